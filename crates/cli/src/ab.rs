@@ -79,7 +79,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
 
 /// What is to be known before the first request that counts.
 fn announce(job: &Job, args: &AbArgs) -> Result<(), Fail> {
-    job.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    job.notes.iter().for_each(|note| tell!("note: {note}"));
     if args.answer.json {
         return Ok(());
     }

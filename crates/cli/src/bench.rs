@@ -132,7 +132,7 @@ fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
     let workload = &args.level.workload;
     say(workload::describe_salt(workload, trial.work.salt()))?;
     trial.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    trial.work.notes(workload).iter().for_each(|note| eprintln!("note: {note}"));
+    trial.work.notes(workload).iter().for_each(|note| tell!("note: {note}"));
     Ok(())
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn say_missed(checklist: &Checklist, trust: &TrustArgs, of: &str) -> 
     let missed: Vec<_> = checklist.missed(required).collect();
     for row in &missed {
         // What a server says may hold what a terminal would obey.
-        eprintln!("--require: {of}{}", row.to_string().replace(char::is_control, "\u{fffd}"));
+        tell!("--require: {of}{}", row.to_string().replace(char::is_control, "\u{fffd}"));
     }
     !missed.is_empty()
 }

@@ -47,7 +47,7 @@ impl Client {
         if let Some(ports) =
             self.headroom.and_then(|headroom| headroom.ports).filter(|ports| requests > ports.limit)
         {
-            eprintln!(
+            tell!(
                 "note: --new-connection-per-request makes {requests} connections, and a closed one keeps its port for a \
                  minute: more than {} in a minute will fail",
                 ports.limit
@@ -61,7 +61,7 @@ impl Client {
         let Headroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
         let limits = [file_descriptors, ports].into_iter().flatten().map(|room| room.limit);
         if let Some(least) = limits.min().filter(|least| requests > *least) {
-            eprintln!(
+            tell!(
                 "note: should the server fall far behind the rate, there is room for fewer than {least} connections, and \
                  this run has {requests} requests; `ulimit -n` makes room, --max-concurrency bounds them"
             );

@@ -171,7 +171,7 @@ pub(crate) async fn check(
     let target = transport.target();
     if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
         let backend = target.backend().as_str();
-        eprintln!(
+        tell!(
             "note: {backend} cannot be told to generate the full length there; outputs may be shorter than asked, and the \
              figures are of what came"
         );
@@ -186,7 +186,7 @@ pub(crate) async fn check(
         tape.get_or_insert(checked);
     }
     for note in transport.notes() {
-        eprintln!("note: {note}");
+        tell!("note: {note}");
     }
     tape.ok_or_else(|| Fail::usage("--base-url: name at least one server"))
 }

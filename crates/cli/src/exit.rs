@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use crate::interrupt;
+
 /// How a command ends; the numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -14,13 +16,16 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The endpoint could not be used.
     Endpoint = 3,
-    /// Interrupted; what was measured is written and marked.
+    /// Interrupted; what was measured is written and marked. Of another signal than Ctrl-C it is 128 and its number.
     Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(match exit {
+            Exit::Interrupted => interrupt::code(),
+            other => other as u8,
+        })
     }
 }
 

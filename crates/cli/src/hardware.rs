@@ -19,7 +19,7 @@ pub(crate) fn named(hardware: &str) -> Result<Hardware, Fail> {
     let found = find(hardware, "--hardware")?;
     if found.file.is_some() {
         let doubts = found.device.doubts();
-        doubts.iter().for_each(|doubt| eprintln!("note: --hardware {hardware}: {doubt}"));
+        doubts.iter().for_each(|doubt| tell!("note: --hardware {hardware}: {doubt}"));
     }
     Ok(found)
 }

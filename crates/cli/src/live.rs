@@ -8,6 +8,7 @@ mod chart;
 mod draw;
 mod history;
 mod levels;
+mod plain;
 #[cfg(test)]
 #[path = "../tests/it/pty.rs"]
 #[allow(dead_code, reason = "other tests have a use for it")]

@@ -1,10 +1,7 @@
 //! The `fizeau` command line: arguments in, library calls, nothing else.
 
-/// Standard error, as [`std::eprintln`] writes to it, but for what a terminal would obey: what is said often has a text of a server or
-/// of another tool's file in it.
-macro_rules! eprintln {
-    ($($text:tt)*) => { crate::say::aside(format_args!($($text)*)) };
-}
+#[macro_use]
+mod say;
 
 mod ab;
 mod args;
@@ -39,7 +36,6 @@ mod progress;
 mod record;
 mod report;
 mod runtime;
-mod say;
 mod scenario;
 mod screen;
 mod search;
@@ -111,7 +107,7 @@ fn end(done: Result<Exit, Fail>) -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(Fail { exit, message }) => {
-            eprintln!("error: {message}");
+            tell!("error: {message}");
             exit.into()
         }
     }
@@ -129,7 +125,7 @@ fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
 fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
     let parsed = parse(&case.arguments).inspect_err(|error| {
         if error.use_stderr() {
-            eprintln!("in configuration {} ({}):", index + 1, case.name());
+            tell!("in configuration {} ({}):", index + 1, case.name());
         }
     });
     match parsed?.command {

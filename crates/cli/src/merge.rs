@@ -109,7 +109,7 @@ fn cuts<R: BufRead>(shards: &[MeasuredShard], tapes: &MergedTapes<R>) -> Vec<Str
         let text = format!(
             "{name}: tapes.jsonl is cut in mid-line: {whole} tapes are whole, {rest_bytes} bytes left out"
         );
-        eprintln!("note: {text}");
+        tell!("note: {text}");
         Some(text)
     };
     shards.iter().zip(tapes.files()).filter_map(cut).collect()

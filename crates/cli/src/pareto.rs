@@ -41,10 +41,7 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     };
     let Some(mut asked) = asked else {
         let rows: Vec<usize> = (0..table.len()).collect();
-        left_out
-            .iter()
-            .flatten()
-            .for_each(|left_out| eprintln!("note: {}", text::left_out(left_out)));
+        left_out.iter().flatten().for_each(|left_out| tell!("note: {}", text::left_out(left_out)));
         say(table.to_csv(&rows, &[])?.trim_end())?;
         return Ok(Exit::Good);
     };
@@ -122,14 +119,14 @@ impl Shown<'_> {
         let skipped = self.sample.skipped.len();
         if self.args.output.skip_incomplete {
             let rows = if skipped == 1 { "row" } else { "rows" };
-            eprintln!("note: {skipped} {rows} left out: no number on an axis");
+            tell!("note: {skipped} {rows} left out: no number on an axis");
         }
         if self.args.output.json {
             say(serde_json::Value::Object(show::document(self.answer)))?;
         } else {
             say(show::csv(self.table, self.answer)?.trim_end_matches('\n'))?;
             let remarks = show::remarks(self.answer, |row| format!("row {row}"));
-            remarks.iter().for_each(|remark| eprintln!("{remark}"));
+            remarks.iter().for_each(|remark| tell!("{remark}"));
         }
         self.exit()
     }
@@ -141,7 +138,7 @@ impl Shown<'_> {
         if output.json || output.csv {
             let left_out = left_out.iter().map(text::left_out);
             let lacking = points.lacking(self.sample);
-            left_out.chain(lacking).for_each(|line| eprintln!("note: {line}"));
+            left_out.chain(lacking).for_each(|line| tell!("note: {line}"));
         }
         if output.json {
             let mut document = show::document(self.answer);
@@ -150,7 +147,7 @@ impl Shown<'_> {
         } else if output.csv {
             say(show::csv(self.table, self.answer)?.trim_end_matches('\n'))?;
             let remarks = show::remarks(self.answer, |row| points.at(row));
-            remarks.iter().for_each(|remark| eprintln!("{remark}"));
+            remarks.iter().for_each(|remark| tell!("{remark}"));
         } else {
             say(points.text(self.answer, self.sample, left_out).trim_end())?;
         }

@@ -97,8 +97,7 @@ impl Progress {
     /// Says `text` on standard error without getting into the way of what is shown there.
     pub(crate) fn note(&self, text: &str) {
         match &self.show {
-            Show::Nowhere => eprintln!("{text}"),
-            Show::Lines(bar) => bar.suspend(|| eprintln!("{text}")),
+            Show::Nowhere | Show::Lines(_) => tell!("{text}"),
             #[cfg(feature = "tui")]
             Show::Screen(screen) => screen.note(text),
         }
@@ -113,7 +112,7 @@ impl Show {
             View::Screen => match crate::live::Screen::start(watched, cancel) {
                 Ok(screen) => Self::Screen(screen),
                 Err(error) => {
-                    eprintln!("note: --live: the terminal does not take a full screen: {error}");
+                    tell!("note: --live: the terminal does not take a full screen: {error}");
                     Self::lines(watched)
                 }
             },
@@ -138,7 +137,23 @@ impl Show {
             bar.set_style(style.with_key("lines", told));
         }
         bar.enable_steady_tick(Duration::from_millis(250));
+        *the_lines() = Some(bar.clone());
         Self::Lines(bar)
+    }
+}
+
+/// The lines that are shown, if any: there is one terminal for the whole process.
+static LINES: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn the_lines() -> MutexGuard<'static, Option<ProgressBar>> {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does what `writes` to standard error while the lines of a run are out of the way.
+pub(crate) fn aside(writes: impl FnOnce()) {
+    match &*the_lines() {
+        Some(bar) => bar.suspend(writes),
+        None => writes(),
     }
 }
 
@@ -169,7 +184,10 @@ impl Drop for Progress {
     fn drop(&mut self) {
         match &mut self.show {
             Show::Nowhere => {}
-            Show::Lines(bar) => bar.finish_and_clear(),
+            Show::Lines(bar) => {
+                *the_lines() = None;
+                bar.finish_and_clear();
+            }
             #[cfg(feature = "tui")]
             Show::Screen(screen) => screen.leave(),
         }

@@ -7,6 +7,7 @@ mod export;
 mod figures;
 mod level;
 mod many;
+mod missing;
 mod page;
 mod physics;
 mod pictures;
@@ -218,6 +219,9 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     let checklist = match search {
         Some(search) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
         None => match <[Level; 1]>::try_from(levels) {
+            Ok([level]) if stored::is_rest(run, &level.report)? => {
+                sweep_or_blocks(run, vec![level], asked)?
+            }
             Ok([level]) => alone(run, level, asked)?,
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },
@@ -317,7 +321,7 @@ pub(crate) fn each_tape(
         each(tape.map_err(Fail::usage)?);
     }
     if let Some(cut) = tapes.cut() {
-        eprintln!(
+        tell!(
             "note: {}: cut in mid-line: {} whole tapes are used, {} bytes are left over",
             level.path().join("tapes.jsonl").display(),
             cut.whole,

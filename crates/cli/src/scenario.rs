@@ -27,7 +27,7 @@ const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-
 pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, Fail> {
     check(system)?;
     let (name, of) = named(system)?;
-    of.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    of.notes().iter().for_each(|note| tell!("note: {note}"));
     let speculation = speculation(engine, &of)?;
     let drafts = speculation.as_ref().map(|(by, length)| {
         let acceptance = by.acceptance().clone();
@@ -79,7 +79,7 @@ fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
         let calibration = Calibration::from_json(&text).named(&flag)?;
         let engine = args.calibration_engine.clone();
         let predictor = calibration.predictor(scenario.system(), engine.as_deref());
-        predictor.warnings().iter().for_each(|warning| eprintln!("note: {warning}"));
+        predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
         return scenario.with_calibration(calibration, engine).map_err(Fail::usage);
     }
     match &args.power_limit {

@@ -1,4 +1,4 @@
-//! What standard output can show.
+//! What standard output and standard error can show.
 
 use std::env::var_os;
 use std::io::IsTerminal;
@@ -24,8 +24,7 @@ impl Screen {
         }
         let size = terminal_size::terminal_size_of(&out);
         let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = var_os("TERM").is_some_and(|term| term == "dumb");
-        let style = if is_set("NO_COLOR") || is_dumb { Style::Plain } else { Style::Ansi };
+        let style = if is_set("NO_COLOR") || is_dumb() { Style::Plain } else { Style::Ansi };
         let width = size.map_or(ASSUMED_WIDTH, |(width, _)| width.0.into());
         // A terminal that does not know its size says that it has none.
         let width = if width == 0 { ASSUMED_WIDTH } else { width };
@@ -33,11 +32,22 @@ impl Screen {
     }
 }
 
+/// Whether the terminal can do no more than a printer.
+pub(crate) fn is_dumb() -> bool {
+    var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// How wide standard error is; none if it is no terminal, or one that does not say.
+pub(crate) fn of_stderr() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.map(|(width, _)| width.0.into()).filter(|width| *width > 0)
+}
+
 /// Of a terminal that does not say how wide it is.
 const ASSUMED_WIDTH: usize = 80;
 
 /// By the locale, as the C library has it: the first of these that is set decides.
-fn charset() -> Charset {
+pub(crate) fn charset() -> Charset {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(var_os);
     let mut locale = locale.map(|value| value.to_string_lossy().to_ascii_lowercase());
     let locale = locale.find(|value| !value.is_empty()).unwrap_or_default();

@@ -194,7 +194,7 @@ impl Simulated {
         slo: Option<Slo>,
         trust: &TrustArgs,
     ) -> Result<Exit, Fail> {
-        self.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        self.notes.iter().for_each(|note| tell!("note: {note}"));
         match self.report {
             Report::Level(outcome) => {
                 say(format!("simulated in virtual time, not measured: {}", self.description))?;

@@ -138,7 +138,7 @@ fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
         CurveArg::Context => {
             let (csv, end) = ContextCsv { system, load }.csv().map_err(Fail::usage)?;
             if let Some(end) = end {
-                eprintln!("note: the curve ends where {end}");
+                tell!("note: the curve ends where {end}");
             }
             csv
         }

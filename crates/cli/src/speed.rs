@@ -64,7 +64,7 @@ impl Physics {
         let physics = physics.calibrated(args.calibration.as_deref())?;
         let notes = physics.system.notes().iter();
         let more = physics.predictor.iter().flat_map(Predictor::warnings);
-        notes.chain(more).for_each(|note| eprintln!("note: {note}"));
+        notes.chain(more).for_each(|note| tell!("note: {note}"));
         Ok(Some(physics))
     }
 

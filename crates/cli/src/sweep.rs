@@ -180,7 +180,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let (sample, workload) = (&series.sample, series.args.workload);
     say(workload::describe_salt_of_levels(workload, sample.salt()))?;
     sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    sample.notes(workload).iter().for_each(|note| eprintln!("note: {note}"));
+    sample.notes(workload).iter().for_each(|note| tell!("note: {note}"));
     let counting = Counting { tokenizer: series.spec.tokenizer.clone() };
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
@@ -214,7 +214,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
 fn note_short(series: &Series<'_>) {
     let seconds = series.spec.size.time.map_or(f64::INFINITY, Nanos::as_secs_f64);
     if series.is_by_time && seconds < SECONDS {
-        eprintln!(
+        tell!(
             "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {SECONDS} or more would"
         );
     }

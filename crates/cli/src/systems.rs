@@ -122,7 +122,7 @@ pub(crate) fn run(systems: Vec<System>) -> Result<Exit, Fail> {
             }
             Err(fail) if fail.exit == Exit::Usage => return Err(fail),
             Err(fail) => {
-                eprintln!("error: {name}: {fail}");
+                tell!("error: {name}: {fail}");
                 worst = fail.exit;
             }
         }

@@ -104,7 +104,7 @@ fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<
         let folder = folder(out, index)?;
         let (devices, outcome) = match simulate(args, Some(&folder), cancel) {
             Ok(simulated) => {
-                simulated.notes.iter().for_each(|note| eprintln!("note: {note}"));
+                simulated.notes.iter().for_each(|note| tell!("note: {note}"));
                 let setup = common.get_or_insert_with(|| simulated.setup.clone());
                 setup.command_line = record::command_line();
                 (Some(simulated.devices), Ok(sweep(simulated, slo)))

@@ -14,7 +14,7 @@
 //! | [`pareto`] | `fizeau-pareto` | points to frontier, hypervolume, knee and operating point; which load to test next; how many carry a rate |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
 //! | [`harness`] | `fizeau-harness` | warm-up, levels, sweeps, searches, and the client's own proof |
-//! | [`report`] | `fizeau-report` | terminal, JSON, a self-contained page, vLLM's result format; the decision, the plan, the checklist |
+//! | [`report`] | `fizeau-report` | levels to terminal, page, pictures, Markdown, JSON, CSV, metrics and other tools' files, or a sink of your own; the decision, the plan, the checklist |
 //!
 //! # From a plan to a frontier, with no socket
 //!
@@ -61,6 +61,8 @@
 //! - `http`: the simulated engine behind a real HTTP server, in wall time.
 //! - `tls`: endpoints behind `https://`.
 //! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
+//! - `html`: `report.html` and the page of several runs. `pictures`, `png`: charts as SVG and PNG files.
+//! - `parquet`: tables as Parquet. `schema`: the JSON Schemas of what is written.
 
 pub use fizeau_core as core;
 pub use fizeau_harness as harness;

@@ -62,7 +62,7 @@ pub enum TableCell {
     Number(f64),
 }
 
-/// A level that may be compared with nothing, and is therefore no row.
+/// A level that may be compared with nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Which run.
@@ -75,10 +75,11 @@ pub struct LeftOut {
 
 /// The levels of runs as rows, with a column for each figure that people hold against another.
 ///
-/// Only levels that may be compared are rows: neither partial nor invalid ones. What is not known is empty. Of
+/// The columns are always the same, so that tables of several programs' runs go into one. What is not known is empty. Of
 /// fewer than 100 values the greatest stands in for a 99th percentile, as on a sweep's own frontier, and the column
-/// `greatest_for_p99` names the columns where it does. A figure whose
-/// 95 % interval is known anywhere has two further columns, `NAME_low` and `NAME_high`.
+/// `greatest_for_p99` names the columns where it does. A figure that may have a 95 % interval has two further columns,
+/// `NAME_low` and `NAME_high`. The last column, `left_out`, says why a level may be compared with nothing: partial and invalid
+/// ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelTable {
     heads: Vec<String>,
@@ -95,25 +96,33 @@ struct Row<'a> {
 }
 
 impl LevelTable {
-    /// The levels of `runs`, in order.
+    /// The levels of `runs` that may be compared, in order.
     #[must_use]
     pub fn new(runs: &[TableRun<'_>]) -> Self {
         let (mut rows, mut left_out) = (Vec::new(), Vec::new());
-        for run in runs {
-            for level in run.levels {
-                match level.left_out() {
-                    Some(reason) => {
-                        let (run, load) = (run.name.clone(), level.load.words());
-                        left_out.push(LeftOut { run, load, reason });
-                    }
-                    None => rows.push(Row { run, level }),
+        for row in all(runs) {
+            match row.level.left_out() {
+                Some(reason) => {
+                    let (run, load) = (row.run.name.clone(), row.level.load.words());
+                    left_out.push(LeftOut { run, load, reason });
                 }
+                None => rows.push(row),
             }
         }
+        Self::of(&rows, left_out)
+    }
+
+    /// Every level of `runs`, in order, whether it may be compared or not: the column `left_out` says so.
+    #[must_use]
+    pub fn of_all(runs: &[TableRun<'_>]) -> Self {
+        Self::of(&all(runs).collect::<Vec<_>>(), Vec::new())
+    }
+
+    fn of(rows: &[Row<'_>], left_out: Vec<LeftOut>) -> Self {
         let (mut heads, mut is_text) = (Vec::new(), Vec::new());
         let mut cells = vec![Vec::new(); rows.len()];
         for column in &COLUMNS {
-            for (suffix, values) in column.content.columns(&rows) {
+            for (suffix, values) in column.content.columns(rows) {
                 heads.push(format!("{}{suffix}", column.name));
                 is_text.push(matches!(column.content, Content::Text(_)));
                 cells.iter_mut().zip(values).for_each(|(row, cell)| row.push(cell));
@@ -122,7 +131,7 @@ impl LevelTable {
         Self { heads, is_text, rows: cells, left_out }
     }
 
-    /// The name of every column without intervals, and what it holds, in order.
+    /// The name of every column but for the ends of intervals, and what it holds, in order.
     pub fn legend() -> impl Iterator<Item = (&'static str, &'static str)> {
         COLUMNS.iter().map(|column| (column.name, column.about))
     }
@@ -139,7 +148,10 @@ impl LevelTable {
         &self.rows
     }
 
-    /// The levels that are no rows.
+    /// The name of the column that says why a level may be compared with nothing; whoever compares passes over such rows.
+    pub const LEFT_OUT: &str = list::LEFT_OUT;
+
+    /// The levels that are no rows, because they may be compared with nothing.
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
@@ -153,6 +165,11 @@ impl LevelTable {
     }
 }
 
+/// Every level of `runs`, in order.
+fn all<'a>(runs: &'a [TableRun<'a>]) -> impl Iterator<Item = Row<'a>> {
+    runs.iter().flat_map(|run| run.levels.iter().map(move |level| Row { run, level }))
+}
+
 impl Content {
     /// The columns that it comes to, each with what its name has behind that of the figure.
     fn columns(self, rows: &[Row<'_>]) -> Vec<(&'static str, Vec<TableCell>)> {
@@ -164,16 +181,15 @@ impl Content {
         match self {
             Self::Text(of) => vec![("", rows.iter().map(|row| text(of(row))).collect())],
             Self::Number(of) => vec![("", rows.iter().map(|row| number(of(row))).collect())],
-            Self::Figure(_) | Self::Latency(..) => {
+            Self::Figure(_) | Self::Latency(..) | Self::Pooled(..) => {
                 let figures: Vec<_> = rows.iter().map(|row| self.figure(row)).collect();
                 let part = |part: fn(&figures::Figure) -> Option<f64>| {
                     figures.iter().map(|figure| number(part(figure))).collect::<Vec<_>>()
                 };
                 let mut all = vec![("", part(|figure| figure.value))];
-                let low = part(|figure| Some(figure.ends?.0));
-                if low.iter().any(|cell| *cell != TableCell::Empty) {
-                    let high = part(|figure| Some(figure.ends?.1));
-                    all.extend([("_low", low), ("_high", high)]);
+                if self.has_ends() {
+                    all.push(("_low", part(|figure| Some(figure.ends?.0))));
+                    all.push(("_high", part(|figure| Some(figure.ends?.1))));
                 }
                 all
             }

@@ -11,6 +11,8 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` (feature `html`) | `SweepReport::page` |
 //! | several runs on one page (feature `html`) | `ComparisonPage` |
+//! | a report of your own | [`ReportSink`] |
+//! | the charts' data, to draw them yourself | [`ChartRun`] |
 //! | a chart as an SVG or PNG file (features `pictures`, `png`) | `Picture` |
 //! | Markdown for a pull request | [`SweepReport::markdown`], [`Markdown`], [`ComparisonReport::markdown`] |
 //! | JUnit's XML for continuous integration | [`ComparisonReport::junit`] |
@@ -20,6 +22,7 @@
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
+//! | other tools' files, in and out | [`ForeignFormats`], [`ImportedRun`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
@@ -71,6 +74,7 @@ mod plan;
 mod price;
 mod request_rate;
 mod requests;
+mod round;
 #[cfg(feature = "schema")]
 mod schema;
 mod search;

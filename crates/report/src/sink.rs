@@ -5,8 +5,8 @@ use crate::SweepReport;
 /// Something that takes a whole report: a page, a table, a file of one's own format.
 ///
 /// A [`SweepReport`] is plain data: its levels with all that was measured, how they stand to each other, what is to be done for
-/// the goals, whether to believe it. A run of one level is a sweep of one. What a sink does with it is its own affair; none of
-/// this crate's does I/O: they write into a `String` or whatever else is a [`std::fmt::Write`].
+/// the goals, whether to believe it. A run of one level is a sweep of one. What a sink does with it is its own affair. The
+/// one of this crate, [`Markdown`](crate::Markdown), does no I/O: it writes into whatever is a [`std::fmt::Write`].
 ///
 /// ```
 /// use fizeau_report::{ReportSink, SweepReport};

@@ -96,7 +96,7 @@ impl SweepReport {
         maximum::Runs { levels: self.levels.as_slice(), repeats: self.repeats.as_slice() }
     }
 
-    /// The same, naming the loads that were planned and never measured.
+    /// The same, naming the loads that were planned and of which there is nothing.
     #[must_use]
     pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
@@ -144,7 +144,7 @@ impl SweepReport {
         self.curve.as_ref()
     }
 
-    /// The loads that were planned and never measured.
+    /// The loads that were planned and of which there is nothing.
     #[must_use]
     pub fn unmeasured(&self) -> &[Unmeasured] {
         &self.unmeasured

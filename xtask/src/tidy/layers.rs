@@ -156,6 +156,7 @@ const LAYERS: [Layer; 14] = [
         ours: &["fizeau"],
         external: &[
             "anyhow",
+            "base64",
             "clap",
             "indicatif",
             "ratatui",
@@ -174,7 +175,7 @@ const LAYERS: [Layer; 14] = [
         name: "xtask",
         rank: 5,
         ours: &[],
-        external: &["anyhow", "clap", "serde", "serde_json", "sha2"],
+        external: &["anyhow", "clap", "serde", "serde_json", "sha2", "toml"],
     },
 ];
 

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::exit::Fail;
 use crate::progress::View;
+use crate::screen::is_dumb;
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct LiveArgs {
@@ -21,12 +22,18 @@ impl LiveArgs {
         if !self.live {
             return Ok(View::Lines);
         }
-        screen().and_then(|view| match std::io::stderr().is_terminal() {
-            true => Ok(view),
-            false => Err(Fail::usage(
+        let view = screen()?;
+        if !std::io::stderr().is_terminal() {
+            return Err(Fail::usage(
                 "--live: standard error is no terminal; without it the run is measured in silence",
-            )),
-        })
+            ));
+        }
+        if is_dumb() {
+            return Err(Fail::usage(
+                "--live: the terminal has no full screen (TERM=dumb); without it the run is told in lines",
+            ));
+        }
+        Ok(view)
     }
 }
 

@@ -162,7 +162,7 @@ fn after_help() -> String {
         text.push_str(&format!("  {:<24} {}\n", preset.name(), preset.words()));
     }
     text.push_str(
-        "\nColumns of folders (times in ms; with _low and _high where an interval is known):\n",
+        "\nColumns of folders (times in ms; what may have an interval with _low and _high too):\n",
     );
     for (name, about) in LevelTable::legend() {
         text.push_str(&format!("  {name:<27} {about}\n"));

@@ -81,7 +81,7 @@ fn recognised<'a>(
             1 => String::new(),
             many => format!(" and {} more", many - 1),
         };
-        eprintln!("note: passed over, of no form that is known: {first}{others}");
+        tell!("note: passed over, of no form that is known: {first}{others}");
     }
     Ok(files)
 }

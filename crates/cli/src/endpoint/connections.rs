@@ -37,7 +37,7 @@ pub(super) fn apply(target: Target, args: &ConnectionArgs) -> Result<Target, Fai
 /// Says what a person might not expect of where the requests to `urls` go; before the first of them leaves.
 pub(crate) fn announce(args: &ConnectionArgs, urls: &[String]) {
     if args.insecure && urls.iter().any(|url| is_tls(url)) {
-        eprintln!(
+        tell!(
             "warning: --insecure: no certificate is checked; whoever sits on the way can read and change everything, the \
              API key among it"
         );
@@ -48,7 +48,7 @@ pub(crate) fn announce(args: &ConnectionArgs, urls: &[String]) {
     proxies.sort_unstable();
     proxies.dedup();
     for proxy in proxies {
-        eprintln!(
+        tell!(
             "note: requests go through the proxy {proxy}, as the environment says; its time is in every figure (NO_PROXY \
              names hosts to reach directly)"
         );

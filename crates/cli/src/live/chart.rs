@@ -19,6 +19,7 @@ pub(super) struct Curves<'a> {
     /// What lies above it; drawn fainter.
     pub(super) above: &'a [(f64, f64)],
     pub(super) colour: Color,
+    pub(super) marker: Marker,
 }
 
 /// Draws `curves` up to `now`.
@@ -31,11 +32,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, curves: &Curves<'_>, now: 
     let most = curves.main.iter().chain(curves.above).map(|(_, figure)| *figure);
     let top = round_up(most.fold(0.0, f64::max));
     let line = |data, style: Style| {
-        Dataset::default()
-            .data(data)
-            .marker(Marker::Braille)
-            .graph_type(GraphType::Line)
-            .style(style)
+        Dataset::default().data(data).marker(curves.marker).graph_type(GraphType::Line).style(style)
     };
     let faint = Style::new().fg(Color::DarkGray);
     let sets = vec![line(curves.above, faint), line(curves.main, Style::new().fg(curves.colour))];

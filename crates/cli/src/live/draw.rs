@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
+use fizeau::report::Charset;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
+use ratatui::symbols::Marker;
 use ratatui::text::Line;
 use ratatui::widgets::LineGauge;
 
 use super::chart::{self, Curves};
 use super::history::Point;
-use super::levels;
+use super::{levels, plain};
 use crate::progress::{self, LiveState, Running, clock};
 
-/// Draws `state` as it is `now`.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration) {
+/// Draws `state` as it is `now`, in the characters that the terminal has.
+pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, charset: Charset) {
     let [head, figures, gauges, charts, finished, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(2),
@@ -31,9 +33,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration) {
     if let Some(running) = &state.level {
         gauge(frame, gauges, running, (state.history.most_in_flight, now));
     }
-    curves(frame, charts, &state.history.points, now);
+    curves(frame, charts, &state.history.points, (now, charset));
     levels::draw(frame, finished, &state.history);
     frame.render_widget(self::foot(state), foot);
+    if charset == Charset::Ascii {
+        plain::to_ascii(frame.buffer_mut());
+    }
 }
 
 fn title(frame: &mut Frame<'_>, area: Rect, state: &LiveState, now: Duration) {
@@ -75,7 +80,14 @@ fn gauge(
     frame.render_widget(bar(label, in_flight as f64 / most as f64, Color::Cyan), right);
 }
 
-fn curves(frame: &mut Frame<'_>, area: Rect, points: &[Point], now: Duration) {
+fn curves(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    points: &[Point],
+    (now, charset): (Duration, Charset),
+) {
+    // One dot a character where there are none of eight.
+    let marker = if charset == Charset::Ascii { Marker::Dot } else { Marker::Braille };
     let areas: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).spacing(1).areas(area);
     let of = |figure: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
         points.iter().filter_map(|point| Some((point.at, figure(point)?))).collect()
@@ -88,7 +100,7 @@ fn curves(frame: &mut Frame<'_>, area: Rect, points: &[Point], now: Duration) {
         ("TPOT ms: median, slowest ", tpot, tpot_above, Color::Magenta),
     ];
     for (area, (title, main, above, colour)) in areas.into_iter().zip(&charts) {
-        let curves = Curves { title, main, above, colour: *colour };
+        let curves = Curves { title, main, above, colour: *colour, marker };
         chart::draw(frame, area, &curves, now);
     }
 }
@@ -121,12 +133,20 @@ mod tests {
 
     /// The screen in the midst of the fourth level.
     fn screen(columns: u16, rows: u16, touch: impl Fn(&mut LiveState)) -> String {
+        in_charset(Charset::Unicode, (columns, rows), touch)
+    }
+
+    fn in_charset(
+        charset: Charset,
+        (columns, rows): (u16, u16),
+        touch: impl Fn(&mut LiveState),
+    ) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let mut drawn = None;
         watch(&[1, 4, 16, 64], |state, now| {
             if drawn.is_none() && now > Duration::from_secs(150) {
                 touch(state);
-                terminal.draw(|frame| draw(frame, state, now)).unwrap();
+                terminal.draw(|frame| draw(frame, state, now, charset)).unwrap();
                 drawn = Some(text(terminal.backend()));
             }
         });
@@ -149,6 +169,20 @@ mod tests {
     }
 
     #[test]
+    fn a_terminal_without_unicode_has_no_other_characters() {
+        let touch = |state: &mut LiveState| state.title.subject = "modèle".to_owned();
+        let drawn = in_charset(Charset::Ascii, (80, 24), touch);
+        assert!(drawn.is_ascii(), "{drawn}");
+        let (shown, unicode) = (drawn.lines(), include_str!("golden/80x24.txt").lines());
+        for (plain, line) in shown.zip(unicode).skip(1) {
+            let words = |line: &str| line.replace(|c: char| !c.is_ascii_alphanumeric(), "");
+            assert_eq!(words(plain), words(line));
+        }
+        assert!(drawn.contains("mod?le"), "{drawn}");
+        assert!(["====", "----", "|", "*"].iter().all(|mark| drawn.contains(mark)), "{drawn}");
+    }
+
+    #[test]
     fn a_large_terminal_has_room_for_errors_and_a_note() {
         let drawn = screen(120, 40, |state| {
             state.history.errors.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
@@ -165,7 +199,7 @@ mod tests {
             for (columns, rows) in [(80, 24), (20, 8), (3, 2), (1, 1)] {
                 if looks < 6 {
                     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-                    terminal.draw(|frame| draw(frame, state, now)).unwrap();
+                    terminal.draw(|frame| draw(frame, state, now, Charset::Unicode)).unwrap();
                 }
             }
         });

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use fizeau::harness::Cancel;
+use fizeau::report::Charset;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
@@ -19,6 +20,7 @@ use ratatui::crossterm::terminal::{
 use super::draw::draw;
 use crate::exit::Exit;
 use crate::progress::Watched;
+use crate::screen::charset;
 
 /// How often it is drawn at the most.
 const EVERY: Duration = Duration::from_millis(100);
@@ -61,6 +63,7 @@ impl Screen {
             terminal: enter()?,
             watched: watched.clone(),
             cancel: cancel.clone(),
+            charset: charset(),
             over: Arc::clone(&over),
         };
         let named = thread::Builder::new().name("fizeau-screen".into());
@@ -82,9 +85,9 @@ impl Screen {
         let _ = thread.join();
         leave();
         let notes = std::mem::take(&mut self.watched.now().0.history.notes);
-        notes.iter().for_each(|note| eprintln!("{note}"));
+        notes.iter().for_each(|note| tell!("{note}"));
         if self.cancel.is_cancelled() {
-            eprintln!("interrupted: what was measured is written");
+            tell!("interrupted: what was measured is written");
         }
     }
 }
@@ -118,6 +121,7 @@ struct Painter {
     terminal: Ours,
     watched: Watched,
     cancel: Cancel,
+    charset: Charset,
     over: Arc<AtomicBool>,
 }
 
@@ -133,12 +137,12 @@ impl Painter {
     }
 
     fn paint(&mut self) -> io::Result<()> {
-        let (watched, cancel) = (&self.watched, &self.cancel);
+        let (watched, cancel, charset) = (&self.watched, &self.cancel, self.charset);
         let painted = self.terminal.draw(|frame| {
             // Held while the buffer is filled, not while it is written.
             let (mut state, now) = watched.now();
             state.history.is_interrupted = cancel.is_cancelled();
-            draw(frame, &state, now);
+            draw(frame, &state, now, charset);
         });
         painted.map(drop)
     }

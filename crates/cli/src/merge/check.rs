@@ -55,7 +55,7 @@ fn objections(shards: &[MeasuredShard], force: bool) -> Result<Vec<String>, Fail
         let objections = objections.join("\n");
         return Err(Fail::usage(format!("{objections}\n--force merges them all the same")));
     }
-    objections.iter().for_each(|objection| eprintln!("note: {objection}"));
+    objections.iter().for_each(|objection| tell!("note: {objection}"));
     Ok(objections)
 }
 
@@ -69,7 +69,7 @@ fn all_or_some(shards: &[MeasuredShard]) -> Shares {
     if missing.is_empty() {
         return Shares::All(count);
     }
-    eprintln!(
+    tell!(
         "note: not all shards are here, and rates are those of the ones that are: {} missing",
         list(&missing)
     );

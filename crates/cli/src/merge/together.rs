@@ -47,7 +47,7 @@ impl Axis {
         let later = first.iter().map(|first| last.saturating_since(*first)).collect();
         let note = "not every shard says when its clock began (epoch_unix_ns): they are put together as if their first \
                     requests had been released at one instant";
-        eprintln!("note: {note}");
+        tell!("note: {note}");
         Ok(Self { later, note: Some(note) })
     }
 }

@@ -248,7 +248,7 @@ fn published(system: &System, run: &str, is_said: bool) -> Option<HourlyRate> {
             "note: {run}: {price} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
              yours"
         );
-        eprintln!("{}", wrapped(&note));
+        tell!("{}", wrapped(&note));
     }
     Some(rate)
 }

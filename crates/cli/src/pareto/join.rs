@@ -51,7 +51,7 @@ pub(super) fn join(table: &Table, other: &Table) -> Result<Table, Fail> {
     }
     let unused = used.iter().filter(|used| !**used).count();
     if unused > 0 {
-        eprintln!("note: --join: {unused} of {} rows are for none of the table", used.len());
+        tell!("note: --join: {unused} of {} rows are for none of the table", used.len());
     }
     Table::new(table.name(), text.into_bytes())
 }

@@ -8,7 +8,12 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 
+use fizeau::report::LevelTable;
+
 use crate::exit::{Fail, Named};
+
+/// The column in which a table says why a row is not to be compared.
+const LEFT_OUT: &str = LevelTable::LEFT_OUT;
 
 /// Rows of fields under names.
 #[derive(Debug)]
@@ -19,6 +24,8 @@ pub(crate) struct Table {
     format: Format,
     /// Where each row is, without the end of its line.
     rows: Vec<Range<usize>>,
+    /// The rows that are not to be compared, rising.
+    left_out: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -66,7 +73,26 @@ impl Table {
             "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(drop).named(name)?,
             path => bytes = std::fs::read(path).named(name)?,
         }
-        Self::new(name, bytes)
+        Self::new(name, bytes)?.without_left_out()
+    }
+
+    /// The same without the levels that may be compared with nothing, as a table of `fizeau report --csv` marks them.
+    fn without_left_out(mut self) -> Result<Self, Fail> {
+        if !matches!(&self.format, Format::Csv { heads, .. } if heads.iter().any(|head| head == LEFT_OUT))
+        {
+            return Ok(self);
+        }
+        let mut left_out = Vec::new();
+        self.each(&[LEFT_OUT], |row, fields| {
+            left_out.extend(fields.iter().any(|why| !why.words().is_empty()).then_some(row));
+            Ok(())
+        })?;
+        if !left_out.is_empty() {
+            let rows = if left_out.len() == 1 { "row" } else { "rows" };
+            tell!("note: {}: {} {rows} left out, as `{LEFT_OUT}` says", self.name, left_out.len());
+        }
+        self.left_out = left_out;
+        Ok(self)
     }
 
     /// The table that `bytes` hold: JSON Lines if they begin with an object, else CSV.
@@ -83,7 +109,7 @@ impl Table {
             false => csv::rows(&text),
         };
         let (format, rows) = found.named(name)?;
-        Ok(Self { name: name.to_owned(), text, format, rows })
+        Ok(Self { name: name.to_owned(), text, format, rows, left_out: Vec::new() })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -103,7 +129,7 @@ impl Table {
         }
     }
 
-    /// The fields of each row in the columns of these names go to `each`, with the row's number.
+    /// The fields of each row in the columns of these names go to `each`, with the row's number, but for rows that are left out.
     ///
     /// # Errors
     /// If there is no such column, a row cannot be read, or what `each` fails with.
@@ -119,7 +145,8 @@ impl Table {
                 let places: Vec<Option<usize>> = columns.iter().map(place).collect();
                 seen = places.iter().map(Option::is_some).collect();
                 if seen.iter().all(|seen| *seen) {
-                    for row in 0..self.len() {
+                    let is_compared = |row: &usize| self.left_out.binary_search(row).is_err();
+                    for row in (0..self.len()).filter(is_compared) {
                         each(row, &csv::fields(self.row(row), &places))?;
                     }
                 }

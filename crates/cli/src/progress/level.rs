@@ -90,6 +90,11 @@ impl Running {
         (self.done > 0).then_some(self.tokens as f64 / seconds)
     }
 
+    /// How many requests have had a first token so far.
+    pub(crate) fn ttfts(&self) -> u64 {
+        self.ttft.count()
+    }
+
     /// A percentile of the time to first token so far.
     pub(crate) fn ttft(&self, percent: f64) -> Option<Nanos> {
         self.ttft.percentile(percent)

@@ -7,14 +7,14 @@ use fizeau::core::{Millis, Nanos};
 use super::LiveState;
 use super::left::Left;
 use super::level::Running;
+use crate::screen;
 
 /// Where the terminal does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
 
 /// How wide the terminal is.
 pub(super) fn width() -> usize {
-    let size = terminal_size::terminal_size_of(std::io::stderr());
-    size.map_or(USUAL_WIDTH, |(width, _)| width.0.into())
+    screen::of_stderr().unwrap_or(USUAL_WIDTH)
 }
 
 /// What is told `now`, no line of it longer than `width`: what runs and how long, and below it what came of it so far. Where
@@ -67,7 +67,9 @@ fn figures(running: &Running, now: Duration) -> Vec<Part> {
     parts.extend(running.output_tps(now).map(|rate| (4, format!("{rate:.0} tok/s"))));
     let percentile = |percent| running.ttft(percent).map(Nanos::to_millis).map(short);
     parts.extend(percentile(50.0).map(|p50| (2, format!("TTFT p50 {p50}"))));
-    parts.extend(percentile(99.0).map(|p99| (5, format!("p99 {p99}"))));
+    // As everywhere: too few for a 99th percentile have a greatest value.
+    let (tail, percent) = if running.ttfts() < 100 { ("max", 100.0) } else { ("p99", 99.0) };
+    parts.extend(percentile(percent).map(|value| (5, format!("{tail} {value}"))));
     parts
 }
 

@@ -139,7 +139,7 @@ mod tests {
 [1/2] concurrency 2: warming up  0:00  about 1:20 left
 --
 [1/2] concurrency 2  0:20  about 1:00 left
-73 done  2 in flight  0 failed  359 tok/s  TTFT p50 10.3 ms  p99 10.3 ms
+73 done  2 in flight  0 failed  359 tok/s  TTFT p50 10.3 ms  max 10.3 ms
 --
 [1/2] concurrency 2  0:39  about 0:41 left
 141 done  2 in flight  0 failed  361 tok/s  TTFT p50 10.3 ms  p99 10.3 ms

@@ -33,9 +33,6 @@ pub(super) fn run(run: &StoredRun, asked: &Asked, args: &ExportArgs) -> Result<E
     let whole = Whole::read(run, asked)?;
     if wants_levels {
         let table = whole.table();
-        for left in table.left_out() {
-            eprintln!("note: {} is no row: {}", left.load, left.reason);
-        }
         if let Some(file) = &args.csv {
             Sink::open(file)?.write_whole(&table.to_csv())?;
         }
@@ -93,7 +90,7 @@ impl Whole {
 
     fn table(&self) -> LevelTable {
         let system = self.physics.as_ref().map(|physics| physics.reference().system);
-        LevelTable::new(&[TableRun {
+        LevelTable::of_all(&[TableRun {
             name: self.name.clone(),
             setup: self.report.setup(),
             levels: &self.levels,

@@ -25,7 +25,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         let own = ImportedTableRun { name, run, devices: None, price: None, quality: None };
         let table = LevelTable::new(&[]).with_imported(&[own]);
         for left in table.left_out() {
-            eprintln!("note: {} is no row: {}", left.load, left.reason);
+            tell!("note: {} is no row: {}", left.load, left.reason);
         }
         Sink::open(file)?.write_whole(&table.to_csv())?;
         return Ok(enforced(&args.trust));

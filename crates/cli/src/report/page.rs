@@ -20,7 +20,7 @@ pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail>
         true => None,
         false => read(folder.path())
             .inspect_err(|fail| {
-                eprintln!("note: {PAGE}: without what its tapes alone show: {fail}");
+                tell!("note: {PAGE}: without what its tapes alone show: {fail}");
             })
             .ok(),
     };
@@ -60,7 +60,7 @@ impl Place {
             Self::Usual(path) => Ok(match std::fs::write(path, page) {
                 Ok(()) => Some(path.clone()),
                 Err(error) => {
-                    eprintln!(
+                    tell!(
                         "note: no page: {}: {error}; --html FILE puts it elsewhere",
                         path.display()
                     );

@@ -76,7 +76,7 @@ fn all(kind: Kind, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
         write(kind, &out.join(format!("{}.{}", picture.key(), kind.ending)), &file)?;
     }
     for reason in reasons {
-        eprintln!("note: {}", reason.replace(char::is_control, "\u{fffd}"));
+        tell!("note: {}", reason.replace(char::is_control, "\u{fffd}"));
     }
     Ok(())
 }

@@ -2,25 +2,23 @@
 
 use std::path::Path;
 
-use fizeau::core::PerSec;
 use fizeau::harness::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
 use fizeau::report::{
-    LevelReport, LevelStatus, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured,
+    LevelReport, LevelStatus, LightCurve, Profile, Setup, SweepReport, Unmeasured,
 };
 use fizeau::roofline::HourlyRate;
 use serde_json::Value;
 
 use super::level::Level;
-use super::{Asked, physics, setup};
+use super::{Asked, missing, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::imported;
 use crate::levels::Kept;
-use crate::planned::{Planned, is_sustained};
+use crate::planned::is_sustained;
 use crate::price;
 use crate::speed::Physics;
-use crate::sweep::load_point;
 
 /// A run as its folder has it, computed again.
 pub(crate) struct Stored {
@@ -33,7 +31,7 @@ pub(crate) struct Stored {
     pub(crate) profile: Profile,
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
-    /// The loads that were planned and never measured.
+    /// The loads that were planned and of which nothing is there.
     pub(crate) unmeasured: Vec<Unmeasured>,
     /// The run at the operating point, after all levels; of a search its long levels, rising.
     pub(crate) sustained: Vec<LevelReport>,
@@ -66,17 +64,7 @@ impl Stored {
         let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
         let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
         let profile = asked.choosing.over(profile(sweep.as_ref())?);
-        let planned = Planned::all(run.record()).into_iter();
-        let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
-        let planned = planned.filter_map(|planned| planned.load).map(load_point);
-        let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
-        let planned = planned.filter(|load| !measured(load)).map(Unmeasured::from);
-        // The sweep itself knows why.
-        let said = sweep.as_ref().and_then(|sweep| sweep.get("unmeasured")?.as_array());
-        let unmeasured = match said {
-            Some(said) => said.iter().filter_map(unmeasured).collect(),
-            None => planned.collect(),
-        };
+        let unmeasured = missing::of(run, &levels, sweep.as_ref());
         let price = match &asked.price {
             Some(price) => Some(price.clone()),
             None => price::of_run(run.record())?,
@@ -93,6 +81,12 @@ impl Stored {
         let report = report.with_curve(self.curve).with_price(self.price);
         report.with_sustained(self.sustained.into_iter().next())
     }
+}
+
+/// Whether `level` is all that is there of a sweep that had more.
+pub(super) fn is_rest(run: &StoredRun, level: &LevelReport) -> Result<bool, Fail> {
+    let sweep = sweep_document(run)?;
+    Ok(!missing::of(run, std::slice::from_ref(level), sweep.as_ref()).is_empty())
 }
 
 /// The levels of a sweep that are finished, whole and read again: the names of their folders, their reports, and what was kept of
@@ -130,15 +124,6 @@ fn light(
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
     let curve = physics.curve(&all, &reports);
     Ok((setup, Some(physics), curve))
-}
-
-/// A load that `sweep.json` says was never measured.
-fn unmeasured(said: &Value) -> Option<Unmeasured> {
-    let slots = said.get("concurrency").and_then(Value::as_u64);
-    let slots = slots.and_then(|slots| u32::try_from(slots).ok()).map(LoadPoint::Concurrency);
-    let rate = said.get("requests_per_s").and_then(Value::as_f64).map(PerSec::new);
-    let reason = said.get("reason").and_then(Value::as_str).map(str::to_owned);
-    Some(Unmeasured { load: slots.or_else(|| rate.map(LoadPoint::Rate))?, reason })
 }
 
 /// What a sweep put first; of one that does not say, nothing in particular.

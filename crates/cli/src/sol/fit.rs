@@ -50,7 +50,7 @@ impl Levels {
         let text = fs::read_to_string(path).named(&flag)?;
         let table = MeasuredTable::read(&text).named(&flag)?;
         for column in &table.unknown {
-            eprintln!("note: {flag}: column `{column}` is not read");
+            tell!("note: {flag}: column `{column}` is not read");
         }
         let wrong = table.errors.iter().map(|error| format!("{flag}: {error}"));
         self.wrong.extend(wrong);
@@ -85,7 +85,7 @@ impl Levels {
             return Ok(Exit::Good);
         };
         for wrong in self.wrong.iter().take(SAID).skip(1) {
-            eprintln!("error: {wrong}");
+            tell!("error: {wrong}");
         }
         let (bad, all) = (self.wrong.len(), self.wrong.len() + self.samples.len());
         Err(Fail::usage(format!("{bad} of {all} levels could not be used: {first}")))

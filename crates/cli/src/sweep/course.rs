@@ -125,7 +125,7 @@ impl<'a, M: Measure> Course<'a, M> {
             match self.run_of(load) {
                 Some(run) => yields.extend(yield_of(load, run)),
                 None => {
-                    self.left_out.push(Unmeasured { load: load_point(load), reason });
+                    self.left_out.push(Unmeasured::never(load_point(load), reason));
                     self.to_go = self.to_go.saturating_sub(self.series.protocol.repeats.get());
                 }
             }

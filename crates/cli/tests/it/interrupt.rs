@@ -1,4 +1,4 @@
-//! Ctrl-C in the midst of a run.
+//! Ctrl-C, and other signals that ask a program to end, in the midst of a run.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -8,6 +8,15 @@ use crate::stand::{Ended, Scratch, fizeau, json, scripted, stream_of};
 
 #[test]
 fn finished_levels_stay_and_the_one_under_way_is_marked() {
+    sweep_ended_by("INT", 130);
+}
+
+#[test]
+fn a_system_that_ends_the_program_loses_no_more() {
+    sweep_ended_by("TERM", 143);
+}
+
+fn sweep_ended_by(name: &str, code: i32) {
     // One request to check, one warm-up and three measured at the first level, then two warm-ups and one measured at the
     // second. The next hangs, which is when the interrupt comes.
     let (told, hung) = mpsc::channel();
@@ -19,17 +28,18 @@ fn finished_levels_stay_and_the_one_under_way_is_marked() {
         told.lock().unwrap().send(()).unwrap();
         None
     });
-    let scratch = Scratch::new("interrupt");
+    let scratch = Scratch::new(&format!("interrupt-{name}"));
     let out = scratch.path("run");
     let line = "sweep --model m --levels 1,2,4 --isl 4 --osl 4 --num-prompts 3 --level-seconds 60";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out]);
     let child = fizeau(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     hung.recv().unwrap();
-    interrupt(&child);
+    signal(name, &child);
     let ended = Ended::from(child.wait_with_output().unwrap());
-    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert_eq!(ended.code, Some(code), "{ended:?}");
     assert!(ended.err.contains("interrupted"), "{}", ended.err);
+    assert!(std::path::Path::new(&out).join("report.html").exists());
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2, "the third level never began");
@@ -78,8 +88,38 @@ fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
     }
 }
 
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let (told, hung) = mpsc::channel();
+    let told = Mutex::new(told);
+    let url = scripted(move |n| {
+        if n < 2 {
+            return Some(stream_of(4));
+        }
+        told.lock().unwrap().send(()).unwrap();
+        None
+    });
+    let line = "bench --model m --random-input-len 4 --random-output-len 4 --num-prompts 9 --max-concurrency 1";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &url]);
+    let program = fizeau(&words);
+    let mut ignoring = Command::new("sh");
+    ignoring.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    ignoring.arg(program.get_program()).args(program.get_args());
+    let child = ignoring.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    hung.recv().unwrap();
+    signal("HUP", &child);
+    signal("TERM", &child);
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(143), "a hangup would have been the first signal: {ended:?}");
+}
+
 pub(crate) fn interrupt(child: &Child) {
-    let killed =
-        Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
-    assert!(killed.success());
+    signal("INT", child);
+}
+
+/// Sends the signal of this name.
+pub(crate) fn signal(name: &str, child: &Child) {
+    let command = format!("kill -{name} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
 }

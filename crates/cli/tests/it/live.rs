@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 
-use crate::interrupt::interrupt;
+use crate::interrupt::{interrupt, signal};
 use crate::pty::OnTerminal;
-use crate::stand::{fizeau, run, scripted, stream_of};
+use crate::stand::{Scratch, fizeau, json, run, scripted, stream_of};
 
 /// A server that answers `good` requests and holds all others; it says when it holds the first.
 fn hanging_after(good: u64) -> (String, Receiver<()>) {
@@ -42,6 +42,31 @@ fn lines_on_a_terminal_tell_what_is_in_flight_while_nothing_ends() {
     let left = program.end();
     assert_eq!(left.status.code(), Some(130), "{left:?}");
     assert!(left.is_cooked && left.text.contains("TTFT p50"), "{left:?}");
+    let (_, after) = left.text.split_once("interrupted: ").unwrap_or_else(|| panic!("{left:?}"));
+    let (message, below) = after.split_once("\r\n").unwrap();
+    assert!(message.ends_with("(again to quit)") && below.starts_with("bench "), "{left:?}");
+}
+
+#[test]
+fn a_run_whose_terminal_is_closed_keeps_what_it_has() {
+    let (url, hung) = hanging_after(4);
+    let scratch = Scratch::new("live-closed");
+    let out = scratch.path("run");
+    let mut program = OnTerminal::start(fizeau(&bench(&url, &["--out", &out])), (80, 24));
+    hung.recv().unwrap();
+    program.wait_for("in flight");
+    let mut child = program.close();
+    signal("HUP", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(129));
+    assert_eq!(json(format!("{out}/summary.json"))["requests"]["completed"], 2);
+}
+
+#[test]
+fn a_full_screen_is_refused_where_the_terminal_has_none() {
+    let mut dumb = fizeau(&bench("http://127.0.0.1:9", &["--live"]));
+    dumb.env("TERM", "dumb");
+    let left = OnTerminal::start(dumb, (80, 24)).end();
+    assert!(left.status.code() == Some(2) && left.text.contains("--live: "), "{left:?}");
 }
 
 #[test]
@@ -63,7 +88,7 @@ fn a_full_screen_is_refused_where_there_is_none_before_anything_is_sent() {
 mod screen {
     use super::*;
     use crate::pty::LeftTerminal;
-    use crate::stand::{Scratch, json, simulated};
+    use crate::stand::simulated;
 
     const ENTER: &str = "\u{1b}[?1049h";
     const LEAVE: &str = "\u{1b}[?1049l";
@@ -111,15 +136,18 @@ mod screen {
     }
 
     #[test]
-    fn a_signal_ends_it_as_ctrl_c_does_and_a_second_ctrl_c_quits() {
-        let (url, hung) = hanging_after(4);
-        let mut program = OnTerminal::start(fizeau(&bench(&url, &["--live"])), (80, 24));
-        hung.recv().unwrap();
-        program.wait_for(ENTER);
-        interrupt(program.child());
-        let left = program.end();
-        assert_eq!(left.status.code(), Some(130), "{left:?}");
-        assert!(after(&left).contains("interrupted"), "{left:?}");
+    fn signals_end_it_as_ctrl_c_does() {
+        for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+            let (url, hung) = hanging_after(4);
+            let mut program = OnTerminal::start(fizeau(&bench(&url, &["--live"])), (80, 24));
+            hung.recv().unwrap();
+            program.wait_for(ENTER);
+            signal(name, program.child());
+            let left = program.end();
+            assert_eq!(left.status.code(), Some(code), "{left:?}");
+            assert!(after(&left).contains("interrupted"), "{left:?}");
+            assert!(left.text.contains("\u{1b}[?25h"), "the cursor is back: {left:?}");
+        }
     }
 
     #[test]

@@ -41,7 +41,10 @@ impl OnTerminal {
             side.into()
         };
         command.stdin(side()).stdout(side()).stderr(side());
-        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        if command.get_envs().all(|(name, _)| name != "TERM") {
+            command.env("TERM", "xterm-256color");
+        }
+        command.env_remove("NO_COLOR");
         let child = command.spawn().unwrap();
         // The command still holds its side; with it open there would be no end to read.
         drop(command);
@@ -63,6 +66,11 @@ impl OnTerminal {
     /// Its process.
     pub(crate) const fn child(&self) -> &Child {
         &self.child
+    }
+
+    /// Closes the terminal as somebody does who closes its window; what becomes of the program there is nobody to see.
+    pub(crate) fn close(self) -> Child {
+        self.child
     }
 
     /// Reads to the end.

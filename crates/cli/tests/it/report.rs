@@ -205,6 +205,37 @@ fn a_finished_run_whose_tapes_were_cut_is_finished_no_more() {
 }
 
 #[test]
+fn levels_that_are_lost_since_are_named() {
+    let (server, scratch) = (quick(), Scratch::new("report-lost"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let line = "--levels 1,2,4 --isl 4 --osl 4 --num-prompts 3";
+    let mut arguments = vec!["sweep", "--model", "m", "--base-url", &url, "--out", &out];
+    arguments.extend(HOWEVER_BUSY);
+    arguments.extend(line.split(' '));
+    assert_eq!(run(&arguments).code, Some(0));
+    let folder = |name: &str| format!("{out}/concurrency-{name}");
+    let left_out = || {
+        let text = shown(&[&out]);
+        let page = fs::read_to_string(format!("{out}/report.html")).unwrap();
+        let line = text.lines().find(|line| line.starts_with("Left out: "));
+        let line = line.map(|line| line.trim_start_matches("Left out: ").to_owned());
+        assert!(line.as_ref().is_none_or(|line| page.contains(line)), "{line:?}");
+        line
+    };
+    assert_eq!(left_out(), None);
+    fs::remove_file(folder("0002") + "/tapes.jsonl").unwrap();
+    assert_eq!(left_out().as_deref(), Some("2 (its folder has no tapes.jsonl)"));
+    fs::remove_dir_all(folder("0002")).unwrap();
+    assert_eq!(left_out().as_deref(), Some("2 (its folder is not there)"));
+    let one = shown(&[&folder("0004")]);
+    assert!(!one.contains("Left out"), "a level by itself misses none: {one}");
+    fs::remove_dir_all(folder("0001")).unwrap();
+    assert_eq!(left_out().as_deref(), Some("1, 2 (its folder is not there)"));
+    let sweep = printed(&[&out]);
+    assert_eq!(sweep["unmeasured"][0]["reason"], "its folder is not there");
+}
+
+#[test]
 fn the_cap_is_the_runs_own_whatever_its_folder_is_called() {
     let (server, scratch) = (quick(), Scratch::new("report-named"));
     let out = measured(&server, &scratch, "--max-concurrency 4");

@@ -119,7 +119,9 @@ impl Content {
     pub(super) fn figure(self, row: &Row<'_>) -> Figure {
         match self {
             Self::Figure(of) => of(row),
-            Self::Latency(of, statistic) => latency(of(&row.level.summary.metrics), statistic),
+            Self::Latency(of, statistic) | Self::Pooled(of, statistic) => {
+                latency(of(&row.level.summary.metrics), statistic)
+            }
             Self::Text(_) | Self::Number(_) => Figure::default(),
         }
     }

@@ -21,9 +21,23 @@ pub(super) enum Content {
     Number(fn(&Row<'_>) -> Option<f64>),
     Figure(fn(&Row<'_>) -> Figure),
     Latency(fn(&MetricTable) -> &Distribution, Statistic),
+    /// A percentile of values that hang together within a request: no interval of it can be told.
+    Pooled(fn(&MetricTable) -> &Distribution, Statistic),
 }
 
-use Content::{Figure as Ranged, Latency, Number, Text};
+impl Content {
+    /// Whether it may have an interval, and so has columns for its ends.
+    pub(super) const fn has_ends(self) -> bool {
+        match self {
+            Self::Figure(_) => true,
+            // There is none of a greatest value.
+            Self::Latency(_, statistic) => !matches!(statistic, Max),
+            Self::Text(_) | Self::Number(_) | Self::Pooled(..) => false,
+        }
+    }
+}
+
+use Content::{Figure as Ranged, Latency, Number, Pooled, Text};
 use Statistic::{Max, Mean, P50, P90, P99};
 
 const fn column(name: &'static str, about: &'static str, content: Content) -> Column {
@@ -39,15 +53,22 @@ const fn tpot(name: &'static str, statistic: Statistic) -> Column {
 }
 
 const fn itl(name: &'static str, statistic: Statistic) -> Column {
-    column(name, "gap between tokens, of all requests", Latency(|all| &all.itl, statistic))
+    let content = match statistic {
+        Mean => Latency(|all| &all.itl, statistic),
+        _ => Pooled(|all| &all.itl, statistic),
+    };
+    column(name, "gap between tokens, of all requests", content)
 }
 
 const fn e2el(name: &'static str, statistic: Statistic) -> Column {
     column(name, "end-to-end latency", Latency(|all| &all.e2el, statistic))
 }
 
+/// The column that says why a level may be compared with nothing.
+pub(super) const LEFT_OUT: &str = "left_out";
+
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 52] = [
+pub(super) const COLUMNS: [Column; 53] = [
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
@@ -119,5 +140,10 @@ pub(super) const COLUMNS: [Column; 52] = [
     column("quality", "as given", Number(|row| row.run.quality)),
     column("speed_of_light_percent", "of the output token rate", Number(figures::light)),
     column("saturated", "yes where the queue of an open loop grew", Text(figures::saturated)),
-    column("verdict", "valid or suspect", Text(figures::verdict)),
+    column("verdict", "valid, suspect or invalid", Text(figures::verdict)),
+    column(
+        LEFT_OUT,
+        "why the level may be compared with nothing; empty where it may",
+        Text(|row| row.level.left_out()),
+    ),
 ];

@@ -1,6 +1,7 @@
 //! Round values along an axis: 1, 2 and 5 times a power of ten.
 
 use super::axis::Spread;
+use crate::round::round_above;
 
 /// A domain that begins and ends on a round value and holds `low` to `high`, for about `steps` steps.
 pub(super) fn rounded(spread: Spread, (low, high): (f64, f64), steps: usize) -> (f64, f64) {
@@ -9,7 +10,7 @@ pub(super) fn rounded(spread: Spread, (low, high): (f64, f64), steps: usize) -> 
             let step = step(high - low, steps);
             ((low / step).floor() * step, (high / step).ceil() * step)
         }
-        Spread::Log if low > 0.0 => (below(low), above(high)),
+        Spread::Log if low > 0.0 => (below(low), round_above(high)),
         Spread::Log | Spread::Tail => (low, high),
     }
 }
@@ -55,9 +56,7 @@ fn step(span: f64, steps: usize) -> f64 {
     if !(raw.is_finite() && raw > 0.0) {
         return 1.0;
     }
-    let power = 10_f64.powf(raw.log10().floor());
-    let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * power >= raw * (1.0 - 1e-9));
-    factor.unwrap_or(10.0) * power
+    round_above(raw)
 }
 
 /// The greatest round value that is at most `value`.
@@ -65,13 +64,6 @@ fn below(value: f64) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     let fits = |f: &f64| f * power <= value * (1.0 + 1e-9);
     [5.0, 2.0, 1.0].into_iter().find(fits).unwrap_or(1.0) * power
-}
-
-/// The least round value that is at least `value`.
-fn above(value: f64) -> f64 {
-    let power = 10_f64.powf(value.log10().floor());
-    let fits = |f: &f64| f * power >= value * (1.0 - 1e-9);
-    [1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0) * power
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ struct Sweep<'a> {
     speed_of_light_curve_reason: Option<&'static str>,
     checklist: Checklist,
     levels: Vec<Level<'a>>,
-    /// Loads that were planned and never measured.
+    /// Loads that were planned and of which there is nothing.
     unmeasured: &'a [Unmeasured],
     /// Loads that were measured more than once.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

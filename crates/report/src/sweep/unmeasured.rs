@@ -1,11 +1,11 @@
-//! Loads that a sweep was to measure and did not.
+//! Loads that a sweep was to measure and of which there is nothing.
 
 use serde::Serialize;
 
 use super::SweepReport;
 use crate::LoadPoint;
 
-/// A load that was planned and never measured.
+/// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unmeasured {
     /// The load.
@@ -14,36 +14,51 @@ pub struct Unmeasured {
     /// Why, in plain words; absent where the run was called off, or did not live to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    #[serde(skip)]
+    is_lost: bool,
+}
+
+impl Unmeasured {
+    /// A load that was never measured, for a `reason` in plain words where one is known.
+    #[must_use]
+    pub const fn never(load: LoadPoint, reason: Option<String>) -> Self {
+        Self { load, reason, is_lost: false }
+    }
+
+    /// A load that was measured and of which there is nothing any more, as `reason` says in plain words.
+    #[must_use]
+    pub const fn lost(load: LoadPoint, reason: String) -> Self {
+        Self { load, reason: Some(reason), is_lost: true }
+    }
 }
 
 #[cfg(feature = "schema")]
 fizeau_core::object_schema!(
     Unmeasured,
     "Unmeasured",
-    "A load that was planned and never measured: `concurrency` or `requests_per_s`, and why.",
+    "A load that was planned and of which there is nothing: `concurrency` or `requests_per_s`, and why.",
     |o| o
         .may_have::<u32>("concurrency")
         .may_have::<fizeau_core::PerSec>("requests_per_s")
         .may_have::<String>("reason")
 );
 
-impl From<LoadPoint> for Unmeasured {
-    /// Of a run that does not say why.
-    fn from(load: LoadPoint) -> Self {
-        Self { load, reason: None }
-    }
-}
-
 impl SweepReport {
-    /// What was never measured, each reason once: `64, 128 (never measured: ...)`.
+    /// What was never measured or is lost, each reason once: `64, 128 (never measured: ...)`.
     pub(crate) fn never_measured(&self) -> Vec<String> {
-        let never = self.unmeasured().chunk_by(|one, next| one.reason == next.reason);
+        let alike = |one: &Unmeasured, next: &Unmeasured| {
+            (&one.reason, one.is_lost) == (&next.reason, next.is_lost)
+        };
         let words = |alike: &[Unmeasured]| {
             let loads: Vec<String> = alike.iter().map(|of| self.label(of.load)).collect();
-            let reason = alike.first().and_then(|of| of.reason.as_deref());
-            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-            format!("{} (never measured{reason})", loads.join(", "))
+            let first = alike.first();
+            let reason = match first.and_then(|of| of.reason.as_deref()) {
+                Some(reason) if first.is_some_and(|of| of.is_lost) => reason.to_owned(),
+                Some(reason) => format!("never measured: {reason}"),
+                None => "never measured".to_owned(),
+            };
+            format!("{} ({reason})", loads.join(", "))
         };
-        never.map(words).collect()
+        self.unmeasured().chunk_by(alike).map(words).collect()
     }
 }

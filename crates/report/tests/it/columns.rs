@@ -3,24 +3,31 @@
 use fizeau_core::UsdPerHour;
 use fizeau_metrics::Verdict;
 use fizeau_report::{
-    LeftOut, LevelReport, LevelStatus, LevelTable, TableCell, TableRun, csv_field,
+    LeftOut, LevelReport, LevelStatus, LevelTable, Setup, TableCell, TableRun, csv_field,
 };
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};
 
-/// The sample's sweep, on two devices at three dollars an hour each.
-fn table(name: &str, levels: &[LevelReport]) -> LevelTable {
-    let setup = setup();
-    LevelTable::new(&[TableRun {
+/// `levels` on two devices at three dollars an hour each.
+fn run_of<'a>(name: &str, setup: &'a Setup, levels: &'a [LevelReport]) -> TableRun<'a> {
+    TableRun {
         name: name.to_owned(),
-        setup: &setup,
+        setup,
         levels,
         system: None,
         devices: Some(2),
         price: Some(UsdPerHour::new(3.0)),
         quality: Some(0.71),
-    }])
+    }
+}
+
+fn table(name: &str, levels: &[LevelReport]) -> LevelTable {
+    LevelTable::new(&[run_of(name, &setup(), levels)])
+}
+
+fn all(name: &str, levels: &[LevelReport]) -> LevelTable {
+    LevelTable::of_all(&[run_of(name, &setup(), levels)])
 }
 
 fn number(table: &LevelTable, row: usize, column: &str) -> f64 {
@@ -50,6 +57,28 @@ fn what_may_be_compared_is_a_row_and_all_else_is_named() {
     for row in table.rows() {
         assert_eq!(row.len(), table.heads().len());
     }
+}
+
+#[test]
+fn every_level_has_its_row_under_the_same_heads() {
+    let mut levels = sweep().levels().to_vec();
+    levels[1].status = LevelStatus::Partial { reason: "interrupted".to_owned() };
+    levels[2].validity.verdict = Verdict::Invalid;
+    let all = all("a", &levels);
+    assert_eq!(all.rows().len(), levels.len());
+    let text = |row, column| match all.cell(row, column) {
+        Some(TableCell::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let why: Vec<&str> = (0..4).map(|row| text(row, LevelTable::LEFT_OUT)).collect();
+    assert_eq!(why, ["", "partial: interrupted", "invalid: the verdict", ""]);
+    assert_eq!(text(2, "verdict"), "invalid");
+    // Whatever is known of a level, the heads are those of no level at all.
+    let nothing = LevelTable::of_all(&[]);
+    for levels in [&levels[..], &levels[..1], &[level(4)]] {
+        assert_eq!(table("a", levels).heads(), nothing.heads());
+    }
+    assert_eq!(nothing.heads().last().map(String::as_str), Some(LevelTable::LEFT_OUT));
 }
 
 #[test]

@@ -168,6 +168,21 @@ fn the_dashboard_shows_metrics_that_there_are() {
     }
 }
 
+/// A push is one sample, and an instant query sees none that is older than five minutes.
+#[test]
+fn the_dashboard_shows_what_was_pushed_long_ago() {
+    let dashboard = dashboard();
+    let targets = dashboard["panels"].as_array().unwrap().iter();
+    let targets = targets.flat_map(|panel| panel["targets"].as_array().unwrap());
+    for target in targets.filter(|target| target["instant"] == true) {
+        let of = target["expr"].as_str().unwrap();
+        let (metrics, looking_back) =
+            (of.matches("fizeau_").count(), of.matches("last_over_time(fizeau_").count());
+        assert!(metrics > 0 && metrics == looking_back, "{of}");
+        assert_eq!(of.matches("[$__range])").count(), metrics, "{of}");
+    }
+}
+
 #[test]
 fn the_dashboard_is_one_that_grafana_imports() {
     let dashboard = dashboard();

@@ -92,7 +92,7 @@ fn every_foreign_text_is_escaped() {
     level.speed_of_light = SpeedOfLight::Absent { reason: evil() };
     let mut left_out = sample::level(8);
     left_out.status = LevelStatus::Partial { reason: evil() };
-    let unmeasured = Unmeasured { load: LoadPoint::Concurrency(256), reason: Some(evil()) };
+    let unmeasured = Unmeasured::never(LoadPoint::Concurrency(256), Some(evil()));
     let report =
         SweepReport::new(setup, vec![level, left_out], None).with_unmeasured(vec![unmeasured]);
     let page = report.page();
@@ -301,8 +301,14 @@ fn what_is_missing_is_said_and_never_a_zero() {
         "left out: no request completed",
         "A million output tokens not known",
         "Speed of light absent",
+        "No request has a TTFT.",
+        "No request has two tokens or more.",
+        "No level has a throughput, a TTFT and an E2EL.",
     ] {
         assert!(words.contains(text), "{text}: {words}");
+    }
+    for untrue in ["No level was measured", "No tapes were read"] {
+        assert!(!words.contains(untrue), "{untrue}: {words}");
     }
     for page in [&none, &page] {
         let read = read(page);

@@ -25,7 +25,7 @@ fn documents() -> Vec<(DocumentSchema, Value)> {
     let value = |document: String| -> Value { serde_json::from_str(&document).unwrap() };
     let sweep = sample::sweep();
     let reason = Some("more load would pay no more".to_owned());
-    let unmeasured = Unmeasured { load: LoadPoint::Concurrency(256), reason };
+    let unmeasured = Unmeasured::never(LoadPoint::Concurrency(256), reason);
     let more = sample::sweep().with_unmeasured(vec![unmeasured]);
     let mut all = vec![
         (DocumentSchema::Sweep, value(more.to_json().unwrap())),

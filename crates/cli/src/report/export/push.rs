@@ -51,7 +51,7 @@ impl Target {
     pub(super) fn send(&self, exposition: &Exposition, run: &str) -> Result<(), Fail> {
         let url = self.address(run);
         self.deliver(&url, exposition)?;
-        eprintln!("sent to {}", shown(&url));
+        tell!("sent to {}", shown(&url));
         Ok(())
     }
 

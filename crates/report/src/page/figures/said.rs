@@ -2,7 +2,7 @@
 
 use super::super::table::rounded;
 use crate::number::{duration_ms, number};
-use crate::{ChartLevel, ChartPlace, ChartRun};
+use crate::{ChartDetail, ChartLevel, ChartPlace, ChartRun};
 
 /// What `said` makes of each run, with the names of runs where there are several.
 pub(super) fn of(runs: &[ChartRun], said: fn(&ChartRun) -> String) -> String {
@@ -13,12 +13,27 @@ pub(super) fn of(runs: &[ChartRun], said: fn(&ChartRun) -> String) -> String {
     runs.iter().map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// One part a level, or that there is none.
-fn each(run: &ChartRun, none: &str, of: impl Fn(&ChartLevel) -> Option<String>) -> String {
+/// One part a level; where no level has one, that there is no level, or what they all lack.
+fn each(run: &ChartRun, lack: &str, of: impl Fn(&ChartLevel) -> Option<String>) -> String {
     let parts =
         run.levels.iter().filter_map(|level| Some(format!("{}: {}", level.load, of(level)?)));
     let parts: Vec<String> = parts.collect();
-    if parts.is_empty() { format!("{none}.") } else { format!("{}.", parts.join("; ")) }
+    match parts.is_empty() {
+        true if run.levels.is_empty() => "No level was measured.".to_owned(),
+        true => format!("{lack}."),
+        false => format!("{}.", parts.join("; ")),
+    }
+}
+
+/// The same of what tapes show.
+fn each_of_tapes(
+    run: &ChartRun,
+    lack: &str,
+    of: impl Fn(&ChartLevel, &ChartDetail) -> Option<String>,
+) -> String {
+    let has_tapes = run.levels.iter().any(|level| level.detail.is_some());
+    let lack = if has_tapes { lack } else { "No tapes were read" };
+    each(run, lack, |level| of(level, level.detail.as_ref()?))
 }
 
 /// A figure with its unit: `441 ms`.
@@ -29,7 +44,7 @@ fn figure(level: &ChartLevel, name: &str, unit: &str) -> Option<String> {
 }
 
 pub(super) fn frontier(run: &ChartRun) -> String {
-    let levels = each(run, "No level was measured", |level| {
+    let levels = each(run, "No level has both figures", |level| {
         let place = match level.place {
             ChartPlace::Frontier => "on the frontier",
             ChartPlace::Dominated => "dominated",
@@ -62,7 +77,7 @@ pub(super) fn interactivity(run: &ChartRun) -> String {
 }
 
 pub(super) fn load(run: &ChartRun) -> String {
-    each(run, "No level was measured", |level| {
+    each(run, "No level has a throughput, a TTFT and an E2EL", |level| {
         let rate = figure(level, "requests_per_s", "requests/s")?;
         let both = |metric: &str| {
             let part = |of: &str| figure(level, &format!("{of}_{metric}_ms"), "ms");
@@ -73,11 +88,11 @@ pub(super) fn load(run: &ChartRun) -> String {
     })
 }
 
-const NO_TAPES: &str = "No tapes were read";
+const NO_TTFT: &str = "No request has a TTFT";
 
 pub(super) fn quantiles(run: &ChartRun) -> String {
-    each(run, NO_TAPES, |level| {
-        let curve = &level.detail.as_ref()?.quantiles.ttft_ms;
+    each_of_tapes(run, NO_TTFT, |_, detail| {
+        let curve = &detail.quantiles.ttft_ms;
         let at = |share: f64| {
             let point = curve.iter().find(|point| point.0 >= share)?;
             Some(duration_ms(point.1))
@@ -89,8 +104,8 @@ pub(super) fn quantiles(run: &ChartRun) -> String {
 }
 
 pub(super) fn itl(run: &ChartRun) -> String {
-    each(run, NO_TAPES, |level| {
-        let course = &level.detail.as_ref()?.course;
+    each_of_tapes(run, "No request has two tokens or more", |level, detail| {
+        let course = &detail.course;
         let longest = course.itl_max_ms.iter().flatten().copied().reduce(f64::max)?;
         let median = figure(level, "p50_itl_ms", "ms")?;
         Some(format!("median gap {median}, the longest {}", duration_ms(longest)))
@@ -98,8 +113,8 @@ pub(super) fn itl(run: &ChartRun) -> String {
 }
 
 pub(super) fn course(run: &ChartRun) -> String {
-    each(run, NO_TAPES, |level| {
-        let course = &level.detail.as_ref()?.course;
+    each_of_tapes(run, "No request was sent", |_, detail| {
+        let course = &detail.course;
         let most = course.in_flight.iter().copied().reduce(f64::max)?;
         let seconds = number(course.bin_s * course.in_flight.len() as f64);
         let window = match course.window_s {
@@ -113,8 +128,15 @@ pub(super) fn course(run: &ChartRun) -> String {
 }
 
 pub(super) fn lengths(run: &ChartRun) -> String {
-    each(run, NO_TAPES, |level| {
-        let pairs = &level.detail.as_ref()?.ttft_by_input;
+    let has_ttft = |level: &ChartLevel| {
+        level.detail.as_ref().is_some_and(|detail| !detail.quantiles.ttft_ms.is_empty())
+    };
+    let lack = match run.levels.iter().any(has_ttft) {
+        true => "The lengths of the prompts are not known",
+        false => NO_TTFT,
+    };
+    each_of_tapes(run, lack, |_, detail| {
+        let pairs = &detail.ttft_by_input;
         let ends = |pairs: &[(u64, f64)]| {
             let inputs = || pairs.iter().map(|pair| pair.0);
             Some((inputs().min()?, inputs().max()?))

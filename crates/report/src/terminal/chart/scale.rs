@@ -1,6 +1,7 @@
 //! Axes of a text chart: where a value lies between the ends, and the round values that are named.
 
 use crate::number::supported;
+use crate::round::round_above;
 
 /// An axis from its first mark to its last.
 #[derive(Debug)]
@@ -12,7 +13,7 @@ pub(super) struct Ticks {
 
 /// From zero to the first round value at or above `most`.
 pub(super) fn linear(most: f64) -> Ticks {
-    let step = round_step(most / 4.0);
+    let step = round_above(most / 4.0);
     let count = (most / step - 1e-9).ceil().max(1.0) as u32;
     let values: Vec<f64> = (0..=count).map(|k| step * f64::from(k)).collect();
     let labels = values.iter().map(|value| label(*value, step)).collect();
@@ -57,13 +58,6 @@ impl Ticks {
         let places = self.values.iter().map(|value| self.share(*value));
         places.zip(self.labels.iter().map(String::as_str)).collect()
     }
-}
-
-/// 1, 2 or 5 times a power of ten, at or above `value`.
-fn round_step(value: f64) -> f64 {
-    let decade = 10_f64.powf(value.log10().floor());
-    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * decade >= value * (1.0 - 1e-9));
-    factor.unwrap_or(10.0) * decade
 }
 
 /// With as many decimals as the step between marks needs.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use fizeau::core::Nanos;
 
 /// Nobody waits longer for a figure to arrive.
@@ -15,11 +17,57 @@ pub(super) fn since_1970() -> Nanos {
 
 /// Replaces what a Pushgateway has of the run.
 pub(super) fn put(url: &str, body: &str) -> Result<(), String> {
-    judged(agent().put(url).content_type("text/plain; version=0.0.4").send(body))
+    let (url, authority) = authorized(url);
+    let request = agent().put(url).content_type("text/plain; version=0.0.4");
+    judged(with(request, authority).send(body))
 }
 
 pub(super) fn post(url: &str, body: &str) -> Result<(), String> {
-    judged(agent().post(url).content_type("application/json").send(body))
+    let (url, authority) = authorized(url);
+    let request = agent().post(url).content_type("application/json");
+    judged(with(request, authority).send(body))
+}
+
+fn with<B>(request: ureq::RequestBuilder<B>, authority: Option<String>) -> ureq::RequestBuilder<B> {
+    match authority {
+        Some(authority) => request.header("Authorization", authority),
+        None => request,
+    }
+}
+
+/// An address without its user and password, and both as basic authentication (RFC 7617), without the escapes that an address
+/// needs.
+fn authorized(url: &str) -> (String, Option<String>) {
+    let whole = || (url.to_owned(), None);
+    let Some((scheme, rest)) = url.split_once("://") else { return whole() };
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let Some((user, host)) = host.rsplit_once('@') else { return whole() };
+    let (user, password) = user.split_once(':').unwrap_or((user, ""));
+    let mut pair = unescaped(user);
+    pair.push(b':');
+    pair.extend(unescaped(password));
+    let authority = format!("Basic {}", BASE64_STANDARD.encode(pair));
+    (format!("{scheme}://{host}{path}"), Some(authority))
+}
+
+/// `pa%20ss` as `pa ss`. What is no escape stays as it is.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        match (byte == b'%').then(|| Some((digit(0)?, digit(1)?))).flatten() {
+            Some((high, low)) => {
+                bytes.push((16 * high + low) as u8);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    bytes
 }
 
 /// A redirection is not followed: what is sent may carry a password.
@@ -50,5 +98,23 @@ fn reason(error: &ureq::Error) -> String {
         ureq::Error::ConnectionFailed => "no connection could be made".to_owned(),
         ureq::Error::Rustls(error) => error.to_string(),
         _ => "it is no address that can be sent to, or no answer that is HTTP".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::authorized;
+
+    #[test]
+    fn user_and_password_are_sent_as_they_are_and_not_in_the_address() {
+        for (url, sent, pair) in [
+            ("http://me:pa%20ss@host:9091/a@b", "http://host:9091/a@b", Some("bWU6cGEgc3M=")),
+            ("http://me:a%40b%3a%@host", "http://host", Some("bWU6YUBiOiU=")),
+            ("http://me@host", "http://host", Some("bWU6")),
+            ("http://host/x?y=a@b", "http://host/x?y=a@b", None),
+        ] {
+            let basic = pair.map(|pair| format!("Basic {pair}"));
+            assert_eq!(authorized(url), (sent.to_owned(), basic));
+        }
     }
 }
