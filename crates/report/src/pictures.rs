@@ -7,6 +7,7 @@ mod families;
 mod frontier;
 mod ink;
 mod labels;
+mod light;
 mod load;
 mod parts;
 #[cfg(feature = "png")]

@@ -72,12 +72,26 @@ impl Axis {
         Self { spread, low, high, ticks }
     }
 
+    /// The axis for values that may all be nearly one, as lengths of prompts are: then it holds them with a tenth of room around.
+    pub(super) fn around(values: &[f64], steps: usize) -> Self {
+        let positive = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
+        let (low, high) = (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
+        if high <= 0.0 || high > 2.0 * low {
+            return Self::suited(values, steps);
+        }
+        Self::linear(ticks::rounded(Spread::Linear, (0.9 * low, 1.1 * high), steps), steps)
+    }
+
+    fn linear((low, high): (f64, f64), steps: usize) -> Self {
+        let ticks = ticks::ticks(Spread::Linear, (low, high), steps);
+        let ticks = ticks.into_iter().map(|value| (value, ticks::label(value))).collect();
+        Self { spread: Spread::Linear, low, high, ticks }
+    }
+
     /// Time from zero to just `end`: a course fills its panel.
     pub(super) fn seconds(end: f64, steps: usize) -> Self {
         let end = if end.is_finite() && end > 0.0 { end } else { 1.0 };
-        let ticks = ticks::ticks(Spread::Linear, (0.0, end), steps);
-        let ticks = ticks.into_iter().map(|value| (value, ticks::label(value))).collect();
-        Self { spread: Spread::Linear, low: 0.0, high: end, ticks }
+        Self::linear((0.0, end), steps)
     }
 
     /// Shares of a distribution up to `most`, below 1: 50 %, 90 %, 99 %, each nine as far from the next.
@@ -87,6 +101,16 @@ impl Axis {
         let marks = marks.into_iter().chain([(0.9999, "99.99 %")]).filter(|mark| mark.0 <= high);
         let ticks = marks.map(|(share, label)| (share, label.to_owned())).collect();
         Self { spread: Spread::Tail, low: 0.0, high, ticks }
+    }
+
+    /// Where it begins: above zero where it is not linear.
+    pub(super) const fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Where it ends.
+    pub(super) const fn high(&self) -> f64 {
+        self.high
     }
 
     /// The marks: values and what to write there.
@@ -164,12 +188,22 @@ mod tests {
     fn nothing_leaves_the_axis() {
         for values in [&[][..], &[0.0], &[5.0], &[1.0, 2.0], &[1e-12, 1e300], &[f64::NAN, 3.0]] {
             let own = [Axis::suited(values, 8), Axis::of(Spread::Log, values, 8)];
-            for axis in own.into_iter().chain([Axis::shares(0.5), Axis::seconds(0.0, 5)]) {
+            let other = [Axis::around(values, 8), Axis::shares(0.5), Axis::seconds(0.0, 5)];
+            for axis in own.into_iter().chain(other) {
                 for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 0.5, 1.0, 1e300] {
                     assert!((0.0..=1.0).contains(&axis.part(value)), "{axis:?} {value}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn lengths_that_are_nearly_one_lie_in_the_middle() {
+        let one = Axis::around(&[1000.0, 1000.0], 8);
+        assert_eq!([one.low(), one.high(), one.part(1000.0)], [900.0, 1100.0, 0.5]);
+        let two = Axis::around(&[1000.0, 1040.0], 8);
+        assert!(two.part(1000.0) > 0.2 && two.part(1040.0) < 0.8, "{two:?}");
+        assert_eq!(Axis::around(&[100.0, 1000.0], 8).low(), 0.0);
     }
 
     #[test]

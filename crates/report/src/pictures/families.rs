@@ -145,7 +145,7 @@ impl Family {
     fn label(&self, per: f64) -> Option<Mark> {
         let at = self.members.last()?.at(per);
         let (ink, shape) = (Ink::Series(self.index), Shape::Full);
-        Some(Mark::Label { at, text: self.label.clone(), ink, shape })
+        Some(Mark::Label { at, texts: vec![self.label.clone()], ink, shape })
     }
 }
 

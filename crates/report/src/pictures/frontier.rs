@@ -2,6 +2,7 @@
 
 use fizeau_pareto::Direction::{Maximize, Minimize};
 
+use super::light::Reach;
 use super::sheet::Sheet;
 use super::tradeoff::Tradeoff;
 use crate::{ChartCurvePoint, ChartRun};
@@ -55,6 +56,7 @@ pub(super) fn frontier(runs: &[ChartRun], latency: Latency) -> Result<Sheet, Str
         up_title: latency.short().to_owned(),
         directions: [Maximize, Minimize],
         of_light,
+        reach: [Reach::Times(3.0), Reach::Times(1.2)],
         light_note: "Right and down is better. The curves of what could be are of mean latencies.",
     };
     tradeoff.sheet(runs)
@@ -78,6 +80,7 @@ pub(super) fn interactivity(runs: &[ChartRun]) -> Result<Sheet, String> {
         up_title: format!("Output tokens per second of {whose}"),
         directions: [Maximize, Maximize],
         of_light,
+        reach: [Reach::All, Reach::Times(3.0)],
         light_note: "Right and up is better. The curves of what could be are of mean latencies.",
     };
     tradeoff.sheet(runs)

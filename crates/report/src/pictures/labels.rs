@@ -16,10 +16,11 @@ pub(super) enum Side {
     End,
 }
 
-/// Boxes already taken on a picture.
+/// What is already taken of a panel. No label covers a dot or another label; over a line one may lie where there is no other room.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     boxes: Vec<Box>,
+    lines: Vec<Box>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,13 +45,8 @@ pub(super) type Limits = [f64; 4];
 
 impl Taken {
     /// Keeps labels off a dot.
-    pub(super) fn dot(&mut self, (x, y): Spot, radius: f64) {
-        self.boxes.push(Box {
-            left: x - radius,
-            top: y - radius,
-            right: x + radius,
-            bottom: y + radius,
-        });
+    pub(super) fn dot(&mut self, at: Spot, radius: f64) {
+        self.boxes.push(around_dot(at, radius));
     }
 
     /// Keeps labels off a straight line.
@@ -58,42 +54,79 @@ impl Taken {
         let steps = ((x2 - x1).abs().max((y2 - y1).abs()) / 4.0).ceil().max(1.0);
         for step in 0..=steps as u32 {
             let part = f64::from(step) / steps;
-            self.dot((x1 + (x2 - x1) * part, y1 + (y2 - y1) * part), 1.5);
+            let spot = (x1 + (x2 - x1) * part, y1 + (y2 - y1) * part);
+            self.lines.push(around_dot(spot, 1.5));
         }
     }
 
-    /// Keeps labels off a text whose middle is as high as `place`.
-    pub(super) fn text(&mut self, place: Spot, side: Side, text: &str, size: f64) {
-        self.boxes.push(area((place, side), text::width(text, size), size));
+    /// The first of `texts` that has a place around a dot of `radius`, and that place: of its middle height. Above, right and left
+    /// come first, then farther away. The last of the texts may lie on a line.
+    pub(super) fn label<'a>(
+        &mut self,
+        (at, radius): (Spot, f64),
+        (texts, size): (&'a [String], f64),
+        limits: Limits,
+    ) -> Option<(Spot, Side, &'a str)> {
+        let offers = [3.0, 16.0].into_iter().flat_map(|gap| around(at, radius + gap, size));
+        let offers: Vec<(Spot, Side)> = offers.collect();
+        let texts = || texts.iter().map(String::as_str);
+        let off_lines = texts().map(|text| (text, Lines::Avoided));
+        let tries = off_lines.chain(texts().last().map(|text| (text, Lines::Covered)));
+        tries.into_iter().find_map(|(text, lines)| {
+            let (spot, side) = self.first(&offers, (text, size), limits, lines)?;
+            Some((spot, side, text))
+        })
     }
 
-    /// The first free place for `text` around a dot of `radius` at a spot, beginning with above, right and left, then farther
-    /// away; above if all are taken. The place is then taken too; it is that of the text's middle height.
-    pub(super) fn label(
+    /// A place for `text` along the level line at the height `y`: above it or below, from the left.
+    pub(super) fn beside_line(
         &mut self,
-        at: Spot,
-        radius: f64,
+        y: f64,
         (text, size): (&str, f64),
         limits: Limits,
-    ) -> (Spot, Side) {
-        let width = text::width(text, size);
-        let offers = [3.0, 16.0].into_iter().flat_map(|gap| around(at, radius + gap, size));
-        let [left, top, right, bottom] = limits;
-        let inside = |offer: &(Spot, Side)| {
-            let area = area(*offer, width, size);
-            area.left >= left && area.right <= right && area.top >= top && area.bottom <= bottom
-        };
-        let free = |offer: &(Spot, Side)| {
-            let area = area(*offer, width, size);
-            !self.boxes.iter().any(|taken| taken.overlaps(&area))
-        };
-        let offers: Vec<(Spot, Side)> = offers.collect();
-        let free = offers.iter().find(|offer| inside(offer) && free(offer));
-        let chosen = free.or_else(|| offers.iter().find(|offer| inside(offer)));
-        let chosen = chosen.copied().unwrap_or((at, Side::Middle));
-        self.boxes.push(area(chosen, width, size));
-        chosen
+    ) -> Option<(Spot, Side)> {
+        let [left, _, right, _] = limits;
+        let room = (right - left - 16.0 - text::span(text, size)).max(0.0);
+        let along = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| left + 8.0 + room * part);
+        let offers = along.map(|x| [y - 10.0, y + 11.0].map(|y| ((x, y), Side::Start)));
+        let offers = offers.as_flattened();
+        let place = |lines| self.first(offers, (text, size), limits, lines);
+        [Lines::Avoided, Lines::Covered].into_iter().find_map(place)
     }
+
+    /// The first of the offers that is free, which it takes.
+    fn first(
+        &mut self,
+        offers: &[(Spot, Side)],
+        (text, size): (&str, f64),
+        [left, top, right, bottom]: Limits,
+        lines: Lines,
+    ) -> Option<(Spot, Side)> {
+        let width = text::span(text, size);
+        let is_free = |offer: &&(Spot, Side)| {
+            let area = area(**offer, width, size);
+            let is_inside = area.left >= left
+                && area.right <= right
+                && area.top >= top
+                && area.bottom <= bottom;
+            let is_off = |taken: &[Box]| !taken.iter().any(|taken| taken.overlaps(&area));
+            is_inside && is_off(&self.boxes) && (lines == Lines::Covered || is_off(&self.lines))
+        };
+        let chosen = *offers.iter().find(is_free)?;
+        self.boxes.push(area(chosen, width, size));
+        Some(chosen)
+    }
+}
+
+/// Whether a label may lie on a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Avoided,
+    Covered,
+}
+
+fn around_dot((x, y): Spot, radius: f64) -> Box {
+    Box { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
 }
 
 /// Places around a dot, the better ones first.
@@ -125,16 +158,25 @@ fn area(((x, y), side): (Spot, Side), width: f64, size: f64) -> Box {
 
 #[cfg(test)]
 mod tests {
-    use super::{Side, Taken};
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed};
+
+    use super::{Side, Spot, Taken, area, around_dot, text};
 
     const LIMITS: [f64; 4] = [0.0, 0.0, 1000.0, 1000.0];
+
+    fn place(taken: &mut Taken, spot: Spot, texts: &[&str]) -> Option<(Spot, Side, String)> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let found = taken.label((spot, 4.0), (&texts, 14.0), LIMITS);
+        found.map(|(spot, side, text)| (spot, side, text.to_owned()))
+    }
 
     #[test]
     fn a_second_label_moves_aside() {
         let mut taken = Taken::default();
         let spots = [(500.0, 100.0), (500.0, 104.0), (500.0, 108.0)];
-        let given = spots.map(|spot| taken.label(spot, 4.0, ("128", 14.0), LIMITS));
-        assert_eq!(given.map(|(_, side)| side), [Side::Middle, Side::Start, Side::End]);
+        let given = spots.map(|spot| place(&mut taken, spot, &["128"]).map(|found| found.1));
+        assert_eq!(given, [Some(Side::Middle), Some(Side::Start), Some(Side::End)]);
     }
 
     #[test]
@@ -142,7 +184,49 @@ mod tests {
         let mut taken = Taken::default();
         taken.line((0.0, 40.0), (100.0, 40.0));
         // Above is the line, and on the right the plot ends.
-        let (_, side) = taken.label((95.0, 52.0), 4.0, ("8", 14.0), [0.0, 0.0, 104.0, 100.0]);
-        assert_eq!(side, Side::End);
+        let limits = [0.0, 0.0, 104.0, 100.0];
+        let texts = ["8".to_owned()];
+        let found = taken.label(((95.0, 52.0), 4.0), (&texts, 14.0), limits);
+        assert_eq!(found.map(|found| found.1), Some(Side::End));
+    }
+
+    #[test]
+    fn where_there_is_no_room_the_short_one_may_lie_on_a_line_and_then_there_is_none() {
+        let mut taken = Taken::default();
+        for y in 0..60 {
+            taken.line((0.0, f64::from(y) * 5.0), (1000.0, f64::from(y) * 5.0));
+        }
+        let found = place(&mut taken, (500.0, 150.0), &["operating point: 8", "8"]);
+        assert_eq!(found.map(|found| found.2), Some("8".to_owned()));
+        for x in 0..200 {
+            taken.dot((400.0 + f64::from(x), 150.0), 60.0);
+        }
+        assert_eq!(place(&mut taken, (500.0, 150.0), &["operating point: 8", "8"]), None);
+    }
+
+    proptest! {
+        #![proptest_config(Config {
+            rng_seed: RngSeed::Fixed(1849),
+            failure_persistence: None,
+            ..Config::default()
+        })]
+        #[test]
+        fn no_label_covers_a_dot_or_another_label(
+            labels in prop::collection::vec((0.0..1000.0_f64, 0.0..120.0_f64, "[ -~]{0,24}"), 1..40),
+        ) {
+            let mut taken = Taken::default();
+            let dots: Vec<_> = labels.iter().map(|(x, y, _)| around_dot((*x, *y), 4.0)).collect();
+            labels.iter().for_each(|(x, y, _)| taken.dot((*x, *y), 4.0));
+            let mut given = Vec::new();
+            for (x, y, words) in &labels {
+                if let Some((spot, side, words)) = place(&mut taken, (*x, *y), &[words.as_str()]) {
+                    given.push(area((spot, side), text::span(&words, 14.0), 14.0));
+                }
+            }
+            for (index, one) in given.iter().enumerate() {
+                prop_assert!(!dots.iter().any(|dot| dot.overlaps(one)));
+                prop_assert!(!given[index + 1..].iter().any(|other| other.overlaps(one)));
+            }
+        }
     }
 }

@@ -42,7 +42,12 @@ pub(super) fn sheet(runs: &[ChartRun]) -> Result<Sheet, String> {
     let mut key = parts::run_key(runs);
     key.push(of_one(look(runs, 0, Which::Median), "median (p50)"));
     key.push(of_one(look(runs, 0, Which::Tail), "p99, with its 95 % interval"));
-    let notes = [Some(parts::labels_note(runs)), star_note(runs), parts::left_out_note(runs)];
+    let notes = [
+        Some(parts::labels_note(runs)),
+        star_note(runs),
+        parts::levels_note(runs, "Saturated, the queue grew to the end", is_saturated),
+        parts::left_out_note(runs),
+    ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     Ok(Sheet {
         title: "Latency against the rate served".to_owned(),
@@ -112,7 +117,8 @@ fn panel(runs: &[ChartRun], metric: &Metric) -> Panel {
             let name = if which == Which::Median { metric.median } else { metric.tail };
             line(&mut marks, &levels, (name, per), look(runs, index, which));
         }
-        labels(&mut marks, &levels, (metric.tail, per));
+        let ink = if runs.len() == 1 { Ink::Soft } else { Ink::Series(index) };
+        labels(&mut marks, &levels, (metric.tail, per), ink);
     }
     Panel {
         x: Axis::of(Spread::suited(&rates), &rates, 8),
@@ -149,16 +155,19 @@ fn line(
     }
 }
 
-fn labels(marks: &mut Vec<Mark>, levels: &[&ChartLevel], (name, per): (&str, f64)) {
+fn labels(marks: &mut Vec<Mark>, levels: &[&ChartLevel], (name, per): (&str, f64), ink: Ink) {
     for level in levels {
         let figures = level.figures.get(ACROSS).zip(level.figures.get(name));
         let Some((rate, latency)) = figures else { continue };
         let at = (rate.value, latency.value / per);
         let star = if latency.stand_in { "*" } else { "" };
-        let saturated = if level.saturated { " saturated" } else { "" };
-        let text = format!("{}{star}{saturated}", level.label);
-        marks.push(Mark::Label { at, text, ink: Ink::Soft, shape: Shape::Small });
+        let texts = vec![format!("{}{star}", level.label)];
+        marks.push(Mark::Label { at, texts, ink, shape: Shape::Small });
     }
+}
+
+fn is_saturated(level: &ChartLevel) -> bool {
+    level.saturated && level.place != ChartPlace::LeftOut
 }
 
 /// What a star means, where there is one.

@@ -1,7 +1,9 @@
 //! What several charts have in common: inks, titles, keys and notes.
 
 use super::ink::Ink;
+use super::render::TICK;
 use super::sheet::{Dash, KeyEntry, Shape, Sign, Stroke};
+use super::text::fitted;
 use crate::{ChartDetail, ChartGoal, ChartLevel, ChartPlace, ChartRun};
 
 /// Whether what the hardware could do is the same for all of several runs, as it is on the same hardware.
@@ -94,16 +96,26 @@ pub(super) fn labels_note(runs: &[ChartRun]) -> String {
 
 /// The levels that are not drawn.
 pub(super) fn left_out_note(runs: &[ChartRun]) -> Option<String> {
+    levels_note(runs, "Not compared", |level| level.place == ChartPlace::LeftOut)
+}
+
+/// `what`, and the levels that it is true of, if there are any.
+pub(super) fn levels_note(
+    runs: &[ChartRun],
+    what: &str,
+    is_so: fn(&ChartLevel) -> bool,
+) -> Option<String> {
     let of = |run: &ChartRun| {
-        let left = run.levels.iter().filter(|level| level.place == ChartPlace::LeftOut);
-        let named = |level: &ChartLevel| match run.name.as_str() {
-            "" => level.label.clone(),
-            name => format!("{} of {name}", level.label),
+        let levels = run.levels.iter().filter(|level| is_so(level));
+        let labels: Vec<&str> = levels.map(|level| level.label.as_str()).collect();
+        let whose = match run.name.as_str() {
+            "" => String::new(),
+            name => format!(" of {}", fitted(name, TICK, 300.0)),
         };
-        left.map(named).collect::<Vec<_>>()
+        (!labels.is_empty()).then(|| format!("{}{whose}", labels.join(", ")))
     };
-    let left: Vec<String> = runs.iter().flat_map(of).collect();
-    (!left.is_empty()).then(|| format!("Not compared: {}.", left.join(", ")))
+    let found: Vec<String> = runs.iter().filter_map(of).collect();
+    (!found.is_empty()).then(|| format!("{what}: {}.", found.join("; ")))
 }
 
 /// The level whose tapes are shown: the one to run at, else the highest that may be compared, else the highest; of those whose

@@ -21,7 +21,8 @@ const COLOURS: usize = 3;
 /// What plotters or the encoder said; both write into memory, so none is expected.
 pub(super) fn png(sheet: &Sheet) -> Result<Vec<u8>, String> {
     let per_pixel = UNITS as u32;
-    let (wide, high) = (sheet.size.0 * per_pixel, sheet.size.1 * per_pixel);
+    let (wide, high) = render::size(sheet);
+    let (wide, high) = (wide * per_pixel, high * per_pixel);
     let mut units = vec![0; wide as usize * high as usize * COLOURS];
     render::draw(sheet, Canvas::new(&mut units, (wide, high))?).map_err(|e| e.to_string())?;
     let (width, height) = (wide / PER_DOT as u32, high / PER_DOT as u32);

@@ -27,6 +27,10 @@ pub(super) const TICK: f64 = 14.0;
 /// What is left free around everything.
 const MARGIN: f64 = 24.0;
 
+/// What the titles take, and what is left free around the key.
+const HEAD: f64 = 72.0;
+const UNDER: f64 = 14.0;
+
 /// What a drawing gives where it fails.
 type Drawn<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
@@ -38,19 +42,28 @@ fn units(pixels: f64) -> i32 {
     (pixels * UNITS).round() as i32
 }
 
-/// Draws all of `sheet` on `backend`, whose size is that of the sheet in units.
+/// The size of the picture in pixels: the sheet's, or higher where a long key would leave too little for the plots.
+pub(super) fn size(sheet: &Sheet) -> (u32, u32) {
+    let (width, height) = sheet.size;
+    let key = key::Key::of(sheet, f64::from(width) - 2.0 * MARGIN);
+    let least = HEAD + frame::least_height(sheet) + key.height() + UNDER;
+    (width, height.max(least.ceil() as u32))
+}
+
+/// Draws all of `sheet` on `backend`, whose size is [`size`] in units.
 pub(super) fn draw<DB: DrawingBackend>(sheet: &Sheet, backend: DB) -> Drawn<(), DB> {
     let root = backend.into_drawing_area();
     root.fill(&Ink::Paper.rgb())?;
-    let (width, height) = (f64::from(sheet.size.0), f64::from(sheet.size.1));
+    let (width, height) = size(sheet);
+    let (width, height) = (f64::from(width), f64::from(height));
     let room = width - 2.0 * MARGIN;
     let title = text::fitted(&sheet.title, TITLE, room);
     write::text(&root, (MARGIN, 28.0), Side::Start, (&title, TITLE, Ink::Text))?;
     let subtitle = text::fitted(&sheet.subtitle, SUBTITLE, room);
     write::text(&root, (MARGIN, 54.0), Side::Start, (&subtitle, SUBTITLE, Ink::Soft))?;
     let key = key::Key::of(sheet, room);
-    let below = height - key.height() - 14.0;
-    frame::panels(sheet, &root, [MARGIN, 72.0, width - MARGIN, below])?;
+    let below = height - key.height() - UNDER;
+    frame::panels(sheet, &root, [MARGIN, HEAD, width - MARGIN, below])?;
     key.draw(&root, (MARGIN, below + 6.0))?;
     root.present()
 }

@@ -13,7 +13,7 @@ pub(super) struct Sheet {
     pub(super) subtitle: String,
     /// What someone hears who cannot see it.
     pub(super) description: String,
-    /// Width and height in pixels at full size.
+    /// Width and height in pixels at full size; a long key makes it higher.
     pub(super) size: (u32, u32),
     /// How many panels stand side by side.
     pub(super) columns: usize,
@@ -60,14 +60,14 @@ pub(super) enum Mark {
     Behind { places: Vec<Place>, ink: Ink },
     /// The time from one value of the horizontal axis to another, behind everything.
     Band { from: f64, to: f64, ink: Ink },
-    /// A limit on the vertical axis, with words.
+    /// A limit on the vertical axis, with words where there is room.
     Limit { at: f64, text: String, ink: Ink },
     /// A level.
     Dot { at: Place, ink: Ink, shape: Shape },
     /// Where a figure's interval and another's lie, from the low ends to the high ones; a whisker where one has none.
     Interval { low: Place, high: Place, ink: Ink },
-    /// Words beside a dot, where there is room.
-    Label { at: Place, text: String, ink: Ink, shape: Shape },
+    /// Words beside a dot: the first that have room there, or none.
+    Label { at: Place, texts: Vec<String>, ink: Ink, shape: Shape },
 }
 
 /// How a level looks.

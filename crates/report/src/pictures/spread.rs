@@ -25,18 +25,22 @@ const MOST: usize = 8;
 /// Distributions: of each level where there is one run, else of the level shown of each.
 pub(super) fn quantiles(runs: &[ChartRun]) -> Result<Sheet, String> {
     let curves = curves(runs);
-    let panel = |(title, of): (&str, fn(&ChartQuantiles) -> &Curve)| {
-        let drawn = curves.iter().enumerate();
-        let drawn = drawn.map(|(index, (_, quantiles))| (index, of(quantiles)));
-        let drawn: Vec<(usize, &Curve)> = drawn.filter(|(_, curve)| curve.len() > 1).collect();
+    // Levels have an order; runs have a colour each, the same in every picture.
+    let inks: Vec<Ink> = match runs {
+        [_] => (0..curves.len()).map(|index| Ink::ordered(index, curves.len())).collect(),
+        _ => curves.iter().map(|curve| Ink::Series(curve.run)).collect(),
+    };
+    let panel = |(title, of): (&str, CurveOf)| {
+        let drawn = inks.iter().zip(&curves).map(|(ink, one)| (*ink, of(one.quantiles)));
+        let drawn: Vec<(Ink, &Curve)> = drawn.filter(|(_, curve)| curve.len() > 1).collect();
         (!drawn.is_empty()).then(|| distribution(title, &drawn))
     };
     let panels: Vec<Panel> = METRICS.into_iter().filter_map(panel).collect();
     if panels.is_empty() {
         return Err(parts::no_tapes("latencies"));
     }
-    let entry = |(index, (name, _)): (usize, &(String, &ChartQuantiles))| {
-        KeyEntry::new(Sign::Line(Stroke::solid(Ink::Series(index))), name.clone())
+    let entry = |(ink, one): (&Ink, &Of<'_>)| {
+        KeyEntry::new(Sign::Line(Stroke::solid(*ink)), one.name.clone())
     };
     let rows = panels.len().div_ceil(2) as u32;
     Ok(Sheet {
@@ -49,39 +53,48 @@ pub(super) fn quantiles(runs: &[ChartRun]) -> Result<Sheet, String> {
         size: (WIDTH, 150 + 280 * rows),
         columns: 2,
         panels,
-        key: curves.iter().enumerate().map(entry).collect(),
+        key: inks.iter().zip(&curves).map(entry).collect(),
         notes: vec!["The share along the axis took at most so long.".to_owned()],
     })
 }
 
-/// What each line is of, and its curves.
-fn curves(runs: &[ChartRun]) -> Vec<(String, &ChartQuantiles)> {
+/// What a line is of: a level of a run.
+#[derive(Clone)]
+struct Of<'a> {
+    run: usize,
+    name: String,
+    quantiles: &'a ChartQuantiles,
+}
+
+fn curves(runs: &[ChartRun]) -> Vec<Of<'_>> {
     if let [run] = runs {
-        let levels = run.levels.iter();
-        let known = levels
-            .filter_map(|level| Some((level.load.clone(), &level.detail.as_ref()?.quantiles)));
-        let all: Vec<(String, &ChartQuantiles)> = known.collect();
+        let known = run.levels.iter().filter_map(|level| {
+            let quantiles = &level.detail.as_ref()?.quantiles;
+            Some(Of { run: 0, name: level.load.clone(), quantiles })
+        });
+        let all: Vec<Of<'_>> = known.collect();
         // Of many levels some that are evenly apart, the first and the last among them.
         let last = all.len().saturating_sub(1);
         let kept = all.len().min(MOST);
         let pick = |i: usize| i * last / kept.saturating_sub(1).max(1);
         return (0..kept).filter_map(|i| all.get(pick(i)).cloned()).collect();
     }
-    let shown = runs.iter().filter_map(|run| {
+    let shown = runs.iter().enumerate().filter_map(|(index, run)| {
         let (level, detail) = parts::shown(run)?;
-        Some((format!("{} at {}", run.name, parts::at(run, level)), &detail.quantiles))
+        let name = format!("{} at {}", run.name, parts::at(run, level));
+        Some(Of { run: index, name, quantiles: &detail.quantiles })
     });
     shown.collect()
 }
 
-fn distribution(title: &str, curves: &[(usize, &Curve)]) -> Panel {
+fn distribution(title: &str, curves: &[(Ink, &Curve)]) -> Panel {
     let points = || curves.iter().flat_map(|(_, curve)| curve.iter());
     let (unit, per) = parts::latency_unit(points().map(|point| point.1));
     let latencies: Vec<f64> = points().map(|point| point.1 / per).collect();
     let most = points().map(|point| point.0).filter(|share| *share < 1.0).fold(0.0, f64::max);
-    let line = |(index, curve): &(usize, &Curve)| {
+    let line = |(ink, curve): &(Ink, &Curve)| {
         let places = curve.iter().map(|(share, ms)| (*share, ms / per));
-        let stroke = Stroke { width: 2.0, ..Stroke::solid(Ink::Series(*index)) };
+        let stroke = Stroke { width: 2.0, ..Stroke::solid(*ink) };
         Mark::line(places, stroke)
     };
     Panel {
@@ -118,21 +131,25 @@ pub(super) fn lengths(runs: &[ChartRun]) -> Result<Sheet, String> {
     };
     let marks = clouds.iter().flat_map(|(index, cloud)| cloud.iter().map(|at| dot(*index, at)));
     let panel = Panel {
-        x: Axis::suited(&inputs, 8),
+        x: Axis::around(&inputs, 8),
         y: Axis::suited(&latencies, 7),
         x_title: Some("Prompt, tokens".to_owned()),
         y_title: format!("Time to first token, {unit}"),
         right: None,
         marks: marks.collect(),
     };
+    let note = format!(
+        "A point is a request, {} in all; those of one length and one time lie on each other.",
+        inputs.len()
+    );
     Ok(Sheet {
         title: "Time to first token against the prompt's length".to_owned(),
         subtitle: parts::subtitle_at(runs),
-        description: format!("A point is a request; {} of them.", inputs.len()),
+        description: note.clone(),
         size: (WIDTH, HEIGHT),
         columns: 1,
         panels: vec![panel],
         key: parts::dot_key(runs),
-        notes: vec!["A point is a request.".to_owned()],
+        notes: vec![note],
     })
 }

@@ -12,7 +12,7 @@ use crate::escape::escape;
 /// # Errors
 /// What plotters said; it writes into memory, so none is expected.
 pub(super) fn svg(sheet: &Sheet, class: &str) -> Result<String, String> {
-    let (width, height) = sheet.size;
+    let (width, height) = render::size(sheet);
     let per_pixel = UNITS as u32;
     let (wide, high) = (width * per_pixel, height * per_pixel);
     let mut drawn = String::new();

@@ -34,6 +34,15 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum()
 }
 
+/// A system without such a font takes a wider one for it: of DejaVu Sans, which is that of most Linux systems, lines of words and
+/// digits are up to a sixth wider.
+const SLACK: f64 = 1.17;
+
+/// The room that `text` may take, whichever font a reader's system has.
+pub(super) fn span(text: &str, size: f64) -> f64 {
+    width(text, size) * SLACK
+}
+
 /// What XML forbids is replaced, and a line stays one.
 pub(super) const fn clean(c: char) -> char {
     match c {
@@ -47,10 +56,10 @@ pub(super) const fn clean(c: char) -> char {
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     // No picture shows more than this; a name of megabytes is cut before it is measured.
     let mut kept: String = text.chars().take(400).map(clean).collect();
-    if width(&kept, size) <= room {
+    if span(&kept, size) <= room {
         return kept;
     }
-    while !kept.is_empty() && width(&kept, size) + width("...", size) > room {
+    while !kept.is_empty() && span(&kept, size) + span("...", size) > room {
         kept.pop();
     }
     kept.truncate(kept.trim_end().len());
@@ -63,7 +72,7 @@ pub(super) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if width(line, size) + width(" ", size) + width(word, size) <= room => {
+            Some(line) if span(line, size) + span(" ", size) + span(word, size) <= room => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -75,7 +84,7 @@ pub(super) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fitted, font, width, wrapped};
+    use super::{fitted, font, span, width, wrapped};
 
     /// Widths of Arial: 0.556 em for a digit, 0.278 for a space (Monotype's Arial and Google's Arimo, `hmtx`).
     #[test]
@@ -86,17 +95,31 @@ mod tests {
         assert!((width("\u{4e00}", 10.0) - 10.0).abs() < 1e-9);
     }
 
+    /// Widths of DejaVu Sans 2.37 in thousandths of an em (sums over its `hmtx`).
+    #[test]
+    fn a_wider_font_has_room() {
+        let widths = [
+            ("speed of light (nothing beats it)", 15_834.0),
+            ("requests waiting for their first token", 18_072.0),
+            ("operating point: 32", 9_620.0),
+            ("128", 1_909.0),
+        ];
+        for (text, wide) in widths {
+            assert!((wide..wide * 1.05).contains(&span(text, 1000.0)), "{text}");
+        }
+    }
+
     #[test]
     fn what_is_too_long_is_cut_and_control_characters_go() {
         assert_eq!(fitted("short", 14.0, 100.0), "short");
         let cut = fitted(&"long ".repeat(1000), 14.0, 100.0);
-        assert!(cut.ends_with("...") && width(&cut, 14.0) <= 100.0, "{cut}");
+        assert!(cut.ends_with("...") && span(&cut, 14.0) <= 100.0, "{cut}");
         assert_eq!(fitted("a\u{1b}[31m\nb", 14.0, 100.0), "a\u{fffd}[31m b");
     }
 
     #[test]
     fn lines_break_at_spaces() {
-        let lines = wrapped("one two three four", 10.0, 40.0);
+        let lines = wrapped("one two three four", 10.0, 45.0);
         assert_eq!(lines, ["one two", "three", "four"]);
     }
 }

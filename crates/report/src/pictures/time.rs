@@ -24,7 +24,8 @@ pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
         |(index, (run, level, course)): (usize, &(&ChartRun, &ChartLevel, &ChartCourse))| {
             let whose = match runs.len() {
                 1 => String::new(),
-                _ => format!("{} at {}: ", run.name, parts::at(run, level)),
+                // A name may be long: what is cut is its end.
+                _ => format!(", at {}: {}", parts::at(run, level), run.name),
             };
             let x_title = (index == last).then(|| TIME.to_owned());
             Panel { x_title, ..gaps(&whose, course) }
@@ -35,6 +36,12 @@ pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
         .map(|which| KeyEntry::new(Sign::Line(which.stroke()), which.words()))
         .collect();
     key.push(KeyEntry::new(Sign::Area(Ink::Shade), "requests waiting for their first token"));
+    let panels: Vec<Panel> = drawn.iter().take(MOST).enumerate().map(panel).collect();
+    let mut notes = vec!["Where both rise together, prefills hold up decoding.".to_owned()];
+    let mut shown = drawn.iter().zip(&panels);
+    if shown.any(|((.., course), panel)| is_any_below(course, panel)) {
+        notes.push(BELOW.to_owned());
+    }
     Ok(Sheet {
         title: "Gaps between tokens over time".to_owned(),
         subtitle: parts::subtitle_at(runs),
@@ -44,9 +51,9 @@ pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
             .to_owned(),
         size: (WIDTH, if last == 0 { 540 } else { 150 + 250 * (last as u32 + 1) }),
         columns: 1,
-        panels: drawn.iter().take(MOST).enumerate().map(panel).collect(),
+        panels,
         key,
-        notes: vec!["Where both rise together, prefills hold up decoding.".to_owned()],
+        notes,
     })
 }
 
@@ -165,11 +172,30 @@ impl Which {
     }
 }
 
+/// What is said where gaps lie below an axis that cannot begin at zero.
+const BELOW: &str = "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
+
+/// The least gap that an axis by ratio shows: a tenth of a usual median. Tokens that come in one piece have gaps of nothing.
+fn floor(course: &ChartCourse) -> f64 {
+    let medians = course.itl_p50_ms.iter().flatten().copied().filter(|gap| *gap > 0.0);
+    let mut medians: Vec<f64> = medians.collect();
+    medians.sort_by(f64::total_cmp);
+    medians.get(medians.len() / 2).map_or(0.0, |usual| usual / 10.0)
+}
+
+fn is_any_below(course: &ChartCourse, panel: &Panel) -> bool {
+    let lines = [Which::Greatest, Which::Tail, Which::Median];
+    let mut gaps = lines.into_iter().flat_map(|which| which.of(course)).flatten();
+    let (_, per) = parts::latency_unit(gaps.clone().copied());
+    gaps.any(|gap| *gap / per < panel.y.low())
+}
+
 fn gaps(whose: &str, course: &ChartCourse) -> Panel {
     let lines = [Which::Greatest, Which::Tail, Which::Median];
     let values = || lines.into_iter().flat_map(|which| which.of(course)).flatten().copied();
     let (unit, per) = parts::latency_unit(values());
-    let latencies: Vec<f64> = values().map(|ms| ms / per).collect();
+    let floor = floor(course);
+    let latencies: Vec<f64> = values().map(|ms| ms.max(floor) / per).collect();
     let waiting: Vec<Place> = course
         .prefilling
         .iter()
@@ -190,7 +216,7 @@ fn gaps(whose: &str, course: &ChartCourse) -> Panel {
         x: Axis::seconds(end(course), 8),
         y: Axis::suited(&latencies, 4),
         x_title: None,
-        y_title: format!("{whose}gap between tokens, {unit}"),
+        y_title: format!("Gap between tokens, {unit}{whose}"),
         right: Some((right, "requests in prefill".to_owned())),
         marks: std::iter::once(behind).chain(lines.map(line)).collect(),
     }

@@ -4,10 +4,11 @@ use fizeau_pareto::{Direction, frontier};
 
 use super::axis::Axis;
 use super::ink::Ink;
+use super::light::{Reach, curves, within};
 use super::parts;
-use super::sheet::{Dash, HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::sheet::{HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
 use crate::words::listed;
-use crate::{ChartCurve, ChartCurvePoint, ChartFigure, ChartGoal, ChartPlace, ChartRun};
+use crate::{ChartCurvePoint, ChartFigure, ChartGoal, ChartPlace, ChartRun};
 
 /// What is drawn against what.
 pub(super) struct Tradeoff {
@@ -22,6 +23,8 @@ pub(super) struct Tradeoff {
     pub(super) directions: [Direction; 2],
     /// The same figures of what the hardware could do.
     pub(super) of_light: fn(&ChartCurvePoint) -> Place,
+    /// How far those are followed beyond what was measured.
+    pub(super) reach: [Reach; 2],
     /// What is to be said of those, where they are drawn.
     pub(super) light_note: &'static str,
 }
@@ -67,6 +70,7 @@ impl Tradeoff {
         for (index, (run, spots)) in runs.iter().zip(&spots).enumerate() {
             self.levels(&mut panel, run, spots, (Look::of(runs, index), unit.1));
         }
+        let notes = self.notes(runs, (panel.x.high(), panel.y.high() * unit.1));
         Ok(Sheet {
             title: self.title.clone(),
             subtitle: parts::subtitle(runs),
@@ -75,7 +79,7 @@ impl Tradeoff {
             columns: 1,
             panels: vec![panel],
             key: self.key(runs, &spots),
-            notes: self.notes(runs),
+            notes,
         })
     }
 
@@ -115,12 +119,14 @@ impl Tradeoff {
     ) -> Panel {
         let all = || spots.iter().flatten();
         let ends = |of: ChartFigure| [Some(of.value), of.low, of.high].into_iter().flatten();
-        let light = || runs.iter().flat_map(curves).flat_map(|curve| curve.0).map(self.of_light);
-        let across: Vec<f64> =
-            all().flat_map(|spot| ends(spot.across)).chain(light().map(|at| at.0)).collect();
+        let mut across: Vec<f64> = all().flat_map(|spot| ends(spot.across)).collect();
         let goals = self.goals(runs).map(|goal| goal.limit);
-        let up = all().flat_map(|spot| ends(spot.up)).chain(light().map(|at| at.1)).chain(goals);
-        let up: Vec<f64> = up.map(|value| value / per).collect();
+        let mut up: Vec<f64> = all().flat_map(|spot| ends(spot.up)).chain(goals).collect();
+        for (x, y) in self.light_shown(runs, [&across, &up]) {
+            across.push(x);
+            up.push(y);
+        }
+        let up: Vec<f64> = up.into_iter().map(|value| value / per).collect();
         let stand_in = all().any(|spot| spot.up.stand_in);
         let greatest = if stand_in { " (* greatest of fewer than 100)" } else { "" };
         let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
@@ -134,10 +140,25 @@ impl Tradeoff {
         }
     }
 
+    /// What the hardware could do, as far as it is followed beyond `measured`: values across and up.
+    fn light_shown(&self, runs: &[ChartRun], measured: [&[f64]; 2]) -> Vec<Place> {
+        let all = || runs.iter().flat_map(curves).map(|(curve, _)| curve.iter().map(self.of_light));
+        let starts = |of: fn(Place) -> f64| all().map(move |at| at.map(of).fold(f64::INFINITY, f64::min));
+        let greatest = measured.map(|values| values.iter().copied().fold(0.0, f64::max));
+        let ends = (
+            self.reach[0].end(greatest[0], starts(|at| at.0)),
+            self.reach[1].end(greatest[1], starts(|at| at.1)),
+        );
+        all().flatten().filter(|at| at.0 <= ends.0 && at.1 <= ends.1).collect()
+    }
+
     fn light(&self, panel: &mut Panel, run: &ChartRun, ink: Ink, (_, per): (&str, f64)) {
+        let ends = (panel.x.high(), panel.y.high());
         for (curve, dash) in curves(run) {
-            let places = curve.iter().map(self.of_light).map(|(x, y)| (x, y / per));
-            panel.marks.push(Mark::line(places, Stroke::thin(ink, dash)));
+            let places: Vec<Place> =
+                curve.iter().map(self.of_light).map(|(x, y)| (x, y / per)).collect();
+            let (places, stroke) = (within(&places, ends), Stroke::thin(ink, dash));
+            panel.marks.push(Mark::Line { places, stroke });
         }
     }
 
@@ -162,17 +183,18 @@ impl Tradeoff {
             let (ink, shape) = if is_best { (look.best, Shape::Full) } else { look.beaten };
             panel.marks.push(Mark::Dot { at, ink, shape });
             if is_chosen {
-                panel.marks.push(Mark::Dot { at, ink: Ink::Goal, shape: Shape::Ring });
+                panel.marks.push(Mark::Dot { at, ink: look.chosen, shape: Shape::Ring });
             }
             let label = run.levels.get(spot.level).map(|level| level.label.as_str());
             let star = if spot.up.stand_in { "*" } else { "" };
-            let mut text = format!("{}{star}", label.unwrap_or_default());
-            if is_chosen {
-                text = format!("operating point: {text}");
+            let mut texts = vec![format!("{}{star}", label.unwrap_or_default())];
+            // Beside other runs the ring says it, and the key.
+            if is_chosen && look.is_alone {
+                texts.insert(0, format!("operating point: {}{star}", label.unwrap_or_default()));
             }
             let shape = if is_chosen { Shape::Ring } else { shape };
             let ink = if is_best || is_chosen { look.label } else { Ink::Soft };
-            labels.push((is_chosen, Mark::Label { at, text, ink, shape }));
+            labels.push((is_chosen, Mark::Label { at, texts, ink, shape }));
         }
         // The longest label has the first choice of places.
         labels.sort_by_key(|label| !label.0);
@@ -202,7 +224,7 @@ impl Tradeoff {
             key.push(KeyEntry::new(Sign::Dot(ink, shape), "dominated"));
         }
         if runs.iter().any(|run| run.operating.is_some()) {
-            key.push(KeyEntry::new(Sign::Dot(Ink::Goal, Shape::Ring), "operating point"));
+            key.push(KeyEntry::new(Sign::Dot(Look::of(runs, 0).chosen, Shape::Ring), "operating point"));
         }
         if spots.iter().flatten().any(|spot| spot.interval().is_some()) {
             let ink = Ink::Series(0);
@@ -212,10 +234,14 @@ impl Tradeoff {
         key
     }
 
-    fn notes(&self, runs: &[ChartRun]) -> Vec<String> {
+    fn notes(&self, runs: &[ChartRun], ends: Place) -> Vec<String> {
         let mut notes = vec![parts::labels_note(runs)];
-        if runs.iter().any(|run| curves(run).next().is_some()) {
+        let mut light = runs.iter().flat_map(curves).flat_map(|(curve, _)| curve).peekable();
+        if light.peek().is_some() {
             notes.push(self.light_note.to_owned());
+        }
+        if light.map(self.of_light).any(|at| at.0 > ends.0 || at.1 > ends.1) {
+            notes.push("They go on beyond the axes.".to_owned());
         }
         notes.extend(parts::left_out_note(runs));
         vec![notes.join(" ")]
@@ -250,6 +276,8 @@ struct Look {
     best: Ink,
     beaten: (Ink, Shape),
     label: Ink,
+    chosen: Ink,
+    is_alone: bool,
 }
 
 impl Look {
@@ -257,20 +285,11 @@ impl Look {
     fn of(runs: &[ChartRun], index: usize) -> Self {
         let best = Ink::Series(index);
         if runs.len() == 1 {
-            return Self { best, beaten: (Ink::Grey, Shape::Full), label: Ink::Text };
+            let beaten = (Ink::Grey, Shape::Full);
+            return Self { best, beaten, label: Ink::Text, chosen: Ink::Chosen, is_alone: true };
         }
-        Self { best, beaten: (best, Shape::Hollow), label: best }
+        // A ring of green would seem to be of the third run.
+        let beaten = (best, Shape::Hollow);
+        Self { best, beaten, label: best, chosen: Ink::Text, is_alone: false }
     }
-}
-
-/// The curves of what could be that are drawn, and how.
-fn curves(run: &ChartRun) -> impl Iterator<Item = (&ChartCurve, Dash)> {
-    let of = run.light.iter().flat_map(|light| {
-        [
-            (&light.bound, Dash::None),
-            (&light.expected, Dash::Long),
-            (&light.calibrated, Dash::Short),
-        ]
-    });
-    of.filter(|(curve, _)| curve.len() > 1)
 }

@@ -1,6 +1,7 @@
 //! Charts as files. With `FIZEAU_WRITE_PAGES` set, the golden files are written instead; they are to be looked at then.
 
 mod runs;
+mod words;
 
 use std::path::{Path, PathBuf};
 

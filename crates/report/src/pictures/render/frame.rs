@@ -8,8 +8,8 @@ use super::{AXIS, Drawn, Root, TICK, UNITS, marks, units, write};
 use crate::pictures::axis::Axis;
 use crate::pictures::ink::Ink;
 use crate::pictures::labels::{Side, Spot, Taken};
-use crate::pictures::sheet::{Dash, Mark, Panel, Place, Sheet, Stroke};
-use crate::pictures::text::{fitted, width};
+use crate::pictures::sheet::{Dash, Mark, Panel, Place, Shape, Sheet, Stroke};
+use crate::pictures::text::{fitted, span};
 
 /// Left, top, right and bottom in pixels.
 type Area = [f64; 4];
@@ -18,22 +18,37 @@ type Area = [f64; 4];
 const ABOVE: f64 = 28.0;
 const BETWEEN: f64 = 28.0;
 
+/// The height below which a plot shows nothing.
+const LEAST: f64 = 100.0;
+
+fn rows(sheet: &Sheet) -> usize {
+    sheet.panels.len().div_ceil(sheet.columns.max(1)).max(1)
+}
+
+/// The room below the plots of a row.
+fn under(sheet: &Sheet, row: usize) -> f64 {
+    let columns = sheet.columns.max(1);
+    let mut panels = sheet.panels.iter().skip(row * columns).take(columns);
+    if panels.any(|panel| panel.x_title.is_some()) { 50.0 } else { 26.0 }
+}
+
+/// What all panels of `sheet` take at least.
+pub(super) fn least_height(sheet: &Sheet) -> f64 {
+    (0..rows(sheet)).map(|row| ABOVE + LEAST + under(sheet, row)).sum()
+}
+
 /// Draws all panels of `sheet` within `area`, each column with its vertical axes under each other.
 pub(super) fn panels<DB: DrawingBackend>(
     sheet: &Sheet,
     root: &Root<DB>,
     area: Area,
 ) -> Drawn<(), DB> {
-    let columns = sheet.columns.max(1);
-    let rows = sheet.panels.len().div_ceil(columns).max(1);
-    let titled = |row: usize| {
-        sheet.panels.iter().skip(row * columns).take(columns).any(|panel| panel.x_title.is_some())
-    };
-    let under = |row: usize| if titled(row) { 50.0 } else { 26.0 };
+    let (columns, rows) = (sheet.columns.max(1), rows(sheet));
+    let under = |row: usize| under(sheet, row);
     let [left, top, right, bottom] = area;
     // All plots are of one height, whatever stands below them.
     let around: f64 = (0..rows).map(|row| ABOVE + under(row)).sum();
-    let height = ((bottom - top - around) / rows as f64).max(40.0);
+    let height = (bottom - top - around) / rows as f64;
     let wide = (right - left - BETWEEN * (columns as f64 - 1.0)) / columns as f64;
     let mut from = top;
     for row in 0..rows {
@@ -52,7 +67,7 @@ pub(super) fn panels<DB: DrawingBackend>(
 
 /// What the labels of a vertical axis take, with the gap to the axis.
 fn label_width(axis: &Axis) -> f64 {
-    axis.ticks().iter().map(|tick| width(&tick.1, TICK)).fold(0.0, f64::max) + 8.0
+    axis.ticks().iter().map(|tick| span(&tick.1, TICK)).fold(0.0, f64::max) + 8.0
 }
 
 /// A panel and where it goes.
@@ -85,13 +100,44 @@ impl Frame<'_> {
         for mark in &self.panel.marks {
             self.mark(root, plot, mark, &mut taken)?;
         }
+        self.limits(root, plot, &mut taken)?;
+        self.labels(root, plot, &mut taken)
+    }
+
+    /// What the limits say, each beside its line.
+    fn limits<DB: DrawingBackend>(
+        &self,
+        root: &Root<DB>,
+        plot: Area,
+        taken: &mut Taken,
+    ) -> Drawn<(), DB> {
+        let [left, _, right, _] = plot;
         for mark in &self.panel.marks {
-            let Mark::Label { at, text, ink, shape } = mark else { continue };
-            let [left, top, right, bottom] = plot;
-            let limits = [left + 2.0, top + 2.0, right + 16.0, bottom - 2.0];
-            let spot = self.spot(plot, *at);
-            let (spot, side) = taken.label(spot, shape.radius(), (text, TICK), limits);
-            write::text(root, spot, side, (text, TICK, *ink))?;
+            let Mark::Limit { at, text, ink } = mark else { continue };
+            let text = fitted(text, TICK, right - left - 16.0);
+            let (_, y) = self.spot(plot, (0.0, *at));
+            if let Some((spot, side)) = taken.beside_line(y, (&text, TICK), plot) {
+                write::text(root, spot, side, (&text, TICK, *ink))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the dots are.
+    fn labels<DB: DrawingBackend>(
+        &self,
+        root: &Root<DB>,
+        plot: Area,
+        taken: &mut Taken,
+    ) -> Drawn<(), DB> {
+        let [left, top, right, bottom] = plot;
+        let limits = [left + 2.0, top + 2.0, right + 16.0, bottom - 2.0];
+        for mark in &self.panel.marks {
+            let Mark::Label { at, texts, ink, shape } = mark else { continue };
+            let dot = (self.spot(plot, *at), shape.radius());
+            if let Some((spot, side, text)) = taken.label(dot, (texts, TICK), limits) {
+                write::text(root, spot, side, (text, TICK, *ink))?;
+            }
         }
         Ok(())
     }
@@ -100,7 +146,7 @@ impl Frame<'_> {
     fn mesh<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> Drawn<(), DB> {
         let [left, top, right, bottom] = plot;
         let length = right - left;
-        let x = self.panel.x.clone().thinned(length, 10.0, |label| width(label, TICK));
+        let x = self.panel.x.clone().thinned(length, 10.0, |label| span(label, TICK));
         let below = self.under;
         let mut chart = ChartBuilder::on(root)
             .margin_left(units(left - self.labels))
@@ -123,7 +169,8 @@ impl Frame<'_> {
         mesh.draw()?;
         let [start, above, end, _] = self.area;
         let y = above + ABOVE / 2.0 - 2.0;
-        let title = fitted(&self.panel.y_title, AXIS, end - start);
+        let beside = self.panel.right.as_ref().map_or(0.0, |(_, title)| 24.0 + span(title, AXIS));
+        let title = fitted(&self.panel.y_title, AXIS, end - start - beside);
         write::text(root, (start, y), Side::Start, (&title, AXIS, Ink::Text))?;
         let Some((axis, title)) = &self.panel.right else { return Ok(()) };
         write::text(root, (end, y), Side::End, (title, AXIS, Ink::Soft))?;
@@ -171,6 +218,9 @@ impl Frame<'_> {
             Mark::Line { places, stroke } => {
                 for part in places.split(Option::is_none) {
                     let line: Vec<Spot> = part.iter().flatten().map(|place| at(*place)).collect();
+                    if let [alone] = line.as_slice() {
+                        marks::circle(root, *alone, stroke.ink, Shape::Point)?;
+                    }
                     line.windows(2).for_each(|pair| {
                         if let [from, to] = pair {
                             taken.line(*from, *to);
@@ -180,31 +230,25 @@ impl Frame<'_> {
                 }
                 Ok(())
             }
-            Mark::Limit { at, text, ink } => self.limit(root, plot, (*at, text, *ink), taken),
+            Mark::Limit { at: height, ink, .. } => {
+                let ([left, _, right, _], y) = (plot, at((0.0, *height)).1);
+                taken.line((left, y), (right, y));
+                marks::path(root, &[(left, y), (right, y)], Stroke::thin(*ink, Dash::Long))
+            }
             Mark::Dot { at: place, ink, shape } => {
                 taken.dot(at(*place), shape.radius());
                 marks::circle(root, at(*place), *ink, *shape)
             }
-            Mark::Interval { low, high, ink } => marks::interval(root, at(*low), at(*high), *ink),
+            Mark::Interval { low, high, ink } => {
+                let (low, high) = (at(*low), at(*high));
+                // A whisker; what lies on the light fill of a box can be read.
+                if (low.0 - high.0).abs() < 0.5 || (low.1 - high.1).abs() < 0.5 {
+                    taken.line(low, high);
+                }
+                marks::interval(root, low, high, *ink)
+            }
             Mark::Label { .. } | Mark::Band { .. } | Mark::Behind { .. } => Ok(()),
         }
-    }
-
-    /// A limit across the plot, its words above it, or below where it is at the top.
-    fn limit<DB: DrawingBackend>(
-        &self,
-        root: &Root<DB>,
-        [left, top, right, bottom]: Area,
-        (value, text, ink): (f64, &str, Ink),
-        taken: &mut Taken,
-    ) -> Drawn<(), DB> {
-        let y = bottom - self.panel.y.part(value) * (bottom - top);
-        marks::path(root, &[(left, y), (right, y)], Stroke::thin(ink, Dash::Long))?;
-        taken.line((left, y), (right, y));
-        let text = fitted(text, TICK, right - left - 16.0);
-        let beside = if y - top < 22.0 { y + 11.0 } else { y - 10.0 };
-        taken.text((left + 8.0, beside), Side::Start, &text, TICK);
-        write::text(root, (left + 8.0, beside), Side::Start, (&text, TICK, ink))
     }
 
     /// Where a place lies on the picture.

@@ -9,7 +9,7 @@ use super::{Drawn, Root, TICK, units, write};
 use crate::pictures::ink::Ink;
 use crate::pictures::labels::{Side, Spot};
 use crate::pictures::sheet::{KeyEntry, Sheet, Sign};
-use crate::pictures::text::{fitted, width, wrapped};
+use crate::pictures::text::{fitted, span, wrapped};
 
 /// The height of a line, the width of a sign with its gap, and the gap between entries.
 const LINE: f64 = 22.0;
@@ -31,7 +31,7 @@ impl Key {
         let mut entries = Vec::new();
         for KeyEntry { sign, text } in &sheet.key {
             let text = fitted(text, TICK, room - SIGN);
-            let wide = SIGN + width(&text, TICK);
+            let wide = SIGN + span(&text, TICK);
             if x > 0.0 && x + wide > room {
                 (x, line) = (0.0, line + 1);
             }
