@@ -9,14 +9,6 @@ use crate::number::number;
 use crate::words::listed;
 use crate::{ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
 
-/// Of rows without an answer.
-const BESIDE: &str = "Without an answer (-): only the figures that were chosen beforehand have one. The others stand beside them, with a p \
-     that is not corrected.";
-
-/// Of changes without an interval.
-const NARROW: &str = "Without an interval (-): there are too few independent values for one, or it is narrower than the last digit of the \
-     change.";
-
 /// A run against the baseline.
 #[derive(Debug, Serialize)]
 pub(super) struct Tested {
@@ -70,7 +62,10 @@ impl Tested {
             .flat_map(|(name, notes)| notes.iter().map(move |note| format!("{name}: {note}")));
         Self {
             sentence: sentence(class, counts, counts.iter().sum()),
-            notes: notes.chain(comparison.notes.iter().cloned()).collect(),
+            notes: notes
+                .chain(comparison.notes.iter().cloned())
+                .chain(dashes(comparison))
+                .collect(),
             better: found(&comparison.levels, Answer::Better),
             worse: found(&comparison.levels, Answer::Worse),
             candidate,
@@ -167,16 +162,25 @@ fn interval(tested: &TestedFigure) -> (String, Option<String>) {
     (by, (!is_one).then_some(interval))
 }
 
+/// What a dash means, where there is one.
+fn dashes(comparison: &RunComparison) -> impl Iterator<Item = String> {
+    let rows = || comparison.levels.iter().flat_map(|level| &level.table.rows);
+    let is_narrow =
+        |row: &ComparedFigure| row.tested.as_ref().is_ok_and(|one| interval(one).1.is_none());
+    let beside = rows().any(|row| !row.is_decided && row.tested.is_ok()).then_some(
+        "a figure without an answer (-) is none of those that were chosen beforehand: its p is not corrected",
+    );
+    let narrow = rows().any(is_narrow).then_some(
+        "a change without an interval (-) has too few independent values for one, or one that is narrower than its last digit",
+    );
+    beside.into_iter().chain(narrow).map(str::to_owned)
+}
+
 fn level(level: &ComparedLevel, [baseline, candidate]: [&str; 2]) -> Level {
     let heads = [baseline, candidate, "change", "95 % interval", "p"];
     let heads = [Head::words("figure")].into_iter().chain(heads.map(|head| Head::figure(head, "")));
     let view = ComparisonView { table: &level.table, baseline, candidate };
-    let beside = level.table.rows.iter().any(|row| !row.is_decided && row.tested.is_ok());
-    let dashes = beside.then(|| BESIDE.to_owned());
-    let narrow = level.table.rows.iter().filter_map(|row| row.tested.as_ref().ok());
-    let narrow = narrow.into_iter().any(|tested| interval(tested).1.is_none());
-    let dashes = dashes.into_iter().chain(narrow.then(|| NARROW.to_owned()));
-    let notes = dashes.chain(view.remarks()).chain(level.notes.iter().cloned());
+    let notes = view.remarks().into_iter().chain(level.notes.iter().cloned());
     Level {
         name: level.name.clone(),
         table: Table {
