@@ -28,6 +28,12 @@
     return { type: 'log', min, max, axisTick: { customValues }, axisLabel: { customValues } };
   };
 
+  // The scale of an axis on which what was measured lies beside what could be: where that goes so much further that the measured
+  // would lie at the edge, a logarithmic one. Otherwise `scale`.
+  const MUCH_FURTHER = 4;
+  fizeau.scaleBeside = (measured, behind, scale) =>
+    Math.max(...behind) > MUCH_FURTHER * Math.max(...measured) ? 'log' : scale;
+
   const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-9);
   const below = (value) => STEPS.filter((step) => step * decade(value) <= value * 1.0001).pop() * decade(value);
   const above = (value) => STEPS.find((step) => step * decade(value) >= value * 0.9999) * decade(value);

@@ -82,6 +82,8 @@ globalThis.fizeau = { charts: {} };
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
   };
 
+  fizeau.isPaper = () => matchMedia('print').matches;
+
   // Whether a script's movements are unwanted: by the reader's choice, or on paper.
   fizeau.isStill = () => matchMedia('(prefers-reduced-motion: reduce), print').matches;
 })();

@@ -8,6 +8,8 @@
 (() => {
   const drawn = new Map();
   const NARROW = 560;
+  // A plot's height on paper, where its style has none and would be drawn as nothing.
+  const ON_PAPER = 360;
 
   class Chart {
     constructor(figure, kind, runs) {
@@ -31,13 +33,13 @@
 
     view() {
       const width = this.plot.clientWidth;
-      return { width, isNarrow: width < NARROW, colours: fizeau.colours(), isStill: fizeau.isStill() };
+      return { width, isNarrow: width < NARROW, colours: fizeau.colours(), isStill: fizeau.isStill(), isPaper: fizeau.isPaper() };
     }
 
     draw() {
       if (this.plot.clientWidth === 0) return;
-      if (this.plot.clientHeight < 120) this.plot.style.height = '380px';
       const view = this.view();
+      if (!view.isPaper && this.plot.clientHeight < 120) this.plot.style.height = '380px';
       this.built = this.build(view);
       if (this.built.empty) this.say(this.built.empty);
       else this.show(view);
@@ -59,7 +61,8 @@
         this.instance = globalThis.echarts.init(this.plot, null, { renderer: 'svg' });
         this.instance.on('datazoom', () => this.relabel());
       }
-      this.instance.resize();
+      // What it was told once it keeps: `auto` is to look again.
+      this.instance.resize(view.isPaper ? { width: view.width, height: ON_PAPER } : { width: 'auto', height: 'auto' });
       this.instance.setOption(this.option(view), { notMerge: true });
       this.relabel();
       this.makeScalable();

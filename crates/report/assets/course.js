@@ -17,7 +17,9 @@
       if (lines.length === 0) return { empty: 'Nothing to show: no request has two tokens or more.' };
       lines.forEach((one) => (one.entry.shape = one.name === 'longest gap' ? 'dotted' : 'line'));
       const behind = { ...area('waiting for their first token', course, course.prefilling, prefill), yAxisIndex: 1, z: 1 };
-      const gaps = lines.flatMap((one) => one.data.map((value) => value[1]));
+      const gaps = lines.flatMap((one) => one.data.map((value) => value[1])).filter((gap) => gap !== null);
+      // Tokens of one chunk have no time between them, and a logarithmic axis has no zero.
+      const scale = gaps.some((gap) => gap === 0) ? 'value' : 'log';
       const series = [behind, ...lines];
       lines[0].markArea = windowOf(course, view);
       return {
@@ -25,7 +27,7 @@
           grid: fizeau.grid({ right: 8 }),
           xAxis: time(course, view),
           yAxis: [
-            fizeau.yAxis(gaps, { name: 'gap between tokens', unit: 'ms', scale: 'log' }, view),
+            fizeau.yAxis(gaps, { name: 'gap between tokens', unit: 'ms', scale }, view),
             { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, fizeau.roundAbove(range.max * 2)) },
           ],
           series,
@@ -86,17 +88,22 @@
 
   const middle = (course, bin) => (bin + 0.5) * course.bin_s;
 
+  // A bin between empty ones is no line: it is a dot.
   const line = (name, course, values, colour, unit) => ({
     name,
     type: 'line',
     data: values.map((value, bin) => [middle(course, bin), value]),
-    symbol: 'none',
+    symbol: (_, { dataIndex }) => (isAlone(values, dataIndex) ? 'circle' : 'none'),
+    symbolSize: 4,
     lineStyle: { color: colour, width: 1.8 },
     itemStyle: { color: colour },
     unit,
     z: 3,
     entry: { shape: 'line', colour },
   });
+
+  const isEmpty = (value) => value === null || value === undefined;
+  const isAlone = (values, bin) => !isEmpty(values[bin]) && isEmpty(values[bin - 1]) && isEmpty(values[bin + 1]);
 
   const area = (name, course, values, colour) => ({
     ...line(name, course, values, colour, 'requests'),

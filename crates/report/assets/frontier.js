@@ -2,14 +2,20 @@
 
 // Throughput against latency: the measured frontier with its intervals, what it leaves behind, the goal, the speed of light.
 (() => {
+  const LATENCIES = { e2el: 'E2EL', ttft: 'TTFT', tpot: 'TPOT' };
+  const firstOf = (names, name) => Math.max(0, Object.keys(names).indexOf(name));
   const choices = (names) => Object.entries(names).map(([value, text]) => ({ value, text }));
 
   fizeau.charts.frontier = {
-    controls: (runs) => [
-      { key: 'metric', label: 'Latency', choices: choices({ e2el: 'E2EL', ttft: 'TTFT', tpot: 'TPOT' }) },
-      { key: 'statistic', label: 'Statistic', choices: choices(fizeau.STATISTICS) },
-      { key: 'x', label: 'Throughput', isLong: true, choices: choices(fizeau.THROUGHPUTS).filter(({ value }) => isKnown(runs, value)) },
-    ],
+    // It opens on the latency of which the goal is nearest.
+    controls: (runs) => {
+      const goal = fizeau.nearestGoal(runs, Object.keys(LATENCIES));
+      return [
+        { key: 'metric', label: 'Latency', choices: choices(LATENCIES), first: firstOf(LATENCIES, goal?.metric) },
+        { key: 'statistic', label: 'Statistic', choices: choices(fizeau.STATISTICS), first: firstOf(fizeau.STATISTICS, goal?.figure.split('_')[0]) },
+        { key: 'x', label: 'Throughput', isLong: true, choices: choices(fizeau.THROUGHPUTS).filter(({ value }) => isKnown(runs, value)) },
+      ];
+    },
     build: (runs, { metric, statistic, x }, view) => {
       const y = `${statistic}_${metric}_ms`;
       const parts = runs.map((run, index) => partOf(run, index, { x, y, metric }, runs, view));
@@ -63,7 +69,7 @@
     const star = parts.some((part) => part.points.some((point) => point.y.stand_in)) ? ' (* greatest of fewer than 100)' : '';
     return {
       option: {
-        xAxis: fizeau.xAxis([...ends('x'), ...along(0)], { name: fizeau.nameOf(shown.x) }, view),
+        xAxis: fizeau.xAxis([...ends('x'), ...along(0)], { name: fizeau.nameOf(shown.x), scale: fizeau.scaleBeside(ends('x'), along(0)) }, view),
         yAxis: fizeau.yAxis([...ends('y'), ...along(1), ...limits], { name: fizeau.nameOf(shown.y) + star, unit: 'ms' }, view),
         series,
       },

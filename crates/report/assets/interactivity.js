@@ -21,11 +21,13 @@
       const curves = fizeau.lightCurves(parts, texts, (point) => [point.user_tps, point[y]], view);
       const series = [...curves, ...parts.flatMap((one) => seriesOf(one, y, view))];
       const all = (axis) => series.flatMap((one) => one.data.map((item) => (item.value || item)[axis]));
+      const scale = (of, axis) =>
+        fizeau.scaleBeside(parts.flatMap((one) => one.points.map((point) => point[of].value)), all(axis), 'value');
       const name = perDevice ? 'output tokens/s per device' : 'output tokens/s (number of devices not known)';
       return {
         option: {
-          xAxis: fizeau.xAxis(all(0), { name: 'tokens/s per user (1 / p50 TPOT)', scale: 'value' }, view),
-          yAxis: fizeau.yAxis(all(1), { name, scale: 'value' }, view),
+          xAxis: fizeau.xAxis(all(0), { name: 'tokens/s per user (1 / p50 TPOT)', scale: scale('x', 0) }, view),
+          yAxis: fizeau.yAxis(all(1), { name, scale: scale('y', 1) }, view),
           series,
         },
         legend: series.filter((one) => one.entry).map((one) => ({ name: one.name, ...one.entry })),

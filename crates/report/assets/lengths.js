@@ -23,11 +23,13 @@
     },
   };
 
-  // Prompts of nearly one length would be a bar at the edge of an axis that begins at 0.
+  // Prompts of nearly one length would be a bar at the edge of an axis that begins at 0; they stand in the middle of their own.
   const lengthAxis = (lengths, view) => {
     const axis = fizeau.xAxis(lengths, { name: 'prompt tokens' }, view);
     const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
-    return axis.type === 'value' && most < 2 * least ? { ...axis, min: undefined, scale: true } : axis;
+    if (axis.type !== 'value' || most >= 2 * least) return axis;
+    if (most >= 1.1 * least) return { ...axis, min: undefined, scale: true };
+    return { ...axis, min: 0.9 * least, max: 1.1 * most, axisLabel: { ...axis.axisLabel, showMinLabel: false, showMaxLabel: false } };
   };
 
   const cloudOf = ({ run, runIndex, level, count }, index, runs, view) => {

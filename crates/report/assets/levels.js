@@ -94,6 +94,19 @@
     return runs.flatMap((run) => run.goals.filter(fits)).filter((goal) => !texts.has(goal.text) && texts.add(goal.text));
   };
 
+  // The goal that is nearest to its limit, or furthest beyond it, at the level to run at; without one, at the level that is best for
+  // it. Of those about `metrics`; none where none is.
+  fizeau.nearestGoal = (runs, metrics) => {
+    const near = runs.flatMap((run) => {
+      const levels = run.operating === null ? run.levels : [run.levels[run.operating]];
+      return run.goals.filter(({ metric }) => metrics.includes(metric)).flatMap((goal) => {
+        const found = levels.flatMap(({ figures }) => figures[goal.figure]?.value ?? []);
+        return found.length > 0 ? [{ goal, share: Math.min(...found) / goal.limit }] : [];
+      });
+    });
+    return near.sort((a, b) => b.share - a.share)[0]?.goal || runs.flatMap((run) => run.goals).find(({ metric }) => metrics.includes(metric));
+  };
+
   // A colour for each run, or where it stands alone the first.
   fizeau.colourOf = (view, index) => view.colours.series[index % view.colours.series.length];
 
@@ -137,12 +150,15 @@
 
   // The speed of light as lines: of each of `parts` ({ run, colour, entry }) those that `texts` names, of the points that
   // `place` makes. Runs on the same hardware have the same, which is shown once.
+  // They end at twice the greatest load that was measured: further out, nothing of theirs is beside anything.
   const TYPES = { bound: ['solid', 'line'], expected: ['dashed', 'dashed'], calibrated: ['dotted', 'dotted'] };
-  fizeau.lightCurves = (parts, texts, place, view) =>
-    Object.entries(texts).flatMap(([kind, text]) => {
-      const found = parts.map((part) => ({ part, data: (part.run.light?.[kind] || []).map(place) }));
+  fizeau.lightCurves = (parts, texts, place, view) => {
+    const most = Math.max(...parts.flatMap(({ run }) => run.levels.map(inFlight)));
+    return Object.entries(texts).flatMap(([kind, text]) => {
+      const found = parts.map((part) => ({ part, data: within(part.run.light?.[kind] || [], 2 * most).map(place) }));
       const known = found.filter(({ data }) => data.length > 0);
-      const isShared = known.every(({ data }) => JSON.stringify(data) === JSON.stringify(known[0].data));
+      const isSame = known.every(({ data }) => JSON.stringify(data) === JSON.stringify(known[0].data));
+      const isShared = isSame && known.length === parts.length;
       const shown = isShared ? known.slice(0, 1) : known;
       const [type, shape] = TYPES[kind];
       return shown.map(({ part, data }) => {
@@ -151,6 +167,20 @@
         return { ...line, name: isShared ? text : part.entry(text), itemStyle: { color: colour }, entry: { shape, colour } };
       });
     });
+  };
+
+  // The requests in flight at a level; of a rate by Little's law, 0 where that is not known.
+  const inFlight = ({ load_kind, load_value, figures }) => {
+    if (load_kind === 'concurrency') return load_value;
+    const [rate, stay] = [figures.requests_per_s?.value, figures.mean_e2el_ms?.value];
+    return rate && stay ? (rate * stay) / 1e3 : 0;
+  };
+
+  // The points of a curve up to `most` in flight and the next; all where no load is known.
+  const within = (curve, most) => {
+    const end = most > 0 ? curve.findIndex((point) => point.concurrency >= most) : -1;
+    return end < 0 ? curve : curve.slice(0, end + 1);
+  };
 
   // Which level of each run a chart of lines shows, for `choice`: 'all', 'operating' (the last where there is none), or a key.
   fizeau.levelsFor = (runs, choice) => {

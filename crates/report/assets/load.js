@@ -2,12 +2,15 @@
 
 // Latency against the load that was served: the median and the tail, and the goals.
 (() => {
+  const LATENCIES = ['ttft', 'tpot', 'itl', 'e2el'];
+
   fizeau.charts.load = {
-    controls: () => [
+    controls: (runs) => [
       {
         key: 'metric',
         label: 'Latency',
-        choices: ['ttft', 'tpot', 'itl', 'e2el'].map((value) => ({ value, text: fizeau.METRICS[value] })),
+        choices: LATENCIES.map((value) => ({ value, text: fizeau.METRICS[value] })),
+        first: Math.max(0, LATENCIES.indexOf(fizeau.nearestGoal(runs, LATENCIES)?.metric)),
       },
     ],
     build: (runs, { metric }, view) => {

@@ -36,7 +36,11 @@ pub(crate) fn at(hour: &HourlyRate) -> String {
     let origin = match hour.origin() {
         Origin::Given => "as given".to_owned(),
         Origin::Owned => "as owning it costs".to_owned(),
-        Origin::Published { kind, date, .. } => format!("list price, {kind}, {date}"),
+        // Some say the date themselves.
+        Origin::Published { kind, date, .. } if kind.contains(date.get(..4).unwrap_or(date)) => {
+            format!("a list price ({kind})")
+        }
+        Origin::Published { kind, date, .. } => format!("a list price of {date} ({kind})"),
         _ => "of unknown origin".to_owned(),
     };
     format!("at {low} USD a device-hour, {origin}")

@@ -75,10 +75,24 @@ impl CourseTally {
         }
     }
 
-    pub(super) fn course(&self) -> Course {
+    /// The course in bins as short as can be, but for a level of many times a `reply`.
+    pub(super) fn course(&self, reply: Nanos) -> Course {
         if self.bins.is_empty() {
             return Course::default();
         }
+        let long = self.width.saturating_mul(self.bins.len() as u64);
+        let is_many = long / LevelShape::MANY_REPLIES >= reply.as_nanos();
+        if is_many && self.width < reply.as_nanos() {
+            let mut wider = self.clone();
+            while wider.width < reply.as_nanos() {
+                wider.fold();
+            }
+            return wider.seen();
+        }
+        self.seen()
+    }
+
+    fn seen(&self) -> Course {
         let (width, bin) = (self.width as f64, Nanos::from_nanos(self.width));
         let seen = |bin: &Bin| CourseBin {
             in_flight: bin.in_flight as f64 / width,

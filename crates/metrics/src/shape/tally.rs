@@ -67,6 +67,11 @@ impl ShapeTally {
         }
     }
 
+    /// How long the median reply took; nothing without one.
+    fn reply(&self) -> Nanos {
+        self.e2el.percentile(50.0).unwrap_or_default()
+    }
+
     /// The shape of all tapes so far.
     #[must_use]
     pub fn shape(&self) -> LevelShape {
@@ -77,7 +82,7 @@ impl ShapeTally {
                 itl: curve(&self.itl),
                 e2el: curve(&self.e2el),
             },
-            course: self.course.course(),
+            course: self.course.course(self.reply()),
             ttft_by_input: self.pairs.pairs(),
         }
     }

@@ -76,9 +76,12 @@ proptest! {
         prop_assert!(course.start <= first && last <= end);
         prop_assert!(first.saturating_since(course.start) < course.bin);
         prop_assert!(end.saturating_since(last) < course.bin);
-        // As fine as the bound allows: half as long bins would be too many.
+        // As fine as the bound allows, half as long bins would be too many; or as what a reply takes.
         let halves = 2 * course.bins.len();
-        prop_assert!(course.bin == Nanos::from_micros(125) || halves > LevelShape::MOST_BINS);
+        let reply = LevelSummary::of(&tapes, &GoodputGoals::default()).metrics.e2el.p50.value();
+        let is_of_replies = reply.is_some_and(|reply| course.bin.as_millis_f64() <= 2.01 * reply.get());
+        let is_finest = course.bin == Nanos::from_micros(125) || halves > LevelShape::MOST_BINS;
+        prop_assert!(is_finest || is_of_replies);
         prop_assert!(ttft_by_input.len() <= LevelShape::MOST_PAIRS);
         prop_assert_eq!(ttft_by_input.len() as u64, LevelSummary::of(&tapes, &GoodputGoals::default()).metrics.ttft.n);
     }
@@ -139,6 +142,26 @@ fn a_course_shows_prefill_beside_decoding() {
     assert_eq!(after, Some(210.0));
     assert_eq!(at(300).itl_p99, None);
     assert!(at(300).itl_p50.is_some_and(|gap| (gap.get() / 10.0 - 1.0).abs() < 0.032));
+}
+
+/// Eight requests at a time, all of one length: they come and go together.
+#[test]
+fn many_waves_of_requests_are_not_drawn_one_by_one() {
+    let wave = |start: u64| {
+        let tokens: Vec<(u64, u32)> = (0..30).map(|n| (start + 60 + n, 1)).collect();
+        std::iter::repeat_n(tape(start, &tokens), 8)
+    };
+    let level = |waves: u64| -> Vec<Tape> { (0..waves).flat_map(|nth| wave(90 * nth)).collect() };
+    let many = LevelShape::of(&level(60)).course;
+    assert!(many.bin >= Nanos::from_millis(90) && many.bins.len() >= 20, "{:?}", many.bin);
+    let within = many.bins.iter().skip(1).take(many.bins.len() - 2);
+    let rates: Vec<f64> = within.map(|bin| bin.output_tokens_per_s.get()).collect();
+    let (least, most) =
+        (rates.iter().copied().fold(f64::MAX, f64::min), rates.iter().copied().fold(0.0, f64::max));
+    assert!(least > 0.0 && most <= 2.0 * least, "{least} to {most}");
+    // Of a few, each is seen.
+    let few = LevelShape::of(&level(10)).course;
+    assert!(few.bin < Nanos::from_millis(10), "{:?}", few.bin);
 }
 
 #[test]

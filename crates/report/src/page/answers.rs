@@ -87,6 +87,12 @@ pub(super) fn most_throughput(report: &SweepReport) -> Option<usize> {
 fn point(report: &SweepReport, run: &ChartRun) -> Answer {
     const NAME: &str = "Operating point";
     let point = report.operating_point();
+    if let (OperatingPoint::NoGoal, [only]) = (point, &*run.levels) {
+        let mut lines = vec![rates(only)];
+        lines.extend(tails(only));
+        lines.push("no goal given: --slo gives one".to_owned());
+        return Answer::known("The only level", only.load.clone(), lines);
+    }
     if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
         let mut lines = vec![rates(level)];
         lines.extend(point.goals().iter().map(goal));
@@ -115,6 +121,18 @@ pub(super) fn rates(level: &ChartLevel) -> String {
         |name: &str, unit: &str| Some(format!("{} {unit}", rounded(level.figures.get(name)?)));
     let rates = [rate("requests_per_s", "requests/s"), rate("output_tps", "output tokens/s")];
     rates.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `p99 TTFT 441 ms, p99 TPOT 12.1 ms, p99 E2EL 2140 ms`; none where no latency is known.
+fn tails(level: &ChartLevel) -> Option<String> {
+    let tail = |(name, metric): (&str, &str)| {
+        let figure = level.figures.get(name)?;
+        let statistic = if figure.stand_in { "greatest" } else { "p99" };
+        Some(format!("{statistic} {metric} {} ms", rounded(figure)))
+    };
+    let names = [("p99_ttft_ms", "TTFT"), ("p99_tpot_ms", "TPOT"), ("p99_e2el_ms", "E2EL")];
+    let tails: Vec<String> = names.into_iter().filter_map(tail).collect();
+    (!tails.is_empty()).then(|| tails.join(", "))
 }
 
 /// `p99 TTFT 441 ms, goal < 500 ms`.
@@ -183,7 +201,7 @@ fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
         let expected = light.expected.as_ref().ok();
         lines.extend(expected.map(|expected| {
             let rate = supported(expected.figures.output_tokens_per_s.get(), None);
-            format!("physics leads one to expect {rate}")
+            format!("physics leads one to expect {rate} output tokens/s")
         }));
         return Answer::known(NAME, percent(share.get()), lines);
     }

@@ -12,6 +12,7 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
+use crate::words::listed;
 use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
 use tested::{Tested, tested};
 
@@ -42,6 +43,8 @@ pub struct ComparisonPage<'a> {
 struct Shown {
     /// What tells the runs apart and what they have in common, in one line.
     title: String,
+    /// Which runs were simulated, in each way; none where all were measured.
+    simulated: Vec<Simulated>,
     tested: Vec<Tested>,
     /// Why there are no tests; empty where there are.
     untested: String,
@@ -58,6 +61,13 @@ struct Shown {
 
 /// A setup, row by row.
 type Rows = Vec<(&'static str, String)>;
+/// Runs that must not be taken for what they are not.
+#[derive(Debug, Serialize)]
+struct Simulated {
+    warning: &'static str,
+    /// `a, b and c`; empty where it is all of them.
+    who: String,
+}
 
 /// A run of its own.
 #[derive(Debug, Serialize)]
@@ -85,6 +95,7 @@ impl ComparisonPage<'_> {
         let title = self.title();
         let shown = Shown {
             title: title.clone(),
+            simulated: simulated(&runs),
             tested: self.comparison.map(tested).unwrap_or_default(),
             untested: self.comparison.err().unwrap_or_default().to_owned(),
             notes: self.comparison.map(|report| report.notes.clone()).unwrap_or_default(),
@@ -124,12 +135,30 @@ impl Run {
     }
 }
 
+fn simulated(runs: &[Run]) -> Vec<Simulated> {
+    let warning = |run: &Run| run.top.banner.as_ref().map(|banner| banner.warning);
+    let mut warnings: Vec<&'static str> = runs.iter().filter_map(warning).collect();
+    warnings.sort_unstable();
+    warnings.dedup();
+    let one = |said: &'static str| {
+        let names = runs.iter().filter(|run| warning(run) == Some(said));
+        let names: Vec<String> = names.map(|run| run.name.clone()).collect();
+        let who = if names.len() == runs.len() { String::new() } else { listed(&names) };
+        Simulated { warning: said, who }
+    };
+    warnings.into_iter().map(one).collect()
+}
+
 /// A line a run: its verdict and its answers.
 fn overview(runs: &[Run], imported: &[Imported]) -> Table {
-    let answers = runs.first().map(|run| run.answers.answers.each_ref().map(|answer| answer.name));
-    let count = answers.map_or(0, |answers| answers.len());
+    let names = |run: &Run| run.answers.answers.each_ref().map(|answer| answer.name);
+    let count = runs.first().map_or(0, |run| run.answers.answers.len());
     let mut heads = vec![Head::words("run"), Head::words("verdict")];
-    heads.extend(answers.into_iter().flatten().map(Head::words));
+    for (nth, name) in runs.first().map(names).into_iter().flatten().enumerate() {
+        // Without a goal a run of one level has no operating point.
+        let is_all = runs.iter().all(|run| names(run).get(nth) == Some(&name));
+        heads.push(Head::words(if is_all { name } else { "Level" }));
+    }
     let answer = |answer: &Answer| Cell {
         below: answer.lines.first().cloned().unwrap_or_default(),
         ..Cell::left(&*answer.headline)
@@ -166,7 +195,12 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
             rows.push(Row { class, cells: run.into_iter().chain(cells).chain(values).collect() });
         }
     }
-    let heads = several.then_some("run").into_iter().chain(["field", "baseline", "run"]);
+    let candidate = match &*report.comparisons {
+        [only] => &*only.candidate.name,
+        _ => "there",
+    };
+    let fields = ["field", &report.baseline.name, candidate];
+    let heads = several.then_some("run").into_iter().chain(fields);
     (!rows.is_empty()).then(|| Table {
         name: None,
         label: "What changed".to_owned(),

@@ -5,7 +5,7 @@ mod said;
 use serde::Serialize;
 
 use super::table::Table;
-use crate::ChartRun;
+use crate::{ChartPlace, ChartRun};
 
 /// A chart of a page, without its drawing.
 #[derive(Debug, Serialize)]
@@ -15,7 +15,7 @@ pub(super) struct Figure {
     /// The question that it answers.
     question: &'static str,
     /// How to read it.
-    caption: &'static str,
+    caption: String,
     /// What it shows, in words and numbers.
     said: String,
     /// The figures behind it, folded away.
@@ -29,9 +29,7 @@ const CHARTS: [Chart; 7] = [
     (
         "frontier",
         "How much throughput at which latency?",
-        "Right and down is better. The line joins the levels that no other beats, the others are grey, and the ring is the level \
-         to run at. Boxes are 95 % intervals. The curves ahead of it are what the hardware allows at the same numbers of requests \
-         in flight, of mean latencies: the bound, which nothing beats, and what physics leads one to expect.",
+        "Right and down is better. The line joins the levels that no other beats. Boxes are 95 % intervals.",
         said::frontier,
     ),
     (
@@ -76,13 +74,30 @@ const CHARTS: [Chart; 7] = [
     ),
 ];
 
+/// The caption of the frontier: of what is drawn alone.
+fn frontier(caption: &str, runs: &[ChartRun]) -> String {
+    let any = |is: fn(&ChartRun) -> bool| runs.iter().any(is);
+    let is_behind = |run: &ChartRun| run.levels.iter().any(|l| l.place == ChartPlace::Dominated);
+    let parts = [
+        (any(is_behind), "Levels that another beats are hollow."),
+        (any(|run| run.operating.is_some()), "The ring is the level to run at."),
+        (
+            any(|run| run.light.is_some()),
+            "The curves ahead of it are what the hardware allows at the same numbers of requests in flight, of mean latencies: the \
+             bound, which nothing beats, and what physics leads one to expect.",
+        ),
+    ];
+    let parts = parts.into_iter().filter(|part| part.0).map(|part| part.1);
+    [caption].into_iter().chain(parts).collect::<Vec<_>>().join(" ")
+}
+
 impl Figure {
     /// Every chart of `runs`, that of the frontier first.
     pub(super) fn all(runs: &[ChartRun]) -> [Self; 7] {
         CHARTS.map(|(name, question, caption, said)| Self {
             name,
             question,
-            caption,
+            caption: if name == CHARTS[0].0 { frontier(caption, runs) } else { caption.to_owned() },
             said: said::of(runs, said),
             tables: Vec::new(),
         })

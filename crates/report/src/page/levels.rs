@@ -1,6 +1,8 @@
 //! Levels as tables: what each measured, of which part, over how many runs, and all that is known of it.
 
-use fizeau_core::Millis;
+use std::collections::BTreeMap;
+
+use fizeau_core::{FailureClass, Millis};
 use fizeau_metrics::Statistic;
 use serde::Serialize;
 
@@ -85,20 +87,21 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
     let by_rate = kind.first().and_then(|&index| report.levels().get(index));
     let by_rate = by_rate.is_some_and(|level| level.load.kind() == LoadKind::Rate);
     let (load, unit) = if by_rate { ("asked", "requests/s") } else { ("concurrency", "") };
-    let mut heads = vec![Head::figure(load, unit)];
+    // What is to be made of a level is read first: of a wide table the end is out of sight.
+    let mut heads = vec![Head::figure(load, unit), Head::words("standing"), Head::words("verdict")];
     heads.extend(columns.iter().map(|column| Head::figure(column.head, column.unit)));
     heads.push(Head::figure("failed", ""));
     heads.extend(has_light.then(|| Head::figure("speed of light", "%")));
-    heads.extend([Head::words("verdict"), Head::words("standing")]);
     let row = |(index, chart): (usize, &ChartLevel)| {
         let level = report.levels().get(index)?;
         let (class, standing) = standing(report, index)?;
-        let mut cells = vec![load_cell(level)];
+        let standing = Cell { class: "left standing", ..Cell::text(standing) };
+        let verdict = Cell { class: "left word", ..Cell::text(chart.verdict) };
+        let mut cells = vec![load_cell(level), standing, verdict];
         cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(column.name))));
         let failed = level.summary.requests.failed;
         cells.push(Cell::number(failed as f64, failed.to_string()));
         cells.extend(has_light.then(|| light_cell(chart)));
-        cells.extend([Cell::left(chart.verdict), Cell::left(standing)]);
         Some(Row { class, cells })
     };
     let name = if nth == 0 { "levels".to_owned() } else { format!("levels-{}", nth + 1) };
@@ -149,10 +152,7 @@ fn notes(report: &SweepReport) -> Vec<String> {
     if report.levels().iter().any(LevelReport::is_saturated) {
         notes.push(format!("! {SATURATED_NOTE}."));
     }
-    let failures = report.failures();
-    if !failures.is_empty() {
-        notes.push(format!("Failures: {}.", failures.join(", ")));
-    }
+    notes.extend(failures(report));
     notes.push(
         "Small: 95 % intervals, where they are known; figures have the digits that theirs supports. TTFT: send start to first \
          token. TPOT: mean time per token after the first chunk. ITL: gaps between tokens. E2EL: send start to last token. Failed \
@@ -161,6 +161,22 @@ fn notes(report: &SweepReport) -> Vec<String> {
             .to_owned(),
     );
     notes
+}
+
+/// How many requests failed in which way: `Failures: connect 3 (1 at 16, 2 at 64), status 1 (1 at 64).`; none where none did.
+fn failures(report: &SweepReport) -> Option<String> {
+    let mut all: BTreeMap<FailureClass, (u64, Vec<String>)> = BTreeMap::new();
+    for level in report.levels() {
+        for (class, count) in &level.summary.requests.by_class {
+            let (total, parts) = all.entry(*class).or_default();
+            *total += count;
+            parts.push(format!("{count} at {}", report.label(level.load)));
+        }
+    }
+    let words =
+        all.into_iter().map(|(class, (n, parts))| format!("{class} {n} ({})", parts.join(", ")));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("Failures: {}.", words.join("; ")))
 }
 
 /// What the runs of each load came to together; none where each was measured once.

@@ -4,7 +4,7 @@ use fizeau_metrics::Verdict;
 use serde::Serialize;
 
 use crate::words::listed;
-use crate::{CheckOutcome, Engine, Setup, SweepReport};
+use crate::{CheckOutcome, Checklist, Engine, Setup, SweepReport};
 
 /// What was measured, and whether to believe it.
 #[derive(Debug, Serialize)]
@@ -37,6 +37,8 @@ pub(super) struct VerdictSaid {
     pub(super) why: String,
     /// What else there is against it, in words; empty where there is nothing.
     pub(super) more: String,
+    /// That of the operating point, where it is another: of what is suspect elsewhere, nothing may be there.
+    pub(super) at_point: String,
     /// How the checklist came out.
     pub(super) checks: String,
 }
@@ -67,11 +69,32 @@ impl VerdictSaid {
             1 => "and 1 more reason".to_owned(),
             n => format!("and {n} more reasons"),
         };
-        let checklist = report.checklist();
-        let pass = checklist.count(CheckOutcome::Pass);
-        let checks = format!("{pass} of {} checks pass", checklist.rows().len());
-        Self { word: report.verdict().as_str(), why, more, checks }
+        let point = report.operating_point().level().and_then(|level| report.levels().get(level));
+        let own = point.map(|level| level.validity.verdict);
+        let own = own.filter(|own| *own != report.verdict());
+        let at_point = own.map(|own| format!("The operating point itself is {}.", own.as_str()));
+        let checks = checks(&report.checklist());
+        let word = report.verdict().as_str();
+        Self { word, why, more, at_point: at_point.unwrap_or_default(), checks }
     }
+}
+
+/// `8 of 14 checks pass, 2 fail (open_loop, duration), 1 unknown, 3 simulated`.
+fn checks(checklist: &Checklist) -> String {
+    let pass = checklist.count(CheckOutcome::Pass);
+    let mut words = format!("{pass} of {} checks pass", checklist.rows().len());
+    let failed = checklist.rows().iter().filter(|row| row.outcome == CheckOutcome::Fail);
+    let failed: Vec<String> = failed.map(|row| row.check.to_string()).collect();
+    if !failed.is_empty() {
+        words.push_str(&format!(", {} fail ({})", failed.len(), failed.join(", ")));
+    }
+    for outcome in [CheckOutcome::Unknown, CheckOutcome::Simulated] {
+        match checklist.count(outcome) {
+            0 => {}
+            n => words.push_str(&format!(", {n} {}", outcome.as_str())),
+        }
+    }
+    words
 }
 
 fn facts(report: &SweepReport) -> Vec<Fact> {

@@ -75,7 +75,8 @@ impl Axis {
     /// The axis for values that may all be nearly one, as lengths of prompts are: then it holds them with a tenth of room around.
     pub(super) fn around(values: &[f64], steps: usize) -> Self {
         let positive = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
-        let (low, high) = (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
+        let (low, high) =
+            (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
         if high <= 0.0 || high > 2.0 * low {
             return Self::suited(values, steps);
         }

@@ -173,7 +173,8 @@ impl Which {
 }
 
 /// What is said where gaps lie below an axis that cannot begin at zero.
-const BELOW: &str = "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
+const BELOW: &str =
+    "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
 
 /// The least gap that an axis by ratio shows: a tenth of a usual median. Tokens that come in one piece have gaps of nothing.
 fn floor(course: &ChartCourse) -> f64 {

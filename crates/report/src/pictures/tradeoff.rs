@@ -143,7 +143,8 @@ impl Tradeoff {
     /// What the hardware could do, as far as it is followed beyond `measured`: values across and up.
     fn light_shown(&self, runs: &[ChartRun], measured: [&[f64]; 2]) -> Vec<Place> {
         let all = || runs.iter().flat_map(curves).map(|(curve, _)| curve.iter().map(self.of_light));
-        let starts = |of: fn(Place) -> f64| all().map(move |at| at.map(of).fold(f64::INFINITY, f64::min));
+        let starts =
+            |of: fn(Place) -> f64| all().map(move |at| at.map(of).fold(f64::INFINITY, f64::min));
         let greatest = measured.map(|values| values.iter().copied().fold(0.0, f64::max));
         let ends = (
             self.reach[0].end(greatest[0], starts(|at| at.0)),
@@ -224,7 +225,10 @@ impl Tradeoff {
             key.push(KeyEntry::new(Sign::Dot(ink, shape), "dominated"));
         }
         if runs.iter().any(|run| run.operating.is_some()) {
-            key.push(KeyEntry::new(Sign::Dot(Look::of(runs, 0).chosen, Shape::Ring), "operating point"));
+            key.push(KeyEntry::new(
+                Sign::Dot(Look::of(runs, 0).chosen, Shape::Ring),
+                "operating point",
+            ));
         }
         if spots.iter().flatten().any(|spot| spot.interval().is_some()) {
             let ink = Ink::Series(0);

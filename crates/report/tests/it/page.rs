@@ -175,7 +175,8 @@ fn its_top_answers_what_a_reader_came_for() {
         "random: 250 tokens in, 40 out; closed loop, concurrency 1 to 128",
         "2026-08-01 12:00 UTC",
         "suspect 1.6 % of requests failed, more than 1 % (at 64 and 128)",
-        "checks pass",
+        " checks pass, 5 fail (open_loop, tail, ",
+        "The operating point itself is valid.",
         "Operating point concurrency 32",
         "p99 TTFT",
         "goal < 600 ms",
@@ -183,6 +184,7 @@ fn its_top_answers_what_a_reader_came_for() {
         "to p99 E2EL < 600 ms",
         "A million output tokens",
         " USD",
+        "physics leads one to expect",
         "device-hours at 2.10 USD a device-hour, as given",
         "Speed of light",
         "output tokens/s, which nothing can beat at this load",
@@ -207,7 +209,7 @@ fn it_says_all_that_it_must() {
         "Example CPU at 3 GHz",
         "fizeau sweep --slo 'p99 ttft<150ms, p99 e2el<600ms'",
         "Failed requests are in no latency",
-        "Failures: connect (at 16, 32, 64 and 128)",
+        "Failures: connect 15 (1 at 16, 2 at 32, 4 at 64, 8 at 128).",
         "Was the client the bottleneck?",
         "kernel 0.035 / 0.050 / 0.050",
         "Checklist: ",
@@ -274,6 +276,43 @@ fn an_invalid_level_is_no_headline() {
     let words = words(&page);
     assert!(words.contains("Operating point no goal given"), "{words}");
     assert!(words.contains("those at concurrency 1, which gives the most throughput"), "{words}");
+}
+
+/// A table that is too wide for a screen is cut at its end.
+#[test]
+fn what_to_make_of_a_level_stands_right_after_its_load() {
+    let page = read(&sample::sweep().page());
+    let (_, table) = page.split_once("data-name=\"levels\">").unwrap();
+    let heads: Vec<&str> = table.split("<th scope=\"col\"").skip(1).take(3).collect();
+    for (head, name) in heads.iter().zip(["concurrency", "standing", "verdict"]) {
+        assert!(head.contains(name), "{head}");
+    }
+}
+
+#[test]
+fn one_level_without_a_goal_says_what_it_came_to() {
+    let page = SweepReport::new(sample::setup(), vec![sample::level(64)], None).page();
+    let words = words(&page);
+    let (_, card) = words.split_once("The only level concurrency 64").unwrap();
+    let (card, _) = card.split_once("Margin").unwrap();
+    for text in ["requests/s, ", "output tokens/s", "p99 TTFT ", "p99 E2EL ", "--slo gives one"] {
+        assert!(card.contains(text), "{text}: {card}");
+    }
+}
+
+/// What is not drawn is not explained.
+#[test]
+fn a_caption_is_of_what_is_drawn() {
+    let full = words(&sample::detailed().page());
+    let mut bare = sample::level(64);
+    bare.speed_of_light = SpeedOfLight::Absent { reason: "the device is not known".to_owned() };
+    let bare = words(&SweepReport::new(sample::setup(), vec![bare], None).page());
+    for text in
+        ["are hollow", "The ring is the level to run at", "what the hardware allows at the same"]
+    {
+        assert!(full.contains(text), "{text}: {full}");
+        assert!(!bare.contains(text), "{text}: {bare}");
+    }
 }
 
 #[test]

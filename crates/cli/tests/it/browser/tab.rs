@@ -91,7 +91,7 @@ impl Tab {
         self.settle();
     }
 
-    /// `light` or `dark`, on a screen or on paper; nothing moves.
+    /// `light` or `dark`, on a screen (`screen`, or as the browser has it: an empty name) or as on paper; nothing moves.
     pub(super) fn show_as(&mut self, media: &str, scheme: &str) {
         let features = json!([
             { "name": "prefers-color-scheme", "value": scheme },
@@ -162,10 +162,10 @@ impl Tab {
         self.keep(name, &json!({ "format": "png" }));
     }
 
-    /// The page on paper, beside the screenshots.
-    pub(super) fn print(&mut self, name: &str) {
+    /// The page on paper, beside the screenshots; how many bytes it has.
+    pub(super) fn print(&mut self, name: &str) -> usize {
         let printed = self.call("Page.printToPDF", &json!({ "printBackground": true }));
-        write(&format!("{name}.pdf"), &printed["data"]);
+        write(&format!("{name}.pdf"), &printed["data"])
     }
 
     fn keep(&mut self, name: &str, params: &Value) {
@@ -197,10 +197,11 @@ impl Tab {
     }
 }
 
-/// Into `target/screenshots`, for people to look at.
-fn write(name: &str, data: &Value) {
+/// Into `target/screenshots`, for people to look at; how many bytes it is.
+fn write(name: &str, data: &Value) -> usize {
     let bytes = STANDARD.decode(data.as_str().unwrap()).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("screenshots");
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(name), bytes).unwrap();
+    fs::write(folder.join(name), &bytes).unwrap();
+    bytes.len()
 }

@@ -1,6 +1,6 @@
 //! What tests found of a run against the baseline.
 
-use fizeau_metrics::{Answer, ComparedFigure};
+use fizeau_metrics::{Answer, ComparedFigure, Tested as TestedFigure};
 use serde::Serialize;
 
 use super::super::table::{Cell, Head, Row, Table};
@@ -18,7 +18,7 @@ pub(super) struct Tested {
     class: &'static str,
     /// The answer in a sentence.
     sentence: String,
-    /// Every figure that differs, with its change and interval.
+    /// Every figure that differs, with its change, and at which levels.
     better: Vec<String>,
     worse: Vec<String>,
     notes: Vec<String>,
@@ -39,19 +39,19 @@ pub(super) fn tested(report: &ComparisonReport) -> Vec<Tested> {
 
 impl Tested {
     fn of(report: &ComparisonReport, comparison: &RunComparison) -> Self {
-        let found = |answer: Answer| {
-            let levels = comparison.levels.iter();
-            levels.flat_map(|level| found(level, answer)).collect::<Vec<_>>()
+        let counts =
+            [Answer::Better, Answer::Worse, Answer::NoDetectableDifference].map(|answer| {
+                comparison.levels.iter().map(|level| decided(level, answer).count()).sum()
+            });
+        let class = match counts {
+            [0, 0, _] => "even",
+            [_, 0, _] => "better",
+            [0, _, _] => "worse",
+            _ => "mixed",
         };
-        let (better, worse) = (found(Answer::Better), found(Answer::Worse));
-        let even = found(Answer::NoDetectableDifference).len();
-        let class = match (better.is_empty(), worse.is_empty()) {
-            (true, true) => "even",
-            (false, true) => "better",
-            (true, false) => "worse",
-            (false, false) => "mixed",
-        };
-        let all = better.len() + worse.len() + even;
+        let candidate = comparison.candidate.name.clone();
+        let names = [&*report.baseline.name, &*candidate];
+        let tables = comparison.levels.iter().map(|one| level(one, names)).collect();
         let baseline = report.baseline.name.clone();
         let sides = [
             (&baseline, &report.baseline.notes),
@@ -61,14 +61,17 @@ impl Tested {
             .into_iter()
             .flat_map(|(name, notes)| notes.iter().map(move |note| format!("{name}: {note}")));
         Self {
-            sentence: sentence(class, [better.len(), worse.len(), even], all),
-            candidate: comparison.candidate.name.clone(),
-            notes: notes.chain(comparison.notes.iter().cloned()).collect(),
-            tables: comparison.levels.iter().map(|level| self::level(level, &baseline)).collect(),
+            sentence: sentence(class, counts, counts.iter().sum()),
+            notes: notes
+                .chain(comparison.notes.iter().cloned())
+                .chain(dashes(comparison))
+                .collect(),
+            better: found(&comparison.levels, Answer::Better),
+            worse: found(&comparison.levels, Answer::Worse),
+            candidate,
+            tables,
             baseline,
             class,
-            better,
-            worse,
         }
     }
 }
@@ -93,22 +96,90 @@ fn sentence(class: &str, counts: [usize; 3], all: usize) -> String {
     format!("{head}: of {all} figures {}.", listed(&parts))
 }
 
-/// `concurrency 8, p99 TTFT -4.2 % (-6.0 to -2.1)`.
-fn found(level: &ComparedLevel, answer: Answer) -> Vec<String> {
-    let rows = level.table.rows.iter().filter(|row| row.is_decided && row.answer() == Some(answer));
-    let said = rows.filter_map(|row| {
-        let (by, interval) = change(row.tested.as_ref().ok()?);
-        let at = if level.name.is_empty() { String::new() } else { format!("{}, ", level.name) };
-        let interval = if interval == "-" { String::new() } else { format!(" ({interval})") };
-        Some(format!("{at}{} {by}{interval}", row.figure.label()))
-    });
-    said.collect()
+/// The figures of a level that came out so.
+fn decided(level: &ComparedLevel, answer: Answer) -> impl Iterator<Item = &ComparedFigure> {
+    level.table.rows.iter().filter(move |row| row.is_decided && row.answer() == Some(answer))
 }
 
-fn level(level: &ComparedLevel, baseline: &str) -> Level {
-    let heads = [baseline, "this run", "change", "95 % interval", "p"];
+/// A figure that came out alike at some levels: its name, and of each level its name and what was found.
+type Alike<'a> = (String, Vec<(&'a str, &'a TestedFigure)>);
+
+/// Every figure that came out so, each once: `p99 TTFT -48 % to -34 % at concurrency 4, 8 and 16`.
+fn found(levels: &[ComparedLevel], answer: Answer) -> Vec<String> {
+    let mut all: Vec<Alike<'_>> = Vec::new();
+    for level in levels {
+        for row in decided(level, answer) {
+            let Ok(tested) = &row.tested else { continue };
+            let label = row.figure.label();
+            match all.iter_mut().find(|known| known.0 == label) {
+                Some(known) => known.1.push((&*level.name, tested)),
+                None => all.push((label, vec![(&*level.name, tested)])),
+            }
+        }
+    }
+    all.into_iter().map(|(label, at)| alike(&label, at)).collect()
+}
+
+fn alike(label: &str, mut at: Vec<(&str, &TestedFigure)>) -> String {
+    let names: Vec<&str> = at.iter().map(|one| one.0).collect();
+    let levels = match loads(&names) {
+        none if none.is_empty() => String::new(),
+        loads => format!(" at {loads}"),
+    };
+    let size = |one: &TestedFigure| one.relative.unwrap_or(one.difference).estimate.abs();
+    at.sort_by(|a, b| size(a.1).total_cmp(&size(b.1)));
+    let change = match &*at {
+        [(_, only)] => match interval(only) {
+            (by, Some(interval)) => format!("{by} ({interval})"),
+            (by, None) => by,
+        },
+        [(_, least), .., (_, most)] => match (change(least).0, change(most).0) {
+            (least, most) if least == most => least,
+            (least, most) => format!("{least} to {most}"),
+        },
+        [] => String::new(),
+    };
+    format!("{label} {change}{levels}")
+}
+
+/// `concurrency 4, 8 and 16`: what all names begin with stands once.
+fn loads(names: &[&str]) -> String {
+    let kind = names.first().and_then(|name| Some(name.split_once(' ')?.0)).unwrap_or_default();
+    let short =
+        |name: &&str| name.strip_prefix(kind).map(str::trim_start).unwrap_or(name).to_owned();
+    let is_shared =
+        !kind.is_empty() && names.iter().all(|name| name.split(' ').next() == Some(kind));
+    if is_shared {
+        return format!("{kind} {}", listed(&names.iter().map(short).collect::<Vec<_>>()));
+    }
+    listed(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+}
+
+/// The change, and its interval where there is one that its digits show.
+fn interval(tested: &TestedFigure) -> (String, Option<String>) {
+    let (by, interval) = change(tested);
+    let is_one = interval.split_once(" to ").is_none_or(|(low, high)| low == high);
+    (by, (!is_one).then_some(interval))
+}
+
+/// What a dash means, where there is one.
+fn dashes(comparison: &RunComparison) -> impl Iterator<Item = String> {
+    let rows = || comparison.levels.iter().flat_map(|level| &level.table.rows);
+    let is_narrow =
+        |row: &ComparedFigure| row.tested.as_ref().is_ok_and(|one| interval(one).1.is_none());
+    let beside = rows().any(|row| !row.is_decided && row.tested.is_ok()).then_some(
+        "a figure without an answer (-) is none of those that were chosen beforehand: its p is not corrected",
+    );
+    let narrow = rows().any(is_narrow).then_some(
+        "a change without an interval (-) has too few independent values for one, or one that is narrower than its last digit",
+    );
+    beside.into_iter().chain(narrow).map(str::to_owned)
+}
+
+fn level(level: &ComparedLevel, [baseline, candidate]: [&str; 2]) -> Level {
+    let heads = [baseline, candidate, "change", "95 % interval", "p"];
     let heads = [Head::words("figure")].into_iter().chain(heads.map(|head| Head::figure(head, "")));
-    let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
+    let view = ComparisonView { table: &level.table, baseline, candidate };
     let notes = view.remarks().into_iter().chain(level.notes.iter().cloned());
     Level {
         name: level.name.clone(),
@@ -138,7 +209,8 @@ fn row(row: &ComparedFigure) -> Row {
     };
     match &row.tested {
         Ok(tested) => {
-            let (by, interval) = change(tested);
+            let (by, interval) = interval(tested);
+            let interval = interval.unwrap_or_else(|| "-".to_owned());
             let p = tested.decision.map(|decision| decision.adjusted).or_else(|| tested.p());
             let p = p.map_or_else(|| "-".to_owned(), |p| p_value(p.get()));
             cells.extend([by, interval, p].map(Cell::text));

@@ -2,8 +2,8 @@
 
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
 use fizeau_report::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonPage, ComparisonReport, RunComparison,
-    SweepReport,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonPage, ComparisonReport, Engine,
+    RunComparison, SweepReport,
 };
 
 use super::{EVIL, assert_closed, data, read, words};
@@ -66,14 +66,16 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
     for text in [
         "runs/a against runs/b",
         "Better and worse: of 3 figures 1 better, 1 worse and 1 without a difference that could be found.",
-        "Better: concurrency 4, p50 TTFT -4.0",
-        "Worse: concurrency 4, output TPS -2.2",
+        "Better: p50 TTFT -4.0",
+        "Worse: output TPS -2.2",
         "no difference found",
         "setup.precision \"bf16\"",
         "weights fp8",
         "Note: one of a kind.",
         "Note: two runs.",
         "runs/b: suspect: late",
+        "change of runs/b against runs/a",
+        "The engine was simulated, not run on hardware.",
         "p by Holm's correction over 3 figures",
         "concurrency 32",
     ] {
@@ -84,6 +86,34 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
         data["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["runs/a", "runs/b"]);
     assert_eq!(read(&page).matches("<figure").count(), 7);
+}
+
+/// A figure that came out alike at many levels is named once.
+#[test]
+fn the_answer_is_no_wall() {
+    let (runs, mut report) = (runs("runs/b"), comparison("runs/b"));
+    let levels = &mut report.comparisons[0].levels;
+    for name in ["concurrency 8", "concurrency 16"] {
+        levels.push(ComparedLevel { name: name.to_owned(), ..levels[0].clone() });
+    }
+    let words =
+        words(&ComparisonPage { runs: &runs, imported: &[], comparison: Ok(&report) }.page());
+    assert!(words.contains("of 9 figures 3 better, 3 worse and 3 without"), "{words}");
+    let (_, better) = words.split_once("Better: ").unwrap();
+    let (better, _) = better.split_once("Worse: ").unwrap();
+    assert_eq!(better.matches("p50 TTFT").count(), 1, "{better}");
+    assert!(better.contains(" % at concurrency 4, 8 and 16"), "{better}");
+}
+
+#[test]
+fn a_comparison_says_at_its_top_which_runs_were_simulated() {
+    let mut runs = runs("runs/b");
+    let mut setup = sample::setup();
+    setup.engine = Engine::Remote { description: Some("vllm 1".to_owned()) };
+    runs[1].1 = SweepReport::new(setup, vec![sample::level(4)], None);
+    let words = words(&ComparisonPage { runs: &runs, imported: &[], comparison: Err("no") }.page());
+    let (top, _) = words.split_once("Not tested against each other").unwrap();
+    assert!(top.contains("The engine was simulated, not run on hardware. runs/a."), "{top}");
 }
 
 #[test]
