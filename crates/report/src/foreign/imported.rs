@@ -6,7 +6,6 @@ use fizeau_core::{PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
 use crate::LoadPoint;
-use crate::number::number;
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -155,16 +154,6 @@ impl ImportedLevel {
         match self.load.is_unknown {
             true => "load not known".to_owned(),
             false => self.load_point().words(),
-        }
-    }
-
-    /// The load in a table: `8`, `4.5/s`; `?` where it is not known.
-    #[must_use]
-    pub fn load_label(&self) -> String {
-        match (self.load.is_unknown, self.load_point()) {
-            (true, _) => "?".to_owned(),
-            (false, LoadPoint::Rate(rate)) => format!("{}/s", number(rate.get())),
-            (false, load) => load.to_string(),
         }
     }
 

@@ -221,9 +221,9 @@ fn error_codes(tapes: &[&Tape]) -> String {
     format!("{{{}}}", each.join(", "))
 }
 
-/// The HTTP status; -1 where there was none, as there.
+/// The HTTP status of a refusal; -1 of any other failure, as there.
 fn error_code(failure: &Failure) -> i32 {
-    failure.status.map_or(-1, i32::from)
+    failure.status.filter(|status| *status >= 400).map_or(-1, i32::from)
 }
 
 /// Mean and deviation in whole tokens, as they are asked for there.

@@ -21,7 +21,7 @@ impl ImportedRun {
         let best = self.frontier();
         for (index, level) in self.levels().iter().enumerate() {
             let mark = if best.contains(&index) { "**" } else { "" };
-            text.push_str(&format!("| {mark}{}{mark} |", level.load_point().words()));
+            text.push_str(&format!("| {mark}{}{mark} |", level.load_words()));
             for cells in &columns {
                 let cell = cells.get(index).map_or("-", String::as_str);
                 text.push_str(&format!(" {} |", cell.replace('*', "\\*")));

@@ -3,7 +3,6 @@
 use fizeau_metrics::{Peer, PeerReport, PeerSettings};
 use serde_json::{Value, json};
 
-use super::date::iso_of_unix;
 use super::lists;
 use super::vllm::{self, import_files, is_vllm};
 use super::{
@@ -96,9 +95,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
 
 fn asked(object: &mut Object, level: &ExportLevel<'_>, requests: usize) {
     let run = &level.run;
-    // In UTC, with its zone, where the clock is known; the Python client's form has none.
-    let date = level.epoch_unix.map(|epoch| iso_of_unix(epoch.as_nanos() / 1_000_000_000));
-    object.set("date", date.unwrap_or_else(|| vllm::iso(&run.date)));
+    object.set("date", date(level));
     object.set("endpoint_type", run.backend.as_str());
     object.set("backend", run.backend.as_str());
     object.set("label", run.label.clone());
@@ -118,6 +115,15 @@ fn asked(object: &mut Object, level: &ExportLevel<'_>, requests: usize) {
     let even = burstiness.is_infinite();
     object.set("burstiness", if even { json!("inf") } else { json!(burstiness) });
     object.set("max_concurrency", run.max_concurrency);
+}
+
+/// As the Rust client writes it: ISO 8601 in UTC. Another tool's may be of any zone.
+fn date(level: &ExportLevel<'_>) -> String {
+    let date = vllm::iso(&level.run.date);
+    match date.contains('T') && level.imported.is_none() {
+        true => format!("{}Z", date.trim_end_matches('Z')),
+        false => date,
+    }
 }
 
 /// A figure by the tool's own rule; a count is written as one.

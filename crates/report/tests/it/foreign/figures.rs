@@ -147,10 +147,7 @@ fn a_load_that_is_not_in_the_file_is_none() {
     ];
     for level in &levels {
         let name = &level.source.file;
-        assert_eq!(
-            (level.load_words().as_str(), level.load_label().as_str()),
-            ("load not known", "?")
-        );
+        assert_eq!(level.load_words(), "load not known", "{name}");
         assert_eq!(why(level, "the load"), "not in the file", "{name}");
     }
     // Of two such levels neither stands for the other, and a table has an empty cell.

@@ -1,6 +1,8 @@
 //! Out and in again, and in and out again.
 
-use fizeau_core::{Arrival, Channel, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens};
+use fizeau_core::{
+    Arrival, Channel, Failure, FailureClass, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens,
+};
 use fizeau_metrics::{GoodputGoals, Peer, PeerSettings, RequestMetrics};
 use fizeau_report::{
     ExportLevel, ExportedFile, ForeignFile, ForeignFormats, ImportedLevel, RequestRate, VllmRun,
@@ -246,8 +248,42 @@ fn names_of_files_lead_nowhere_whatever_a_file_says() {
                 let is_plain =
                     |part: &str| !part.starts_with(['.', '-']) && part.chars().all(plain);
                 assert!(file.name.split('/').all(is_plain), "{:?}", file.name);
-                assert!(!file.name.contains(".."), "{:?}", file.name);
             }
         }
     }
+}
+
+#[test]
+fn the_rust_client_dates_its_file_with_the_zone() {
+    let (tapes, goals) = (tapes(&[(20_000, vec![5_000; 4])]), GoodputGoals::default());
+    let own = level("", &tapes, &goals);
+    let date = |level: &ExportLevel<'_>| -> Value {
+        let files = export("vllm-rs", std::slice::from_ref(level));
+        assert_eq!(imported(&files)[0].source.tool, "vllm-rs bench serve");
+        serde_json::from_slice::<Value>(&files[0].bytes).unwrap()["date"].clone()
+    };
+    assert_eq!(date(&own), "2026-08-01T12:00:00Z");
+    // That of the Python client may be of any zone.
+    let python = import("vllm.json", &fixture("vllm.json")).unwrap().remove(0);
+    assert_eq!(date(&ExportLevel { imported: Some(&python), ..own }), "2026-08-01T12:00:00");
+}
+
+#[test]
+fn the_codes_of_llmperfs_errors_are_counted() {
+    let mut tapes = tapes(&vec![(20_000, vec![5_000; 4]); 4]);
+    let failed = |status: Option<u16>| {
+        Outcome::Failed(Failure { status, ..Failure::new(FailureClass::Status, "no") })
+    };
+    for (tape, status) in tapes.iter_mut().zip([Some(200), Some(500), Some(500)]) {
+        tape.outcome = failed(status);
+    }
+    let goals = GoodputGoals::default();
+    let document = |tapes: &[Tape]| -> Value {
+        let files = export("llmperf", &[level("", tapes, &goals)]);
+        serde_json::from_slice(&files[0].bytes).unwrap()
+    };
+    let summary = document(&tapes);
+    assert_eq!(summary["results_number_errors"], 3);
+    assert_eq!(summary["results_error_code_frequency"], "{500: 2, -1: 1}");
+    assert_eq!(document(&tapes[3..])["results_error_code_frequency"], "{}");
 }
