@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use crate::say::printable;
+
 /// How a command ends; the numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -28,7 +30,7 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Fail {
     pub(crate) exit: Exit,
-    /// One line: what was wrong, where, and what would be right.
+    /// One line: what was wrong, where, and what would be right; without what a terminal would obey.
     pub(crate) message: String,
 }
 
@@ -41,19 +43,23 @@ impl Display for Fail {
 impl std::error::Error for Fail {}
 
 impl Fail {
+    fn new(exit: Exit, message: impl Display) -> Self {
+        Self { exit, message: printable(&message.to_string()) }
+    }
+
     /// The command line or a file is wrong.
     pub(crate) fn usage(message: impl Display) -> Self {
-        Self { exit: Exit::Usage, message: message.to_string() }
+        Self::new(Exit::Usage, message)
     }
 
     /// The endpoint cannot be used.
     pub(crate) fn endpoint(message: impl Display) -> Self {
-        Self { exit: Exit::Endpoint, message: message.to_string() }
+        Self::new(Exit::Endpoint, message)
     }
 
     /// Something broke in the midst of a run; what was written stays.
     pub(crate) fn broken(message: impl Display) -> Self {
-        Self { exit: Exit::Missed, message: message.to_string() }
+        Self::new(Exit::Missed, message)
     }
 }
 

@@ -1,11 +1,5 @@
 //! The `fizeau` command line: arguments in, library calls, nothing else.
 
-/// Standard error, as [`std::eprintln`] writes to it, but for what a terminal would obey: what is said often has a text of a server or
-/// of another tool's file in it.
-macro_rules! eprintln {
-    ($($text:tt)*) => { crate::say::aside(format_args!($($text)*)) };
-}
-
 mod ab;
 mod args;
 mod bench;

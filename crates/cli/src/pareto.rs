@@ -17,7 +17,7 @@ use fizeau::report::LeftOut;
 
 use crate::args::ParetoArgs;
 use crate::exit::{Exit, Fail};
-use crate::say::say;
+use crate::say::{printable, say};
 use answer::Answer;
 use asked::Asked;
 use folders::Folders;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
         left_out
             .iter()
             .flatten()
-            .for_each(|left_out| eprintln!("note: {}", text::left_out(left_out)));
+            .for_each(|left_out| eprintln!("note: {}", printable(&text::left_out(left_out))));
         say(table.to_csv(&rows, &[])?.trim_end())?;
         return Ok(Exit::Good);
     };
@@ -141,7 +141,7 @@ impl Shown<'_> {
         if output.json || output.csv {
             let left_out = left_out.iter().map(text::left_out);
             let lacking = points.lacking(self.sample);
-            left_out.chain(lacking).for_each(|line| eprintln!("note: {line}"));
+            left_out.chain(lacking).for_each(|line| eprintln!("note: {}", printable(&line)));
         }
         if output.json {
             let mut document = show::document(self.answer);

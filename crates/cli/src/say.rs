@@ -1,6 +1,6 @@
-//! Standard output, and what is said beside it.
+//! Standard output, and what may go beside it.
 
-use std::fmt::{Arguments, Display};
+use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
 use crate::exit::Fail;
@@ -16,13 +16,9 @@ pub(crate) fn say(text: impl Display) -> Result<(), Fail> {
     }
 }
 
-/// Prints a line to standard error, with nothing in it that a terminal would obey. There is nobody to tell that it failed.
-pub(crate) fn aside(text: Arguments<'_>) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", printable(&text.to_string()));
-}
-
-/// Without control characters, but for the ends of lines.
-fn printable(text: &str) -> String {
+/// Text for standard error, which often has that of a server or of another tool's file in it: without what a terminal would obey. Ends
+/// of lines stay.
+pub(crate) fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
 }
 

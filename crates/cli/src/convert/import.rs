@@ -8,7 +8,7 @@ use fizeau::report::{ForeignFile, ForeignFormat, ForeignFormats, ImportedRun};
 use super::{files, write};
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::say::say;
+use crate::say::{printable, say};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     let form = args.from.as_deref().map(ForeignFormats::named).transpose().named("--from")?;
@@ -77,7 +77,7 @@ fn recognised<'a>(
             1 => String::new(),
             many => format!(" and {} more", many - 1),
         };
-        eprintln!("note: passed over, of no form that is known: {first}{others}");
+        eprintln!("note: passed over, of no form that is known: {}{others}", printable(first));
     }
     Ok(files)
 }
