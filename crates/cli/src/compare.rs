@@ -18,7 +18,7 @@ use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport,
 use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
-use agree::{changed, must_agree, of_level, refused};
+use agree::{changed, imported_from, must_agree, of_level, refused};
 pub(crate) use choice::{Output, figures, pace};
 use level::Level;
 use run::Run;
@@ -147,6 +147,14 @@ impl<'a> Plan<'a> {
         if candidate.goals()? != goals {
             notes.push("goodput is by the goals of A".to_owned());
         }
+        let all = [("A", baseline), ("B", &candidate)];
+        let untold = all.into_iter().filter_map(|(side, run)| {
+            let tool = imported_from(run.record())?;
+            Some(format!(
+                "{side} was measured by {tool} and imported: where its file does not tell what was asked, that is taken to be the same"
+            ))
+        });
+        notes.extend(untold);
         let name = candidate.name();
         let mut changed = changed(baseline.record(), candidate.record());
         changed.extend(differing(&ASKED_OF_A_LEVEL));

@@ -46,19 +46,23 @@ impl Display for Fail {
 impl std::error::Error for Fail {}
 
 impl Fail {
+    fn new(exit: Exit, message: impl Display) -> Self {
+        Self { exit, message: message.to_string() }
+    }
+
     /// The command line or a file is wrong.
     pub(crate) fn usage(message: impl Display) -> Self {
-        Self { exit: Exit::Usage, message: message.to_string() }
+        Self::new(Exit::Usage, message)
     }
 
     /// The endpoint cannot be used.
     pub(crate) fn endpoint(message: impl Display) -> Self {
-        Self { exit: Exit::Endpoint, message: message.to_string() }
+        Self::new(Exit::Endpoint, message)
     }
 
     /// Something broke in the midst of a run; what was written stays.
     pub(crate) fn broken(message: impl Display) -> Self {
-        Self { exit: Exit::Missed, message: message.to_string() }
+        Self::new(Exit::Missed, message)
     }
 }
 

@@ -14,7 +14,7 @@
         line('p99 ITL', course, course.itl_p99_ms, tail, 'ms'),
         { ...line('longest gap', course, course.itl_max_ms, view.colours.bad, 'ms'), lineStyle: { color: view.colours.bad, width: 1, type: 'dotted' } },
       ].filter((one) => one.data.some((value) => value[1] !== null));
-      if (lines.length === 0) return { empty: 'Nothing to show: no request has two tokens or more.' };
+      if (lines.length === 0) return { empty: 'Nothing to show: no gap between tokens is known.' };
       lines.forEach((one) => (one.entry.shape = one.name === 'longest gap' ? 'dotted' : 'line'));
       const behind = { ...area('waiting for their first token', course, course.prefilling, prefill), yAxisIndex: 1, z: 1 };
       const gaps = lines.flatMap((one) => one.data.map((value) => value[1])).filter((gap) => gap !== null);

@@ -95,11 +95,16 @@ pub struct Connections {
     pub stamps: String,
 }
 
+/// What no file says.
+pub(crate) const NOT_RECORDED: &str = "not recorded";
+
 impl Connections {
     /// All of it in one line.
     fn words(&self) -> String {
         if self.http_version.is_empty() {
-            return "none".to_owned();
+            // Of an import nobody knows how it was reached; a simulation has none.
+            let is_unknown = self.lifetime == NOT_RECORDED;
+            return if is_unknown { NOT_RECORDED.to_owned() } else { "none".to_owned() };
         }
         let mut words = vec![format!("HTTP/{}", self.http_version)];
         words.extend(self.http2_streams.map(|n| format!("{n} requests at a time on each")));
@@ -160,7 +165,7 @@ pub struct Workload {
 impl Workload {
     /// The seed in words.
     pub(crate) fn seed_words(&self) -> String {
-        self.seed.map_or_else(|| "not recorded".to_owned(), |seed| seed.to_string())
+        self.seed.map_or_else(|| NOT_RECORDED.to_owned(), |seed| seed.to_string())
     }
 }
 
@@ -192,6 +197,14 @@ impl Engine {
 }
 
 impl Setup {
+    /// The command line; of an import nobody knows it.
+    fn command_line_words(&self) -> String {
+        match self.command_line.as_slice() {
+            [] => NOT_RECORDED.to_owned(),
+            words => command_line(words),
+        }
+    }
+
     /// Every field as a name and a value in words, in the order in which a reader wants them.
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let none = |what: &Option<String>| what.clone().unwrap_or_else(|| "not given".to_owned());
@@ -220,7 +233,7 @@ impl Setup {
             ("Client cores", unknown(self.host.cores.map(|cores| cores.to_string()))),
             ("Started", self.started.clone()),
             ("Tool", format!("{} {}{commit}", tool.name, tool.version)),
-            ("Command line", command_line(&self.command_line)),
+            ("Command line", self.command_line_words()),
         ]
     }
 }

@@ -2,6 +2,7 @@
 
 mod chart;
 mod grid;
+mod imported;
 mod light;
 mod parts;
 mod repeats;

@@ -42,7 +42,9 @@ const NOT_SHOWN: [&str; 6] = [
 /// The fields in which both must agree and do not.
 pub(super) fn must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
     let differing = baseline.differing(candidate, &MUST_AGREE);
-    let bears = |differing: &Differing| !is_at(&differing.field, &NO_BEARING);
+    let bears = |differing: &Differing| {
+        !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
+    };
     let fields: Vec<ChangedField> = differing.into_iter().filter(bears).map(field).collect();
     // `lengths` and `setup.workload` say in words what the plan says.
     let of_plan = |field: &ChangedField| is_at(&field.field, &["plan"]);
@@ -65,7 +67,8 @@ pub(super) fn changed(baseline: &RunRecord, candidate: &RunRecord) -> Vec<Change
     let shown = |differing: &Differing| {
         let field = differing.field.as_str();
         let refused = is_at(field, &MUST_AGREE) && !is_at(field, &NO_BEARING);
-        !refused && !is_at(field, &NOT_SHOWN) && !field.ends_with("_reason")
+        let is_noise = is_at(field, &NOT_SHOWN) || field.ends_with("_reason");
+        !refused && !is_noise && !is_untold(differing, baseline, candidate)
     };
     differing.into_iter().filter(shown).map(field).collect()
 }
@@ -78,13 +81,37 @@ pub(super) fn of_level(
 ) -> Vec<ChangedField> {
     let differing = fields.iter().filter_map(|field| {
         let (one, other) = (a.asked(baseline, field), b.asked(candidate, field));
-        (one != other).then(|| ChangedField {
+        let is_untold =
+            (is_imported(baseline) || is_imported(candidate)) && (one.is_none() || other.is_none());
+        (one != other && !is_untold).then(|| ChangedField {
             field: format!("levels[{}].{field}", a.index),
             baseline: one.map(str::to_owned),
             candidate: other.map(str::to_owned),
         })
     });
     differing.collect()
+}
+
+/// Who measured, where the run was imported.
+pub(super) fn imported_from(record: &RunRecord) -> Option<String> {
+    record.text("imported.source.tool")
+}
+
+fn is_imported(record: &RunRecord) -> bool {
+    imported_from(record).is_some()
+}
+
+/// Whether a field differs only since a run was imported: its file does not tell, or tells it in a form of its own.
+fn is_untold(differing: &Differing, baseline: &RunRecord, candidate: &RunRecord) -> bool {
+    let Differing { field, one, other } = differing;
+    let says_nothing = |value: &Option<String>| {
+        value
+            .as_ref()
+            .is_none_or(|value| ["null", "[]", "\"not recorded\""].contains(&value.as_str()))
+    };
+    let is_any_imported = is_imported(baseline) || is_imported(candidate);
+    let is_in_words = is_at(field, &["setup.workload"]);
+    is_any_imported && (says_nothing(one) || says_nothing(other) || is_in_words)
 }
 
 /// Lists them, as a wrong command line.

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use fizeau::report::{Checklist, ImportedRun, ImportedTableRun, LevelTable};
+use fizeau::report::{
+    Checklist, ChecklistRows, ImportedRun, ImportedTableRun, LevelTable, Terminal,
+};
 
 use super::export::Sink;
 use super::page::Place;
@@ -11,6 +13,10 @@ use crate::args::{ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail};
 use crate::say::say;
+use crate::screen::Screen;
+
+/// The width of what goes into a file or a pipe.
+const PIPE_WIDTH: usize = 80;
 
 /// Why nothing that takes requests can be said.
 const NO_TAPES: &str = "imported without tapes: its figures are those of another tool's file, and no other can be computed";
@@ -38,7 +44,9 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
     } else if args.markdown {
         say(run.markdown().trim_end())?;
     } else {
-        say(run.text())?;
+        let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+        let rows = ChecklistRows::Missed;
+        say(run.terminal(&Terminal { width, style, charset, checklist: rows, report: None }))?;
         say_page(page.as_deref())?;
     }
     Ok(enforced(&args.trust))

@@ -6,6 +6,7 @@ use fizeau_pareto::{Direction, frontier};
 use serde::Serialize;
 
 use super::{ImportedAbout, ImportedLevel};
+use crate::setup::NOT_RECORDED;
 use crate::{
     Asked, AskedArrivals, ChartFigure, ChartFigures, ChartLevel, ChartPlace, ChartRun, Connections,
     Endpoint, Engine, Host, LoadKind, LoadPoint, Setup, ToolVersion, Workload,
@@ -100,7 +101,7 @@ impl ImportedRun {
     /// What was run, as far as the first level tells; what no file says is `not recorded`.
     #[must_use]
     pub fn setup(&self) -> Setup {
-        let unknown = || "not recorded".to_owned();
+        let unknown = || NOT_RECORDED.to_owned();
         let first = self.levels.first();
         let about = first.map(|level| level.about.clone()).unwrap_or_default();
         let source = first.map(|level| level.source.clone());
@@ -155,7 +156,7 @@ impl ImportedRun {
 
     fn mean_words(&self, name: &str) -> String {
         let mean = self.levels.first().and_then(|level| level.figure(name));
-        mean.map_or_else(|| "not recorded".to_owned(), |mean| format!("{mean:.0} on average"))
+        mean.map_or_else(|| NOT_RECORDED.to_owned(), |mean| format!("{mean:.0} on average"))
     }
 
     fn arrivals(&self) -> String {

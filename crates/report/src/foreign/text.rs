@@ -1,8 +1,10 @@
-//! An imported run for a terminal of 80 columns.
+//! An imported run for a terminal.
 
 use super::{ImportedLevel, ImportedRun};
-use crate::number::{column_decimals, number};
+use crate::number::column_decimals;
+use crate::{Charset, ChecklistRows, Style, Terminal};
 
+/// The most columns that a sentence takes.
 const WIDTH: usize = 80;
 
 /// Head, its unit or statistic, and the figure's name.
@@ -18,16 +20,26 @@ pub(crate) const COLUMNS: [(&str, &str, &str); 8] = [
 ];
 
 impl ImportedRun {
-    /// The table of what is known, and what is not, in at most 80 columns.
+    /// The table of what is known, and what is not, in at most 80 columns of ASCII.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut lines = self.head();
-        lines.push(String::new());
-        lines.extend(self.table());
-        lines.push(String::new());
-        lines.extend(self.notes());
-        let printable = |c: char| c.is_control() && c != '\n';
-        lines.join("\n").replace(printable, "\u{fffd}")
+        let (style, charset) = (Style::Plain, Charset::Ascii);
+        let checklist = ChecklistRows::Missed;
+        self.terminal(&Terminal { width: WIDTH, style, charset, checklist, report: None })
+    }
+
+    /// The same, as wide as the terminal is. Without a newline after the last line.
+    #[must_use]
+    pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
+        let printable = |lines: Vec<String>| {
+            lines.join("\n").replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+        };
+        let (table, left_out) = self.table(terminal);
+        let mut notes = self.notes();
+        if !left_out.is_empty() {
+            notes.insert(0, format!("Not shown at this width: {}", left_out.join(", ")));
+        }
+        [printable(self.head()), table.join("\n"), printable(notes)].join("\n\n")
     }
 
     fn head(&self) -> Vec<String> {
@@ -55,31 +67,6 @@ impl ImportedRun {
         lines
     }
 
-    fn table(&self) -> Vec<String> {
-        let best = self.frontier();
-        let loads: Vec<String> = self.levels().iter().map(short_load).collect();
-        let width = loads.iter().map(String::len).max().unwrap_or(4).clamp(4, 12);
-        let line = |mark: char, load: &str, cells: &[String]| {
-            let cells: String = cells.iter().map(|cell| format!(" {cell:>7}")).collect();
-            format!("{mark} {load:<width$}{cells}").trim_end().to_owned()
-        };
-        let heads = |of: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
-            COLUMNS.iter().map(|column| of(column).to_owned()).collect::<Vec<_>>()
-        };
-        let mut lines = vec![
-            line(' ', "", &heads(|column| column.0)),
-            line(' ', "load", &heads(|column| column.1)),
-        ];
-        let columns: Vec<Vec<String>> =
-            COLUMNS.iter().map(|column| cells(self.levels(), column.2)).collect();
-        for (index, load) in loads.iter().enumerate() {
-            let row = columns.iter().map(|cells| cells.get(index).cloned().unwrap_or_default());
-            let mark = if best.contains(&index) { '+' } else { ' ' };
-            lines.push(line(mark, load, &row.collect::<Vec<_>>()));
-        }
-        lines
-    }
-
     fn notes(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(tail) = self.tail().filter(|_| self.levels().len() > 1) {
@@ -97,6 +84,11 @@ impl ImportedRun {
             if let Some(reason) = level.left_out() {
                 lines.push(format!("left out: {} ({reason})", level.load_point().words()));
             }
+        }
+        if self.one_a_load().len() < self.levels().len() {
+            lines.push(
+                "of a load that was measured more than once one run stands for all".to_owned(),
+            );
         }
         for caveat in self.caveats() {
             lines.extend(wrapped(&format!("note: {caveat}"), "  "));
@@ -136,14 +128,6 @@ impl ImportedRun {
             }
         }
         all
-    }
-}
-
-/// The load in a table: `8`, `4.5/s`.
-fn short_load(level: &ImportedLevel) -> String {
-    match level.load.requests_per_s {
-        Some(rate) => format!("{}/s", number(rate.get())),
-        None => level.load_point().to_string(),
     }
 }
 

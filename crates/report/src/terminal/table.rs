@@ -48,6 +48,11 @@ pub(super) struct Drawn {
 impl Column {
     /// The columns for levels of one kind of load, each as wide as its widest cell or its heading.
     pub(super) fn of(levels: &[&LevelReport], charset: Charset) -> Vec<Self> {
+        Self::all(columns(levels), charset)
+    }
+
+    /// Columns that are at hand, likewise.
+    pub(super) fn all(columns: Vec<crate::table::Column>, charset: Charset) -> Vec<Self> {
         let column = |column: crate::table::Column| {
             let of_all = |of: fn(&Cell) -> usize| column.cells.iter().map(of).max().unwrap_or(0);
             let (before, behind) = (of_all(|cell| split(cell).0), of_all(|cell| split(cell).1));
@@ -64,7 +69,7 @@ impl Column {
                 cells: column.cells,
             }
         };
-        columns(levels).into_iter().map(column).collect()
+        columns.into_iter().map(column).collect()
     }
 
     /// Whether both stand under one group's name.

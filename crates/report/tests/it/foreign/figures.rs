@@ -2,8 +2,8 @@
 
 use fizeau_metrics::{Peer, PeerSettings};
 use fizeau_report::{
-    AxesPreset, ForeignFile, ForeignFormats, ImportedLevel, ImportedRun, ImportedTableRun,
-    LevelTable, LoadPoint, TableCell,
+    AxesPreset, Charset, ChecklistRows, ForeignFile, ForeignFormats, ImportedLevel, ImportedRun,
+    ImportedTableRun, LevelTable, LoadPoint, Style, TableCell, Terminal,
 };
 
 use super::{close, fixture, import, level, record};
@@ -259,7 +259,8 @@ fn text_and_markdown_say_what_is_not_known_and_obey_no_file() {
     let text = run.text();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("Not known:") && !text.contains('\u{1b}'), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("+ 4 ")), "{text}");
+    let best = |line: &str| line.strip_prefix('+').is_some_and(|row| row.trim().starts_with("4 "));
+    assert!(text.lines().any(best), "{text}");
     let markdown = run.markdown();
     assert!(!markdown.contains("<script>") && !markdown.contains('\u{1b}'), "{markdown}");
     assert!(markdown.contains("| **concurrency 4** |"), "{markdown}");
@@ -279,4 +280,21 @@ fn the_page_of_figures_alone_says_what_is_missing_and_runs_no_foreign_script() {
         assert!(page.contains(&format!("data-chart=\"{chart}\"")), "{chart}");
     }
     assert!(!page.contains("data-chart=\"quantiles\""), "no chart of what takes tapes");
+}
+
+#[test]
+fn a_table_of_figures_is_drawn_as_that_of_a_sweep() {
+    let run = ImportedRun::new("old", sweep());
+    for width in [40, 80, 120] {
+        let (style, charset) = (Style::Ansi, Charset::Unicode);
+        let checklist = ChecklistRows::Missed;
+        let text = run.terminal(&Terminal { width, style, charset, checklist, report: None });
+        let table: Vec<&str> = text.lines().filter(|line| line.contains("\u{1b}[")).collect();
+        assert_eq!(table.len(), run.levels().len(), "a line a level: {text}");
+        let shown = |line: &str| line.chars().count() - "\u{1b}[1m\u{1b}[0m".len();
+        assert!(table.iter().all(|line| shown(line) <= width), "{text}");
+        assert!(text.contains("conc"), "{text}");
+        assert_eq!(text.contains("Not shown at this width"), width == 40, "{text}");
+    }
+    assert!(run.text().contains("- E2EL ms -"), "{}", run.text());
 }

@@ -136,6 +136,16 @@ fn a_request_has_no_value_for_what_nobody_saw() {
 }
 
 #[test]
+fn what_nobody_recorded_is_said_to_be_so() {
+    for (name, level, report) in reports() {
+        let markdown = sweep(&level, report).markdown();
+        for row in ["Connections", "Seed", "Command line"] {
+            assert!(markdown.contains(&format!("| {row} | not recorded |")), "{name}: {markdown}");
+        }
+    }
+}
+
+#[test]
 fn nobody_recorded_the_seed_of_another_tool() {
     let level = import("vllm.json", &fixture("vllm.json")).unwrap();
     let setup = ImportedRun::new("old", level).setup();
