@@ -118,7 +118,10 @@ impl GoalResult {
             _ => "the median",
         };
         let [least, greatest] = [least, greatest].map(|end| supported(end, None));
-        format!("{text} ({which} of {runs} runs, {least} to {greatest})")
+        match least == greatest {
+            true => format!("{text} ({which} of {runs} runs)"),
+            false => format!("{text} ({which} of {runs} runs, {least} to {greatest})"),
+        }
     }
 
     /// The figure, and of how many values it is the greatest where it stands in for a percentile; none if it is not known.
