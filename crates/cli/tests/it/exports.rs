@@ -94,18 +94,16 @@ fn the_commands_of_the_page_run() {
 fn a_level_that_may_not_be_compared_is_a_row_that_nobody_compares() {
     let scratch = Scratch::new("exports-left-out");
     let folder = swept(&scratch);
-    // The larger level lost half of its tapes.
+    // Whoever measured the larger level did not live to finish it.
     let tapes = format!("{folder}/concurrency-0008/tapes.jsonl");
-    let text = fs::read_to_string(&tapes).unwrap();
-    fs::write(&tapes, text.lines().take(40).map(|line| format!("{line}\n")).collect::<String>())
-        .unwrap();
+    let text = fs::read(&tapes).unwrap();
+    fs::write(&tapes, &text[..text.len() / 3]).unwrap();
     let csv = scratch.path("levels.csv");
     let ended = report(&folder, &[&format!("--csv={csv}")]);
-    assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
     let table = fs::read_to_string(&csv).unwrap();
     assert_eq!(table.lines().count(), 3, "{table}");
-    let left_out = table.lines().last().unwrap().rsplit(',').next().unwrap();
-    assert!(!left_out.is_empty(), "{table}");
+    assert!(table.lines().last().unwrap().contains("partial: "), "{table}");
     let chosen = run(&["pareto", &csv, "--axes", "throughput-latency"]);
     assert_eq!((chosen.code, chosen.out.lines().count()), (Some(0), 2), "{chosen:?}");
     assert!(chosen.err.contains("1 row left out, as `left_out` says"), "{chosen:?}");
