@@ -173,7 +173,8 @@ impl Which {
 }
 
 /// What is said where gaps lie below an axis that cannot begin at zero.
-const BELOW: &str = "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
+const BELOW: &str =
+    "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
 
 /// The least gap that an axis by ratio shows: a tenth of a usual median. Tokens that come in one piece have gaps of nothing.
 fn floor(course: &ChartCourse) -> f64 {
@@ -187,7 +188,8 @@ fn is_any_below(course: &ChartCourse, panel: &Panel) -> bool {
     let lines = [Which::Greatest, Which::Tail, Which::Median];
     let mut gaps = lines.into_iter().flat_map(|which| which.of(course)).flatten();
     let (_, per) = parts::latency_unit(gaps.clone().copied());
-    gaps.any(|gap| *gap / per < panel.y.low())
+    let [low, _] = panel.y.ends();
+    gaps.any(|gap| *gap / per < low)
 }
 
 fn gaps(whose: &str, course: &ChartCourse) -> Panel {

@@ -36,12 +36,13 @@ fn words(svg: &str) -> Vec<Words> {
             attributes.split_once(&mark).unwrap().1.split('"').next().unwrap()
         };
         let [x, y, size]: [f64; 3] = ["x", "y", "font-size"].map(|name| of(name).parse().unwrap());
-        let text = ["lt;<", "gt;>", "quot;\"", "apos;'", "#39;'", "amp;&"]
-            .iter()
-            .fold(text.to_owned(), |text, pair| {
+        let text = ["lt;<", "gt;>", "quot;\"", "apos;'", "#39;'", "amp;&"].iter().fold(
+            text.to_owned(),
+            |text, pair| {
                 let (escape, plain) = pair.split_at(pair.len() - 1);
                 text.replace(&format!("&{escape}"), plain)
-            });
+            },
+        );
         let width = width(&text, size);
         let left = match of("text-anchor") {
             "start" => x,
@@ -80,9 +81,10 @@ fn fault(svg: &str) -> Option<String> {
     if let Some(one) = words.iter().find(beyond) {
         return Some(format!("beyond: {one:?}"));
     }
-    let pairs = words.iter().enumerate().flat_map(|(index, one)| {
-        words.iter().skip(index + 1).map(move |other| (one, other))
-    });
+    let pairs = words
+        .iter()
+        .enumerate()
+        .flat_map(|(index, one)| words.iter().skip(index + 1).map(move |other| (one, other)));
     let mut overlapping = pairs.filter(|(one, other)| {
         one.left < other.right
             && other.left < one.right
@@ -95,7 +97,11 @@ fn fault(svg: &str) -> Option<String> {
 /// A second goal just beside the first.
 fn with_two_goals(mut run: ChartRun) -> ChartRun {
     if let [goal] = run.goals.as_slice() {
-        let other = ChartGoal { limit: goal.limit * 1.02, text: "p99 E2EL again".to_owned(), ..goal.clone() };
+        let other = ChartGoal {
+            limit: goal.limit * 1.02,
+            text: "p99 E2EL again".to_owned(),
+            ..goal.clone()
+        };
         run.goals.push(other);
     }
     run
@@ -119,9 +125,15 @@ fn the_sample_has_words_apart() {
     let sets = [
         vec![run()],
         vec![run_with("baseline", 1.0), run_with("candidate", 0.97)],
-        ["a", "b", "c", "d"].iter().zip([1.0, 0.9, 0.8, 0.7]).map(|(name, by)| run_with(name, by)).collect(),
+        ["a", "b", "c", "d"]
+            .iter()
+            .zip([1.0, 0.9, 0.8, 0.7])
+            .map(|(name, by)| run_with(name, by))
+            .collect(),
     ];
-    for (picture, runs) in Picture::ALL.into_iter().flat_map(|of| sets.iter().map(move |set| (of, set))) {
+    for (picture, runs) in
+        Picture::ALL.into_iter().flat_map(|of| sets.iter().map(move |set| (of, set)))
+    {
         let found = fault(&picture.svg(runs).unwrap());
         assert_eq!(found, None, "{picture:?} of {}", runs.len());
     }
