@@ -34,14 +34,18 @@ pub(crate) fn supported(value: f64, interval: Option<(f64, f64)>) -> String {
 }
 
 /// Half the width of a value's 95 % interval, rounded to the digit that [`supported`] rounds the value to, or to its own first
-/// one where that is smaller.
+/// one where that is smaller, down to the sixth digit of the value. What is less than that is what sums leave: `0`.
 pub(crate) fn half_width(value: f64, (low, high): (f64, f64)) -> String {
     let half = (high - low).abs() / 2.0;
     if !half.is_finite() || !value.is_finite() {
         return "-".to_owned();
     }
-    let own = magnitude(half);
-    to_place(half, if value == 0.0 { own } else { own.min(magnitude(value) - 1) })
+    let (own, of_value) = (magnitude(half), magnitude(value));
+    match value {
+        0.0 => to_place(half, own),
+        _ if half < 0.5 * 10_f64.powi(of_value - 5) => "0".to_owned(),
+        _ => to_place(half, own.clamp(of_value - 5, of_value - 1)),
+    }
 }
 
 /// The power of ten of a value's first digit: 2 of 345, -2 of 0.012. Nothing is of the smallest power there is.
@@ -149,6 +153,13 @@ mod tests {
         let half = |value: f64, half: f64| half_width(value, (value - half, value + half));
         assert_eq!([half(1234.6, 43.0), half(18.94, 0.044)], ["40", "0.04"]);
         assert_eq!([half(85.2, 0.0), half(0.0, 3.0)], ["0", "3"]);
+        // What is left of a sum of equal values is no width.
+        assert_eq!([half(85.2, 1e-14), half(85.2, 0.000_4)], ["0", "0.0004"]);
+        assert_eq!(
+            [half(85.2, 0.000_06), half(1.2e6, 0.7), half(1.2e6, 7.0)],
+            ["0.0001", "0", "10"]
+        );
+        assert_eq!(half(0.012, 1e-9), "0");
     }
 
     proptest! {

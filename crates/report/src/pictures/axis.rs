@@ -25,7 +25,7 @@ impl Spread {
         let positive = values.iter().copied().filter(|v| *v > 0.0);
         let (low, high) =
             positive.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
-        if high > 40.0 * low { Self::Log } else { Self::Linear }
+        if high > 15.0 * low { Self::Log } else { Self::Linear }
     }
 
     fn along(self, value: f64) -> f64 {
@@ -104,14 +104,9 @@ impl Axis {
         Self { spread: Spread::Tail, low: 0.0, high, ticks }
     }
 
-    /// Where it begins: above zero where it is not linear.
-    pub(super) const fn low(&self) -> f64 {
-        self.low
-    }
-
-    /// Where it ends.
-    pub(super) const fn high(&self) -> f64 {
-        self.high
+    /// Where it begins, above zero where it is not linear, and where it ends.
+    pub(super) const fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
     }
 
     /// The marks: values and what to write there.
@@ -201,16 +196,16 @@ mod tests {
     #[test]
     fn lengths_that_are_nearly_one_lie_in_the_middle() {
         let one = Axis::around(&[1000.0, 1000.0], 8);
-        assert_eq!([one.low(), one.high(), one.part(1000.0)], [900.0, 1100.0, 0.5]);
+        assert_eq!((one.ends(), one.part(1000.0)), ([900.0, 1100.0], 0.5));
         let two = Axis::around(&[1000.0, 1040.0], 8);
         assert!(two.part(1000.0) > 0.2 && two.part(1040.0) < 0.8, "{two:?}");
-        assert_eq!(Axis::around(&[100.0, 1000.0], 8).low(), 0.0);
+        assert_eq!(Axis::around(&[100.0, 1000.0], 8).ends(), [0.0, 1000.0]);
     }
 
     #[test]
     fn a_wide_span_is_spread_by_ratio() {
-        assert_eq!(Spread::suited(&[1.0, 39.0]), Spread::Linear);
-        assert_eq!(Spread::suited(&[1.0, 41.0]), Spread::Log);
+        assert_eq!(Spread::suited(&[1.0, 14.0]), Spread::Linear);
+        assert_eq!(Spread::suited(&[1.0, 16.0]), Spread::Log);
         assert_eq!(Spread::suited(&[]), Spread::Linear);
     }
 

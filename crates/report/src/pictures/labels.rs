@@ -59,22 +59,21 @@ impl Taken {
         }
     }
 
-    /// The first of `texts` that has a place around a dot of `radius`, and that place: of its middle height. Above, right and left
-    /// come first, then farther away. The last of the texts may lie on a line.
+    /// The first of `texts` that has a place around a dot of `radius`, and that place. Above, right and left come first, then
+    /// farther away. The last of the texts may lie on a line.
     pub(super) fn label<'a>(
         &mut self,
         (at, radius): (Spot, f64),
         (texts, size): (&'a [String], f64),
         limits: Limits,
-    ) -> Option<(Spot, Side, &'a str)> {
+    ) -> Option<(&'a str, Place)> {
         let offers = [3.0, 16.0].into_iter().flat_map(|gap| around(at, radius + gap, size));
         let offers: Vec<(Spot, Side)> = offers.collect();
         let texts = || texts.iter().map(String::as_str);
         let off_lines = texts().map(|text| (text, Lines::Avoided));
-        let tries = off_lines.chain(texts().last().map(|text| (text, Lines::Covered)));
-        tries.into_iter().find_map(|(text, lines)| {
-            let (spot, side) = self.first(&offers, (text, size), limits, lines)?;
-            Some((spot, side, text))
+        let mut tries = off_lines.chain(texts().last().map(|text| (text, Lines::Covered)));
+        tries.find_map(|(text, lines)| {
+            Some((text, self.first(&offers, (text, size), limits, lines)?))
         })
     }
 
@@ -84,7 +83,7 @@ impl Taken {
         y: f64,
         (text, size): (&str, f64),
         limits: Limits,
-    ) -> Option<(Spot, Side)> {
+    ) -> Option<Place> {
         let [left, _, right, _] = limits;
         let room = (right - left - 16.0 - text::span(text, size)).max(0.0);
         let along = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| left + 8.0 + room * part);
@@ -101,7 +100,7 @@ impl Taken {
         (text, size): (&str, f64),
         [left, top, right, bottom]: Limits,
         lines: Lines,
-    ) -> Option<(Spot, Side)> {
+    ) -> Option<Place> {
         let width = text::span(text, size);
         let is_free = |offer: &&(Spot, Side)| {
             let area = area(**offer, width, size);
@@ -112,15 +111,23 @@ impl Taken {
             let is_off = |taken: &[Box]| !taken.iter().any(|taken| taken.overlaps(&area));
             is_inside && is_off(&self.boxes) && (lines == Lines::Covered || is_off(&self.lines))
         };
-        let chosen = *offers.iter().find(is_free)?;
-        self.boxes.push(area(chosen, width, size));
-        Some(chosen)
+        let (spot, side) = *offers.iter().find(is_free)?;
+        self.boxes.push(area((spot, side), width, size));
+        Some(Place { spot, side, lines })
     }
 }
 
-/// Whether a label may lie on a line.
+/// Where a label stands: its middle height is that of the spot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    pub(super) spot: Spot,
+    pub(super) side: Side,
+    pub(super) lines: Lines,
+}
+
+/// Whether a label lies on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
+pub(super) enum Lines {
     Avoided,
     Covered,
 }
@@ -161,21 +168,21 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::{Config, RngSeed};
 
-    use super::{Side, Spot, Taken, area, around_dot, text};
+    use super::{Lines, Place, Side, Spot, Taken, area, around_dot, text};
 
     const LIMITS: [f64; 4] = [0.0, 0.0, 1000.0, 1000.0];
 
-    fn place(taken: &mut Taken, spot: Spot, texts: &[&str]) -> Option<(Spot, Side, String)> {
+    fn place(taken: &mut Taken, spot: Spot, texts: &[&str]) -> Option<(String, Place)> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let found = taken.label((spot, 4.0), (&texts, 14.0), LIMITS);
-        found.map(|(spot, side, text)| (spot, side, text.to_owned()))
+        found.map(|(text, place)| (text.to_owned(), place))
     }
 
     #[test]
     fn a_second_label_moves_aside() {
         let mut taken = Taken::default();
         let spots = [(500.0, 100.0), (500.0, 104.0), (500.0, 108.0)];
-        let given = spots.map(|spot| place(&mut taken, spot, &["128"]).map(|found| found.1));
+        let given = spots.map(|spot| place(&mut taken, spot, &["128"]).map(|found| found.1.side));
         assert_eq!(given, [Some(Side::Middle), Some(Side::Start), Some(Side::End)]);
     }
 
@@ -187,7 +194,8 @@ mod tests {
         let limits = [0.0, 0.0, 104.0, 100.0];
         let texts = ["8".to_owned()];
         let found = taken.label(((95.0, 52.0), 4.0), (&texts, 14.0), limits);
-        assert_eq!(found.map(|found| found.1), Some(Side::End));
+        let found = found.map(|found| (found.1.side, found.1.lines));
+        assert_eq!(found, Some((Side::End, Lines::Avoided)));
     }
 
     #[test]
@@ -197,7 +205,8 @@ mod tests {
             taken.line((0.0, f64::from(y) * 5.0), (1000.0, f64::from(y) * 5.0));
         }
         let found = place(&mut taken, (500.0, 150.0), &["operating point: 8", "8"]);
-        assert_eq!(found.map(|found| found.2), Some("8".to_owned()));
+        let found = found.map(|(text, place)| (text, place.lines));
+        assert_eq!(found, Some(("8".to_owned(), Lines::Covered)));
         for x in 0..200 {
             taken.dot((400.0 + f64::from(x), 150.0), 60.0);
         }
@@ -219,8 +228,8 @@ mod tests {
             labels.iter().for_each(|(x, y, _)| taken.dot((*x, *y), 4.0));
             let mut given = Vec::new();
             for (x, y, words) in &labels {
-                if let Some((spot, side, words)) = place(&mut taken, (*x, *y), &[words.as_str()]) {
-                    given.push(area((spot, side), text::span(&words, 14.0), 14.0));
+                if let Some((words, at)) = place(&mut taken, (*x, *y), &[words.as_str()]) {
+                    given.push(area((at.spot, at.side), text::span(&words, 14.0), 14.0));
                 }
             }
             for (index, one) in given.iter().enumerate() {

@@ -36,12 +36,14 @@ pub(super) fn sheet(runs: &[ChartRun]) -> Result<Sheet, String> {
     let mut panels: Vec<Panel> = others.iter().map(|metric| panel(runs, metric)).collect();
     let title = Some("Requests per second, completed".to_owned());
     panels.push(Panel { x_title: title, ..panel(runs, last) });
-    let of_one = |look: (Ink, Dash), text: &str| {
-        KeyEntry::new(Sign::Line(Stroke { dash: look.1, ..Stroke::solid(look.0) }), text)
+    let of_one = |which: Which, text: &str| {
+        let (ink, dash) = look(runs, 0, which);
+        let ink = if runs.len() == 1 { ink } else { Ink::Soft };
+        KeyEntry::new(Sign::Line(Stroke { dash, ..Stroke::solid(ink) }), text)
     };
     let mut key = parts::run_key(runs);
-    key.push(of_one(look(runs, 0, Which::Median), "median (p50)"));
-    key.push(of_one(look(runs, 0, Which::Tail), "p99, with its 95 % interval"));
+    key.push(of_one(Which::Median, "median (p50)"));
+    key.push(of_one(Which::Tail, "p99, with its 95 % interval"));
     let notes = [
         Some(parts::labels_note(runs)),
         star_note(runs),

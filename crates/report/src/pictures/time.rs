@@ -176,19 +176,22 @@ impl Which {
 const BELOW: &str =
     "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
 
-/// The least gap that an axis by ratio shows: a tenth of a usual median. Tokens that come in one piece have gaps of nothing.
+/// The least gap that an axis by ratio shows: a tenth of a usual median, or a hundredth of a usual p99. Tokens that come in one
+/// piece have gaps of nothing, however many of them there are.
 fn floor(course: &ChartCourse) -> f64 {
-    let medians = course.itl_p50_ms.iter().flatten().copied().filter(|gap| *gap > 0.0);
-    let mut medians: Vec<f64> = medians.collect();
-    medians.sort_by(f64::total_cmp);
-    medians.get(medians.len() / 2).map_or(0.0, |usual| usual / 10.0)
+    let mean = |gaps: &[Option<f64>]| {
+        let known: Vec<f64> = gaps.iter().flatten().copied().collect();
+        known.iter().sum::<f64>() / known.len().max(1) as f64
+    };
+    (mean(&course.itl_p50_ms) / 10.0).max(mean(&course.itl_p99_ms) / 100.0)
 }
 
 fn is_any_below(course: &ChartCourse, panel: &Panel) -> bool {
     let lines = [Which::Greatest, Which::Tail, Which::Median];
     let mut gaps = lines.into_iter().flat_map(|which| which.of(course)).flatten();
     let (_, per) = parts::latency_unit(gaps.clone().copied());
-    gaps.any(|gap| *gap / per < panel.y.low())
+    let [low, _] = panel.y.ends();
+    gaps.any(|gap| *gap / per < low)
 }
 
 fn gaps(whose: &str, course: &ChartCourse) -> Panel {

@@ -4,7 +4,7 @@ use fizeau_pareto::{Direction, frontier};
 
 use super::axis::Axis;
 use super::ink::Ink;
-use super::light::{Reach, curves, within};
+use super::light::{Reach, curves, is_within, within};
 use super::parts;
 use super::sheet::{HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
 use crate::words::listed;
@@ -25,7 +25,7 @@ pub(super) struct Tradeoff {
     pub(super) of_light: fn(&ChartCurvePoint) -> Place,
     /// How far those are followed beyond what was measured.
     pub(super) reach: [Reach; 2],
-    /// What is to be said of those, where they are drawn.
+    /// What is to be said of those, where they are drawn: a sentence without its point.
     pub(super) light_note: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl Tradeoff {
         for (index, (run, spots)) in runs.iter().zip(&spots).enumerate() {
             self.levels(&mut panel, run, spots, (Look::of(runs, index), unit.1));
         }
-        let notes = self.notes(runs, (panel.x.high(), panel.y.high() * unit.1));
+        let notes = self.notes(runs, [panel.x.ends(), panel.y.ends().map(|end| end * unit.1)]);
         Ok(Sheet {
             title: self.title.clone(),
             subtitle: parts::subtitle(runs),
@@ -145,20 +145,17 @@ impl Tradeoff {
         let all = || runs.iter().flat_map(curves).map(|(curve, _)| curve.iter().map(self.of_light));
         let starts =
             |of: fn(Place) -> f64| all().map(move |at| at.map(of).fold(f64::INFINITY, f64::min));
-        let greatest = measured.map(|values| values.iter().copied().fold(0.0, f64::max));
-        let ends = (
-            self.reach[0].end(greatest[0], starts(|at| at.0)),
-            self.reach[1].end(greatest[1], starts(|at| at.1)),
-        );
-        all().flatten().filter(|at| at.0 <= ends.0 && at.1 <= ends.1).collect()
+        let ([across, up], [x, y]) = (self.reach, measured);
+        let ranges = [across.span(x, starts(|at| at.0)), up.span(y, starts(|at| at.1))];
+        all().flatten().filter(|at| is_within(*at, ranges)).collect()
     }
 
     fn light(&self, panel: &mut Panel, run: &ChartRun, ink: Ink, (_, per): (&str, f64)) {
-        let ends = (panel.x.high(), panel.y.high());
+        let ranges = [panel.x.ends(), panel.y.ends()];
         for (curve, dash) in curves(run) {
             let places: Vec<Place> =
                 curve.iter().map(self.of_light).map(|(x, y)| (x, y / per)).collect();
-            let (places, stroke) = (within(&places, ends), Stroke::thin(ink, dash));
+            let (places, stroke) = (within(&places, ranges), Stroke::thin(ink, dash));
             panel.marks.push(Mark::Line { places, stroke });
         }
     }
@@ -194,7 +191,8 @@ impl Tradeoff {
                 texts.insert(0, format!("operating point: {}{star}", label.unwrap_or_default()));
             }
             let shape = if is_chosen { Shape::Ring } else { shape };
-            let ink = if is_best || is_chosen { look.label } else { Ink::Soft };
+            let is_soft = look.is_alone && !is_best && !is_chosen;
+            let ink = if is_soft { Ink::Soft } else { look.label };
             labels.push((is_chosen, Mark::Label { at, texts, ink, shape }));
         }
         // The longest label has the first choice of places.
@@ -238,14 +236,13 @@ impl Tradeoff {
         key
     }
 
-    fn notes(&self, runs: &[ChartRun], ends: Place) -> Vec<String> {
+    fn notes(&self, runs: &[ChartRun], axes: [[f64; 2]; 2]) -> Vec<String> {
         let mut notes = vec![parts::labels_note(runs)];
         let mut light = runs.iter().flat_map(curves).flat_map(|(curve, _)| curve).peekable();
         if light.peek().is_some() {
-            notes.push(self.light_note.to_owned());
-        }
-        if light.map(self.of_light).any(|at| at.0 > ends.0 || at.1 > ends.1) {
-            notes.push("They go on beyond the axes.".to_owned());
+            let is_cut = light.map(self.of_light).any(|at| !is_within(at, axes));
+            let more = if is_cut { ", and go on beyond the axes" } else { "" };
+            notes.push(format!("{}{more}.", self.light_note));
         }
         notes.extend(parts::left_out_note(runs));
         vec![notes.join(" ")]

@@ -1,5 +1,6 @@
 //! Charts as files. With `FIZEAU_WRITE_PAGES` set, the golden files are written instead; they are to be looked at then.
 
+mod axes;
 mod runs;
 mod words;
 

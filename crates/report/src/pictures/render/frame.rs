@@ -116,8 +116,8 @@ impl Frame<'_> {
             let Mark::Limit { at, text, ink } = mark else { continue };
             let text = fitted(text, TICK, right - left - 16.0);
             let (_, y) = self.spot(plot, (0.0, *at));
-            if let Some((spot, side)) = taken.beside_line(y, (&text, TICK), plot) {
-                write::text(root, spot, side, (&text, TICK, *ink))?;
+            if let Some(place) = taken.beside_line(y, (&text, TICK), plot) {
+                write::label(root, place, (&text, TICK, *ink))?;
             }
         }
         Ok(())
@@ -135,8 +135,8 @@ impl Frame<'_> {
         for mark in &self.panel.marks {
             let Mark::Label { at, texts, ink, shape } = mark else { continue };
             let dot = (self.spot(plot, *at), shape.radius());
-            if let Some((spot, side, text)) = taken.label(dot, (texts, TICK), limits) {
-                write::text(root, spot, side, (text, TICK, *ink))?;
+            if let Some((text, place)) = taken.label(dot, (texts, TICK), limits) {
+                write::label(root, place, (text, TICK, *ink))?;
             }
         }
         Ok(())

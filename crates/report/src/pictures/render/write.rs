@@ -1,14 +1,14 @@
 //! Text on a picture.
 
 use plotters::backend::DrawingBackend;
-use plotters::element::Text;
+use plotters::element::{Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, TextStyle};
 
 use super::{Drawn, Root, UNITS, units};
 use crate::pictures::ink::Ink;
-use crate::pictures::labels::{Side, Spot};
-use crate::pictures::text::{FAMILY, clean};
+use crate::pictures::labels::{Lines, Place, Side, Spot};
+use crate::pictures::text::{FAMILY, clean, width};
 
 /// plotters takes a size for that of a line, and writes its em into a drawing.
 const LINE_PER_EM: f64 = 1.24;
@@ -34,4 +34,24 @@ pub(super) fn text<DB: DrawingBackend>(
     let style = style(size, ink).pos(Pos::new(across, VPos::Center));
     let text: String = text.chars().map(clean).collect();
     root.draw(&Text::new(text, (units(at.0), units(at.1)), style))
+}
+
+/// A label; with paper behind it where it lies on a line.
+pub(super) fn label<DB: DrawingBackend>(
+    root: &Root<DB>,
+    Place { spot: (x, y), side, lines }: Place,
+    (words, size, ink): (&str, f64, Ink),
+) -> Drawn<(), DB> {
+    if lines == Lines::Covered {
+        let wide = width(words, size);
+        let left = match side {
+            Side::Start => x,
+            Side::Middle => x - wide / 2.0,
+            Side::End => x - wide,
+        };
+        let corners = [(left - 1.0, y - size / 2.0), (left + wide + 1.0, y + size / 2.0)];
+        let corners = corners.map(|(x, y)| (units(x), units(y)));
+        root.draw(&Rectangle::new(corners, Ink::Paper.rgb().mix(0.75).filled()))?;
+    }
+    text(root, (x, y), side, (words, size, ink))
 }
