@@ -26,6 +26,8 @@ pub struct LevelShape {
 impl LevelShape {
     /// The most bins of a course.
     pub const MOST_BINS: usize = 160;
+    /// Bins that are longer than they must be leave half as many at least.
+    pub const FEW_BINS: usize = 64;
     /// A level that is so many median replies long is drawn in bins that are no shorter than one.
     pub const MANY_REPLIES: u64 = 40;
     /// The most pairs of prompt length and time to first token.
@@ -67,9 +69,10 @@ pub struct QuantilePoint {
 pub struct Course {
     /// When the first bin begins: less than a bin before the first release, at a multiple of its length from the epoch.
     pub start: Stamp,
-    /// How long a bin is: 125 us, or that doubled as often as it takes; zero where there is none. A level of
-    /// [`LevelShape::MANY_REPLIES`] one after the other has bins as long as the median one at least: requests that came together end
-    /// together, and shorter bins would show those waves in place of the level.
+    /// How long a bin is: 125 us, or that doubled as often as it takes; zero where there is none. From
+    /// [`LevelShape::FEW_BINS`] on they are longer where shorter ones would show single events in place of the level: twice as long
+    /// as the 99th percentile of silences between events, and of [`LevelShape::MANY_REPLIES`] one after the other as long as the median
+    /// one, since requests that came together end together.
     pub bin: Nanos,
     /// The bins, without gaps.
     pub bins: Vec<CourseBin>,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use fizeau_core::{Nanos, PerSec, Stamp, Tape, Tokens};
+use fizeau_core::{Millis, Nanos, PerSec, Stamp, Tape, Tokens};
 
 use super::gaps::GapCounts;
 use super::{Course, CourseBin, LevelShape};
@@ -21,6 +21,8 @@ pub(super) struct CourseTally {
     /// The number of the first bin, from the epoch.
     first: u64,
     bins: VecDeque<Bin>,
+    /// How long replies were silent between events, however many tokens those brought.
+    silences: GapCounts,
 }
 
 /// What is added up of a bin. Times are sums over requests, in nanoseconds.
@@ -34,7 +36,7 @@ struct Bin {
 
 impl Default for CourseTally {
     fn default() -> Self {
-        Self { width: FINEST, first: 0, bins: VecDeque::new() }
+        Self { width: FINEST, first: 0, bins: VecDeque::new(), silences: GapCounts::default() }
     }
 }
 
@@ -69,27 +71,32 @@ impl CourseTally {
     ) {
         let from = begin_of(tape);
         for (at, gap, tokens) in gaps {
+            self.silences.add(gap * tokens.get(), Tokens::new(1));
             if let Some(bin) = self.bin_ending_at(at, from) {
                 bin.gaps.add(gap, tokens);
             }
         }
     }
 
-    /// The course in bins as short as can be, but for a level of many times a `reply`.
+    /// The course in bins of at least two silences where there are enough for that, and of a `reply` where there are many of those.
     pub(super) fn course(&self, reply: Nanos) -> Course {
         if self.bins.is_empty() {
             return Course::default();
         }
         let long = self.width.saturating_mul(self.bins.len() as u64);
         let is_many = long / LevelShape::MANY_REPLIES >= reply.as_nanos();
-        if is_many && self.width < reply.as_nanos() {
-            let mut wider = self.clone();
-            while wider.width < reply.as_nanos() {
-                wider.fold();
-            }
-            return wider.seen();
+        let silence = self.silences.percentile(99).map_or(0.0, Millis::get);
+        let silences = (2e6 * silence) as u64;
+        let least = if is_many { silences.max(reply.as_nanos()) } else { silences };
+        let is_wide = |one: &Self| one.width >= least || one.bins.len() < LevelShape::FEW_BINS;
+        if is_wide(self) {
+            return self.seen();
         }
-        self.seen()
+        let mut wider = self.clone();
+        while !is_wide(&wider) {
+            wider.fold();
+        }
+        wider.seen()
     }
 
     fn seen(&self) -> Course {

@@ -76,12 +76,14 @@ proptest! {
         prop_assert!(course.start <= first && last <= end);
         prop_assert!(first.saturating_since(course.start) < course.bin);
         prop_assert!(end.saturating_since(last) < course.bin);
-        // As fine as the bound allows, half as long bins would be too many; or as what a reply takes.
+        // As fine as the bound allows, half as long bins would be too many; or as gaps and replies are.
         let halves = 2 * course.bins.len();
-        let reply = LevelSummary::of(&tapes, &GoodputGoals::default()).metrics.e2el.p50.value();
-        let is_of_replies = reply.is_some_and(|reply| course.bin.as_millis_f64() <= 2.01 * reply.get());
+        let metrics = LevelSummary::of(&tapes, &GoodputGoals::default()).metrics;
+        let least = [metrics.e2el.max, metrics.icl.max.map(|gap| gap * 2.0)];
+        let least = least.into_iter().flatten().map(Millis::get).fold(0.0, f64::max);
         let is_finest = course.bin == Nanos::from_micros(125) || halves > LevelShape::MOST_BINS;
-        prop_assert!(is_finest || is_of_replies);
+        prop_assert!(is_finest || course.bin.as_millis_f64() <= 2.01 * least);
+        prop_assert!(is_finest || halves >= LevelShape::FEW_BINS);
         prop_assert!(ttft_by_input.len() <= LevelShape::MOST_PAIRS);
         prop_assert_eq!(ttft_by_input.len() as u64, LevelSummary::of(&tapes, &GoodputGoals::default()).metrics.ttft.n);
     }
@@ -159,6 +161,25 @@ fn many_waves_of_requests_are_not_drawn_one_by_one() {
     let (least, most) =
         (rates.iter().copied().fold(f64::MAX, f64::min), rates.iter().copied().fold(0.0, f64::max));
     assert!(least > 0.0 && most <= 2.0 * least, "{least} to {most}");
+    // As many in chunks of ten tokens, a hundred milliseconds apart.
+    let chunks =
+        |start: u64| tape(start, &(1..20).map(|n| (start + 100 * n, 10)).collect::<Vec<_>>());
+    let bundled = LevelShape::of(&[
+        chunks(0),
+        chunks(2000),
+        chunks(4000),
+        chunks(6000),
+        chunks(8000),
+        chunks(10_000),
+    ])
+    .course;
+    let within = bundled.bins.iter().skip(1).take(bundled.bins.len() - 2);
+    assert!(
+        within.clone().count() > 20
+            && within.clone().all(|bin| bin.output_tokens_per_s.get() > 0.0),
+        "{:?}",
+        bundled.bin
+    );
     // Of a few, each is seen.
     let few = LevelShape::of(&level(10)).course;
     assert!(few.bin < Nanos::from_millis(10), "{:?}", few.bin);
