@@ -114,7 +114,7 @@ impl FigureSheet {
         if !missing.is_empty() && self.completed > 0 {
             self.not_known(&missing.join(", "), "not in the file");
         }
-        if level.load.is_unknown && !level.not_known.iter().any(|known| known.names_load()) {
+        if level.load.is_unknown && !level.not_known.iter().any(NotKnown::names_load) {
             self.not_known("the load", "not in the file");
         }
         level.figures = self.figures;

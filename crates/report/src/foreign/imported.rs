@@ -63,12 +63,8 @@ pub struct ImportedLoad {
     /// The cap on requests in flight; none without.
     pub max_in_flight: Option<u32>,
     /// Whether the file does not say. Without a rate, without a cap and known all requests left at once.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unknown: bool,
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 impl ImportedLoad {
