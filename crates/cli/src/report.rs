@@ -64,13 +64,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     if args.export.is_wanted() {
         return export::run(&run, &asked, &args.export);
     }
+    let is_view = concept.is_some() || !args.view.tools.is_empty() || args.view.has_percentiles();
+    if is_view {
+        note_made_up(&run)?;
+    }
     if let Some(concept) = concept {
         return views::explain(&run, &asked, concept);
     }
     if !args.view.tools.is_empty() {
         return views::tools(&run, &asked, &args.view.tools);
     }
-    if args.view.percentile_rule.is_some() || !args.view.percentiles.is_empty() {
+    if args.view.has_percentiles() {
         return views::percentiles(&run, &asked, &args.view);
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
@@ -105,10 +109,24 @@ fn open(path: &Path) -> Result<Opened, Fail> {
     }
 }
 
+/// Says that what is computed of gaps is of none that anybody saw.
+fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
+    for level in run.levels() {
+        if imported::unseen(run, level)?.is_some_and(|unseen| unseen.has_no_gaps()) {
+            eprintln!(
+                "note: imported, and its file does not say when each token came: tapes have them evenly between the first and \
+                 the last, so that figures of gaps are made up"
+            );
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// What to name in place of a file: the folder that it lies in, or what takes it in.
 fn is_a_file(path: &Path) -> Fail {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder.unwrap_or_else(|| Path::new("."));
     let (name, is_of_run) = (path.display(), folder.join("run.json").is_file());
     Fail::usage(match is_of_run {
         true => format!("{name}: a file; name the folder of its run, {}", folder.display()),

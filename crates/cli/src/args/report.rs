@@ -83,6 +83,13 @@ pub(crate) struct ViewArgs {
     pub(crate) percentiles: Vec<f64>,
 }
 
+impl ViewArgs {
+    /// Whether percentiles are asked for by themselves.
+    pub(crate) const fn has_percentiles(&self) -> bool {
+        self.percentile_rule.is_some() || !self.percentiles.is_empty()
+    }
+}
+
 fn tools() -> PossibleValuesParser {
     Peer::ALL.map(Peer::key).into_iter().chain(["all"]).collect::<Vec<_>>().into()
 }

@@ -8,8 +8,9 @@ use fizeau::metrics::Verdict;
 use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
 
 use super::level::Level;
-use super::{Asked, Depth, Opened, Place, Stored, open, say_page, setup};
+use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};
 use crate::args::{CompareArgs, ReportArgs};
+use crate::checklist;
 use crate::compare;
 use crate::exit::{Exit, Fail};
 use crate::planned::is_of_sweep;
@@ -65,8 +66,17 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         say(format!("no tests between them: {reason}"))?;
     }
     say_page(page.as_deref())?;
+    let mut is_missed = false;
+    for (name, report) in &all {
+        let of = format!("{name}: ");
+        is_missed |= checklist::say_missed(&report.checklist(), &args.trust, &of);
+    }
+    for (name, _) in &imported {
+        let of = format!("{name}: ");
+        is_missed |= checklist::say_missed(&figures::checklist(), &args.trust, &of);
+    }
     let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
-    Ok(if is_invalid { Exit::Missed } else { Exit::Good })
+    Ok(if is_invalid || is_missed { Exit::Missed } else { Exit::Good })
 }
 
 /// The page of one run, or of several.

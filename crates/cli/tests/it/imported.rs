@@ -52,6 +52,9 @@ fn what_a_detailed_file_does_not_tell_is_listed_and_is_no_figure() {
     let summary = json(format!("{out}/summary.json"));
     assert_eq!(summary["metrics"]["itl_ms"]["p50"], Value::Null);
     assert!(!summary["not_known"].as_array().unwrap().is_empty());
+    // By another tool's definitions as well, gaps that are made up are made up.
+    let view = run(&["report", &out, "--as", "guidellm"]);
+    assert!(view.err.contains("figures of gaps are made up"), "{}", view.err);
     let csv = run(&["report", &out, "--requests-csv"]).out;
     assert!(!csv.contains("reused"), "{csv}");
 }
@@ -94,6 +97,13 @@ fn a_row_of_which_nothing_can_be_told_does_not_pass() {
     assert_eq!(said.len(), 2, "{}", ended.err);
     assert!(said.iter().all(|line| line.starts_with("--require: ")), "{}", ended.err);
     assert_eq!(run(&["report", &out, "--csv", "--require", "all"]).code, Some(1));
+    let other = converted(&scratch, &fixture("sglang.jsonl"), "other");
+    let page = scratch.path("page.html");
+    let both = run(&["report", &out, &other, "--html", &page, "--require", "client"]);
+    assert_eq!(both.code, Some(1), "{both:?}");
+    for name in ["old", "other"] {
+        assert!(both.err.contains(&format!("--require: {name}: unknown client")), "{}", both.err);
+    }
 }
 
 #[test]
