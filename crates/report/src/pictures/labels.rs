@@ -69,9 +69,9 @@ impl Taken {
     ) -> Option<(&'a str, Place)> {
         let offers = [3.0, 16.0].into_iter().flat_map(|gap| around(at, radius + gap, size));
         let offers: Vec<(Spot, Side)> = offers.collect();
-        let texts = || texts.iter().map(String::as_str);
-        let off_lines = texts().map(|text| (text, Lines::Avoided));
-        let mut tries = off_lines.chain(texts().last().map(|text| (text, Lines::Covered)));
+        let off_lines = texts.iter().map(|text| (text.as_str(), Lines::Avoided));
+        let on_lines = texts.last().map(|text| (text.as_str(), Lines::Covered));
+        let mut tries = off_lines.chain(on_lines);
         tries.find_map(|(text, lines)| {
             Some((text, self.first(&offers, (text, size), limits, lines)?))
         })
