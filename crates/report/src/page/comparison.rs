@@ -86,7 +86,7 @@ impl ComparisonPage<'_> {
         let shown = Shown {
             title: title.clone(),
             simulated: simulated(&runs),
-            tested: self.comparison.map(tested).unwrap_or_default(),
+            tested: self.comparison.map(|report| tested(report, &self.names())).unwrap_or_default(),
             untested: self.comparison.err().unwrap_or_default().to_owned(),
             notes: self.comparison.map(|report| report.notes.clone()).unwrap_or_default(),
             overview: overview(&runs),
@@ -100,8 +100,11 @@ impl ComparisonPage<'_> {
     }
 
     fn title(&self) -> String {
-        let names: Vec<&str> = self.runs.iter().map(|run| run.0.as_str()).collect();
-        names.join(" against ")
+        self.names().join(" against ")
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.runs.iter().map(|run| run.0.as_str()).collect()
     }
 }
 
