@@ -82,7 +82,7 @@ impl ImportedRun {
         }
         for level in self.levels() {
             if let Some(reason) = level.left_out() {
-                lines.push(format!("left out: {} ({reason})", level.load_point().words()));
+                lines.push(format!("left out: {} ({reason})", level.load_words()));
             }
         }
         if self.one_a_load().len() < self.levels().len() {

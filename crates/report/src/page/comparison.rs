@@ -96,7 +96,7 @@ impl ComparisonPage<'_> {
         let shown = Shown {
             title: title.clone(),
             simulated: simulated(&runs),
-            tested: self.comparison.map(tested).unwrap_or_default(),
+            tested: self.comparison.map(|report| tested(report, &self.names())).unwrap_or_default(),
             untested: self.comparison.err().unwrap_or_default().to_owned(),
             notes: self.comparison.map(|report| report.notes.clone()).unwrap_or_default(),
             overview: overview(&runs, &imported),
@@ -111,9 +111,13 @@ impl ComparisonPage<'_> {
     }
 
     fn title(&self) -> String {
-        let own = self.runs.iter().map(|run| run.0.as_str());
-        let names: Vec<&str> = own.chain(self.imported.iter().map(|run| run.0.as_str())).collect();
-        names.join(" against ")
+        let imported = self.imported.iter().map(|run| run.0.as_str());
+        self.names().into_iter().chain(imported).collect::<Vec<_>>().join(" against ")
+    }
+
+    /// Of the runs that can be tested.
+    fn names(&self) -> Vec<&str> {
+        self.runs.iter().map(|run| run.0.as_str()).collect()
     }
 
     /// What was run and on what, of each.

@@ -35,9 +35,10 @@ fn columns(levels: &[ImportedLevel]) -> Vec<Cells> {
     let is_mixed = levels.iter().any(is_rate) && !levels.iter().all(is_rate);
     let head = if is_mixed { "load" } else { head };
     let load = |level: &ImportedLevel| Cell {
-        text: match (level.load_point(), is_mixed && is_rate(level)) {
-            (load, true) => format!("{load}/s"),
-            (load, false) => load.to_string(),
+        text: match level.load_point() {
+            _ if level.load.is_unknown => "?".to_owned(),
+            load if is_mixed && is_rate(level) => format!("{load}/s"),
+            load => load.to_string(),
         },
         marked: false,
     };

@@ -32,13 +32,22 @@ struct Level {
     table: Table,
 }
 
-/// Each comparison of `report`.
-pub(super) fn tested(report: &ComparisonReport) -> Vec<Tested> {
-    report.comparisons.iter().map(|comparison| Tested::of(report, comparison)).collect()
+/// Each comparison of `report`, by the names that the page has for its runs, the baseline first; by the report's own where it
+/// is of others.
+pub(super) fn tested(report: &ComparisonReport, runs: &[&str]) -> Vec<Tested> {
+    let own = |comparison: &RunComparison| comparison.candidate.name.clone();
+    let mut names: Vec<String> = vec![report.baseline.name.clone()];
+    names.extend(report.comparisons.iter().map(own));
+    if names.len() == runs.len() {
+        names = runs.iter().map(|&name| name.to_owned()).collect();
+    }
+    let (baseline, candidates) = names.split_first().unwrap_or((&report.baseline.name, &[]));
+    let pairs = report.comparisons.iter().zip(candidates);
+    pairs.map(|(one, candidate)| Tested::of(report, one, [baseline, candidate])).collect()
 }
 
 impl Tested {
-    fn of(report: &ComparisonReport, comparison: &RunComparison) -> Self {
+    fn of(report: &ComparisonReport, comparison: &RunComparison, names: [&str; 2]) -> Self {
         let counts =
             [Answer::Better, Answer::Worse, Answer::NoDetectableDifference].map(|answer| {
                 comparison.levels.iter().map(|level| decided(level, answer).count()).sum()
@@ -49,23 +58,17 @@ impl Tested {
             [0, _, _] => "worse",
             _ => "mixed",
         };
-        let candidate = comparison.candidate.name.clone();
-        let names = [&*report.baseline.name, &*candidate];
         let tables = comparison.levels.iter().map(|one| level(one, names)).collect();
-        let baseline = report.baseline.name.clone();
-        let sides = [
-            (&baseline, &report.baseline.notes),
-            (&comparison.candidate.name, &comparison.candidate.notes),
-        ];
+        let [baseline, candidate] = names.map(str::to_owned);
+        let sides =
+            [(&baseline, &report.baseline.notes), (&candidate, &comparison.candidate.notes)];
         let notes = sides
             .into_iter()
             .flat_map(|(name, notes)| notes.iter().map(move |note| format!("{name}: {note}")));
+        let notes = notes.chain(comparison.notes.iter().cloned()).chain(dashes(comparison));
         Self {
             sentence: sentence(class, counts, counts.iter().sum()),
-            notes: notes
-                .chain(comparison.notes.iter().cloned())
-                .chain(dashes(comparison))
-                .collect(),
+            notes: notes.collect(),
             better: found(&comparison.levels, Answer::Better),
             worse: found(&comparison.levels, Answer::Worse),
             candidate,
