@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 use clap::Subcommand;
 
-use crate::{cargo, process};
+use crate::{cargo, process, sweep};
 use server::Running;
 pub(crate) use setup::find_python;
 
@@ -39,7 +39,8 @@ pub(crate) enum Action {
     Up,
     /// Stop it
     Down,
-    /// Run a command with FIZEAU_BASE_URL, FIZEAU_MODEL, FIZEAU_LEVELS and FIZEAU_ENGINE set to it
+    /// Run a command with FIZEAU_BASE_URL, FIZEAU_MODEL, FIZEAU_LEVELS and FIZEAU_ENGINE set to it, and for `cargo xtask sweep` what
+    /// its speed of light is computed from
     Run {
         /// The command and its arguments, after `--`
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -89,7 +90,19 @@ pub(crate) fn around(xtask: &Path, program: &OsStr, args: &[OsString]) -> Result
         .env("FIZEAU_MODEL", MODEL)
         .env("FIZEAU_LEVELS", LEVELS)
         .env("FIZEAU_ENGINE", description());
+    for (name, value) in sweep::SUBJECT.iter().zip(subject()?) {
+        command.env(name, value);
+    }
     Ok(command)
+}
+
+/// What the speed of light is computed from, and how the engine stores the model: the values of [`sweep::SUBJECT`].
+fn subject() -> Result<[OsString; 3]> {
+    Ok([
+        Folder::of_target()?.path("model").join("config.json").into(),
+        cargo::root().join("xtask/engine/cpu-core.toml").into(),
+        "weights f32, KV cache f16".into(),
+    ])
 }
 
 /// The path of this program. To be asked before anything is built: once cargo has put a new xtask in its place,

@@ -7,13 +7,19 @@ use anyhow::{Context, Result};
 
 use crate::{cargo, process};
 
+/// Variables by which `cargo xtask engine run` says what it runs, and the flags that they stand for.
+pub(crate) const SUBJECT: [&str; 3] =
+    ["FIZEAU_MODEL_CONFIG", "FIZEAU_HARDWARE", "FIZEAU_PRECISION"];
+const SUBJECT_FLAGS: [&str; 3] = ["--model-config", "--hardware", "--precision"];
+
 /// Builds `fizeau` and becomes it. On Unix nothing of xtask is left, so Ctrl-C and the exit code are its own.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     let built = cargo::build(&["--release", "--package", "fizeau-cli", "--bin", "fizeau"])?;
     let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
     let mut command = Command::new(&fizeau.path);
     let is_remote = std::env::var_os("FIZEAU_BASE_URL").is_some();
-    command.arg("sweep").args(short(args, is_remote)).args(args);
+    let subject = SUBJECT.map(std::env::var_os);
+    command.arg("sweep").args(short(args, is_remote)).args(described(args, subject)).args(args);
     process::become_command(command)
 }
 
@@ -21,19 +27,31 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
 fn short(args: &[OsString], is_remote: bool) -> &'static [&'static str] {
     const SAYS_HOW_LONG: [&str; 6] =
         ["--base-url", "--level-seconds", "--num-prompts", "--until", "--budget", "--resume"];
-    let says = |arg: &OsString| {
+    if is_remote || names_any(args, &SAYS_HOW_LONG) { &[] } else { &["--level-seconds", "18"] }
+}
+
+/// Flags of the engine that the variables tell of; none where another is named, or anything about one.
+fn described(args: &[OsString], subject: [Option<OsString>; 3]) -> Vec<OsString> {
+    if names_any(args, &["--base-url"]) || names_any(args, &SUBJECT_FLAGS) {
+        return Vec::new();
+    }
+    let told = SUBJECT_FLAGS.into_iter().zip(subject);
+    told.filter_map(|(flag, value)| Some([flag.into(), value?])).flatten().collect()
+}
+
+/// Whether `args` have one of `flags`, be it with its value behind `=`.
+fn names_any(args: &[OsString], flags: &[&str]) -> bool {
+    args.iter().any(|arg| {
         let arg = arg.to_string_lossy();
-        let flag = arg.split_once('=').map_or(&*arg, |(flag, _)| flag);
-        SAYS_HOW_LONG.contains(&flag)
-    };
-    if is_remote || args.iter().any(says) { &[] } else { &["--level-seconds", "18"] }
+        flags.contains(&arg.split_once('=').map_or(&*arg, |(flag, _)| flag))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
 
-    use super::short;
+    use super::{described, short};
 
     #[test]
     fn only_the_embedded_engine_is_measured_in_short_levels() {
@@ -47,5 +65,20 @@ mod tests {
             [0; 3]
         );
         assert!(short(&[], true).is_empty());
+    }
+
+    #[test]
+    fn what_an_engine_runs_is_said_unless_the_command_line_does() {
+        let of = |line: &str, told: [Option<&str>; 3]| -> Vec<OsString> {
+            let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            described(&args, told.map(|value| value.map(OsString::from)))
+        };
+        let told = [Some("c.json"), Some("cpu.toml"), None];
+        let flags = ["--model-config", "c.json", "--hardware", "cpu.toml"];
+        assert_eq!(of("--levels 1,2", told), flags);
+        assert!(of("", [None; 3]).is_empty());
+        for line in ["--hardware=h100-sxm", "--model-config x.json", "--base-url http://h"] {
+            assert!(of(line, told).is_empty(), "{line}");
+        }
     }
 }

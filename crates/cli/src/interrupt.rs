@@ -70,17 +70,17 @@ async fn heed(mut signals: Signals) {
             progress::leave_screen();
             std::process::exit(code_of(signal).into());
         }
-        if first.is_none() {
+        let is_first = first.is_none();
+        if is_first {
             first = Some(Instant::now());
             FIRST.store(signal as u8, Ordering::SeqCst);
-            if !progress::is_full_screen() {
-                tell!(
-                    "interrupted: ending the level and writing what was measured (again to quit)"
-                );
-            }
         }
+        // Before anything is said: a terminal that is stopped holds up whoever writes to it.
         if let Some(cancel) = &*UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) {
             cancel.cancel();
+        }
+        if is_first && !progress::is_full_screen() {
+            tell!("interrupted: ending the level and writing what was measured (again to quit)");
         }
     }
 }

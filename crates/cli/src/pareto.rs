@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
         None => table,
     };
     let Some(mut asked) = asked else {
-        let rows: Vec<usize> = (0..table.len()).collect();
+        let rows = table.compared();
         left_out.iter().flatten().for_each(|left_out| tell!("note: {}", text::left_out(left_out)));
         say(table.to_csv(&rows, &[])?.trim_end())?;
         return Ok(Exit::Good);
@@ -160,7 +160,7 @@ impl Shown<'_> {
             return Ok(Exit::Good);
         }
         let axes: Vec<&str> = self.asked.axes.iter().map(fizeau::pareto::Axis::name).collect();
-        let why = match self.table.len() {
+        let why = match self.table.compared().len() {
             0 => "there are no rows".to_owned(),
             1 => format!("its one row has no number for {}", axes.join(" or ")),
             many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),

@@ -47,6 +47,7 @@ const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let concept = args.view.explain.as_deref().and_then(Concept::from_key);
+    judges_a_report(args)?;
     let path = match &*args.runs {
         [] => {
             let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
@@ -64,8 +65,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     if args.export.is_wanted() {
         return export::run(&run, &asked, &args.export);
     }
-    let is_view = concept.is_some() || !args.view.tools.is_empty() || args.view.has_percentiles();
-    if is_view {
+    if args.view.is_asked() {
         note_made_up(&run)?;
     }
     if let Some(concept) = concept {
@@ -81,6 +81,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
     let depth = if page.is_some() { Depth::Page } else { Depth::Figures };
     levels(&run, &Asked { depth, page, ..asked })
+}
+
+/// Whether rows of the checklist must pass is asked of a report: where none is made it would be asked of nothing.
+fn judges_a_report(args: &ReportArgs) -> Result<(), Fail> {
+    let makes_none = args.export.is_wanted() || args.pictures.is_asked() || args.view.is_asked();
+    match makes_none && args.trust.require.is_some() {
+        true => Err(Fail::usage(
+            "--require: judges a report; files, pictures and views for themselves are made by a command of their own",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A run that is named.
@@ -109,13 +120,14 @@ fn open(path: &Path) -> Result<Opened, Fail> {
     }
 }
 
-/// Says that what is computed of gaps is of none that anybody saw.
+/// Says that some of what is computed of tapes is of nothing that anybody saw.
 fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
     for level in run.levels() {
-        if imported::unseen(run, level)?.is_some_and(|unseen| unseen.has_no_gaps()) {
-            eprintln!(
-                "note: imported, and its file does not say when each token came: tapes have them evenly between the first and \
-                 the last, so that figures of gaps are made up"
+        if let Some(unseen) = imported::unseen(run, level)? {
+            tell!(
+                "note: imported from {}: of what its file does not tell (`fizeau report RUN` lists it) tapes have made-up values, \
+                 gaps between tokens and scheduled latencies among them",
+                unseen.tool()
             );
             break;
         }

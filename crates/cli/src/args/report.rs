@@ -84,6 +84,11 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
+    /// Whether something is asked for by itself, in place of a report.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.explain.is_some() || !self.tools.is_empty() || self.has_percentiles()
+    }
+
     /// Whether percentiles are asked for by themselves.
     pub(crate) const fn has_percentiles(&self) -> bool {
         self.percentile_rule.is_some() || !self.percentiles.is_empty()

@@ -116,6 +116,11 @@ impl Table {
         self.rows.len()
     }
 
+    /// The rows that may be compared.
+    pub(crate) fn compared(&self) -> Vec<usize> {
+        (0..self.len()).filter(|row| !self.left_out.contains(row)).collect()
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -33,8 +33,14 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         for left in table.left_out() {
             tell!("note: {} is no row: {}", left.load, left.reason);
         }
+        let missing = run.levels().len() - table.rows().len() - table.left_out().len();
+        if missing > 0 {
+            tell!(
+                "note: {missing} more of loads that were measured more than once: one row stands for all"
+            );
+        }
         Sink::open(file)?.write_whole(&table.to_csv())?;
-        return Ok(enforced(&args.trust));
+        return Ok(Exit::Good);
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));

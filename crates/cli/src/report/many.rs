@@ -26,12 +26,7 @@ const UNTESTED: &str = "a run that was imported without tapes has no requests an
 pub(super) type Side = (String, SweepReport);
 
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
-    let view = &args.view;
-    let is_view = view.explain.is_some()
-        || !view.tools.is_empty()
-        || view.percentile_rule.is_some()
-        || !view.percentiles.is_empty();
-    if args.json || args.markdown || args.export.is_wanted() || is_view {
+    if args.json || args.markdown || args.export.is_wanted() || args.view.is_asked() {
         return Err(Fail::usage(
             "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
         ));
@@ -52,6 +47,9 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
             "" => (name.clone(), report),
             side => (format!("{name} {side}"), report),
         }));
+    }
+    if own.is_empty() {
+        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
     }
     let comparison = match own.as_slice() {
         [_, _, ..] => compared(&own).map_err(|fail| fail.message),

@@ -93,16 +93,17 @@ fn named(kind: Kind, path: &Path) -> String {
 /// The runs with all that their tapes show.
 fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
     let mut runs = Vec::new();
+    let mut have_tapes = false;
     for (path, name) in paths.iter().zip(names(paths)) {
         let run = match open(path)? {
             Opened::Tapes(run) => run,
             Opened::Figures(run) => {
-                figures::takes_no_tapes(path, args)?;
                 let name = if paths.len() == 1 { "" } else { &name };
                 runs.push(run.charts(name));
                 continue;
             }
         };
+        have_tapes = true;
         let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
         let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
         let is_alone = paths.len() == 1 && sides.len() == 1;
@@ -111,6 +112,9 @@ fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
             "" => ChartRun::of(&report, &name),
             side => ChartRun::of(&report, &format!("{name} {side}")),
         }));
+    }
+    if !have_tapes {
+        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
     }
     Ok(runs)
 }

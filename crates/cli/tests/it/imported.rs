@@ -54,7 +54,7 @@ fn what_a_detailed_file_does_not_tell_is_listed_and_is_no_figure() {
     assert!(!summary["not_known"].as_array().unwrap().is_empty());
     // By another tool's definitions as well, gaps that are made up are made up.
     let view = run(&["report", &out, "--as", "guidellm"]);
-    assert!(view.err.contains("figures of gaps are made up"), "{}", view.err);
+    assert!(view.err.contains("tapes have made-up values, gaps between tokens"), "{}", view.err);
     let csv = run(&["report", &out, "--requests-csv"]).out;
     assert!(!csv.contains("reused"), "{csv}");
 }
@@ -96,7 +96,13 @@ fn a_row_of_which_nothing_can_be_told_does_not_pass() {
     let said: Vec<&str> = ended.err.lines().collect();
     assert_eq!(said.len(), 2, "{}", ended.err);
     assert!(said.iter().all(|line| line.starts_with("--require: ")), "{}", ended.err);
-    assert_eq!(run(&["report", &out, "--csv", "--require", "all"]).code, Some(1));
+    // What is no report is not judged, nor passed unjudged.
+    let folder = scratch.path("pictures");
+    for flags in [&["--csv"][..], &["--svg", &folder], &["--as", "vllm"]] {
+        let ended = run(&[&["report", &out, "--require", "all"], flags].concat());
+        assert_eq!(ended.code, Some(2), "{flags:?}: {ended:?}");
+        assert!(ended.err.contains("--require: judges a report"), "{}", ended.err);
+    }
     let other = converted(&scratch, &fixture("sglang.jsonl"), "other");
     let page = scratch.path("page.html");
     let both = run(&["report", &out, &other, "--html", &page, "--require", "client"]);

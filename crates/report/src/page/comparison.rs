@@ -12,6 +12,7 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
+use crate::setup::NOT_RECORDED;
 use crate::words::listed;
 use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
 use tested::{Tested, tested};
@@ -217,12 +218,15 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
 /// What was run and on what, a column a run; rows that differ are marked.
 fn setups(runs: &[(&str, Rows)]) -> Table {
     let first = runs.first().map(|run| run.1.clone()).unwrap_or_default();
-    let row = |(index, (name, value)): (usize, &(&str, String))| {
+    let row = |(index, (name, _)): (usize, &(&str, String))| {
         let values = runs.iter();
-        let values =
-            values.map(|run| run.1.get(index).map(|row| row.1.clone()).unwrap_or_default());
-        let values: Vec<String> = values.collect();
-        let class = if values.iter().all(|other| other == value) { "" } else { "differs" };
+        let unknown = || NOT_RECORDED.to_owned();
+        let value = |run: &(&str, Rows)| run.1.get(index).map_or_else(unknown, |row| row.1.clone());
+        let values: Vec<String> = values.map(value).collect();
+        // What nobody recorded differs from nothing.
+        let mut known = values.iter().filter(|value| *value != NOT_RECORDED);
+        let first = known.next();
+        let class = if known.all(|other| Some(other) == first) { "" } else { "differs" };
         let cells = [Cell::text(*name)].into_iter().chain(values.into_iter().map(Cell::left));
         Row { class, cells: cells.collect() }
     };

@@ -341,7 +341,7 @@ fn what_is_missing_is_said_and_never_a_zero() {
         "A million output tokens not known",
         "Speed of light absent",
         "No request has a TTFT.",
-        "No request has two tokens or more.",
+        "No gap between tokens is known.",
         "No level has a throughput, a TTFT and an E2EL.",
     ] {
         assert!(words.contains(text), "{text}: {words}");

@@ -104,7 +104,7 @@ pub(super) fn quantiles(run: &ChartRun) -> String {
 }
 
 pub(super) fn itl(run: &ChartRun) -> String {
-    each_of_tapes(run, "No request has two tokens or more", |level, detail| {
+    each_of_tapes(run, "No gap between tokens is known", |level, detail| {
         let course = &detail.course;
         let longest = course.itl_max_ms.iter().flatten().copied().reduce(f64::max)?;
         let median = figure(level, "p50_itl_ms", "ms")?;
