@@ -1,6 +1,8 @@
 //! `fizeau sweep`, over HTTP against the embedded engine.
 
-use crate::stand::{HOWEVER_BUSY, Scratch, json, run};
+use fizeau::core::Nanos;
+
+use crate::stand::{HOWEVER_BUSY, Scratch, fixed, json, run};
 
 #[test]
 fn the_embedded_engine_is_swept_over_http() {
@@ -64,23 +66,12 @@ fn the_embedded_engine_is_swept_over_http() {
 
 #[test]
 fn a_goal_that_was_asked_for_and_missed_is_exit_code_1() {
-    let scratch = Scratch::new("missed");
-    let out = scratch.path("run");
-    let ended = run(&[
-        "sweep",
-        "--levels",
-        "1",
-        "--isl",
-        "8",
-        "--osl",
-        "4",
-        "--num-prompts",
-        "5",
-        "--slo",
-        "max ttft<1ns",
-        "--out",
-        &out,
-    ]);
+    let (server, scratch) = (fixed(Nanos::from_millis(2), Nanos::ZERO), Scratch::new("missed"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let line = "sweep --model m --levels 1 --isl 8 --osl 4 --num-prompts 5";
+    let mut words: Vec<&str> = line.split_whitespace().chain(HOWEVER_BUSY).collect();
+    words.extend(["--slo", "max ttft<1ns", "--base-url", &url, "--out", &out]);
+    let ended = run(&words);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.out.contains("no level on the frontier meets"), "{}", ended.out);
 }
