@@ -1,6 +1,8 @@
 //! The device that a command line means: one of the table, or one of the user's own in a TOML file.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use fizeau::roofline::Device;
 
@@ -14,12 +16,19 @@ pub(crate) struct Hardware {
     pub(crate) file: Option<String>,
 }
 
+/// What was said of devices: a run asks for its own once a level, and once is enough to hear it.
+static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
 /// The device that `--hardware` names. What looks wrong with one of the user's own is said on standard error.
 pub(crate) fn named(hardware: &str) -> Result<Hardware, Fail> {
     let found = find(hardware, "--hardware")?;
     if found.file.is_some() {
-        let doubts = found.device.doubts();
-        doubts.iter().for_each(|doubt| tell!("note: --hardware {hardware}: {doubt}"));
+        for doubt in found.device.doubts() {
+            let note = format!("note: --hardware {hardware}: {doubt}");
+            if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(note.clone()) {
+                tell!("{note}");
+            }
+        }
     }
     Ok(found)
 }

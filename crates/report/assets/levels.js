@@ -163,11 +163,18 @@
       const [type, shape] = TYPES[kind];
       return shown.map(({ part, data }) => {
         const colour = isShared ? view.colours.series[3] : part.colour;
-        const line = { type: 'line', silent: true, symbol: 'none', data, z: 2, lineStyle: { color: colour, type, width: 2, opacity: isShared ? 1 : 0.55 } };
+        const symbol = isSpot(data) ? 'diamond' : 'none';
+        const line = { type: 'line', silent: true, symbol, symbolSize: 10, data, z: 2, lineStyle: { color: colour, type, width: 2, opacity: isShared ? 1 : 0.55 } };
         return { ...line, name: isShared ? text : part.entry(text), itemStyle: { color: colour }, entry: { shape, colour } };
       });
     });
   };
+
+  // Whether a curve is so short that a line would not be seen: more in flight changes nothing of it.
+  const isSpot = (data) => [0, 1].every((axis) => {
+    const values = data.map((point) => point[axis]);
+    return Math.max(...values) <= 1.02 * Math.min(...values);
+  });
 
   // The requests in flight at a level; of a rate by Little's law, 0 where that is not known.
   const inFlight = ({ load_kind, load_value, figures }) => {

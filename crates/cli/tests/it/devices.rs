@@ -170,6 +170,9 @@ fn a_run_on_a_device_of_ones_own_keeps_the_file_and_can_be_computed_again() {
     let summary = fs::read_to_string(format!("{out}/summary.json")).unwrap();
     assert!(json(format!("{out}/summary.json"))["speed_of_light"]["share"].is_object());
 
+    let asked = run(&["report", &out, "--hardware", &path, "--json"]);
+    assert_eq!(asked.err.matches("is 80 GB in decimal").count(), 1, "{}", asked.err);
+
     fs::remove_file(&path).unwrap();
     let again = run(&["report", &out, "--json"]);
     assert_eq!((again.code, again.out.trim_end()), (Some(0), summary.trim_end()), "{}", again.err);

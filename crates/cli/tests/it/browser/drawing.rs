@@ -22,6 +22,7 @@ pub(super) fn of_what_is_odd(tab: &mut Tab) {
     gaps_of_zero_are_on_the_axis(tab);
     a_bin_alone_is_a_dot(tab);
     the_light_ends_where_nothing_was_measured(tab);
+    a_light_that_is_one_point_is_seen(tab);
     a_light_of_one_run_is_not_that_of_all(tab);
     the_nearest_goal_comes_first(tab);
     prompts_of_one_length_stand_in_the_middle(tab);
@@ -54,6 +55,14 @@ fn the_light_ends_where_nothing_was_measured(tab: &mut Tab) {
     let slow = "built('interactivity', [run({ levels: [level(4, 1)] })], {}).yAxis.type";
     assert_eq!(found(tab, slow), "log", "a fortieth of the light would lie on the axis");
     assert_eq!(found(tab, "built('interactivity', [run()], {}).yAxis.type"), "value");
+}
+
+fn a_light_that_is_one_point_is_seen(tab: &mut Tab) {
+    let light = "light: { bound: [1, 2, 4].map(() => point(1)), expected: [], calibrated: [] }";
+    let symbol =
+        |more: &str| format!("built('interactivity', [run({{ {more} }})], {{}}).series[0].symbol");
+    assert_eq!(found(tab, &symbol(light)), "diamond", "as where one request keeps a device busy");
+    assert_eq!(found(tab, &symbol("")), "none");
 }
 
 fn a_light_of_one_run_is_not_that_of_all(tab: &mut Tab) {
