@@ -4,7 +4,7 @@ use fizeau::report::Checklist;
 
 use crate::args::TrustArgs;
 use crate::exit::{Exit, Fail};
-use crate::say::say;
+use crate::say::{printable, say};
 
 /// The width of what is not a table.
 const WIDTH: usize = 80;
@@ -28,7 +28,7 @@ pub(crate) fn say_missed(checklist: &Checklist, trust: &TrustArgs, of: &str) -> 
     let missed: Vec<_> = checklist.missed(required).collect();
     for row in &missed {
         // What a server says may hold what a terminal would obey.
-        tell!("--require: {of}{}", row.to_string().replace(char::is_control, "\u{fffd}"));
+        tell!("--require: {of}{}", printable(&row.to_string()));
     }
     !missed.is_empty()
 }

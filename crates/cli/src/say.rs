@@ -25,7 +25,7 @@ macro_rules! tell {
 
 /// See the macro of this name.
 pub(crate) fn tell(text: &str) {
-    let text = printable(text);
+    let text = plain(text);
     let text = match screen::of_stderr() {
         Some(width) => text.lines().map(|line| folded(line, width)).collect::<Vec<_>>().join("\n"),
         None => text,
@@ -53,19 +53,24 @@ fn folded(line: &str, width: usize) -> String {
 }
 
 /// Without control characters, but for the ends of lines.
-fn printable(text: &str) -> String {
+fn plain(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+}
+
+/// A piece of a line, of which a file says what it holds: without what a terminal would obey, ends of lines among them.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{folded, printable};
+    use super::{folded, plain};
 
     #[test]
     fn a_terminal_has_nothing_to_obey() {
         let text = "error: a\u{1b}[31mRED\u{7}\u{9b}2J\r\n  next: \u{7f}";
         assert_eq!(
-            printable(text),
+            plain(text),
             "error: a\u{fffd}[31mRED\u{fffd}\u{fffd}2J\u{fffd}\n  next: \u{fffd}"
         );
     }

@@ -8,7 +8,7 @@ use fizeau::report::{ForeignFile, ForeignFormat, ForeignFormats, ImportedRun, pl
 use super::{files, write};
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::say::say;
+use crate::say::{printable, say};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     let form = args.from.as_deref().map(ForeignFormats::named).transpose().named("--from")?;
@@ -118,5 +118,5 @@ fn said(run: &ImportedRun) -> String {
         false => "figures alone",
     };
     let words = format!("{levels} of {}, measured by {tool}; {holds}", run.title());
-    words.replace(char::is_control, "\u{fffd}")
+    printable(&words)
 }

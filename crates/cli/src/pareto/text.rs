@@ -9,6 +9,7 @@ use super::sample::Sample;
 use super::show;
 use super::table::{Field, Table};
 use crate::exit::Fail;
+use crate::say::printable;
 
 const WIDTH: usize = 80;
 
@@ -323,11 +324,6 @@ fn letter(index: usize) -> String {
         0 => last.to_string(),
         before => format!("{}{last}", letter(before - 1)),
     }
-}
-
-/// What a file says may hold what a terminal would obey.
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
 }
 
 /// Broken between words; further lines stand further in. A line that fits is left as it is.

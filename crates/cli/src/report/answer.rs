@@ -4,7 +4,7 @@ use fizeau::harness::StoredRun;
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};
-use crate::say::say;
+use crate::say::{printable, say};
 
 /// The answer of each figure that was decided, and where the rest of it is; nothing of any other run.
 pub(super) fn show(run: &StoredRun) -> Result<(), Fail> {
@@ -46,9 +46,4 @@ fn row(figure: &Value) -> String {
     let (a, b) = (number("baseline"), number("candidate"));
     let answer = printable(answer.unwrap_or("-"));
     format!("  {name:<22}{a:>10}{b:>10}{change:>11}  {answer}")
-}
-
-/// What a file says may hold what a terminal would obey.
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
 }

@@ -15,6 +15,7 @@ use crate::client::Client;
 use crate::exit::Fail;
 use crate::imported;
 use crate::levels::{self, Kept, NO_PHYSICS, Yardstick};
+use crate::say::printable;
 use crate::speed::Physics;
 
 /// A level, computed again.
@@ -83,7 +84,7 @@ impl Level {
             format!("  {}, begun {started}", endpoint.backend),
         ];
         // What a file says may hold what a terminal would obey.
-        let head = head.map(|line| line.replace(char::is_control, "\u{fffd}")).join("\n");
+        let head = head.map(|line| printable(&line)).join("\n");
         format!("{head}\n{}\n{}", self.vllm.block(), self.report.block())
     }
 }

@@ -14,7 +14,7 @@ use crate::checklist;
 use crate::compare;
 use crate::exit::{Exit, Fail};
 use crate::planned::is_of_sweep;
-use crate::say::say;
+use crate::say::{printable, say};
 
 /// Its name, in the folder in which the program runs: it is of no run more than of another.
 const PAGE: &str = "comparison.html";
@@ -148,7 +148,7 @@ fn line(name: &str, report: &SweepReport) -> String {
         many => format!("{many} levels"),
     };
     // What a file says may hold what a terminal would obey.
-    format!("{name}: {verdict}, {levels}{point}").replace(char::is_control, "\u{fffd}")
+    printable(&format!("{name}: {verdict}, {levels}{point}"))
 }
 
 /// A run without tapes in a line.
@@ -158,5 +158,5 @@ fn figures_line(name: &str, run: &ImportedRun) -> String {
         many => format!("{many} levels"),
     };
     let line = format!("{name}: suspect, {levels}, imported without tapes");
-    line.replace(char::is_control, "\u{fffd}")
+    printable(&line)
 }

@@ -10,7 +10,7 @@ use super::many::{names, sides};
 use super::{Asked, Depth, Opened, figures, open};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::say::say;
+use crate::say::{printable, say};
 
 /// A kind of file.
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ fn all(kind: Kind, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
         write(kind, &out.join(format!("{}.{}", picture.key(), kind.ending)), &file)?;
     }
     for reason in reasons {
-        tell!("note: {}", reason.replace(char::is_control, "\u{fffd}"));
+        tell!("note: {}", printable(&reason));
     }
     Ok(())
 }

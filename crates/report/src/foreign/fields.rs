@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{ForeignError, ForeignFile};
+use super::{ForeignError, ForeignFile, ImportedLevel};
 
 /// A record of another tool's file.
 pub(super) struct Fields<'a> {
@@ -19,6 +19,21 @@ const NUMBER: &str = "a number from 0 to 1e15";
 /// No rate and no time is above it; what is would be printed with hundreds of digits.
 const GREATEST: f64 = 1e15;
 const WHOLE: &str = "a whole number from 0 up";
+
+/// What `import` makes of each record of `files`.
+pub(super) fn levels_of<'f, 'b: 'f>(
+    files: impl IntoIterator<Item = &'f ForeignFile<'b>>,
+    tool: &'static str,
+    import: impl Fn(&Fields<'_>, &ForeignFile<'_>) -> Result<ImportedLevel, ForeignError>,
+) -> Result<Vec<ImportedLevel>, ForeignError> {
+    let mut levels = Vec::new();
+    for file in files {
+        for fields in Fields::all(file, tool)? {
+            levels.push(import(&fields, file)?);
+        }
+    }
+    Ok(levels)
+}
 
 impl<'a> Fields<'a> {
     /// Those of each record of `file`.

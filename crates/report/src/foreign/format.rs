@@ -1,7 +1,7 @@
 //! What a form of file has to offer.
 
 use fizeau_core::{Nanos, Tape};
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, PeerSettings};
 
 use super::{ForeignError, ForeignFile, ImportedLevel};
 use crate::VllmRun;
@@ -67,6 +67,11 @@ impl ExportLevel<'_> {
     /// What the same format had of this level, if that is where it came from: it is written again as it was.
     pub(super) fn own_record(&self, format: &str) -> Option<&ImportedLevel> {
         self.imported.filter(|imported| imported.source.format == format)
+    }
+
+    /// What a tool was told beside the requests, for its figures of them.
+    pub(super) fn peer_settings(&self) -> PeerSettings {
+        PeerSettings { goals: self.goals.clone(), max_concurrency: self.run.max_concurrency }
     }
 
     /// Refuses a level without tapes: figures by somebody's definitions need what each request did.

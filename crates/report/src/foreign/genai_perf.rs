@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::PerSec;
-use fizeau_metrics::{Peer, PeerSettings};
+use fizeau_metrics::Peer;
 use serde_json::{Value, json};
 
+use super::fields::levels_of;
 use super::vllm::{self, kept, map_of, source};
 use super::{
     ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
@@ -35,13 +36,7 @@ impl ForeignFormat for GenAiPerf {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        let mut levels = Vec::new();
-        for file in files {
-            for fields in Fields::all(file, TOOL)? {
-                levels.push(import(&fields, file, self.key())?);
-            }
-        }
-        Ok(levels)
+        levels_of(files, TOOL, |fields, file| import(fields, file, self.key()))
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
@@ -167,9 +162,7 @@ fn document(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, For
         return Ok(Object::of(map_of(&own.record)));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let settings =
-        PeerSettings { goals: level.goals.clone(), max_concurrency: level.run.max_concurrency };
-    let report = Peer::GenAiPerf.figures(tapes.iter().copied(), &settings);
+    let report = Peer::GenAiPerf.figures(tapes.iter().copied(), &level.peer_settings());
     let completed = tapes.iter().filter(|tape| tape.is_success()).count();
     if completed < tapes.len() {
         let why = "GenAI-Perf tells broken replies and whole ones not apart, so a run with failed requests has no figures of it";

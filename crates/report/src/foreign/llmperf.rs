@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::{Failure, Nanos, Outcome, Tape, Tokens};
-use fizeau_metrics::{Peer, PeerSettings};
+use fizeau_metrics::Peer;
 use serde_json::{Value, json};
 
 use super::date::iso_of_unix;
+use super::fields::levels_of;
 use super::vllm::{self, kept, map_of, source};
 use super::vllm_rust::figure;
 use super::{
@@ -48,12 +49,8 @@ impl ForeignFormat for LlmPerf {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        let mut levels = Vec::new();
-        for file in files.iter().filter(|file| !is_individual(file)) {
-            for fields in Fields::all(file, TOOL)? {
-                levels.push(import(&fields, file, self.key())?);
-            }
-        }
+        let summaries = files.iter().filter(|file| !is_individual(file));
+        let levels = levels_of(summaries, TOOL, |fields, file| import(fields, file, self.key()))?;
         match (levels.is_empty(), files.first()) {
             (true, Some(file)) => {
                 let why =
@@ -185,9 +182,7 @@ fn summary(
         return Ok(Object::of(map_of(&own.record)));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let settings =
-        PeerSettings { goals: level.goals.clone(), max_concurrency: level.run.max_concurrency };
-    let report = Peer::LlmPerf.figures(tapes.iter().copied(), &settings);
+    let report = Peer::LlmPerf.figures(tapes.iter().copied(), &level.peer_settings());
     let mut object = Object::default();
     object.set("version", "2023-08-31");
     object.set("name", level.run.label.clone().unwrap_or_default());

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::PerSec;
-use fizeau_metrics::{Peer, PeerReport, PeerSettings};
+use fizeau_metrics::{Peer, PeerReport};
 use serde_json::{Value, json};
 
+use super::fields::levels_of;
 use super::lists::{self, Lists};
 use super::name::plain_file_name;
 use super::vllm::{self, kept, source};
@@ -38,13 +39,7 @@ impl ForeignFormat for Sglang {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        let mut levels = Vec::new();
-        for file in files {
-            for fields in Fields::all(file, TOOL)? {
-                levels.push(import(&fields, file, self.key())?);
-            }
-        }
-        Ok(levels)
+        levels_of(files, TOOL, |fields, file| import(fields, file, self.key()))
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
@@ -225,9 +220,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
         return Ok(Object::of(vllm::map_of(&own.record)));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let settings =
-        PeerSettings { goals: level.goals.clone(), max_concurrency: level.run.max_concurrency };
-    let report = Peer::Sglang.figures(tapes.iter().copied(), &settings);
+    let report = Peer::Sglang.figures(tapes.iter().copied(), &level.peer_settings());
     let mut object = asked(level);
     for key in TOTALS {
         let value = match key {

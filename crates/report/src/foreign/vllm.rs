@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use fizeau_core::PerSec;
 use serde_json::{Map, Value};
 
+use super::fields::levels_of;
 use super::lists::{self, LISTS, Lists};
 use super::name::{plain_file_name, plain_name};
 use super::{
@@ -57,13 +58,7 @@ pub(super) fn import_files(
     format: &'static str,
     tool: &'static str,
 ) -> Result<Vec<ImportedLevel>, ForeignError> {
-    let mut levels = Vec::new();
-    for file in files {
-        for fields in Fields::all(file, tool)? {
-            levels.push(import_record(&fields, file, format)?);
-        }
-    }
-    Ok(levels)
+    levels_of(files, tool, |fields, file| import_record(fields, file, format))
 }
 
 pub(super) const TOOL: &str = "vllm bench serve";

@@ -1,6 +1,6 @@
 //! `vllm-rs bench serve --save-result`, as the client written in Rust writes it: the Python client's keys, and its own.
 
-use fizeau_metrics::{Peer, PeerReport, PeerSettings};
+use fizeau_metrics::{Peer, PeerReport};
 use serde_json::{Value, json};
 
 use super::lists;
@@ -59,9 +59,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
         return Ok(object);
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let max_concurrency = level.run.max_concurrency;
-    let settings = PeerSettings { goals: level.goals.clone(), max_concurrency };
-    let report = Peer::VllmRust.figures(tapes.iter().copied(), &settings);
+    let report = Peer::VllmRust.figures(tapes.iter().copied(), &level.peer_settings());
     asked(&mut object, level, tapes.len());
     for key in [
         "duration",
@@ -83,7 +81,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
         object.set(key, figure(&report, key));
     }
     object.set("rtfx", 0.0);
-    object.set("steady_state", steady_state(&report, max_concurrency, tapes.len()));
+    object.set("steady_state", steady_state(&report, level.run.max_concurrency, tapes.len()));
     for metric in ["ttft", "tpot", "itl", "e2el"] {
         for word in ["mean", "median", "std", "p90", "p99"] {
             let key = format!("{word}_{metric}_ms");

@@ -1,7 +1,7 @@
 //! AIPerf's files of tapes.
 
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
-use fizeau_metrics::{Peer, PeerSettings};
+use fizeau_metrics::Peer;
 use serde_json::{Map, Value, json};
 
 use crate::RequestRate;
@@ -19,9 +19,7 @@ pub(super) fn summary(
         return Ok(Object::of(own));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let settings =
-        PeerSettings { goals: level.goals.clone(), max_concurrency: level.run.max_concurrency };
-    let report = Peer::AiPerf.figures(tapes.iter().copied(), &settings);
+    let report = Peer::AiPerf.figures(tapes.iter().copied(), &level.peer_settings());
     let mut object = Object::default();
     object.set("schema_version", "1.4");
     statistics::set(&mut object, &report, unit);

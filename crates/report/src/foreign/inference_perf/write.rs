@@ -1,7 +1,7 @@
 //! inference-perf's files of tapes.
 
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
-use fizeau_metrics::{Peer, PeerReport, PeerSettings};
+use fizeau_metrics::{Peer, PeerReport};
 use serde_json::{Map, Value, json};
 
 use crate::RequestRate;
@@ -19,9 +19,7 @@ pub(super) fn document(
         return Ok(Object::of(map_of(&own.record)));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let settings =
-        PeerSettings { goals: level.goals.clone(), max_concurrency: level.run.max_concurrency };
-    let report = Peer::InferencePerf.figures(tapes.iter().copied(), &settings);
+    let report = Peer::InferencePerf.figures(tapes.iter().copied(), &level.peer_settings());
     let mut object = Object::default();
     object.set("load_summary", load(level, &tapes));
     object.set("successes", group(&report, "successes"));
