@@ -230,6 +230,7 @@ pub(crate) fn name(goal: &Goal) -> String {
 }
 
 /// What a goal asks of its figure, as it was given: `< 500 ms`.
+#[cfg(feature = "html")]
 pub(crate) fn limit_words(goal: &Goal) -> String {
     let words = goal.describe();
     words.strip_prefix(&name(goal)).unwrap_or(&words).trim_start().to_owned()

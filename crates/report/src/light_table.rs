@@ -21,6 +21,7 @@ const fn column(group: &'static str, head: &'static str, note: &'static str) -> 
 
 impl LightColumn {
     /// Whether it holds words, and no figures.
+    #[cfg(feature = "html")]
     pub(crate) fn is_words(&self) -> bool {
         self.head == "limits"
     }

@@ -125,6 +125,7 @@ impl GoalResult {
     }
 
     /// The figure, and of how many values it is the greatest where it stands in for a percentile; none if it is not known.
+    #[cfg(feature = "html")]
     pub(crate) fn measured_words(&self) -> Option<String> {
         let value = self.shown(self.outcome.measured?);
         Some(match self.stand_in {
