@@ -13,7 +13,10 @@
 //! | [`roofline`] | `fizeau-roofline` | model x hardware to the bound that nothing can beat |
 //! | [`pareto`] | `fizeau-pareto` | points to frontier, hypervolume, knee and operating point; which load to test next; how many carry a rate |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
+//! | [`record`] | `fizeau-record` | the run's folder as typed documents, both ways |
 //! | [`harness`] | `fizeau-harness` | warm-up, levels, sweeps, searches, and the client's own proof |
+//! | [`experiment`] | `fizeau-experiment` | whole experiments: prepare, run, evaluate, keep |
+//! | [`interop`] | `fizeau-interop` | other tools' definitions, files in and files out |
 //! | [`report`] | `fizeau-report` | levels to terminal, page, pictures, Markdown, JSON, CSV, metrics and other tools' files, or a sink of your own; the decision, the plan, the checklist |
 //!
 //! # From a plan to a frontier, with no socket
@@ -65,9 +68,12 @@
 //! - `parquet`: tables as Parquet. `schema`: the JSON Schemas of what is written.
 
 pub use fizeau_core as core;
+pub use fizeau_experiment as experiment;
 pub use fizeau_harness as harness;
+pub use fizeau_interop as interop;
 pub use fizeau_metrics as metrics;
 pub use fizeau_pareto as pareto;
+pub use fizeau_record as record;
 pub use fizeau_report as report;
 pub use fizeau_roofline as roofline;
 pub use fizeau_sim as sim;

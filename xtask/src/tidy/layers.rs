@@ -15,7 +15,7 @@ struct Layer {
     external: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 14] = [
+const LAYERS: [Layer; 17] = [
     Layer {
         name: "fizeau-core",
         rank: 0,
@@ -28,6 +28,8 @@ const LAYERS: [Layer; 14] = [
         rank: 1,
         ours: &["fizeau-core"],
         external: &[
+            "csv",
+            "jiff",
             "libm",
             "rand",
             "serde",
@@ -47,7 +49,7 @@ const LAYERS: [Layer; 14] = [
         name: "fizeau-roofline",
         rank: 1,
         ours: &["fizeau-core"],
-        external: &["regex-lite", "schemars", "serde", "serde_json", "thiserror", "toml"],
+        external: &["csv", "regex-lite", "schemars", "serde", "serde_json", "thiserror", "toml"],
     },
     Layer {
         name: "fizeau-transport",
@@ -96,6 +98,47 @@ const LAYERS: [Layer; 14] = [
         external: &["serde", "serde_json", "thiserror"],
     },
     Layer {
+        name: "fizeau-record",
+        rank: 2,
+        ours: &[
+            "fizeau-workload",
+            "fizeau-metrics",
+            "fizeau-roofline",
+            "fizeau-pareto",
+            "fizeau-core",
+        ],
+        external: &["hdrhistogram", "jiff", "schemars", "serde", "serde_json", "thiserror"],
+    },
+    Layer {
+        name: "fizeau-interop",
+        rank: 3,
+        ours: &["fizeau-record", "fizeau-metrics", "fizeau-core"],
+        external: &["csv", "jiff", "serde", "serde_json", "thiserror"],
+    },
+    Layer {
+        name: "fizeau-experiment",
+        rank: 4,
+        ours: &[
+            "fizeau-harness",
+            "fizeau-record",
+            "fizeau-workload",
+            "fizeau-transport",
+            "fizeau-metrics",
+            "fizeau-roofline",
+            "fizeau-pareto",
+            "fizeau-core",
+        ],
+        external: &[
+            "futures-util",
+            "jiff",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "tokio",
+            "tracing",
+        ],
+    },
+    Layer {
         name: "fizeau-harness",
         rank: 3,
         ours: &[
@@ -119,9 +162,17 @@ const LAYERS: [Layer; 14] = [
     Layer {
         name: "fizeau-report",
         rank: 3,
-        ours: &["fizeau-metrics", "fizeau-pareto", "fizeau-roofline", "fizeau-core"],
+        ours: &[
+            "fizeau-record",
+            "fizeau-metrics",
+            "fizeau-pareto",
+            "fizeau-roofline",
+            "fizeau-core",
+        ],
         external: &[
             "ab_glyph",
+            "csv",
+            "textwrap",
             "minijinja",
             "parquet",
             "plotters",
@@ -135,13 +186,16 @@ const LAYERS: [Layer; 14] = [
     },
     Layer {
         name: "fizeau",
-        rank: 4,
+        rank: 5,
         ours: &[
             "fizeau-core",
+            "fizeau-experiment",
             "fizeau-harness",
+            "fizeau-interop",
             "fizeau-metrics",
             "fizeau-pareto",
             "fizeau-probe",
+            "fizeau-record",
             "fizeau-report",
             "fizeau-roofline",
             "fizeau-sim",
@@ -152,7 +206,7 @@ const LAYERS: [Layer; 14] = [
     },
     Layer {
         name: "fizeau-cli",
-        rank: 5,
+        rank: 6,
         ours: &["fizeau"],
         external: &[
             "anyhow",
@@ -169,21 +223,23 @@ const LAYERS: [Layer; 14] = [
             "ureq",
         ],
     },
-    Layer { name: "fizeau-benches", rank: 5, ours: &["fizeau"], external: &[] },
+    Layer { name: "fizeau-benches", rank: 6, ours: &["fizeau"], external: &[] },
     // Nothing of ours: it must build while they do not.
     Layer {
         name: "xtask",
-        rank: 5,
+        rank: 6,
         ours: &[],
         external: &["anyhow", "clap", "serde", "serde_json", "sha2", "toml"],
     },
 ];
 
 /// The crates that must stay free of sockets and runtimes, without their optional features.
-const PURE: [&str; 7] = [
+const PURE: [&str; 9] = [
     "fizeau-core",
+    "fizeau-interop",
     "fizeau-metrics",
     "fizeau-pareto",
+    "fizeau-record",
     "fizeau-report",
     "fizeau-roofline",
     "fizeau-sim",

@@ -1,0 +1,1 @@
+//! Whole experiments: prepare, run, evaluate, keep.

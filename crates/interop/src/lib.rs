@@ -1,0 +1,1 @@
+//! Other load generators' definitions, files in and files out.

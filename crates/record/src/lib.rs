@@ -1,0 +1,1 @@
+//! The folder of a run as typed documents, both ways.
