@@ -128,15 +128,7 @@ const LAYERS: [Layer; 17] = [
             "fizeau-pareto",
             "fizeau-core",
         ],
-        external: &[
-            "futures-util",
-            "jiff",
-            "serde",
-            "serde_json",
-            "thiserror",
-            "tokio",
-            "tracing",
-        ],
+        external: &["futures-util", "jiff", "serde", "serde_json", "thiserror", "tokio", "tracing"],
     },
     Layer {
         name: "fizeau-harness",
