@@ -164,6 +164,7 @@ const LAYERS: [Layer; 17] = [
         external: &[
             "ab_glyph",
             "csv",
+            "jiff",
             "textwrap",
             "minijinja",
             "parquet",
