@@ -1,7 +1,6 @@
 //! An A/B run: two endpoints, round by round.
 
 mod json;
-mod text;
 
 use fizeau_core::Millis;
 use fizeau_metrics::{Answer, ComparisonTable, Side, Verdict};
@@ -108,13 +107,5 @@ impl AbReport {
         let turns = self.rounds.iter().flat_map(|round| [&round.a, &round.b]).flatten();
         let ended = turns.filter(|level| level.status == LevelStatus::Finished);
         ended.map(|level| level.validity.verdict).max().unwrap_or(Verdict::Invalid)
-    }
-}
-
-/// `A` or `B`.
-const fn letter(side: Side) -> &'static str {
-    match side {
-        Side::Baseline => "A",
-        Side::Candidate => "B",
     }
 }

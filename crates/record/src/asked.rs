@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 ///
 /// ```
 /// use fizeau_core::PerSec;
-/// use fizeau_report::{Asked, AskedArrivals};
+/// use fizeau_record::{Asked, AskedArrivals};
 ///
 /// let poisson = AskedArrivals { rate: Some(PerSec::new(100.0)), cv_squared: Some(1.0) };
 /// let asked = Asked { arrivals: Some(poisson), ..Asked::default() };

@@ -6,12 +6,11 @@ mod load;
 mod named;
 mod sample;
 mod seen;
-mod text;
 
 pub use check::{Check, Requirements, UnknownCheck};
-pub use text::ChecklistRows;
 
 use std::borrow::Borrow;
+use std::fmt;
 
 use serde::{Serialize, Serializer};
 
@@ -23,7 +22,7 @@ use seen::{Finding, Seen};
 /// It is computed of what reports hold anyway and serializes as a list of `row`, `outcome` and `evidence`.
 ///
 /// ```
-/// # use fizeau_report::*;
+/// # use fizeau_record::*;
 /// # fn checked(setup: &Setup, levels: &[LevelReport]) -> Result<(), UnknownCheck> {
 /// let checklist = Checklist::of(setup, levels);
 /// let required: Requirements = "client,tail,duration".parse()?;
@@ -156,5 +155,13 @@ impl Seen<'_> {
             Check::Caches => self.caches(),
             Check::Light => self.light(),
         }
+    }
+}
+
+impl fmt::Display for CheckRow {
+    /// `fail duration: 18.2 s, 60 s wanted`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { check, outcome, evidence } = self;
+        write!(f, "{} {check}: {evidence}", outcome.as_str())
     }
 }

@@ -11,7 +11,7 @@ use fizeau_pareto::{
 pub(crate) use load::{Ends, Figure, Measured, middle, over};
 use load::{Load, loads};
 
-use crate::number::{duration_ms, number, supported};
+use crate::text::{duration_ms, number, supported};
 use crate::{GoalResult, LoadKind, request_rate};
 
 /// What the ends of a highest load are.
@@ -219,26 +219,28 @@ pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<Figure> {
 pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
     let of = Metric::RequestsPerSec;
     let value = of.measured(Statistic::Value, level)?;
-    let ends = request_rate::interval(level).map(|(low, high)| Interval { low, high });
+    let ends = request_rate::requests_interval(level).map(|(low, high)| Interval { low, high });
     with_ends(value, ends)
 }
 
 /// The figure of a goal, in words: `p99 TTFT`.
-pub(crate) fn name(goal: &Goal) -> String {
+#[must_use]
+pub fn name(goal: &Goal) -> String {
     let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
     name.trim_start().to_owned()
 }
 
 /// What a goal asks of its figure, as it was given: `< 500 ms`.
-#[cfg(feature = "html")]
-pub(crate) fn limit_words(goal: &Goal) -> String {
+#[must_use]
+pub fn limit_words(goal: &Goal) -> String {
     let words = goal.describe();
     words.strip_prefix(&name(goal)).unwrap_or(&words).trim_start().to_owned()
 }
 
 /// What was measured of a goal, with its unit and the digits that its interval supports, as in the table of levels; with more
 /// where it would else read as if it were on the other side of the limit.
-pub(crate) fn measured(goal: &Goal, value: f64, interval: Option<Interval<f64>>) -> String {
+#[must_use]
+pub fn measured(goal: &Goal, value: f64, interval: Option<Interval<f64>>) -> String {
     let holds = |value: f64| goal.comparison.holds(value, goal.limit);
     let is_told = |text: &String| text.parse().is_ok_and(|shown| holds(shown) == holds(value));
     let rounded = supported(value, interval.map(|ends| (ends.low, ends.high)));
@@ -249,7 +251,8 @@ pub(crate) fn measured(goal: &Goal, value: f64, interval: Option<Interval<f64>>)
 }
 
 /// A figure of a goal, with its unit.
-pub(crate) fn shown(goal: &Goal, value: f64) -> String {
+#[must_use]
+pub fn shown(goal: &Goal, value: f64) -> String {
     match goal.metric.unit() {
         "ms" => duration_ms(value),
         unit => format!("{} {unit}", number(value)).trim_end().to_owned(),

@@ -9,7 +9,7 @@ use fizeau_roofline::{Lengths, Model};
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
-/// use fizeau_report::LengthTally;
+/// use fizeau_record::LengthTally;
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, 1, Channel::Visible));
 /// # let model = fizeau_roofline::Model::from_config_json(include_str!(concat!(

@@ -1,28 +1,24 @@
 //! One level's result, ready to be written down.
 
-mod block;
-mod goodput;
 mod json;
 mod proof;
 mod speed;
 mod tapes;
 mod until;
-mod window;
-mod workload;
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
-    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Validity, Verdict,
+    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity, Verdict,
 };
 
-use crate::number::number;
+use crate::text::number;
 use crate::{Asked, Checklist, PeerComparison, Unseen};
 
-pub(crate) use proof::tail;
-pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
+pub use speed::{
+    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, Light, Predicted, PredictedRange,
+    Reference, SpeedOfLight,
+};
 pub use until::Until;
-pub(crate) use until::found;
-pub(crate) use window::part_cells;
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///
@@ -111,18 +107,23 @@ pub enum LevelStatus {
     },
 }
 
+/// A figure, and the ends of its interval where it has one.
+pub type WithEnds = (f64, Option<(f64, f64)>);
+
 /// The tail of a latency: its 99th percentile, or what stands in for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Tail {
-    pub(crate) value: Millis,
-    pub(crate) basis: LatencyBasis,
+pub struct Tail {
+    /// It.
+    pub value: Millis,
+    /// What it was taken from.
+    pub basis: LatencyBasis,
 }
 
 /// What a tail latency was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) enum LatencyBasis {
+pub enum LatencyBasis {
     /// The 99th percentile.
     P99,
     /// The greatest value seen, because the sample is too small for a 99th percentile. It is at least as great
@@ -132,14 +133,16 @@ pub(crate) enum LatencyBasis {
 
 impl Tail {
     /// The tail of a sample; none if the sample is empty.
-    pub(crate) fn of(sample: &Distribution) -> Option<Self> {
+    #[must_use]
+    pub fn of(sample: &Distribution) -> Option<Self> {
         let tail = |basis| move |value| Self { value, basis };
         let p99 = sample.p99.value().map(tail(LatencyBasis::P99));
         p99.or_else(|| sample.max.map(tail(LatencyBasis::Max)))
     }
 
     /// Milliseconds.
-    pub(crate) const fn ms(&self) -> f64 {
+    #[must_use]
+    pub const fn ms(&self) -> f64 {
         self.value.get()
     }
 }
@@ -164,7 +167,8 @@ impl LoadPoint {
     }
 
     /// Whether two loads can be drawn on one axis.
-    pub(crate) fn same_kind(self, other: Self) -> bool {
+    #[must_use]
+    pub fn same_kind(self, other: Self) -> bool {
         self.kind() == other.kind()
     }
 
@@ -190,14 +194,32 @@ impl std::fmt::Display for LoadPoint {
 }
 
 impl LevelReport {
+    /// The 99th percentile of the end-to-end latency in milliseconds, with the ends of its interval where it has one; none
+    /// where there are too few values.
+    #[must_use]
+    pub fn p99_e2el(&self) -> Option<WithEnds> {
+        let sample = &self.summary.metrics.e2el;
+        let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
+        Some((sample.p99.value()?.get(), ends))
+    }
+
+    /// Whether the queue of an open loop grew; a closed one has none.
+    #[must_use]
+    pub const fn is_saturated(&self) -> bool {
+        let found = self.summary.saturation;
+        self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
+    }
+
     /// Whether a reason of the verdict is that something was measured beyond the speed of light.
-    pub(crate) fn is_of_light(&self, reason: &Reason) -> bool {
+    #[must_use]
+    pub fn is_of_light(&self, reason: &Reason) -> bool {
         let excess = self.speed_of_light.excess().map(ToString::to_string);
         excess.is_some_and(|excess| reason.text.ends_with(&excess))
     }
 
     /// The reason why this level may not be compared with others; none if it may.
-    pub(crate) fn left_out(&self) -> Option<String> {
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
         if let LevelStatus::Partial { reason } = &self.status {
             return Some(format!("partial: {reason}"));
         }

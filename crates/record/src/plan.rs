@@ -7,7 +7,6 @@ mod json;
 mod level;
 mod light;
 mod money;
-mod text;
 
 use std::num::NonZeroU64;
 
@@ -17,10 +16,9 @@ use fizeau_roofline::HourlyRate;
 
 pub use bursts::{Bursts, SimulatedBursts};
 pub use carried::{Carried, NotCarried};
-pub use goals::GoalPrice;
+pub use goals::{GoalPrice, scaled_limits};
 pub use level::{PlanFigure, PlanLevel};
 pub use light::LightCost;
-pub(crate) use money::usd;
 pub use money::{MeanLengths, Money, PlanCost};
 
 use crate::LightCurve;
@@ -115,7 +113,7 @@ pub enum NotPlanned {
 /// use fizeau_core::{PerSec, UsdPerHour};
 /// use fizeau_metrics::{Metric, Slo, Statistic};
 /// use fizeau_pareto::{Demand, Estimate};
-/// use fizeau_report::{Bursts, LoadPoint, MeanLengths, PlanAsk, PlanFigure, PlanLevel, PlanReport, PlanSource};
+/// use fizeau_record::{Bursts, LoadPoint, MeanLengths, PlanAsk, PlanFigure, PlanLevel, PlanReport, PlanSource};
 /// use fizeau_roofline::HourlyRate;
 ///
 /// let level = |rate: f64, ttft: f64| -> Result<PlanLevel, Box<dyn std::error::Error>> {
@@ -156,6 +154,12 @@ impl PlanReport {
     pub fn new(ask: PlanAsk, sources: Vec<PlanSource>) -> Self {
         let plans = sources.into_iter().map(|source| Plan::of(&ask, source)).collect();
         Self { ask, plans }
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn ask(&self) -> &PlanAsk {
+        &self.ask
     }
 
     /// The plans, in the order of their sources.

@@ -11,7 +11,7 @@ use fizeau_metrics::{Interval, LevelSummary, Support};
 /// of a reply, and both are of the same requests; so the tokens' interval, scaled, is one for the requests, once it is widened
 /// by how far the mean length may be off. Of that only the range is known: a standard deviation is at most half of it
 /// (T. Popoviciu, Mathematica 9, 1935).
-pub(crate) fn interval(summary: &LevelSummary) -> Option<(f64, f64)> {
+pub fn requests_interval(summary: &LevelSummary) -> Option<(f64, f64)> {
     let throughput = &summary.throughput;
     let ends = |of: Option<Support<Interval<PerSec>>>| {
         of.and_then(Support::known).map(|ends| (ends.low.get(), ends.high.get()))

@@ -12,7 +12,7 @@ use crate::{
 /// A document that has a JSON Schema (draft 2020-12).
 ///
 /// ```
-/// use fizeau_report::DocumentSchema;
+/// use fizeau_record::DocumentSchema;
 /// let schema = DocumentSchema::Summary.to_json()?;
 /// assert!(schema.contains("fizeau.summary/1"));
 /// # Ok::<(), serde_json::Error>(())

@@ -1,7 +1,7 @@
 //! A search: the highest load within goals, and how it was found.
 
 mod json;
-mod text;
+mod words;
 
 use fizeau_metrics::{Goal, Slo, Verdict};
 use fizeau_pareto::{Found, SearchEnding, Standing};
@@ -152,6 +152,16 @@ impl SearchReport {
 }
 
 impl SearchedLevel {
+    /// On which side of the edge it lies, as files and tables have it.
+    #[must_use]
+    pub const fn side(&self) -> &'static str {
+        match self.standing {
+            Standing::Good => "good",
+            Standing::Bad => "bad",
+            Standing::Undecided => "undecided",
+        }
+    }
+
     fn holds(&self) -> bool {
         self.judgement == SearchJudgement::Held
     }

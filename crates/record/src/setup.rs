@@ -96,7 +96,7 @@ pub struct Connections {
 }
 
 /// What no file says.
-pub(crate) const NOT_RECORDED: &str = "not recorded";
+pub const NOT_RECORDED: &str = "not recorded";
 
 impl Connections {
     /// All of it in one line.
@@ -164,7 +164,8 @@ pub struct Workload {
 
 impl Workload {
     /// The seed in words.
-    pub(crate) fn seed_words(&self) -> String {
+    #[must_use]
+    pub fn seed_words(&self) -> String {
         self.seed.map_or_else(|| NOT_RECORDED.to_owned(), |seed| seed.to_string())
     }
 }
@@ -184,7 +185,8 @@ pub struct Host {
 
 impl Engine {
     /// What answered, in one line: `simulated: ...`, `remote`.
-    pub(crate) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
         let (engine, description) = match self {
             Self::Simulated { description } => ("simulated", Some(description)),
             Self::Remote { description } => ("remote", description.as_ref()),
@@ -206,7 +208,8 @@ impl Setup {
     }
 
     /// Every field as a name and a value in words, in the order in which a reader wants them.
-    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
+    #[must_use]
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
         let none = |what: &Option<String>| what.clone().unwrap_or_else(|| "not given".to_owned());
         let unknown = |what: Option<String>| what.unwrap_or_else(|| "unknown".to_owned());
         let engine = self.engine.words();

@@ -1,26 +1,21 @@
 //! A sweep's result: levels, the frontier among them, and the one to run at.
 
-mod client;
 mod cost;
 mod cost_json;
-mod decided;
 mod decision;
 mod decision_json;
 mod goals;
 mod json;
-mod kinds;
 pub(crate) mod lacking;
 mod maximum;
 mod operating;
 mod places;
 mod profile;
-mod reasons;
 mod repeats;
 mod sustained;
 mod unmeasured;
-mod until;
 
-use fizeau_metrics::{Slo, Verdict};
+use fizeau_metrics::{Goal, Interval, Slo, Verdict};
 use fizeau_pareto::Knee;
 use fizeau_roofline::HourlyRate;
 
@@ -32,8 +27,7 @@ pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
 pub use profile::{Aim, Profile};
-pub use repeats::Repeats;
-pub(crate) use repeats::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE};
+pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 
@@ -243,7 +237,8 @@ impl SweepReport {
     }
 
     /// Whether the frontier compares a greatest latency, in place of a 99th percentile, with anything.
-    pub(crate) fn compares_stand_ins(&self) -> bool {
+    #[must_use]
+    pub fn compares_stand_ins(&self) -> bool {
         let compared = self.placed().filter(|(_, place)| !matches!(place, Place::LeftOut { .. }));
         let mut tails = compared.filter_map(|(level, _)| Tail::of(&level.summary.metrics.e2el));
         tails.any(|tail| tail.basis == LatencyBasis::Max)
@@ -256,20 +251,63 @@ impl SweepReport {
         verdicts.max().unwrap_or(Verdict::Invalid)
     }
 
+    /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.
+    #[must_use]
+    pub fn is_precise(&self) -> bool {
+        self.levels().iter().filter_map(|level| level.until.as_ref()).all(|until| until.is_reached)
+    }
+
+    /// Whether all levels were simulated in virtual time, and nothing was measured.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        !self.levels.is_empty() && self.levels.iter().all(LevelReport::is_simulated)
+    }
+
+    /// How the goals came out at the operating point, or at the nearest level, each in words.
+    #[must_use]
+    pub fn goal_words(&self) -> Vec<String> {
+        let words = match self.is_simulated() {
+            true => GoalResult::words_simulated,
+            false => GoalResult::words,
+        };
+        self.operating_point().goals().iter().map(words).collect()
+    }
+
+    /// The level to run at, in a sentence, its goals apart.
+    #[must_use]
+    pub fn operating_words(&self) -> String {
+        let words = self.operating_point().words(self.levels(), &self.profile);
+        match self.decisions.first() {
+            Some(decision) if decision.is_loose_only() => {
+                format!("{words}; met at the loose end of the goals only")
+            }
+            _ => words,
+        }
+    }
+
+    /// The interval of what a goal is about at a level, where it has one.
+    #[must_use]
+    pub fn goal_interval(&self, goal: &Goal, level: usize) -> Option<Interval<f64>> {
+        self.runs().result(goal, self.levels().get(level)?).outcome.interval
+    }
+
     /// Each level with its place.
-    pub(crate) fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
+    #[must_use]
+    pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
     }
 
     /// The levels that are compared with one another.
-    pub(crate) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
+    #[must_use]
+    pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         let compared =
             |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
         self.placed().filter(compared).map(|placed| placed.0)
     }
 
     /// Whether the greatest value stands in for a 99th percentile anywhere that a table shows one.
-    pub(crate) fn has_stand_in(&self) -> bool {
+    #[must_use]
+    pub fn has_stand_in(&self) -> bool {
         let samples = self.levels.iter().flat_map(|level| {
             let metrics = &level.summary.metrics;
             [&metrics.ttft, &metrics.tpot, &metrics.e2el]
@@ -280,9 +318,5 @@ impl SweepReport {
 }
 
 /// What the mark `*` means, wherever it stands.
-pub(crate) const STAND_IN_NOTE: &str =
+pub const STAND_IN_NOTE: &str =
     "fewer than 100 values: the greatest seen, since a p99 needs 100";
-
-/// What the mark `!` means, wherever it stands.
-pub(crate) const SATURATED_NOTE: &str =
-    "saturated: more was sent than served, so that latencies depend on how long the level ran";

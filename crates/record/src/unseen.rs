@@ -2,9 +2,8 @@
 
 use fizeau_core::{Millis, Tape};
 use fizeau_metrics::{Distribution, Jitter, MetricTable};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{ImportedLevel, NotKnown};
 use crate::{LevelReport, SweepReport};
 
 /// What is not known of a level with tapes since another tool measured it. It serializes as the list `not_known` of `summary.json`.
@@ -21,21 +20,14 @@ pub struct Unseen {
 
 /// What the list of a file calls the gaps between tokens, and where not even those between chunks are known.
 const ITL: &str = "itl";
-pub(super) const GAPS: &str = "when each token came";
-
-/// What the tool did not say in a way that we could take, and tapes show again.
-const AGAIN: [&str; 3] =
-    ["goodput", "its steady state", "peaks of requests in flight and of tokens per second"];
+/// What a file's list calls the instants of tokens.
+pub(crate) const GAPS: &str = "when each token came";
 
 impl Unseen {
-    /// Of a level whose file became tapes.
+    /// Of a level that `tool` measured, of which so much is not known.
     #[must_use]
-    pub fn of(level: &ImportedLevel) -> Self {
-        let is_left = |known: &&NotKnown| {
-            !AGAIN.contains(&known.what.as_str()) && !known.what.split(", ").all(is_figure)
-        };
-        let not_known = level.not_known.iter().filter(is_left).cloned().collect();
-        Self { tool: level.source.tool.clone(), not_known }
+    pub const fn new(tool: String, not_known: Vec<NotKnown>) -> Self {
+        Self { tool, not_known }
     }
 
     /// Who measured.
@@ -67,7 +59,8 @@ impl Unseen {
     }
 
     /// Whether the column of that name of a request's row holds what nobody saw.
-    pub(crate) fn hides(&self, column: &str, tape: &Tape) -> bool {
+    #[must_use]
+    pub fn hides(&self, column: &str, tape: &Tape) -> bool {
         // Where the file has no such instant, a tape has that of the sending.
         let has_no_plan = tape.marks.send_start == Some(tape.marks.intended);
         match column {
@@ -114,9 +107,28 @@ fn clear<const N: usize>(all: [&mut Distribution; N]) {
     all.into_iter().for_each(|of| *of = Distribution::default());
 }
 
-/// Whether it is the name of a latency's column, such as `p99_ttft_ms`: tapes give what the file lacks.
-fn is_figure(what: &str) -> bool {
-    what.ends_with("_ms") && !what.contains(' ')
+/// Something that cannot be known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NotKnown {
+    /// What.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+impl NotKnown {
+    /// That `what` is not known, because of `why`.
+    #[must_use]
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { what: what.into(), why: why.into() }
+    }
+
+    /// Whether it is the load, alone or with more.
+    #[must_use]
+    pub fn names_load(&self) -> bool {
+        self.what == "the load" || self.what.starts_with("the load,")
+    }
 }
 
 impl LevelReport {
@@ -171,7 +183,8 @@ impl SweepReport {
     }
 
     /// Who measured, where another tool did each level.
-    pub(crate) fn measured_by(&self) -> Option<&str> {
+    #[must_use]
+    pub fn measured_by(&self) -> Option<&str> {
         let all = self.levels().iter();
         let tools = all.map(|level| level.unseen.as_deref().map(Unseen::tool));
         tools.reduce(|first, tool| first.filter(|_| tool.is_some())).flatten()

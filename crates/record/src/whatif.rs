@@ -3,11 +3,8 @@
 mod answer;
 mod common;
 mod json;
-#[cfg(feature = "html")]
-mod page;
-#[cfg(feature = "pictures")]
-mod picture;
-mod text;
+
+pub use answer::{Chosen, slo_words};
 
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::{Direction, frontier};
@@ -87,6 +84,12 @@ impl WhatIf {
         &self.variants
     }
 
+    /// The goals; none where nobody gave any.
+    #[must_use]
+    pub const fn slo(&self) -> Option<&Slo> {
+        self.slo.as_ref()
+    }
+
     /// The levels that no other level of any configuration beats, by rising latency.
     #[must_use]
     pub fn frontier(&self) -> &[Spot] {
@@ -122,7 +125,8 @@ impl WhatIf {
     }
 
     /// All loads of all configurations, each once, rising.
-    pub(crate) fn loads(&self) -> Vec<LoadPoint> {
+    #[must_use]
+    pub fn loads(&self) -> Vec<LoadPoint> {
         let mut loads: Vec<LoadPoint> = Vec::new();
         for level in self.variants.iter().filter_map(Variant::sweep).flat_map(SweepReport::levels) {
             if !loads.contains(&level.load) {
@@ -152,12 +156,14 @@ impl Variant {
     }
 
     /// Output tokens per second and device at a level.
-    pub(crate) fn per_device(&self, level: &LevelReport) -> f64 {
+    #[must_use]
+    pub fn per_device(&self, level: &LevelReport) -> f64 {
         level.summary.throughput.output_tokens_per_s.get() / self.devices.unwrap_or(1).max(1) as f64
     }
 
     /// The levels that may be compared with others, with their indices.
-    pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
+    #[must_use]
+    pub fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
         let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
         placed.filter_map(|(index, (level, place))| match place {
             Place::LeftOut { .. } => None,
@@ -189,20 +195,20 @@ fn best(variants: &[Variant]) -> Vec<Spot> {
 }
 
 /// The letter that stands for a configuration in tables and charts: A to Z, then AA, AB, ...
-pub(crate) fn letter(index: usize) -> String {
+pub fn variant_letter(index: usize) -> String {
     let last = char::from(b'A' + (index % 26) as u8);
     match index / 26 {
         0 => last.to_string(),
-        before => format!("{}{last}", letter(before - 1)),
+        before => format!("{}{last}", variant_letter(before - 1)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::letter;
+    use super::variant_letter;
 
     #[test]
     fn letters_go_on_as_in_a_spreadsheet() {
-        assert_eq!([0, 25, 26, 27, 701, 702].map(letter), ["A", "Z", "AA", "AB", "ZZ", "AAA"]);
+        assert_eq!([0, 25, 26, 27, 701, 702].map(variant_letter), ["A", "Z", "AA", "AB", "ZZ", "AAA"]);
     }
 }

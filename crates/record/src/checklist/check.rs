@@ -117,13 +117,13 @@ impl fmt::Display for Check {
 /// Which rows a run must pass; by default none.
 ///
 /// ```
-/// use fizeau_report::{Check, Requirements};
+/// use fizeau_record::{Check, Requirements};
 ///
 /// let required: Requirements = "client,warm-up".parse()?;
 /// assert!(required.contains(Check::Client) && required.contains(Check::WarmUp));
 /// assert!(!required.contains(Check::Tail));
 /// assert!("all".parse::<Requirements>()?.contains(Check::Light));
-/// # Ok::<(), fizeau_report::UnknownCheck>(())
+/// # Ok::<(), fizeau_record::UnknownCheck>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements(Vec<Check>);

@@ -5,8 +5,8 @@ use fizeau_roofline::Share;
 
 use super::sample::is_tokenless;
 use super::seen::{Finding, Seen};
-use crate::number::{number, percent};
-use crate::{LatencyBasis, LevelReport, Tail, words};
+use crate::text::{number, percent};
+use crate::{LatencyBasis, LevelReport, Tail, text};
 
 impl Seen<'_> {
     pub(super) fn client(&self) -> Finding {
@@ -74,7 +74,7 @@ impl Seen<'_> {
         let prompts = off(|level| level.summary.lengths.prompt.difference);
         let outputs = off(|level| level.summary.lengths.output.difference);
         let source = self.levels.iter().filter_map(|level| level.summary.tokens.source).max();
-        let source = source.map_or("none", words::token_source);
+        let source = source.map_or("none", text::token_source);
         Finding::pass(format!(
             "prompts off by {prompts}, outputs by {outputs} at most; tokens counted by {source}"
         ))

@@ -4,7 +4,7 @@ use fizeau_core::PerSec;
 use fizeau_metrics::OverTime;
 
 use super::seen::{Finding, Seen, whole};
-use crate::number::number;
+use crate::text::number;
 use crate::{LevelReport, LoadPoint};
 
 /// What a level takes at least, in seconds.

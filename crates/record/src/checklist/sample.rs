@@ -5,8 +5,8 @@ use fizeau_metrics::{Distribution, LengthCheck, TokenDistribution};
 
 use super::seen::{Finding, Seen};
 use crate::LevelReport;
-use crate::number::number;
-use crate::words::listed;
+use crate::text::listed;
+use crate::text::number;
 
 /// How many values a 99th percentile needs, and a 99.9th.
 const NEEDS: [u64; 2] = [100, 1_000];

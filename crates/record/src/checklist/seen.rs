@@ -1,7 +1,7 @@
 //! What a row is judged by, and what is found.
 
 use super::CheckOutcome;
-use crate::words::listed;
+use crate::text::listed;
 use crate::{LevelReport, LoadPoint, Setup};
 
 /// What rows are judged by.
@@ -60,6 +60,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The range of a figure over all levels that have it, as it is to be `shown`: `12.0 to 98.1`; none if no level has.
+    #[must_use]
     pub(super) fn range(
         &self,
         shown: fn(f64) -> String,

@@ -1,6 +1,11 @@
 //! Bound and expectation beside the measurement.
 
+mod calibrated;
 mod json;
+mod number;
+
+pub use calibrated::{Calibrated, CalibratedBlock, Predicted, PredictedRange};
+pub use number::JsonNumber;
 
 use std::num::NonZeroU64;
 
@@ -30,7 +35,8 @@ impl<'a> From<&'a System> for Reference<'a> {
 
 impl Reference<'_> {
     /// The prediction for requests of the mean lengths.
-    pub(crate) fn predict(
+    #[must_use]
+    pub fn predict(
         &self,
         lengths: &Lengths,
         concurrency: NonZeroU64,
@@ -40,7 +46,8 @@ impl Reference<'_> {
     }
 
     /// What physics leads one to expect of requests of these lengths; or, in plain words, why that cannot be said.
-    pub(crate) fn expect(
+    #[must_use]
+    pub fn expect(
         &self,
         lengths: &Lengths,
         concurrency: NonZeroU64,
@@ -148,7 +155,8 @@ impl SpeedOfLight {
     }
 
     /// Why there is no bound; none if there is one.
-    pub(crate) fn reason(&self) -> Option<&str> {
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
             Self::Absent { reason } => Some(reason),

@@ -14,7 +14,7 @@ impl LevelReport {
     ///
     /// ```
     /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-    /// use fizeau_report::{LevelReport, LoadPoint, Setup, SweepReport};
+    /// use fizeau_record::{LevelReport, LoadPoint, Setup, SweepReport};
     ///
     /// let mut tape = Tape::sent_at(Stamp::EPOCH);
     /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(20), 1, Channel::Visible));

@@ -3,10 +3,6 @@
 use fizeau_metrics::{PrecisionOutcome, Support};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
-use super::LevelReport;
-use crate::Charset;
-use crate::block::line;
-
 /// A level that was to go on until figures are known well enough (`--until`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Until {
@@ -17,9 +13,19 @@ pub struct Until {
 }
 
 impl Until {
+    /// How wide its interval is, such as `±1.9 %`, or why there is none.
+    #[must_use]
+    pub fn found(outcome: &PrecisionOutcome) -> String {
+        match outcome.half_width.and_then(Support::known) {
+            Some(width) => format!("±{:.1} %", 100.0 * width),
+            None => unknown(outcome),
+        }
+    }
+
     /// Whether the goal of `outcome`, which is one of its own, is reached. What was in flight when all were still counts, so
     /// that an interval may be a little wider in the end.
-    pub(crate) fn has_reached(&self, outcome: &PrecisionOutcome) -> bool {
+    #[must_use]
+    pub fn has_reached(&self, outcome: &PrecisionOutcome) -> bool {
         self.is_reached || outcome.is_reached()
     }
 }
@@ -60,37 +66,6 @@ impl Serialize for Outcome<'_> {
             map.serialize_entry("half_width_reason", &unknown(self.0))?;
         }
         map.end()
-    }
-}
-
-impl LevelReport {
-    /// A line for each figure, such as `Until mean e2el ci=2%: reached: +-1.9 % after 612 requests`: a block is ASCII.
-    pub(super) fn until_lines(&self) -> Vec<String> {
-        let Some(until) = &self.until else { return Vec::new() };
-        let n = self.summary.requests.completed;
-        let one = |outcome: &PrecisionOutcome| {
-            let is_reached = until.has_reached(outcome);
-            let word = if is_reached { "reached" } else { "not reached" };
-            let found = match outcome.half_width.and_then(Support::known) {
-                // It was at the look that ended it; the requests that were in flight then have widened it since.
-                Some(width) if is_reached && !outcome.is_reached() => {
-                    format!("at the end +-{:.1} % (n={n})", 100.0 * width)
-                }
-                Some(_) => format!("{} after {n} requests", found(outcome)),
-                None => found(outcome),
-            };
-            let found = Charset::Ascii.words(&found);
-            line(&format!("Until {}:", outcome.goal), format_args!("{word}: {found}"))
-        };
-        until.outcomes.iter().map(one).collect()
-    }
-}
-
-/// How wide its interval is, such as `±1.9 %`, or why there is none.
-pub(crate) fn found(outcome: &PrecisionOutcome) -> String {
-    match outcome.half_width.and_then(Support::known) {
-        Some(width) => format!("±{:.1} %", 100.0 * width),
-        None => unknown(outcome),
     }
 }
 

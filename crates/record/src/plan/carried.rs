@@ -6,9 +6,9 @@ use fizeau_pareto::{Break, Edge, EdgeError, Estimate};
 use super::level::PlanLevel;
 use crate::LoadPoint;
 use crate::goal::{Bounds, Loads, Measured, is_upper, name, shown};
-use crate::number::percent;
 use crate::sweep::lacking::NEEDS_GOALS;
-use crate::words::listed;
+use crate::text::listed;
+use crate::text::percent;
 
 /// The most that one replica carries within goals, from the loads that it was tested at.
 #[derive(Debug, Clone, PartialEq)]

@@ -64,7 +64,8 @@ fn scaled(goals: &[Goal], factor: f64) -> Vec<Goal> {
 }
 
 /// The limits of latency `factor` times as wide, in words: `p99 TTFT 410 ms`.
-pub(super) fn limits(goals: &[Goal], factor: f64) -> Vec<String> {
+#[must_use]
+pub fn scaled_limits(goals: &[Goal], factor: f64) -> Vec<String> {
     let limits = goals.iter().filter(|goal| is_limit(goal));
     limits.map(|goal| format!("{} {}", name(goal), shown(goal, goal.limit * factor))).collect()
 }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::{Bursts, GoalPrice, LightCost, Money, NotPlanned, Plan, PlanCost, PlanReport, Planned};
 use crate::LoadPoint;
 use crate::goal::Bounds;
-use crate::price::origin;
+use crate::text::price_origin;
 
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlanDocument"))]
@@ -162,7 +162,7 @@ fn plan(plan: &Plan) -> PlanJson<'_> {
         from: &source.from,
         devices_per_replica: each,
         usd_per_device_hour: Money { low: hour.low().get(), high: hour.high().get() },
-        price_from: origin(hour),
+        price_from: price_origin(hour),
         outcome: outcome(&plan.outcome, each),
         bursts: bursts(&source.bursts),
         other_goals: plan.prices.iter().map(|other| price(other, each)).collect(),

@@ -1,7 +1,7 @@
 //! A search as `search.json`.
 
 use fizeau_metrics::Verdict;
-use fizeau_pareto::{Estimate, SearchEnding, Standing};
+use fizeau_pareto::{Estimate, SearchEnding};
 use serde::{Serialize, Serializer};
 
 use super::{SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
@@ -151,7 +151,7 @@ impl SearchReport {
         Level {
             purpose: searched.purpose,
             load: level.load,
-            standing: standing(searched.standing),
+            standing: searched.side(),
             judgement: searched.judgement,
             saturated: level.is_saturated(),
             verdict: level.validity.verdict,
@@ -160,14 +160,5 @@ impl SearchReport {
             requests: level.summary.requests.sent,
             goals: self.goals_at(searched),
         }
-    }
-}
-
-/// The name used in files and tables.
-pub(super) const fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Good => "good",
-        Standing::Bad => "bad",
-        Standing::Undecided => "undecided",
     }
 }

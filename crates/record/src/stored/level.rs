@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{RunRecord, StoredError, StoredTapes};
 use crate::LevelLoad;
-use crate::sweep::LEVEL;
+use crate::level_plan::LEVEL;
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 28;
 ///
 /// ```
 /// use fizeau_core::{Stamp, Tape};
-/// use fizeau_harness::StoredTapes;
+/// use fizeau_record::StoredTapes;
 ///
 /// let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH))?;
 /// let file = format!("{line}\n{line}\n{}", &line[..40]);

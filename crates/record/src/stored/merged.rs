@@ -11,7 +11,7 @@ use super::{StoredError, StoredTapes};
 ///
 /// ```
 /// use fizeau_core::{Nanos, Stamp, Tape};
-/// use fizeau_harness::{MergedTapes, StoredTapes};
+/// use fizeau_record::{MergedTapes, StoredTapes};
 ///
 /// let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH))?;
 /// let shard = || StoredTapes::new("tapes.jsonl", line.as_bytes());

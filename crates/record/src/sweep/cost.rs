@@ -4,9 +4,8 @@ use fizeau_core::PerSec;
 use fizeau_metrics::{Interval, Support};
 
 use super::SweepReport;
-use crate::number::supported;
-use crate::plan::usd;
-use crate::price;
+use crate::text::supported;
+use crate::text::usd;
 
 /// What a million output tokens take of the devices' time, and cost, at one level: all of the time theirs, the prompts' too.
 ///
@@ -60,7 +59,8 @@ impl CostFigure {
     }
 
     /// Dollars, with the digits that the interval supports; small ones without one with those that count.
-    pub(crate) fn usd(self) -> String {
+    #[must_use]
+    pub fn usd(self) -> String {
         match self.interval {
             Some(ends) => supported(self.value, Some((ends.low, ends.high))),
             None => usd(self.value),
@@ -101,22 +101,5 @@ impl SweepReport {
         let device_hours = hours.ok_or(NoTokenCost::NoTokens)?;
         let usd = self.price().map(|price| device_hours.times(price.low().get()));
         Ok(TokenCost { level, devices, device_hours, usd })
-    }
-
-    /// What a million output tokens cost at the operating point: `0.185 USD, at 2.50 USD a device-hour, as given`; none where that
-    /// is not known.
-    pub(crate) fn cost_words(&self) -> Option<String> {
-        let usd = self.cost_at_operating_point().ok()?.usd?;
-        Some(format!("{} USD, {}", usd.usd(), price::at(self.price()?)))
-    }
-
-    /// What an hour of a device costs, who says so and when, in words; none where nobody said.
-    ///
-    /// ```text
-    /// 1.49 US dollars a device and hour: the lowest of on-demand list prices, ..., 2025-11; no offer, --gpu-hour says yours
-    /// ```
-    #[must_use]
-    pub fn price_words(&self) -> Option<String> {
-        self.price().map(price::words)
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::SweepReport;
 use super::cost::{CostFigure, TokenCost};
-use crate::price::origin;
+use crate::text::price_origin;
 
 /// What a million output tokens take at the operating point, and cost.
 #[derive(Debug, Serialize)]
@@ -47,7 +47,7 @@ impl SweepReport {
             usd_per_million_output_ci: usd.and_then(ends),
             ci_reason: hours_ci.is_none().then_some("the rate of output tokens has no interval"),
             usd_per_device_hour: self.price().map(|price| price.low().get()),
-            price_from: self.price().map(origin),
+            price_from: self.price().map(price_origin),
         };
         (Some(json), None)
     }

@@ -5,7 +5,7 @@ use fizeau_pareto::Constraint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::goal::{Figure, is_upper, limit_of, measured};
-use crate::number::{percent, supported};
+use crate::text::{percent, supported};
 
 /// How one goal came out at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,8 +125,8 @@ impl GoalResult {
     }
 
     /// The figure, and of how many values it is the greatest where it stands in for a percentile; none if it is not known.
-    #[cfg(feature = "html")]
-    pub(crate) fn measured_words(&self) -> Option<String> {
+    #[must_use]
+    pub fn measured_words(&self) -> Option<String> {
         let value = self.shown(self.outcome.measured?);
         Some(match self.stand_in {
             Some(few) => format!("{value}, greatest of {}", few.values),

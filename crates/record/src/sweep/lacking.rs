@@ -5,8 +5,8 @@ use fizeau_metrics::{Comparison, Goal, GoalOutcome, Metric, Slo, Statistic};
 use super::goals::{GoalResult, results};
 use crate::LevelReport;
 use crate::goal::shown;
-use crate::number::decimals;
-use crate::words::listed;
+use crate::text::decimals;
+use crate::text::listed;
 
 /// Which goal no level of `of` can be judged by, why, and which figures there are; none if all can.
 pub(super) fn reason(slo: &Slo, levels: &[LevelReport], of: &[usize]) -> Option<String> {

@@ -8,7 +8,7 @@ use super::lacking;
 use super::maximum::Runs;
 use super::places;
 use super::profile::Profile;
-use crate::number::{number, percent, supported};
+use crate::text::{number, percent, supported};
 use crate::{LevelReport, request_rate};
 
 /// The level to run at for the goals: of those on the frontier that meet every goal, the one with the most
@@ -165,7 +165,8 @@ impl OperatingPoint {
     }
 
     /// The choice in plain words, the goals apart.
-    pub(crate) fn words(&self, levels: &[LevelReport], profile: &Profile) -> String {
+    #[must_use]
+    pub fn words(&self, levels: &[LevelReport], profile: &Profile) -> String {
         let load = |i: &usize| levels.get(*i).map_or_else(String::new, |level| level.load.words());
         match self {
             Self::NoGoal => "none, since no goal was given".to_owned(),
@@ -207,7 +208,7 @@ fn met(
     profile: &Profile,
 ) -> String {
     let rate = level.summary.throughput.requests_per_s.get();
-    let rate = supported(rate, request_rate::interval(&level.summary));
+    let rate = supported(rate, request_rate::requests_interval(&level.summary));
     let (load, margin) = (level.load.words(), percent(margin));
     match why {
         Why::Goals => {

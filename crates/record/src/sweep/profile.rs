@@ -2,7 +2,7 @@
 
 use fizeau_pareto::{Direction, Preference, StepRule};
 
-use crate::number::percent;
+use crate::text::percent;
 use crate::{LevelReport, Tail};
 
 /// What is put first among the levels that keep every goal: a few settings, of which the uses people have are some.
@@ -94,7 +94,8 @@ impl Profile {
     }
 
     /// What it puts first, in words: `the least p99 TTFT first, at no less than 80 % of the most requests/s`.
-    pub(super) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
         let first = format!("the {} first", self.first.best());
         if self.keep == self.first {
             return first;

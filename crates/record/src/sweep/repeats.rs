@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::SweepReport;
 use crate::goal::middle;
-use crate::number::{half_width, supported};
 use crate::{LevelReport, LoadPoint, Setup};
 
 /// The runs of one load, at different times and with prompts of their own each.
@@ -24,19 +23,23 @@ pub struct Repeats {
 /// A figure over several runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OverRuns"))]
-pub(crate) struct Over {
-    pub(crate) mean: f64,
+pub struct MeanOverRuns {
+    /// The mean.
+    pub mean: f64,
     /// Half the width of its 95 % interval.
-    pub(crate) half_width: f64,
+    pub half_width: f64,
 }
 
 /// A percentile over several runs: the median, of an even number the greater of the two in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RangeOverRuns"))]
-pub(crate) struct Range {
-    pub(crate) median: f64,
-    pub(crate) least: f64,
-    pub(crate) greatest: f64,
+pub struct RangeOverRuns {
+    /// The median, which one of the runs had.
+    pub median: f64,
+    /// The least of any run.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
 }
 
 impl Repeats {
@@ -63,27 +66,31 @@ impl Repeats {
     }
 
     /// The load.
-    pub(crate) fn load(&self) -> Option<LoadPoint> {
+    #[must_use]
+    pub fn load(&self) -> Option<LoadPoint> {
         self.runs.first().map(|run| run.load)
     }
 
     /// The runs that may be compared with others.
-    pub(crate) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
+    #[must_use]
+    pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         self.runs.iter().filter(|run| run.left_out().is_none())
     }
 
     /// The mean of a figure that is no percentile.
-    pub(crate) fn mean(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<Over> {
+    #[must_use]
+    pub fn mean(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<MeanOverRuns> {
         let values: Vec<f64> = self.compared().map(figure).collect::<Option<_>>()?;
         let found = mean_of_runs(&values, Confidence::P95)?;
-        Some(Over { mean: found.value, half_width: found.interval.high - found.value })
+        Some(MeanOverRuns { mean: found.value, half_width: found.interval.high - found.value })
     }
 
     /// The median and the range of a percentile of latencies, as goals have it.
-    pub(crate) fn range(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<Range> {
+    #[must_use]
+    pub fn range(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<RangeOverRuns> {
         let values: Vec<f64> = self.compared().map(figure).collect::<Option<_>>()?;
         let found = middle(values, Comparison::Less)?;
-        Some(Range { median: found.value(), least: found.low(), greatest: found.high() })
+        Some(RangeOverRuns { median: found.value(), least: found.low(), greatest: found.high() })
     }
 }
 
@@ -114,13 +121,13 @@ pub(super) struct RepeatsJson<'a> {
     level: Option<usize>,
     /// How many runs the figures are over: those that may be compared.
     runs_compared: usize,
-    requests_per_s: Option<Over>,
-    output_tokens_per_s: Option<Over>,
-    mean_ttft_ms: Option<Over>,
-    mean_tpot_ms: Option<Over>,
-    mean_e2el_ms: Option<Over>,
-    p99_ttft_ms: Option<Range>,
-    p99_e2el_ms: Option<Range>,
+    requests_per_s: Option<MeanOverRuns>,
+    output_tokens_per_s: Option<MeanOverRuns>,
+    mean_ttft_ms: Option<MeanOverRuns>,
+    mean_tpot_ms: Option<MeanOverRuns>,
+    mean_e2el_ms: Option<MeanOverRuns>,
+    p99_ttft_ms: Option<RangeOverRuns>,
+    p99_e2el_ms: Option<RangeOverRuns>,
     runs: Vec<Run<'a>>,
 }
 
@@ -186,45 +193,4 @@ impl SweepReport {
     pub fn repeats(&self) -> &[Repeats] {
         &self.repeats
     }
-
-    /// The heads of the table of repeats, and its rows.
-    pub(crate) fn repeat_rows(&self) -> Vec<[String; 6]> {
-        let dash = || "-".to_owned();
-        let over = |over: Option<Over>| {
-            over.map_or_else(dash, |Over { mean, half_width: half }| {
-                let ends = (mean - half, mean + half);
-                format!("{} ±{}", supported(mean, Some(ends)), half_width(mean, ends))
-            })
-        };
-        let range = |range: Option<Range>| {
-            range.map_or_else(dash, |range| {
-                let of = [range.median, range.least, range.greatest];
-                let [median, least, greatest] = of.map(|of| supported(of, None));
-                format!("{median} ({least}-{greatest})")
-            })
-        };
-        let row = |repeats: &Repeats| {
-            Some([
-                self.label(repeats.load()?),
-                repeats.compared().count().to_string(),
-                over(repeats.mean(|run| Some(requests(run)))),
-                over(repeats.mean(|run| Some(tokens(run)))),
-                over(repeats.mean(|run| mean_of(&run.summary.metrics.e2el))),
-                range(repeats.range(|run| p99_of(&run.summary.metrics.e2el))),
-            ])
-        };
-        self.repeats.iter().filter_map(row).collect()
-    }
 }
-
-/// What stands above the columns of [`SweepReport::repeat_rows`].
-pub(crate) const HEADS: [&str; 6] =
-    ["load", "runs", "req/s", "out tok/s", "E2EL mean ms", "E2EL p99 ms"];
-
-/// What the table of repeats shows.
-pub(crate) const REPEATS_NOTE: &str = "Repeats: means over the runs ± half of their 95 % interval (Student's t, across runs); of a p99 the median over the runs, \
-     of an even number the greater of the two in the middle, and its range. Goals are judged by all runs";
-
-/// What stands in the table of levels.
-pub(crate) const ONE_RUN_NOTE: &str = "Of loads that were measured more than once the table of levels has one run, that with the median of requests/s; \
-     goals are judged by all of its runs";

@@ -1,13 +1,11 @@
 //! The run at the operating point, after all levels.
 
-use fizeau_metrics::Statistic;
 use serde::Serialize;
 
 use super::SweepReport;
 use super::goals::{GoalResult, results};
 use super::repeats::{mean_of, p99_of, requests, tokens};
-use crate::number::{number, supported};
-use crate::{LevelReport, LoadPoint, request_rate};
+use crate::{LevelReport, LoadPoint, WithEnds};
 
 /// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
 /// further point of the frontier.
@@ -81,62 +79,22 @@ impl SweepReport {
         self.sustained.as_deref()
     }
 
-    fn level_of_sustained(&self) -> Option<(usize, &LevelReport)> {
+    /// The level of the same load as the run at the operating point, with its index; none without either.
+    #[must_use]
+    pub fn level_of_sustained(&self) -> Option<(usize, &LevelReport)> {
         let load = self.sustained()?.run.load;
         self.levels.iter().enumerate().find(|(_, level)| level.load == load)
     }
 
     /// The p99 E2EL of the load that a level stands for, over all of its runs.
-    fn tail_at(&self, level: &LevelReport) -> Option<(f64, Ends)> {
+    #[must_use]
+    pub fn tail_at(&self, level: &LevelReport) -> Option<WithEnds> {
         let repeats = self.repeats().iter().find(|all| all.load() == Some(level.load));
         match repeats.and_then(|all| all.range(|run| p99_of(&run.summary.metrics.e2el))) {
             Some(range) => Some((range.median, None)),
-            None => tail(level),
+            None => level.p99_e2el(),
         }
     }
-
-    /// What came of it in a sentence, and how each goal came out; nothing without one.
-    pub(crate) fn sustained_words(&self) -> Vec<String> {
-        let Some(sustained) = self.sustained() else { return Vec::new() };
-        let run = &sustained.run;
-        let level = self.level_of_sustained().map(|(_, level)| level);
-        let beside = |own: Option<String>, level: Option<String>| match (own, level) {
-            (Some(own), Some(level)) => format!("{own} (the level {level})"),
-            (Some(own), None) => own,
-            (None, _) => "-".to_owned(),
-        };
-        let rate = |of: &LevelReport| supported(requests(of), request_rate::interval(&of.summary));
-        let rate = beside(Some(rate(run)), level.map(rate));
-        let ms = |(value, ends)| format!("{} ms", supported(value, ends));
-        let tail = beside(tail(run).map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
-        let holds = match (run.left_out(), sustained.holds()) {
-            (Some(reason), _) => reason,
-            (None, true) if sustained.goals.is_empty() => "no goal was given".to_owned(),
-            (None, true) => "the goals hold".to_owned(),
-            (None, false) => "the goals do not hold".to_owned(),
-        };
-        let seconds = number(run.summary.throughput.duration.get());
-        let head = format!(
-            "Sustained: {} for {seconds} s: {rate} requests/s, p99 E2EL {tail}; {holds}",
-            run.load.words()
-        );
-        let words = match self.is_simulated() {
-            true => GoalResult::words_simulated,
-            false => GoalResult::words,
-        };
-        let goals = sustained.goals.iter().map(|goal| format!("  {}", words(goal)));
-        std::iter::once(head).chain(goals).collect()
-    }
-}
-
-/// The ends of an interval.
-type Ends = Option<(f64, f64)>;
-
-/// The p99 E2EL of one run, with its interval.
-fn tail(run: &LevelReport) -> Option<(f64, Ends)> {
-    let sample = &run.summary.metrics.e2el;
-    let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
-    Some((p99_of(sample)?, ends))
 }
 
 impl<'a> SustainedJson<'a> {
@@ -163,7 +121,7 @@ impl OfLevel {
             share.is_finite().then_some(share)
         };
         let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
-        let tails = [tail(run), report.tail_at(level)].map(|tail| tail.map(|tail| tail.0));
+        let tails = [run.p99_e2el(), report.tail_at(level)].map(|tail| tail.map(|tail| tail.0));
         Self {
             requests_per_s: share(|level| Some(requests(level))),
             output_tokens_per_s: share(|level| Some(tokens(level))),

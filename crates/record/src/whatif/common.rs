@@ -7,14 +7,15 @@ use crate::{Setup, SweepReport};
 
 impl WhatIf {
     /// The model, where all ran the same.
-    #[cfg(any(feature = "html", feature = "pictures"))]
-    pub(super) fn title(&self) -> String {
+    #[must_use]
+    pub fn title(&self) -> String {
         let model = self.shared(|setup| setup.endpoint.model.clone());
         model.unwrap_or_else(|| "several models".to_owned())
     }
 
     /// What is the same in the setup of every configuration that ran; none where it differs.
-    pub(super) fn shared<T: PartialEq>(&self, of: impl Fn(&Setup) -> T) -> Option<T> {
+    #[must_use]
+    pub fn shared<T: PartialEq>(&self, of: impl Fn(&Setup) -> T) -> Option<T> {
         let mut all = self.setups().map(&of);
         let first = all.next().unwrap_or_else(|| of(&self.setup));
         all.all(|other| other == first).then_some(first)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
-use super::{NotRun, Spot, Variant, WhatIf, letter};
+use super::{NotRun, Spot, Variant, WhatIf, variant_letter};
 use crate::{LoadPoint, SweepReport};
 
 /// The file as it is written: the schema's names in the schema's order.
@@ -61,7 +61,7 @@ impl Serialize for WhatIf {
             version: env!("CARGO_PKG_VERSION"),
             setup: self.common_setup().map_err(serde::ser::Error::custom)?,
             verdict: self.verdict(),
-            slo: self.slo.as_ref().map(super::answer::words),
+            slo: self.slo.as_ref().map(super::answer::slo_words),
             slo_reason: self.slo.is_none().then_some("no goal was given"),
             answer: self.answer(),
             variants: self.variants.iter().enumerate().map(variant).collect(),
@@ -88,7 +88,7 @@ fn variant((index, of): (usize, &Variant)) -> VariantJson<'_> {
         NotRun::Interrupted => reason.to_string(),
     };
     VariantJson {
-        letter: letter(index),
+        letter: variant_letter(index),
         settings: of.settings.iter().map(|(flag, value)| (&**flag, &**value)).collect(),
         devices: of.devices,
         devices_reason: of.devices.is_none().then_some("nothing ran"),

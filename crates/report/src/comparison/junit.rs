@@ -2,12 +2,13 @@
 
 use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
 
-use super::ComparisonReport;
+use fizeau_record::ComparisonReport;
 use super::table::Cells;
+use crate::View;
 use crate::ComparedLevel;
 use crate::terminal::plain;
 
-impl ComparisonReport {
+impl View<'_, ComparisonReport> {
     /// Whether nothing is worse, by Holm's correction over the figures of all levels and runs together, and at each level
     /// something could be tested: where nothing was, nothing was shown not to be worse.
     #[must_use]

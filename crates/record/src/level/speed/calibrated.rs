@@ -4,9 +4,7 @@ use fizeau_core::{PerSec, Seconds};
 use fizeau_roofline::{Interval, OutsideRegime, Prediction, Scope};
 use serde::Serialize;
 
-use super::figures::Number;
-use super::grid::Grid;
-use super::quantity::row;
+use super::number::JsonNumber as Number;
 
 /// A prediction, and whose constants it is made with.
 #[derive(Debug, Clone, Copy)]
@@ -21,67 +19,62 @@ pub struct Calibrated<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) enum CalibratedBlock {
+pub enum CalibratedBlock {
+    /// What is predicted.
     Predicted(Box<Predicted>),
-    Refused { refused: String },
+    /// There is no prediction.
+    Refused {
+        /// Why, in plain words.
+        refused: String,
+    },
 }
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Predicted {
-    ttft_ms: Range,
-    tpot_ms: Range,
-    output_tokens_per_s: Range,
-    requests_per_s: Range,
-    constants_of: String,
+/// What a calibration predicts of requests.
+pub struct Predicted {
+    /// Time to first token with all under way.
+    pub ttft_ms: PredictedRange,
+    /// Time per output token.
+    pub tpot_ms: PredictedRange,
+    /// Generated tokens per second.
+    pub output_tokens_per_s: PredictedRange,
+    /// Completed requests per second.
+    pub requests_per_s: PredictedRange,
+    /// For which devices and engines the constants were fitted.
+    pub constants_of: String,
 }
 
 /// A figure, and the interval that holds nine in ten measured ones.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PredictedRange"))]
-struct Range {
-    value: Number,
-    low: Number,
-    high: Number,
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PredictedRange {
+    /// The likely one.
+    pub value: Number,
+    /// One in twenty is below.
+    pub low: Number,
+    /// One in twenty is above.
+    pub high: Number,
 }
 
 impl Calibrated<'_> {
-    pub(crate) fn block(&self) -> CalibratedBlock {
+    /// It as JSON has it.
+    #[must_use]
+    pub fn block(&self) -> CalibratedBlock {
         match self.prediction {
             Ok(of) => CalibratedBlock::Predicted(Box::new(Predicted {
-                ttft_ms: Range::ms(&of.ttft),
-                tpot_ms: Range::ms(&of.tpot),
-                output_tokens_per_s: Range::rate(&of.output_tokens_per_s),
-                requests_per_s: Range::rate(&of.requests_per_s),
+                ttft_ms: PredictedRange::ms(&of.ttft),
+                tpot_ms: PredictedRange::ms(&of.tpot),
+                output_tokens_per_s: PredictedRange::rate(&of.output_tokens_per_s),
+                requests_per_s: PredictedRange::rate(&of.requests_per_s),
                 constants_of: self.scope.to_string(),
             })),
             Err(outside) => CalibratedBlock::Refused { refused: outside.to_string() },
         }
     }
-
-    /// The figures as a table, or none where they are refused.
-    pub(super) fn table(&self) -> Option<Vec<String>> {
-        let of = self.prediction.ok()?;
-        let head = format!("calibrated on {}", self.scope);
-        let mut grid = Grid::new(&[&head, "likely", "1 in 20 below", "1 in 20 above"]);
-        let mut add = |name: &str, of: [f64; 3]| grid.row(row(name, of.into_iter()));
-        let ms = |of: &Interval<Seconds>| [of.value, of.low, of.high].map(|time| time.get() * 1e3);
-        let rate = |of: &Interval<PerSec>| [of.value, of.low, of.high].map(PerSec::get);
-        add("TTFT with all under way, ms", ms(&of.ttft));
-        add("TPOT, ms", ms(&of.tpot));
-        add("E2EL, ms", ms(&of.e2el));
-        add("output tokens/s", rate(&of.output_tokens_per_s));
-        add("requests/s", rate(&of.requests_per_s));
-        Some(grid.lines())
-    }
-
-    /// Why there is no table.
-    pub(super) fn refusal(&self) -> Option<String> {
-        self.prediction.err().map(ToString::to_string)
-    }
 }
 
-impl Range {
+impl PredictedRange {
     fn ms(of: &Interval<Seconds>) -> Self {
         let Interval { value, low, high, .. } = *of;
         Self { value: Number::ms(value), low: Number::ms(low), high: Number::ms(high) }

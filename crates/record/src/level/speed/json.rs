@@ -4,8 +4,8 @@ use fizeau_roofline::{Bound, Excess, Expected, Figures, Limits, Remedy, Share};
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 
+use super::Calibrated;
 use super::{Light, SpeedOfLight};
-use crate::Calibrated;
 
 /// Null where there is no bound, since the reason is a sibling of the whole.
 impl Serialize for SpeedOfLight {
@@ -56,7 +56,7 @@ fizeau_core::object_schema!(
         .field::<f64>("concurrency")
         .field::<BoundJson>("bound")
         .or_reason::<ExpectedJson>("expected")
-        .or_reason::<crate::sol::CalibratedBlock>("calibrated")
+        .or_reason::<super::CalibratedBlock>("calibrated")
         .field::<SharesJson<'_>>("share")
         .field::<PhasesJson<'_>>("phases")
         .field::<Option<f64>>("cache_fill")

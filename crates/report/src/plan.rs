@@ -6,22 +6,22 @@ mod tables;
 use fizeau_pareto::Fleet;
 use fizeau_roofline::HourlyRate;
 
-use super::money::{usd, usd_beside};
+use fizeau_record::text::{self, usd, usd_beside};
 use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
-use crate::goal::Bounds;
-use crate::number::{number, percent};
-use crate::price;
+use crate::View;
+use fizeau_record::Bounds;
+use fizeau_record::text::{number, percent};
 use crate::terminal::{plain, wrap};
 
 const WIDTH: usize = 80;
 
-impl PlanReport {
+impl View<'_, PlanReport> {
     /// What was asked, the plans side by side, each of them, and what other goals would cost. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let demand = &self.ask.demand;
-        let goals: Vec<String> = self.ask.goals.iter().map(ToString::to_string).collect();
+        let demand = self.ask().demand;
+        let goals: Vec<String> = self.ask().goals.iter().map(ToString::to_string).collect();
         let rate = number(demand.rate());
         line(&mut out, &format!("A plan for {rate} requests/s within {}", goals.join(", ")));
         let spare = match demand.spare() {
@@ -31,18 +31,18 @@ impl PlanReport {
         };
         let headroom = percent(demand.headroom());
         line(&mut out, &format!("  {headroom} of each replica kept free, {spare}"));
-        if self.plans.len() > 1 {
+        if self.plans().len() > 1 {
             self.side_by_side(&mut out);
         }
-        for plan in &self.plans {
+        for plan in self.plans() {
             out.push('\n');
-            plan.text(&self.ask, &mut out);
+            View(plan).text(self.ask(), &mut out);
         }
         out
     }
 }
 
-impl Plan {
+impl View<'_, Plan> {
     fn text(&self, ask: &PlanAsk, out: &mut String) {
         let source = &self.source;
         match source.name == source.from {
@@ -50,7 +50,7 @@ impl Plan {
             false => line(out, &format!("{}: {}", source.name, source.from)),
         }
         match &self.outcome {
-            Ok(planned) => planned.text(self, out),
+            Ok(planned) => View(planned).text(self, out),
             Err(reason) => line(out, &format!("  No plan: {reason}.")),
         }
         self.notes(out);
@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-impl Planned {
+impl View<'_, Planned> {
     fn text(&self, plan: &Plan, out: &mut String) {
         self.replica(out);
         let heads = ["likely", "at the low end"];
@@ -145,14 +145,14 @@ impl Planned {
 fn price(hour: &HourlyRate) -> String {
     let (low, high) = (hour.low().get(), hour.high().get());
     if low >= high {
-        return price::words(hour);
+        return text::price_words(hour);
     }
     let range = format!(
         "{} to {} US dollars a device and hour, of which all figures take the middle",
         usd(low),
         usd(high)
     );
-    price::said_by(&range, hour)
+    text::said_by(&range, hour)
 }
 
 /// A label and two figures.

@@ -1,36 +1,18 @@
 //! A search as text.
 
-use std::fmt::Write;
-
 use fizeau_metrics::{Distribution, Quantile, Statistic, Support, Verdict};
 use fizeau_pareto::{SearchEnding, Standing};
 
-use super::json::standing;
 use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
 use crate::goal::name;
-use crate::number::{number, percent};
-use crate::terminal::{plain, wrap};
-use crate::words::listed;
-use crate::{Engine, GoalResult, LoadPoint};
-
-/// As wide as the other tables of commands that print text alone.
-const WIDTH: usize = 80;
-/// As many goals as there is room for; the file has all of them.
-const GOALS: usize = 4;
+use crate::text::listed;
+use crate::text::{four_digits, number, percent};
+use crate::GoalResult;
 
 impl SearchReport {
-    /// All levels in a table of 80 columns, then the answer and how far it is to be trusted. Ends with a newline.
+    /// What is to be said beside the answer: how far it is to be trusted, what broke, whether it was confirmed, the verdict.
     #[must_use]
-    pub fn text(&self) -> String {
-        let mut out = String::new();
-        let end = if self.slo.is_range() { ", at the tight end" } else { "" };
-        let what = self.asked.load.what();
-        wrapped(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
-        wrapped(&mut out, &format!("on {}", self.endpoint()));
-        out.push('\n');
-        self.table(&mut out);
-        out.push('\n');
-        wrapped(&mut out, &self.answer());
+    pub fn remarks(&self) -> Vec<String> {
         let further = [
             self.refuted_words(),
             self.broken(),
@@ -38,57 +20,7 @@ impl SearchReport {
             self.wrong_order(),
             self.confirmation_words(),
         ];
-        further.into_iter().flatten().for_each(|text| wrapped(&mut out, &text));
-        self.verdict_words().iter().for_each(|text| wrapped(&mut out, text));
-        out
-    }
-
-    /// The engine, or the server and its model.
-    fn endpoint(&self) -> String {
-        let endpoint = &self.setup.endpoint;
-        match &self.setup.engine {
-            Engine::Simulated { .. } => self.setup.engine.words(),
-            Engine::Remote { description } => {
-                let said =
-                    description.as_ref().map_or_else(String::new, |said| format!(" ({said})"));
-                format!("{} at {}{said}", endpoint.model, endpoint.base_url)
-            }
-        }
-    }
-
-    fn table(&self, out: &mut String) {
-        let goals = self.slo.goals().iter().take(GOALS);
-        let heads: Vec<String> = goals
-            .map(|goal| {
-                let parts = [goal.statistic.as_str(), goal.metric.label(), goal.metric.unit()];
-                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-            })
-            .collect();
-        let mut head = format!("{:>3} {:12} {:>8}", "run", "for", self.asked.load.unit());
-        heads.iter().for_each(|text| head.push_str(&format!(" {text:>11}")));
-        line(out, &format!("{head}  standing"));
-        let mut has_stand_in = false;
-        for (index, level) in self.levels.iter().enumerate() {
-            let load = self.load_cell(level);
-            let mut row = format!("{:>3} {:12} {load:>8}", index + 1, purpose(level));
-            for (goal, head) in self.goals_at(level).iter().zip(&heads) {
-                has_stand_in |= goal.stand_in.is_some();
-                row.push_str(&format!(" {:>1$}", cell(goal), head.len().max(11)));
-            }
-            line(out, &format!("{row}  {}", words(level)));
-        }
-        if has_stand_in {
-            wrapped(out, "* the greatest value: there are too few for the percentile");
-        }
-    }
-
-    /// The load; of the closed loop that a search of a rate begins with, what it is too.
-    fn load_cell(&self, level: &SearchedLevel) -> String {
-        let load = shown(level.level.load);
-        match (self.asked.load, level.level.load) {
-            (SearchedLoad::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
-            _ => load,
-        }
+        further.into_iter().flatten().chain(self.verdict_words()).collect()
     }
 
     /// The answer in a sentence or two.
@@ -100,13 +32,13 @@ impl SearchReport {
             (Some(load), Some(edge), SearchEnding::AllGood) if edge.high().is_infinite() => {
                 format!(
                     "Found in {runs}: at least {} {unit}, the highest that was to be tried ({}): the goals hold there",
-                    shown(load),
+                    four_digits(load.value()),
                     self.highest(),
                 )
             }
             (Some(load), Some(edge), ending) if ending != SearchEnding::BrokenOff => format!(
                 "Found in {runs}: {} {unit}; the goals break between {} and {} ({})",
-                shown(load),
+                four_digits(load.value()),
                 self.slots_or(edge.low(), f64::floor),
                 self.slots_or(edge.high(), f64::ceil),
                 self.how_sure(),
@@ -126,7 +58,7 @@ impl SearchReport {
     /// An end of the edge; of slots whole ones.
     fn slots_or(&self, load: f64, whole: fn(f64) -> f64) -> String {
         match self.asked.load {
-            SearchedLoad::Rate => bound(load),
+            SearchedLoad::Rate => four_digits(load),
             SearchedLoad::Concurrency => whole(load).to_string(),
         }
     }
@@ -170,7 +102,7 @@ impl SearchReport {
         let unit = self.asked.load.words();
         let loads = self.evaluations().map(|level| level.level.load);
         let lowest = loads.reduce(|a, b| if b.value() < a.value() { b } else { a });
-        let lowest = lowest.map_or_else(String::new, shown);
+        let lowest = lowest.map_or_else(String::new, |load| four_digits(load.value()));
         let whose = match (self.found.ending, self.asked.from, self.asked.load) {
             (SearchEnding::Unmet, Some(_), _) => "the lowest that was to be tried (--from)",
             (SearchEnding::Unmet, None, SearchedLoad::Rate) => {
@@ -181,7 +113,7 @@ impl SearchReport {
         };
         format!(
             "the goals are missed at {lowest} {unit} too, {whose}. The nearest is {} {unit}: {}",
-            shown(nearest.level.load),
+            four_digits(nearest.level.load.value()),
             self.goal_words(nearest),
         )
     }
@@ -205,7 +137,7 @@ impl SearchReport {
     /// The loads that seemed to be the answer until a long run.
     fn refuted_words(&self) -> Option<String> {
         self.load()?;
-        let loads: Vec<String> = self.refuted().map(|level| shown(level.level.load)).collect();
+        let loads: Vec<String> = self.refuted().map(|level| four_digits(level.level.load.value())).collect();
         let unit = self.asked.load.words();
         (!loads.is_empty()).then(|| {
             format!(
@@ -223,7 +155,7 @@ impl SearchReport {
             (None, Some(_)) => None,
             (None, None) => Some(format!(
                 "Saturated before any goal broke: above {} more is sent than served, or requests fail",
-                bound(edge.value())
+                four_digits(edge.value())
             )),
         }
     }
@@ -282,7 +214,7 @@ impl SearchReport {
 
     fn wrong_order(&self) -> Option<String> {
         let (missed, kept) = self.found.not_monotone?;
-        let load = |index| Some(shown(self.evaluation(index)?.level.load));
+        let load = |index| Some(four_digits(self.evaluation(index)?.level.load.value()));
         Some(format!(
             "Not monotone: the goals were missed at {} and kept at {}, which is more than chance. There may be several edges; \
              this one is that of a response made monotone",
@@ -293,18 +225,10 @@ impl SearchReport {
 
     fn confirmation_words(&self) -> Option<String> {
         let last = self.confirmed()?;
-        let (load, unit) = (shown(last.level.load), self.asked.load.words());
+        let (load, unit) = (four_digits(last.level.load.value()), self.asked.load.words());
         let seconds = number(last.level.summary.throughput.duration.get());
         let confirmed = if last.holds() { "Confirmed" } else { "Not confirmed" };
         Some(format!("{confirmed} over {seconds} s at {load} {unit}: {}", self.goal_words(last)))
-    }
-}
-
-const fn purpose(level: &SearchedLevel) -> &'static str {
-    match level.purpose {
-        SearchPurpose::Start => "start",
-        SearchPurpose::Evaluation => "edge",
-        SearchPurpose::Confirmation => "confirmation",
     }
 }
 
@@ -318,69 +242,30 @@ fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
 }
 
 impl SearchedLoad {
-    const fn what(self) -> &'static str {
+    /// What is searched, in a word.
+    #[must_use]
+    pub const fn what(self) -> &'static str {
         match self {
             Self::Rate => "rate",
             Self::Concurrency => "concurrency",
         }
     }
 
-    const fn unit(self) -> &'static str {
+    /// Its unit, as a column has it.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
         match self {
             Self::Rate => "req/s",
             Self::Concurrency => "conc",
         }
     }
 
-    const fn words(self) -> &'static str {
+    /// Its unit, as a sentence has it.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
         match self {
             Self::Rate => "requests/s",
             Self::Concurrency => "in flight",
         }
-    }
-}
-
-/// A load, to four digits.
-fn shown(load: LoadPoint) -> String {
-    match load {
-        LoadPoint::Concurrency(slots) => slots.to_string(),
-        LoadPoint::Rate(rate) => bound(rate.get()),
-    }
-}
-
-/// A load to four digits, without zeros at its end.
-fn bound(load: f64) -> String {
-    let decimals = (3.0 - load.abs().log10().floor()).clamp(0.0, 12.0);
-    let text = format!("{load:.0$}", if decimals.is_finite() { decimals as usize } else { 0 });
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-fn cell(goal: &GoalResult) -> String {
-    let Some(value) = goal.outcome.measured else { return "-".to_owned() };
-    let mark = if goal.stand_in.is_some() { "*" } else { "" };
-    format!("{}{mark}", number(value))
-}
-
-const fn words(level: &SearchedLevel) -> &'static str {
-    match (level.judgement, level.purpose) {
-        (SearchJudgement::Saturated, _) => "saturated",
-        (SearchJudgement::Failing, _) => "failing",
-        (SearchJudgement::Held, SearchPurpose::Confirmation) => "held",
-        (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
-        (SearchJudgement::Held | SearchJudgement::Missed, _) => standing(level.standing),
-    }
-}
-
-fn line(out: &mut String, text: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(out, "{}", plain(text).trim_end());
-}
-
-fn wrapped(out: &mut String, text: &str) {
-    for part in wrap(&plain(text), WIDTH).lines() {
-        line(out, part);
     }
 }

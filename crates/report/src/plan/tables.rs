@@ -1,22 +1,23 @@
 //! Plans side by side, and what other goals would cost.
 
-use super::super::money::usd;
-use super::super::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, goals};
+use fizeau_record::text::usd;
+use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
 use super::line;
-use crate::number::{number, percent};
+use crate::View;
+use fizeau_record::text::{number, percent};
 
 /// The columns of a table of plans, behind the label.
 const HEADS: [&str; 5] = ["req/s each", "replicas", "devices", "USD/hour", "USD/M out"];
 /// How wide a label may be.
 const LABEL: usize = 24;
 
-impl PlanReport {
+impl View<'_, PlanReport> {
     /// Each plan in a line, the cheapest marked.
     pub(super) fn side_by_side(&self, out: &mut String) {
         out.push('\n');
         head(out, "");
         let cheapest = self.cheapest();
-        for (index, plan) in self.plans.iter().enumerate() {
+        for (index, plan) in self.plans().iter().enumerate() {
             let mark = if cheapest == Some(index) { '*' } else { ' ' };
             let label = format!("{mark} {}", plan.source.name);
             match &plan.outcome {
@@ -30,7 +31,7 @@ impl PlanReport {
     }
 }
 
-impl Plan {
+impl View<'_, Plan> {
     /// What other goals would cost.
     pub(super) fn prices(&self, ask: &PlanAsk, out: &mut String) {
         if self.prices.is_empty()
@@ -53,7 +54,7 @@ impl Plan {
         }
         if let Some(tightest) = self.tightest {
             let share = percent(tightest);
-            let limits = goals::limits(&ask.goals, tightest);
+            let limits = scaled_limits(&ask.goals, tightest);
             line(
                 out,
                 &format!(
@@ -73,7 +74,7 @@ impl Plan {
 
 /// Whether no other limit could help.
 fn is_about_figures(reason: &NotPlanned) -> bool {
-    use super::super::NotCarried::{NoFigure, NoLevel};
+    use fizeau_record::NotCarried::{NoFigure, NoLevel};
     matches!(reason, NotPlanned::NotCarried(NoFigure { .. } | NoLevel { .. }))
 }
 

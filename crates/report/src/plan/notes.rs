@@ -2,10 +2,12 @@
 
 use super::super::{Bursts, NotPlanned, Plan, SimulatedBursts};
 use super::{line, price};
-use crate::number::{number, percent};
-use crate::{LoadPoint, words::listed};
+use crate::View;
+use fizeau_record::text::{number, percent};
+use crate::LoadPoint;
+use fizeau_record::text::listed;
 
-impl Plan {
+impl View<'_, Plan> {
     pub(super) fn notes(&self, out: &mut String) {
         line(out, &format!("  Price: {}.", price(&self.source.hour)));
         if let Ok(planned) = &self.outcome {

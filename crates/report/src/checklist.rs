@@ -1,8 +1,7 @@
 //! The list for people: in a terminal, and as a table of a page.
 
-use std::fmt;
-
-use super::{CheckOutcome, CheckRow, Checklist};
+use fizeau_record::{CheckOutcome, CheckRow, Checklist};
+use crate::View;
 use crate::terminal::{plain, wrap};
 
 /// Which rows of a checklist to show.
@@ -15,7 +14,7 @@ pub enum ChecklistRows {
     All,
 }
 
-impl Checklist {
+impl View<'_, Checklist> {
     /// The list as text: `Checklist: 11 of 14 pass`, and below it the rows that are to be shown. Without a newline at its end.
     #[must_use]
     pub fn text(&self, rows: ChecklistRows, width: usize) -> String {
@@ -26,13 +25,13 @@ impl Checklist {
         };
         let mut lines = vec![wrap(&format!("{}{hint}", self.headline()), width)];
         let row = |row: &CheckRow| wrap(&plain(&format!("  {row}")), width);
-        lines.extend(self.rows.iter().filter(shown).map(row));
+        lines.extend(self.rows().iter().filter(shown).map(row));
         lines.join("\n")
     }
 
     /// `Checklist: 11 of 14 pass, 2 fail, 1 unknown`
     pub(crate) fn headline(&self) -> String {
-        let (pass, all) = (self.count(CheckOutcome::Pass), self.rows.len());
+        let (pass, all) = (self.count(CheckOutcome::Pass), self.rows().len());
         let mut words = format!("Checklist: {pass} of {all} pass");
         for outcome in [CheckOutcome::Fail, CheckOutcome::Unknown, CheckOutcome::Simulated] {
             match self.count(outcome) {
@@ -41,13 +40,5 @@ impl Checklist {
             }
         }
         words
-    }
-}
-
-impl fmt::Display for CheckRow {
-    /// `fail duration: 18.2 s, 60 s wanted`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { check, outcome, evidence } = self;
-        write!(f, "{} {check}: {evidence}", outcome.as_str())
     }
 }

@@ -2,7 +2,9 @@
 
 use fizeau_core::{StampSource, TokenSource};
 
-pub(crate) const fn stamps(source: StampSource) -> &'static str {
+/// Who stamped arrivals.
+#[must_use]
+pub const fn stamps(source: StampSource) -> &'static str {
     match source {
         StampSource::Kernel => "kernel",
         StampSource::Simulated => "simulated engine, virtual time",
@@ -10,7 +12,9 @@ pub(crate) const fn stamps(source: StampSource) -> &'static str {
     }
 }
 
-pub(crate) const fn token_source(source: TokenSource) -> &'static str {
+/// Where counts of tokens come from, and whether they are exact.
+#[must_use]
+pub const fn token_source(source: TokenSource) -> &'static str {
     match source {
         TokenSource::Tokenless => "none are generated (exact)",
         TokenSource::TokenIds => "token ids (exact)",
@@ -23,7 +27,7 @@ pub(crate) const fn token_source(source: TokenSource) -> &'static str {
 }
 
 /// Names joined as in a sentence: `1, 2 and 4`.
-pub(crate) fn listed(names: &[String]) -> String {
+pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

@@ -2,7 +2,7 @@
 
 /// How many decimals suit a positive value: about three significant digits and no more than two decimals, but enough
 /// that a small value is not shown as zero.
-pub(crate) fn decimals(value: f64) -> usize {
+pub fn decimals(value: f64) -> usize {
     match value.abs() {
         v if v > 0.0 && v < 0.009_95 => 4,
         v if v > 0.0 && v < 0.099_5 => 3,
@@ -13,14 +13,14 @@ pub(crate) fn decimals(value: f64) -> usize {
 }
 
 /// One value by itself, with about three significant digits. A value that is not a number is shown as `-`.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value.is_finite() { format!("{value:.0$}", decimals(value)) } else { "-".to_owned() }
 }
 
 /// One value with the digits that its 95 % interval supports: down to the first figure of the interval's half width, two
 /// digits at least and four at most; three where there is no interval. `1234.6` with 1195 to 1275 is `1230`. A value that
 /// is not a number is shown as `-`.
-pub(crate) fn supported(value: f64, interval: Option<(f64, f64)>) -> String {
+pub fn supported(value: f64, interval: Option<(f64, f64)>) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
@@ -35,7 +35,7 @@ pub(crate) fn supported(value: f64, interval: Option<(f64, f64)>) -> String {
 
 /// Half the width of a value's 95 % interval, rounded to the digit that [`supported`] rounds the value to, or to its own first
 /// one where that is smaller, down to the sixth digit of the value. What is less than that is what sums leave: `0`.
-pub(crate) fn half_width(value: f64, (low, high): (f64, f64)) -> String {
+pub fn half_width(value: f64, (low, high): (f64, f64)) -> String {
     let half = (high - low).abs() / 2.0;
     if !half.is_finite() || !value.is_finite() {
         return "-".to_owned();
@@ -74,7 +74,7 @@ fn to_place(value: f64, place: i32) -> String {
 
 /// How many decimals suit a column: enough for its smallest value other than zero, less where the greatest is
 /// so long that the digits would crowd.
-pub(crate) fn column_decimals(values: impl IntoIterator<Item = f64>) -> usize {
+pub fn column_decimals(values: impl IntoIterator<Item = f64>) -> usize {
     let (mut least, mut greatest) = (f64::INFINITY, 0.0_f64);
     for value in values.into_iter().map(f64::abs).filter(|v| *v > 0.0) {
         least = least.min(value);
@@ -85,18 +85,29 @@ pub(crate) fn column_decimals(values: impl IntoIterator<Item = f64>) -> usize {
 }
 
 /// Milliseconds in the unit that a person would choose: `0.85 ms`, `12.5 ms`, `1148 ms`, `12.0 s`.
-pub(crate) fn duration_ms(ms: f64) -> String {
+pub fn duration_ms(ms: f64) -> String {
     if ms.abs() < 1e4 { format!("{} ms", number(ms)) } else { format!("{} s", number(ms / 1e3)) }
 }
 
 /// A share as a percentage: `58 %`, `0.31 %`.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if !p.is_finite() => "-".to_owned(),
         p if p == 0.0 || p.abs() >= 9.95 => format!("{p:.0} %"),
         p if p.abs() >= 0.995 => format!("{p:.1} %"),
         p if p > 0.0 && p < 0.005 => "under 0.01 %".to_owned(),
         p => format!("{p:.2} %"),
+    }
+}
+
+/// A value to four digits, without zeros at its end.
+#[must_use]
+pub fn four_digits(value: f64) -> String {
+    let decimals = (3.0 - value.abs().log10().floor()).clamp(0.0, 12.0);
+    let text = format!("{value:.0$}", if decimals.is_finite() { decimals as usize } else { 0 });
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 

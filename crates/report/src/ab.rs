@@ -4,22 +4,23 @@ use std::fmt::Write;
 
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
-use super::{AbParty, AbReport, AbRound, letter};
-use crate::number::{column_decimals, duration_ms};
+use fizeau_record::{AbParty, AbReport, AbRound};
+use crate::View;
+use fizeau_record::text::{self, column_decimals, duration_ms};
 use crate::terminal::{plain, wrap};
-use crate::{ComparisonView, LevelReport, LevelStatus, words};
+use crate::{ComparisonView, LevelReport, LevelStatus};
 
 /// As wide as the other tables of commands that print text alone.
 const WIDTH: usize = 80;
 
-impl AbReport {
+impl View<'_, AbReport> {
     /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
     /// against a round. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
         for (side, party) in [(Side::Baseline, &self.a), (Side::Candidate, &self.b)] {
-            line(&mut out, &format!("{}  {}", letter(side), party.words()));
+            line(&mut out, &format!("{}  {}", letter(side), View(party).words()));
         }
         let workload = &self.setup.workload;
         let pause = match self.settle.get() {
@@ -39,14 +40,14 @@ impl AbReport {
         out.push('\n');
         self.table(&mut out);
         for round in &self.rounds {
-            round.remarks(&mut out);
+            View(round).remarks(&mut out);
         }
         out.push('\n');
         match &self.comparison {
             Err(reason) => wrapped(&mut out, &format!("No answer: {reason}")),
             Ok(table) => {
                 let view = ComparisonView { table, baseline: "A", candidate: "B" };
-                out.push_str(&view.text());
+                out.push_str(&View(&view).text());
                 out.push('\n');
                 if let Some(requests) = &self.requests {
                     wrapped(&mut out, &beside(requests));
@@ -68,7 +69,7 @@ impl AbReport {
         let cells = a_tps.iter().zip(&b_tps).zip(a_ttft.iter().zip(&b_ttft));
         for (round, ((a_tps, b_tps), (a_ttft, b_ttft))) in self.rounds.iter().zip(cells) {
             let first = letter(round.first);
-            let verdict = round.verdict();
+            let verdict = View(round).verdict();
             let row = format!(
                 "{:>5} {first:>5} {a_tps:>8} {b_tps:>8}   {a_ttft:>8} {b_ttft:>8}   {verdict}",
                 round.number
@@ -122,26 +123,26 @@ fn answer(table: &ComparisonTable) -> String {
     let told = [("better", &better), ("worse", &worse)];
     let told = told.into_iter().filter(|(_, figures)| !figures.is_empty());
     let told: Vec<String> =
-        told.map(|(word, figures)| format!("B is {word} in {}", words::listed(figures))).collect();
+        told.map(|(word, figures)| format!("B is {word} in {}", text::listed(figures))).collect();
     let undetected = match (&*told, &*none) {
         ([], []) => "no figure could be compared".to_owned(),
         ([], _) => "no detectable difference in any figure".to_owned(),
         (_, []) => String::new(),
-        (_, none) => format!("; no detectable difference in {}", words::listed(none)),
+        (_, none) => format!("; no detectable difference in {}", text::listed(none)),
     };
     format!("Answer: {}{undetected}", told.join("; "))
 }
 
-impl AbParty {
+impl View<'_, AbParty> {
     /// Its name, where it is and which model, in a line.
     fn words(&self) -> String {
-        let Self { name, endpoint } = self;
+        let AbParty { name, endpoint } = self.0;
         let name = name.as_ref().map_or_else(String::new, |name| format!("{name}: "));
         format!("{name}{}{}, model {}", endpoint.base_url, endpoint.path, endpoint.model)
     }
 }
 
-impl AbRound {
+impl View<'_, AbRound> {
     fn verdict(&self) -> String {
         let turn = |side| {
             let level = self.turn(side)?;
@@ -185,5 +186,13 @@ fn line(out: &mut String, text: &str) {
 fn wrapped(out: &mut String, text: &str) {
     for part in wrap(&plain(text), WIDTH).lines() {
         line(out, part);
+    }
+}
+
+/// `A` or `B`.
+const fn letter(side: Side) -> &'static str {
+    match side {
+        Side::Baseline => "A",
+        Side::Candidate => "B",
     }
 }

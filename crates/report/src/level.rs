@@ -1,0 +1,11 @@
+//! A level as a block of named figures.
+
+mod block;
+mod goodput;
+mod proof;
+mod until;
+mod window;
+mod workload;
+
+pub(crate) use proof::tail;
+pub(crate) use window::part_cells;

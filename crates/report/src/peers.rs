@@ -1,0 +1,159 @@
+//! Other tools' figures of the same tapes, beside ours, as a table.
+
+mod explain;
+mod figure;
+
+pub use explain::Explanation;
+
+#[cfg(feature = "html")]
+use figure::SAME;
+use figure::{difference, shown};
+
+use fizeau_metrics::{OwnFigures, PeerFigure, PeerReport, PeerUnit, PeerValue};
+use fizeau_record::{PeerComparison, PeerRow};
+
+use crate::View;
+use crate::terminal::wrap;
+
+/// The figures of `report`, beside those of `own`: both of the same tapes.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_metrics::{OwnFigures, Peer, PeerSettings};
+/// use fizeau_report::{View, beside_ours};
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut tape = Tape::sent_at(ms(0));
+/// tape.arrivals.push(Arrival::tokens(ms(20), 8, Channel::Visible));
+/// tape.arrivals.push(Arrival::tokens(ms(40), 2, Channel::Visible));
+///
+/// let settings = PeerSettings::default();
+/// let own = OwnFigures::of([&tape], &settings);
+/// let both = beside_ours(&Peer::AiPerf.figures([&tape], &settings), &own);
+/// let line = "inter_token_latency.avg                  ms        2.2222      10.000      -78 %";
+/// assert!(View(&both).text(80).contains(line));
+/// ```
+#[must_use]
+pub fn beside_ours(report: &PeerReport, own: &OwnFigures) -> PeerComparison {
+    let reason = |value: PeerValue| match value {
+        PeerValue::Absent(reason) => Some(reason.to_owned()),
+        PeerValue::Known(_) => None,
+    };
+    let row = |figure: &PeerFigure| {
+        let ours = figure.ours.zip(own.beside(figure));
+        PeerRow {
+            name: figure.name.clone(),
+            unit: unit(figure.unit).to_owned(),
+            value: figure.value.get(),
+            value_reason: reason(figure.value),
+            ours: ours.map(|(name, _)| name.to_owned()),
+            ours_value: ours.map(|(_, value)| value.get()),
+            ours_value_reason: ours.and_then(|(_, value)| reason(value)),
+        }
+    };
+    PeerComparison {
+        tool: report.peer.key().to_owned(),
+        version: report.peer.version().to_owned(),
+        figures: report.figures.iter().map(row).collect(),
+    }
+}
+
+/// The unit in files, where an empty text would say nothing.
+const fn unit(unit: PeerUnit) -> &'static str {
+    match unit {
+        PeerUnit::Count => "count",
+        PeerUnit::Share => "share",
+        unit => unit.as_str(),
+    }
+}
+
+fn cells(figure: &PeerRow) -> [String; 5] {
+    let cell = |value: Option<f64>| {
+        value.map_or_else(|| "-".to_owned(), |value| shown(value, figure.unit == "count"))
+    };
+    let both = figure.value.zip(figure.ours_value.flatten());
+    [
+        figure.name.clone(),
+        match figure.unit.as_str() {
+            "count" | "share" => String::new(),
+            unit => unit.to_owned(),
+        },
+        cell(figure.value),
+        figure.ours_value.map(cell).unwrap_or_default(),
+        both.map(|(theirs, ours)| difference(theirs, ours)).unwrap_or_default(),
+    ]
+}
+
+/// How wide the columns are: name, unit, theirs, ours, difference.
+const WIDTHS: [usize; 5] = [40, 5, 11, 11, 10];
+
+/// How many names of absent figures are said for one reason.
+const NAMED: usize = 3;
+
+impl View<'_, PeerComparison> {
+    /// A table with a line a figure, and below it why some are absent. It needs 80 columns; sentences are broken to fit
+    /// `width`. Without a newline after the last line.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        let mut lines = vec![format!("{}, from the same tapes", self.version)];
+        let heads = ["figure", "", self.tool.as_str(), "Fizeau", "difference"];
+        // The longest name of a tool is longer than its column, and the one of units is empty.
+        let heads = if self.tool.len() > WIDTHS[2] {
+            ["figure", "", "theirs", "Fizeau", "difference"]
+        } else {
+            heads
+        };
+        lines.push(row(heads.map(str::to_owned)));
+        for figure in &self.figures {
+            let cells = cells(figure);
+            if cells[0].len() > WIDTHS[0] {
+                let [name, figures @ ..] = cells;
+                lines.push(name);
+                let [unit, theirs, ours, difference] = figures;
+                lines.push(row([String::new(), unit, theirs, ours, difference]));
+            } else {
+                lines.push(row(cells));
+            }
+        }
+        lines.extend(self.absences().into_iter().map(|text| wrap(&text, width)));
+        lines.join("\n")
+    }
+
+    /// A row for each figure that differs from ours or that we have not: its name, its unit, theirs, ours, the difference. Then
+    /// the names of those that are as ours.
+    #[cfg(feature = "html")]
+    pub(crate) fn parted(&self) -> (Vec<[String; 5]>, Vec<String>) {
+        let cells = self.figures.iter().map(cells);
+        let (same, rows): (Vec<_>, _) = cells.partition(|[.., difference]| difference == SAME);
+        (rows, same.into_iter().map(|[name, ..]| name).collect())
+    }
+
+    /// Each reason once, with the figures that it keeps away.
+    pub(crate) fn absences(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for figure in &self.figures {
+            let Some(reason) = figure.value_reason.as_deref() else { continue };
+            let name = figure.name.as_str();
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(name),
+                None => reasons.push((reason, vec![name])),
+            }
+        }
+        let said = |(reason, names): (&str, Vec<&str>)| match names.split_at_checked(NAMED) {
+            Some((first, rest @ [_, ..])) => {
+                format!("- {reason}: {} and {} more", first.join(", "), rest.len())
+            }
+            _ => format!("- {reason}: {}", names.join(", ")),
+        };
+        reasons.into_iter().map(said).collect()
+    }
+}
+
+fn row(cells: [String; 5]) -> String {
+    let [name, unit, theirs, ours, difference] = cells;
+    let [n, u, t, o, d] = WIDTHS;
+    // What is right-aligned needs a space before it only if it fills its column.
+    let line = format!("{name:<n$} {unit:<u$}{theirs:>t$} {ours:>o$} {difference:>d$}");
+    line.trim_end().to_owned()
+}
+

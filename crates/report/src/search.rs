@@ -1,0 +1,114 @@
+//! A search as text.
+
+use std::fmt::Write;
+use fizeau_record::text::{four_digits, number};
+use fizeau_record::{Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+
+use crate::View;
+use crate::terminal::{plain, wrap};
+
+/// As wide as the other tables of commands that print text alone.
+const WIDTH: usize = 80;
+/// As many goals as there is room for; the file has all of them.
+const GOALS: usize = 4;
+
+impl View<'_, SearchReport> {
+    /// All levels in a table of 80 columns, then the answer and how far it is to be trusted. Ends with a newline.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let end = if self.slo.is_range() { ", at the tight end" } else { "" };
+        let what = self.asked.load.what();
+        wrapped(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
+        wrapped(&mut out, &format!("on {}", self.endpoint()));
+        out.push('\n');
+        self.table(&mut out);
+        out.push('\n');
+        wrapped(&mut out, &self.answer());
+        self.remarks().iter().for_each(|text| wrapped(&mut out, text));
+        out
+    }
+
+    /// The engine, or the server and its model.
+    fn endpoint(&self) -> String {
+        let endpoint = &self.setup.endpoint;
+        match &self.setup.engine {
+            Engine::Simulated { .. } => self.setup.engine.words(),
+            Engine::Remote { description } => {
+                let said =
+                    description.as_ref().map_or_else(String::new, |said| format!(" ({said})"));
+                format!("{} at {}{said}", endpoint.model, endpoint.base_url)
+            }
+        }
+    }
+
+    fn table(&self, out: &mut String) {
+        let goals = self.slo.goals().iter().take(GOALS);
+        let heads: Vec<String> = goals
+            .map(|goal| {
+                let parts = [goal.statistic.as_str(), goal.metric.label(), goal.metric.unit()];
+                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+            })
+            .collect();
+        let mut head = format!("{:>3} {:12} {:>8}", "run", "for", self.asked.load.unit());
+        heads.iter().for_each(|text| head.push_str(&format!(" {text:>11}")));
+        line(out, &format!("{head}  standing"));
+        let mut has_stand_in = false;
+        for (index, level) in self.levels.iter().enumerate() {
+            let load = self.load_cell(level);
+            let mut row = format!("{:>3} {:12} {load:>8}", index + 1, purpose(level));
+            for (goal, head) in self.goals_at(level).iter().zip(&heads) {
+                has_stand_in |= goal.stand_in.is_some();
+                row.push_str(&format!(" {:>1$}", cell(goal), head.len().max(11)));
+            }
+            line(out, &format!("{row}  {}", words(level)));
+        }
+        if has_stand_in {
+            wrapped(out, "* the greatest value: there are too few for the percentile");
+        }
+    }
+
+    /// The load; of the closed loop that a search of a rate begins with, what it is too.
+    fn load_cell(&self, level: &SearchedLevel) -> String {
+        let load = four_digits(level.level.load.value());
+        match (self.asked.load, level.level.load) {
+            (SearchedLoad::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
+            _ => load,
+        }
+    }
+}
+
+const fn purpose(level: &SearchedLevel) -> &'static str {
+    match level.purpose {
+        SearchPurpose::Start => "start",
+        SearchPurpose::Evaluation => "edge",
+        SearchPurpose::Confirmation => "confirmation",
+    }
+}
+
+fn cell(goal: &GoalResult) -> String {
+    let Some(value) = goal.outcome.measured else { return "-".to_owned() };
+    let mark = if goal.stand_in.is_some() { "*" } else { "" };
+    format!("{}{mark}", number(value))
+}
+
+const fn words(level: &SearchedLevel) -> &'static str {
+    match (level.judgement, level.purpose) {
+        (SearchJudgement::Saturated, _) => "saturated",
+        (SearchJudgement::Failing, _) => "failing",
+        (SearchJudgement::Held, SearchPurpose::Confirmation) => "held",
+        (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
+        (SearchJudgement::Held | SearchJudgement::Missed, _) => level.side(),
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}", plain(text).trim_end());
+}
+
+fn wrapped(out: &mut String, text: &str) {
+    for part in wrap(&plain(text), WIDTH).lines() {
+        line(out, part);
+    }
+}

@@ -1,0 +1,50 @@
+//! The table of loads that were measured more than once.
+
+use fizeau_core::Millis;
+use fizeau_record::text::{half_width, supported};
+use fizeau_record::{MeanOverRuns, RangeOverRuns, Repeats, SweepReport};
+
+use crate::View;
+
+impl View<'_, SweepReport> {
+    /// The heads of the table of repeats, and its rows.
+    pub(crate) fn repeat_rows(&self) -> Vec<[String; 6]> {
+        let dash = || "-".to_owned();
+        let over = |over: Option<MeanOverRuns>| {
+            over.map_or_else(dash, |MeanOverRuns { mean, half_width: half }| {
+                let ends = (mean - half, mean + half);
+                format!("{} ±{}", supported(mean, Some(ends)), half_width(mean, ends))
+            })
+        };
+        let range = |range: Option<RangeOverRuns>| {
+            range.map_or_else(dash, |range| {
+                let of = [range.median, range.least, range.greatest];
+                let [median, least, greatest] = of.map(|of| supported(of, None));
+                format!("{median} ({least}-{greatest})")
+            })
+        };
+        let row = |repeats: &Repeats| {
+            Some([
+                self.label(repeats.load()?),
+                repeats.compared().count().to_string(),
+                over(repeats.mean(|run| Some(run.summary.throughput.requests_per_s.get()))),
+                over(repeats.mean(|run| Some(run.summary.throughput.output_tokens_per_s.get()))),
+                over(repeats.mean(|run| run.summary.metrics.e2el.mean.map(Millis::get))),
+                range(repeats.range(|run| run.summary.metrics.e2el.p99.value().map(Millis::get))),
+            ])
+        };
+        self.repeats().iter().filter_map(row).collect()
+    }
+}
+
+/// What stands above the columns of [`SweepReport::repeat_rows`].
+pub(crate) const HEADS: [&str; 6] =
+    ["load", "runs", "req/s", "out tok/s", "E2EL mean ms", "E2EL p99 ms"];
+
+/// What the table of repeats shows.
+pub(crate) const REPEATS_NOTE: &str = "Repeats: means over the runs ± half of their 95 % interval (Student's t, across runs); of a p99 the median over the runs, \
+     of an even number the greater of the two in the middle, and its range. Goals are judged by all runs";
+
+/// What stands in the table of levels.
+pub(crate) const ONE_RUN_NOTE: &str = "Of loads that were measured more than once the table of levels has one run, that with the median of requests/s; \
+     goals are judged by all of its runs";
