@@ -1,1 +1,15 @@
 //! Whole experiments: prepare, run, evaluate, keep.
+
+mod ab;
+mod search;
+mod sweep;
+
+pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
+pub use search::{
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
+    SearchStep, Trial,
+};
+pub use sweep::{
+    LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, load_between,
+    rates_up_to,
+};

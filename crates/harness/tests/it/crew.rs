@@ -12,8 +12,8 @@ use fizeau_core::{
     Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
-    Cancel, Crew, DriveError, Ended, LevelLoad, LevelRun, Load, Measure, Notice, Observer,
-    PlannedLevel, Preconnect, Sweep, SweepSpec,
+    Cancel, Crew, DriveError, Ended, LevelRun, Load, Measure, Notice, Observer, PlannedLevel,
+    Preconnect,
 };
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
@@ -356,16 +356,17 @@ fn connections_that_cannot_be_made_are_told_before_a_level() {
 }
 
 #[test]
-fn a_sweep_keeps_its_crew_and_its_transports() {
+fn levels_share_a_crew_and_its_transports() {
     let mut stand = Stand::new(2, answered);
-    let levels = [1, 2, 4].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
-    let workload = Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() };
-    let spec = SweepSpec::new(levels, workload);
-    let mut sweep = Sweep::new(&mut stand.crew, &spec, None);
+    let workload = Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(100).unwrap() };
+    let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..workload }).unwrap();
     let mut threads = Vec::new();
-    while let Some(level) = block_on(sweep.next_level(&mut ())).unwrap() {
-        assert_eq!(level.run.summary.requests.completed, 100);
-        threads.push(level.run.client.watch.threads);
+    for slots in [1, 2, 4] {
+        let load = Load { max_in_flight: NonZeroU32::new(slots), stop_after: None };
+        let level = PlannedLevel::new(&plan, load);
+        let run = block_on(stand.crew.measure(level, &mut Vec::new(), &mut ())).unwrap();
+        assert_eq!(run.summary.requests.completed, 100);
+        threads.push(run.client.watch.threads);
     }
     assert_eq!(threads, [1, 2, 2], "a worker without a slot measures nothing");
     assert_eq!(stand.seen.made.load(Ordering::SeqCst), 2);

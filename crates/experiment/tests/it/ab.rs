@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Clock, Nanos, Prompt, Request, Stamp, Tape, Transport};
+use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
 use fizeau_harness::{
-    Ab, AbPrompts, AbSpec, AbTurn, Cancel, Load, Notice, Observer, Rig, Rounds, RunFolder,
-    SelfWatch, StoredRun, TextAfter, turn_name,
+    Cancel, Load, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun, TextAfter,
 };
 use fizeau_metrics::{GoodputGoals, Side};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
