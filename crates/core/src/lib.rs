@@ -24,7 +24,9 @@ mod time;
 mod traits;
 mod units;
 
-pub use request::{EosRule, Message, Part, Prompt, Request, RequestId, Role, Scheduled, SessionId};
+pub use request::{
+    EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
+};
 pub use tape::{
     Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
     Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,
