@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, Request, Stamp, Tape, Transport};
+use fizeau_core::{Nanos, Release, Request, Tape, Transport};
 use fizeau_harness::{Cancel, Ended, LevelRun, Load, Measure, PlannedLevel, Rig, SelfWatch};
 use fizeau_metrics::{Precision, RandomBits, ResampleSeed, Support};
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
@@ -16,15 +16,10 @@ struct Uneven<'a>(&'a Paused);
 impl Transport for Uneven<'_> {
     type Error = Infallible;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         let service =
             Nanos::from_millis(50 + RandomBits::new(ResampleSeed(request.id.0)).below(101));
-        Server::new(self.0, service).send(request, intended, released).await
+        Server::new(self.0, service).send(request, release).await
     }
 }
 
