@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::{ImportedLevel, ImportedRun, Unseen};
 use serde_json::Value;
 

@@ -89,6 +89,20 @@ pub struct ComparedLevel {
 }
 
 impl ComparisonReport {
+    /// Whether nothing is worse, by Holm's correction over the figures of all levels and runs together, and at each level
+    /// something could be tested: where nothing was, nothing was shown not to be worse.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        let is_tested = |table: &ComparisonTable| table.family_size() > 0;
+        self.tables().all(is_tested) && !ComparisonTable::is_any_worse(self.tables())
+    }
+
+    /// The comparisons of all levels of all runs, in order.
+    pub fn tables(&self) -> impl Iterator<Item = &ComparisonTable> {
+        let levels = self.comparisons.iter().flat_map(|comparison| &comparison.levels);
+        levels.map(|level| &level.table)
+    }
+
     /// The document `fizeau.comparison/1`, indented, with a newline at its end.
     ///
     /// # Errors

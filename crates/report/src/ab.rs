@@ -5,7 +5,7 @@ use std::fmt::Write;
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
 use fizeau_record::{AbParty, AbReport, AbRound};
-use crate::View;
+use crate::Shown;
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use crate::terminal::{plain, wrap};
 use crate::{ComparisonView, LevelReport, LevelStatus};
@@ -13,14 +13,14 @@ use crate::{ComparisonView, LevelReport, LevelStatus};
 /// As wide as the other tables of commands that print text alone.
 const WIDTH: usize = 80;
 
-impl View<'_, AbReport> {
+impl Shown<'_, AbReport> {
     /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
     /// against a round. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
         for (side, party) in [(Side::Baseline, &self.a), (Side::Candidate, &self.b)] {
-            line(&mut out, &format!("{}  {}", letter(side), View(party).words()));
+            line(&mut out, &format!("{}  {}", letter(side), Shown(party).words()));
         }
         let workload = &self.setup.workload;
         let pause = match self.settle.get() {
@@ -40,14 +40,14 @@ impl View<'_, AbReport> {
         out.push('\n');
         self.table(&mut out);
         for round in &self.rounds {
-            View(round).remarks(&mut out);
+            Shown(round).remarks(&mut out);
         }
         out.push('\n');
         match &self.comparison {
             Err(reason) => wrapped(&mut out, &format!("No answer: {reason}")),
             Ok(table) => {
                 let view = ComparisonView { table, baseline: "A", candidate: "B" };
-                out.push_str(&View(&view).text());
+                out.push_str(&Shown(&view).text());
                 out.push('\n');
                 if let Some(requests) = &self.requests {
                     wrapped(&mut out, &beside(requests));
@@ -69,7 +69,7 @@ impl View<'_, AbReport> {
         let cells = a_tps.iter().zip(&b_tps).zip(a_ttft.iter().zip(&b_ttft));
         for (round, ((a_tps, b_tps), (a_ttft, b_ttft))) in self.rounds.iter().zip(cells) {
             let first = letter(round.first);
-            let verdict = View(round).verdict();
+            let verdict = Shown(round).verdict();
             let row = format!(
                 "{:>5} {first:>5} {a_tps:>8} {b_tps:>8}   {a_ttft:>8} {b_ttft:>8}   {verdict}",
                 round.number
@@ -133,7 +133,7 @@ fn answer(table: &ComparisonTable) -> String {
     format!("Answer: {}{undetected}", told.join("; "))
 }
 
-impl View<'_, AbParty> {
+impl Shown<'_, AbParty> {
     /// Its name, where it is and which model, in a line.
     fn words(&self) -> String {
         let AbParty { name, endpoint } = self.0;
@@ -142,7 +142,7 @@ impl View<'_, AbParty> {
     }
 }
 
-impl View<'_, AbRound> {
+impl Shown<'_, AbRound> {
     fn verdict(&self) -> String {
         let turn = |side| {
             let level = self.turn(side)?;

@@ -1,7 +1,7 @@
 //! The list for people: in a terminal, and as a table of a page.
 
 use fizeau_record::{CheckOutcome, CheckRow, Checklist};
-use crate::View;
+use crate::Shown;
 use crate::terminal::{plain, wrap};
 
 /// Which rows of a checklist to show.
@@ -14,7 +14,7 @@ pub enum ChecklistRows {
     All,
 }
 
-impl View<'_, Checklist> {
+impl Shown<'_, Checklist> {
     /// The list as text: `Checklist: 11 of 14 pass`, and below it the rows that are to be shown. Without a newline at its end.
     #[must_use]
     pub fn text(&self, rows: ChecklistRows, width: usize) -> String {

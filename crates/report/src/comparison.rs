@@ -11,7 +11,7 @@ use fizeau_metrics::{
     Answer, Basis, ComparedFigure, ComparisonTest, Effect, EffectKind, Tested,
 };
 
-use crate::View;
+use crate::Shown;
 use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
 use fizeau_record::text::number;
 use crate::terminal::{plain, wrap};
@@ -21,7 +21,7 @@ const WIDTH: usize = 80;
 /// More changed fields are counted, not shown.
 const MOST_CHANGED: usize = 12;
 
-impl View<'_, ComparisonView<'_>> {
+impl Shown<'_, ComparisonView<'_>> {
     /// The table and what belongs below it: which differences would have been found, the size of effects, what was tested and
     /// how. Lines of 80 columns; without a newline at the end.
     #[must_use]
@@ -189,7 +189,7 @@ pub(crate) fn p_value(p: f64) -> String {
     }
 }
 
-impl View<'_, ComparisonReport> {
+impl Shown<'_, ComparisonReport> {
     /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end.
     #[must_use]
     pub fn text(&self) -> String {
@@ -208,7 +208,7 @@ impl View<'_, ComparisonReport> {
                 [_] => "B",
                 _ => &comparison.candidate.name,
             };
-            out.push(wrap(&plain(&View(comparison).sentence(name)), WIDTH));
+            out.push(wrap(&plain(&Shown(comparison).sentence(name)), WIDTH));
         }
         out.join("\n")
     }
@@ -243,7 +243,7 @@ impl View<'_, ComparisonReport> {
                 out.push(format!("{}:", level.name));
             }
             let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
-            out.push(View(&view).text());
+            out.push(Shown(&view).text());
             let notes = level.notes.iter().map(|text| format!("note: {}", plain(text)));
             out.extend(notes.map(|text| wrap(&text, WIDTH)));
         }

@@ -74,7 +74,7 @@ mod sol;
 mod sweep;
 mod table;
 mod terminal;
-mod view;
+mod shown;
 mod vllm;
 mod whatif;
 
@@ -111,7 +111,7 @@ pub use sol::{
     BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
     SolView,
 };
-pub use view::View;
+pub use shown::Shown;
 pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,

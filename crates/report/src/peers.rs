@@ -12,7 +12,7 @@ use figure::{difference, shown};
 use fizeau_metrics::{OwnFigures, PeerFigure, PeerReport, PeerUnit, PeerValue};
 use fizeau_record::{PeerComparison, PeerRow};
 
-use crate::View;
+use crate::Shown;
 use crate::terminal::wrap;
 
 /// The figures of `report`, beside those of `own`: both of the same tapes.
@@ -20,7 +20,7 @@ use crate::terminal::wrap;
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
 /// use fizeau_metrics::{OwnFigures, Peer, PeerSettings};
-/// use fizeau_report::{View, beside_ours};
+/// use fizeau_report::{Shown, beside_ours};
 ///
 /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
 /// let mut tape = Tape::sent_at(ms(0));
@@ -31,7 +31,7 @@ use crate::terminal::wrap;
 /// let own = OwnFigures::of([&tape], &settings);
 /// let both = beside_ours(&Peer::AiPerf.figures([&tape], &settings), &own);
 /// let line = "inter_token_latency.avg                  ms        2.2222      10.000      -78 %";
-/// assert!(View(&both).text(80).contains(line));
+/// assert!(Shown(&both).text(80).contains(line));
 /// ```
 #[must_use]
 pub fn beside_ours(report: &PeerReport, own: &OwnFigures) -> PeerComparison {
@@ -90,7 +90,7 @@ const WIDTHS: [usize; 5] = [40, 5, 11, 11, 10];
 /// How many names of absent figures are said for one reason.
 const NAMED: usize = 3;
 
-impl View<'_, PeerComparison> {
+impl Shown<'_, PeerComparison> {
     /// A table with a line a figure, and below it why some are absent. It needs 80 columns; sentences are broken to fit
     /// `width`. Without a newline after the last line.
     #[must_use]

@@ -8,14 +8,14 @@ use fizeau_roofline::HourlyRate;
 
 use fizeau_record::text::{self, usd, usd_beside};
 use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
-use crate::View;
+use crate::Shown;
 use fizeau_record::Bounds;
 use fizeau_record::text::{number, percent};
 use crate::terminal::{plain, wrap};
 
 const WIDTH: usize = 80;
 
-impl View<'_, PlanReport> {
+impl Shown<'_, PlanReport> {
     /// What was asked, the plans side by side, each of them, and what other goals would cost. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
@@ -36,13 +36,13 @@ impl View<'_, PlanReport> {
         }
         for plan in self.plans() {
             out.push('\n');
-            View(plan).text(self.ask(), &mut out);
+            Shown(plan).text(self.ask(), &mut out);
         }
         out
     }
 }
 
-impl View<'_, Plan> {
+impl Shown<'_, Plan> {
     fn text(&self, ask: &PlanAsk, out: &mut String) {
         let source = &self.source;
         match source.name == source.from {
@@ -50,7 +50,7 @@ impl View<'_, Plan> {
             false => line(out, &format!("{}: {}", source.name, source.from)),
         }
         match &self.outcome {
-            Ok(planned) => View(planned).text(self, out),
+            Ok(planned) => Shown(planned).text(self, out),
             Err(reason) => line(out, &format!("  No plan: {reason}.")),
         }
         self.notes(out);
@@ -58,7 +58,7 @@ impl View<'_, Plan> {
     }
 }
 
-impl View<'_, Planned> {
+impl Shown<'_, Planned> {
     fn text(&self, plan: &Plan, out: &mut String) {
         self.replica(out);
         let heads = ["likely", "at the low end"];

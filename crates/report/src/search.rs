@@ -4,7 +4,7 @@ use std::fmt::Write;
 use fizeau_record::text::{four_digits, number};
 use fizeau_record::{Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
 
-use crate::View;
+use crate::Shown;
 use crate::terminal::{plain, wrap};
 
 /// As wide as the other tables of commands that print text alone.
@@ -12,7 +12,7 @@ const WIDTH: usize = 80;
 /// As many goals as there is room for; the file has all of them.
 const GOALS: usize = 4;
 
-impl View<'_, SearchReport> {
+impl Shown<'_, SearchReport> {
     /// All levels in a table of 80 columns, then the answer and how far it is to be trusted. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {

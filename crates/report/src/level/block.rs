@@ -11,13 +11,13 @@ use fizeau_record::{LevelReport, LevelStatus, SpeedOfLight};
 use super::tail;
 use fizeau_roofline::Share;
 
-use crate::View;
+use crate::Shown;
 use crate::block::{heading, line};
 use fizeau_record::text::{number, percent, supported};
 use crate::terminal::{plain, wrap};
 use fizeau_record::text;
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first
     /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, what was asked for
     /// beside what was sent, the client's proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
@@ -180,7 +180,7 @@ impl View<'_, LevelReport> {
     }
 }
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// A latency; in one line that it is not known where another tool did not see it.
     fn seen(&self, name: &str, sample: &Distribution) -> Vec<String> {
         match &self.unseen {

@@ -4,11 +4,11 @@ use fizeau_metrics::{Attainment, GoalAttainment};
 
 use fizeau_record::LevelReport;
 use super::block::ends;
-use crate::View;
+use crate::Shown;
 use crate::block::line;
 use fizeau_record::text::{number, percent};
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// The rate and share of good requests, and the share that met each goal; nothing without goals.
     pub(super) fn goodput_lines(&self) -> Vec<String> {
         let summary = &self.summary;

@@ -2,13 +2,13 @@
 
 use fizeau_metrics::{CeilingLimit, Distribution, Statistic};
 
-use crate::View;
+use crate::Shown;
 use crate::block::line;
 use crate::terminal::plain;
 use fizeau_record::LevelReport;
 use fizeau_record::text::{self, number, percent};
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// The proof as lines of the block: every figure that there is.
     pub(super) fn proof_lines(&self) -> Vec<String> {
         if self.is_simulated() {

@@ -2,12 +2,12 @@
 
 use fizeau_metrics::{PrecisionOutcome, Support};
 
-use crate::View;
+use crate::Shown;
 use fizeau_record::{LevelReport, Until};
 use crate::Charset;
 use crate::block::line;
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached: +-1.9 % after 612 requests`: a block is ASCII.
     pub(super) fn until_lines(&self) -> Vec<String> {
         let Some(until) = &self.until else { return Vec::new() };

@@ -8,11 +8,11 @@ use fizeau_metrics::{
 
 use fizeau_record::LevelReport;
 use super::block::{ends, sentence};
-use crate::View;
+use crate::Shown;
 use crate::block::line;
 use fizeau_record::text::{number, supported};
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// How much was going on at a time.
     pub(super) fn over_time_lines(&self) -> Vec<String> {
         let Some(over_time) = &self.summary.over_time else {

@@ -5,11 +5,11 @@ use fizeau_metrics::{Arrivals, CacheExpectation, LengthCheck, TokenDistribution}
 
 use fizeau_record::LevelReport;
 use super::proof::tail;
-use crate::View;
+use crate::Shown;
 use crate::block::line;
 use fizeau_record::text::percent;
 
-impl View<'_, LevelReport> {
+impl Shown<'_, LevelReport> {
     /// The arrivals of an open loop; those of a closed one are the endpoint's doing.
     pub(super) fn arrivals(&self) -> Option<&Arrivals> {
         match self.asked.arrivals {

@@ -4,7 +4,7 @@ use fizeau_metrics::Verdict;
 
 use super::escape;
 use super::{folded, table};
-use crate::View;
+use crate::Shown;
 use fizeau_record::text::percent;
 use fizeau_record::text::MILLION;
 use fizeau_record::STAND_IN_NOTE;
@@ -14,7 +14,7 @@ use crate::terminal::{Charset, Pen, Style};
 use fizeau_record::text::listed;
 use crate::{CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// The report as Markdown, as GitHub shows it: the verdict first, then what one came for, the levels, and the rest folded
     /// away. Foreign text is escaped. Ends with a newline.
     ///

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::table::{ends, rounded};
 use fizeau_record::text::{percent, supported};
 use fizeau_record::{goal_limit, goal_name, text};
-use crate::View;
+use crate::Shown;
 use crate::{
     ChartFigure, ChartLevel, ChartRun, Decision, GoalResult, LevelReport, OperatingPoint,
     SpeedOfLight, SweepReport,
@@ -206,7 +206,7 @@ fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
         }));
         return Answer::known(NAME, percent(share.get()), lines);
     }
-    let reasons = View(report).speed_of_light_reasons().join("; ");
+    let reasons = Shown(report).speed_of_light_reasons().join("; ");
     let why = if reasons.is_empty() { "nothing was measured".to_owned() } else { reasons };
     Answer::absent(NAME, "absent", why)
 }

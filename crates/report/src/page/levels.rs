@@ -7,7 +7,7 @@ use fizeau_metrics::Statistic;
 use serde::Serialize;
 
 use super::table::{Cell, Head, Row, Table};
-use crate::View;
+use crate::Shown;
 use crate::level::part_cells;
 use fizeau_record::text::supported;
 use fizeau_record::STAND_IN_NOTE;
@@ -64,7 +64,7 @@ const COLUMNS: [Column; 14] = [
 
 impl Levels {
     pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
-        let kinds = View(report).kinds();
+        let kinds = Shown(report).kinds();
         let tables = kinds.iter().enumerate().map(|(nth, kind)| table(report, run, kind, nth));
         Self {
             tables: tables.collect(),
@@ -134,14 +134,14 @@ fn standing(report: &SweepReport, index: usize) -> Option<(&'static str, String)
             ("chosen", "operating point".to_owned())
         }
         Place::Frontier => ("best", "on the frontier".to_owned()),
-        Place::Dominated { by } => ("dimmed", format!("dominated by {}", View(report).label_of(*by))),
+        Place::Dominated { by } => ("dimmed", format!("dominated by {}", Shown(report).label_of(*by))),
         Place::LeftOut { reason } => ("dimmed", format!("left out: {reason}")),
     })
 }
 
 fn notes(report: &SweepReport) -> Vec<String> {
     let mut notes = Vec::new();
-    let never = View(report).never_measured();
+    let never = Shown(report).never_measured();
     if !never.is_empty() {
         notes.push(format!("Left out: {}.", never.join(", ")));
     }
@@ -172,7 +172,7 @@ fn failures(report: &SweepReport) -> Option<String> {
         for (class, count) in &level.summary.requests.by_class {
             let (total, parts) = all.entry(*class).or_default();
             *total += count;
-            parts.push(format!("{count} at {}", View(report).label(level.load)));
+            parts.push(format!("{count} at {}", Shown(report).label(level.load)));
         }
     }
     let words =
@@ -183,7 +183,7 @@ fn failures(report: &SweepReport) -> Option<String> {
 
 /// What the runs of each load came to together; none where each was measured once.
 fn repeats(report: &SweepReport) -> Option<Table> {
-    let rows = View(report).repeat_rows();
+    let rows = Shown(report).repeat_rows();
     let row = |row: [String; 6]| Row::plain(row.map(Cell::text));
     (!rows.is_empty()).then(|| Table {
         name: None,
@@ -256,7 +256,7 @@ fn windows(report: &SweepReport) -> Option<Table> {
     ];
     let sent = report.levels().iter().filter(|level| level.summary.requests.sent > 0);
     let row = |level: &LevelReport| {
-        let load = Cell::text(View(report).label(level.load));
+        let load = Cell::text(Shown(report).label(level.load));
         match &level.summary.windowed.part {
             Ok(part) => Row::plain([load].into_iter().chain(part_cells(part).map(Cell::text))),
             Err(none) => {
@@ -277,6 +277,6 @@ fn windows(report: &SweepReport) -> Option<Table> {
 
 /// Each level with all that is known of it.
 pub(super) fn records(report: &SweepReport) -> Vec<Record> {
-    let record = |level: &LevelReport| Record { load: level.load.words(), text: View(level).block() };
+    let record = |level: &LevelReport| Record { load: level.load.words(), text: Shown(level).block() };
     report.levels().iter().map(record).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{SweepReport, View};
+use crate::{SweepReport, Shown};
 
 /// Other tools' figures, level by level.
 #[derive(Debug, Serialize)]
@@ -38,17 +38,17 @@ impl Peers {
         for level in report.levels() {
             let load = level.load.words();
             if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
-                made_up.push(View(report).label(level.load));
+                made_up.push(Shown(report).label(level.load));
                 continue;
             }
             match level.detail.as_deref() {
-                None => unread.push(View(report).label(level.load)),
-                Some(detail) if detail.peers.is_empty() => many.push(View(report).label(level.load)),
+                None => unread.push(Shown(report).label(level.load)),
+                Some(detail) if detail.peers.is_empty() => many.push(Shown(report).label(level.load)),
                 Some(detail) => {
                     let tool = |peer: &crate::PeerComparison| {
                         // Most figures of most tools are as ours: named once, they would fill half of the page as rows.
-                        let (rows, same) = View(peer).parted();
-                        let (version, absences) = (peer.version.clone(), View(peer).absences());
+                        let (rows, same) = Shown(peer).parted();
+                        let (version, absences) = (peer.version.clone(), Shown(peer).absences());
                         Tool { version, rows, same: same.join(", "), absences }
                     };
                     levels.push(Level { load, tools: detail.peers.iter().map(tool).collect() });

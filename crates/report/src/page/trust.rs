@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::imported;
 use super::table::{Cell, Head, Row, Table};
-use crate::View;
+use crate::Shown;
 use crate::level::tail;
 use fizeau_record::text::percent;
 use fizeau_record::text::{self, listed};
@@ -37,15 +37,15 @@ struct Reason {
 
 impl Trust {
     pub(super) fn of(report: &SweepReport) -> Self {
-        let mut reasons = View(report).reasons();
+        let mut reasons = Shown(report).reasons();
         reasons.retain(|reason| reason.0 != Verdict::Valid);
         let reason = |(verdict, text, loads): (Verdict, &str, Vec<String>)| Reason {
             verdict: verdict.as_str(),
             text: text.to_owned(),
             at: listed(&loads),
         };
-        let notes = View(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
-        let light = View(report).speed_of_light_reasons().into_iter();
+        let notes = Shown(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
+        let light = Shown(report).speed_of_light_reasons().into_iter();
         let light = light.map(|reason| format!("No speed of light: {reason}."));
         let nothing = match report.levels() {
             [] => "No level was measured.",
@@ -59,7 +59,7 @@ impl Trust {
             nothing,
             reasons: reasons.into_iter().map(reason).collect(),
             notes: notes.chain(light).collect(),
-            headline: View(&checklist).headline(),
+            headline: Shown(&checklist).headline(),
             checklist: self::checklist(checklist.rows()),
             client: client(report),
         }

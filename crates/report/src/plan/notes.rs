@@ -2,12 +2,12 @@
 
 use super::super::{Bursts, NotPlanned, Plan, SimulatedBursts};
 use super::{line, price};
-use crate::View;
+use crate::Shown;
 use fizeau_record::text::{number, percent};
 use crate::LoadPoint;
 use fizeau_record::text::listed;
 
-impl View<'_, Plan> {
+impl Shown<'_, Plan> {
     pub(super) fn notes(&self, out: &mut String) {
         line(out, &format!("  Price: {}.", price(&self.source.hour)));
         if let Ok(planned) = &self.outcome {

@@ -3,7 +3,7 @@
 use fizeau_record::text::usd;
 use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
 use super::line;
-use crate::View;
+use crate::Shown;
 use fizeau_record::text::{number, percent};
 
 /// The columns of a table of plans, behind the label.
@@ -11,7 +11,7 @@ const HEADS: [&str; 5] = ["req/s each", "replicas", "devices", "USD/hour", "USD/
 /// How wide a label may be.
 const LABEL: usize = 24;
 
-impl View<'_, PlanReport> {
+impl Shown<'_, PlanReport> {
     /// Each plan in a line, the cheapest marked.
     pub(super) fn side_by_side(&self, out: &mut String) {
         out.push('\n');
@@ -31,7 +31,7 @@ impl View<'_, PlanReport> {
     }
 }
 
-impl View<'_, Plan> {
+impl Shown<'_, Plan> {
     /// What other goals would cost.
     pub(super) fn prices(&self, ask: &PlanAsk, out: &mut String) {
         if self.prices.is_empty()

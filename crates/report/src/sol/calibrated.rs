@@ -6,9 +6,9 @@ use fizeau_roofline::Interval;
 
 use super::grid::Grid;
 use super::quantity::row;
-use crate::View;
+use crate::Shown;
 
-impl View<'_, Calibrated<'_>> {
+impl Shown<'_, Calibrated<'_>> {
     /// The figures as a table, or none where they are refused.
     pub(super) fn table(&self) -> Option<Vec<String>> {
         let of = self.prediction.ok()?;

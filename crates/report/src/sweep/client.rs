@@ -4,12 +4,12 @@ use fizeau_core::{Millis, StampSource};
 use fizeau_metrics::Distribution;
 
 use fizeau_record::SweepReport;
-use crate::View;
+use crate::Shown;
 use fizeau_record::text::{number, percent};
 use fizeau_record::text;
 use crate::{LevelReport, Tail};
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a
     /// level, and where nobody measured.
     pub(crate) fn client_lines(&self) -> Option<[String; 2]> {

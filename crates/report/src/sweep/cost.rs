@@ -3,9 +3,9 @@
 use fizeau_record::text;
 use fizeau_record::SweepReport;
 
-use crate::View;
+use crate::Shown;
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// What a million output tokens cost at the operating point: `0.185 USD, at 2.50 USD a device-hour, as given`; none where that
     /// is not known.
     pub(crate) fn cost_words(&self) -> Option<String> {

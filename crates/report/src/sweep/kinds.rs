@@ -1,10 +1,10 @@
 //! Closed and open loops in one sweep: which levels are of one kind, and what their loads are called beside one another.
 
 use fizeau_record::SweepReport;
-use crate::View;
+use crate::Shown;
 use crate::LoadPoint;
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// The indices of the levels, those of each kind of load by themselves.
     pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
         let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();

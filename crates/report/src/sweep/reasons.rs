@@ -6,11 +6,11 @@ use fizeau_core::FailureClass;
 use fizeau_metrics::Verdict;
 
 use fizeau_record::SweepReport;
-use crate::View;
+use crate::Shown;
 use crate::LevelReport;
 use fizeau_record::text::listed;
 
-impl<'a> View<'a, SweepReport> {
+impl<'a> Shown<'a, SweepReport> {
     /// Every reason against a level, each text once, with the loads of the levels that it applies to. Of what was measured
     /// beyond the speed of light, that which is furthest beyond speaks for all.
     pub(crate) fn reasons(&self) -> Vec<(Verdict, &'a str, Vec<String>)> {

@@ -4,9 +4,9 @@ use fizeau_core::Millis;
 use fizeau_record::text::{half_width, supported};
 use fizeau_record::{MeanOverRuns, RangeOverRuns, Repeats, SweepReport};
 
-use crate::View;
+use crate::Shown;
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// The heads of the table of repeats, and its rows.
     pub(crate) fn repeat_rows(&self) -> Vec<[String; 6]> {
         let dash = || "-".to_owned();

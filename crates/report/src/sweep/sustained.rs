@@ -3,9 +3,9 @@
 use fizeau_record::text::{number, supported};
 use fizeau_record::{GoalResult, LevelReport, SweepReport, requests_interval};
 
-use crate::View;
+use crate::Shown;
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// What came of it in a sentence, and how each goal came out; nothing without one.
     pub(crate) fn sustained_words(&self) -> Vec<String> {
         let Some(sustained) = self.sustained() else { return Vec::new() };

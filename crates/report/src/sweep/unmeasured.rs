@@ -2,9 +2,9 @@
 
 use fizeau_record::{SweepReport, Unmeasured};
 
-use crate::View;
+use crate::Shown;
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// What was never measured or is lost, each reason once: `64, 128 (never measured: ...)`.
     pub(crate) fn never_measured(&self) -> Vec<String> {
         let alike = |one: &Unmeasured, next: &Unmeasured| {

@@ -1,10 +1,10 @@
 //! Which levels came to know what they were to find out.
 
 use fizeau_record::{SweepReport, Until};
-use crate::View;
+use crate::Shown;
 
 
-impl View<'_, SweepReport> {
+impl Shown<'_, SweepReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached at 1, 2; not reached at 4 (±2.6 %)`.
     pub(crate) fn until_lines(&self) -> Vec<String> {
         let asked = self.levels().iter().find_map(|level| level.until.as_ref());

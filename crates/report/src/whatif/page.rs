@@ -5,14 +5,14 @@ use std::fmt::Write;
 use fizeau_record::slo_words as words;
 use super::words::cells;
 use fizeau_record::{Variant, WhatIf, variant_letter as letter};
-use crate::View;
+use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
 
 /// What the page adds to the looks of every page.
 const STYLE: &str = include_str!("page.css");
 
-impl View<'_, WhatIf> {
+impl Shown<'_, WhatIf> {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
     /// run. Foreign text is escaped everywhere.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use super::text::tail;
 use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
-use crate::View;
+use crate::Shown;
 use crate::LevelReport;
 use crate::pictures::{Families, Family, Member};
 
@@ -10,7 +10,7 @@ use crate::pictures::{Families, Family, Member};
     clippy::redundant_closure_for_method_calls,
     reason = "a method's path is of one lifetime only"
 )]
-impl View<'_, WhatIf> {
+impl Shown<'_, WhatIf> {
     /// The content of `chart.svg`: each configuration's levels, throughput against latency, light and dark, with its key. None where
     /// nothing can be drawn, since no configuration ran.
     #[must_use]

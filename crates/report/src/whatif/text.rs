@@ -5,7 +5,7 @@ use std::fmt::Write;
 use fizeau_record::slo_words as words;
 use super::words::cells;
 use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
-use crate::View;
+use crate::Shown;
 use fizeau_record::text::{column_decimals, number};
 use crate::terminal::{plain, wrap};
 use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
@@ -14,7 +14,7 @@ const WIDTH: usize = 80;
 /// Configurations side by side in a table by load.
 const ABREAST: usize = 7;
 
-impl View<'_, WhatIf> {
+impl Shown<'_, WhatIf> {
     /// The configurations, where each is to run, the answer, and the figures by load. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {

@@ -4,9 +4,9 @@ use fizeau_metrics::Verdict;
 use fizeau_record::text::{listed, number};
 use fizeau_record::{Chosen, OperatingPoint, Place, SweepReport, Tail, Variant, WhatIf, variant_letter as letter};
 
-use crate::View;
+use crate::Shown;
 
-impl View<'_, WhatIf> {
+impl Shown<'_, WhatIf> {
     /// What is to be said of each configuration that has no level within the goals.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remark = |(index, variant): (usize, &Variant)| {
@@ -70,7 +70,7 @@ impl View<'_, WhatIf> {
         }
         doubts.push(format!("Verdict: {}", self.verdict().as_str()));
         for (letter, sweep) in self.lettered() {
-            for (verdict, text, loads) in View(sweep).reasons() {
+            for (verdict, text, loads) in Shown(sweep).reasons() {
                 let own = format!("! left out: {letter} at ");
                 let is_said =
                     doubts.iter().any(|doubt| doubt.starts_with(&own) && doubt.contains(text));

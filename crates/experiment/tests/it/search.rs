@@ -3,10 +3,13 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Millis, Nanos};
-use fizeau_harness::{
-    Cancel, Confirmation, Judgement, LevelAsk, LevelLoad, LevelSize, LoadSearch, LoadSearchError,
-    LoadSearchSpec, Over, Purpose, Rig, SearchStep, SelfWatch, Sweep, SweepSpec,
+use fizeau_experiment::{
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
+    SearchStep, Sweep, SweepSpec,
 };
+use fizeau_experiment::{LevelAsk, LevelSize};
+use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_record::LevelLoad;
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
 use fizeau_workload::{Lengths, Spec};

@@ -4,11 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-use fizeau_core::{Clock, Nanos, Prompt, Request, Stamp, Tape, Transport};
-use fizeau_harness::{
-    Ab, AbPrompts, AbSpec, AbTurn, Cancel, Load, Notice, Observer, Rig, Rounds, RunFolder,
-    SelfWatch, StoredRun, TextAfter, turn_name,
-};
+use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Transport};
+use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
+use fizeau_harness::{Cancel, Load, Notice, Observer, Rig, SelfWatch, TextAfter};
+use fizeau_record::{RunFolder, StoredRun};
 use fizeau_metrics::{GoodputGoals, Side};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
 
@@ -47,7 +46,7 @@ struct Noted<'a> {
 impl Transport for Noted<'_> {
     type Error = Infallible;
 
-    async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         self.asked.borrow_mut().push((self.side, self.time.now(), request.clone()));
         if let Some((cancel, left)) = self.call_off {
             left.set(left.get() - 1);
@@ -55,7 +54,7 @@ impl Transport for Noted<'_> {
                 cancel.cancel();
             }
         }
-        self.server.send(request, i, r).await
+        self.server.send(request, release).await
     }
 }
 
@@ -193,7 +192,7 @@ fn each_turn_is_a_level_of_the_folder() {
     folder.write_text("run.json", "{\"schema\": \"fizeau.run/1\"}").unwrap();
     measured(&spec(5), None, Some(&folder));
     let stored = StoredRun::open(&path).unwrap();
-    let names: Vec<&str> = stored.levels().iter().map(fizeau_harness::StoredLevel::name).collect();
+    let names: Vec<&str> = stored.levels().iter().map(fizeau_record::StoredLevel::name).collect();
     assert_eq!(names[..6], ["a-01", "a-02", "a-03", "a-04", "a-05", "b-01"]);
     assert_eq!(stored.levels()[9].tapes().unwrap().count(), 6);
     std::fs::remove_dir_all(&path).unwrap();

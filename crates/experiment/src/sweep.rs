@@ -1,26 +1,22 @@
 //! A sweep: the same workload at rising load.
 
-mod load;
-mod plan;
 mod refine;
+mod size;
 mod stop;
 
 use std::sync::Arc;
 
+use fizeau_core::Nanos;
+use fizeau_harness::{DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel};
+use fizeau_record::{FolderError, LevelDocument, LevelLoad, LevelPlan, LevelRole, PlannedArrivals, RunFolder, level_folder};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
-use fizeau_workload::{Dataset, Plan, Spacing, Spec, SpecError, TextCodec, WalkError};
+use fizeau_workload::{
+    Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
+};
 
-pub use load::{LevelAsk, LevelLoad, LevelSize};
-pub(crate) use plan::LEVEL;
-pub use plan::{LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
 pub use refine::{Tried, load_between, rates_up_to};
+pub use size::{LevelAsk, LevelSize};
 pub use stop::{LevelYield, Saturated, StopRule};
-
-use crate::drive::{DriveError, Load};
-use crate::level::{LevelRun, Measure, PlannedLevel};
-use crate::observe::{Notice, Observer};
-use crate::{FolderError, RunFolder};
-use plan::LevelDocument;
 
 /// What to sweep.
 #[derive(Debug, Clone)]
@@ -66,6 +62,47 @@ impl SweepSpec {
     }
 }
 
+impl SweepSpec {
+    /// What the level that is asked for is to be.
+    #[must_use]
+    pub fn level_plan(&self, ask: LevelAsk) -> LevelPlan {
+        let LevelAsk { load, visit, size } = ask;
+        let cv_squared = match self.spacing {
+            Spacing::Even => 0.0,
+            Spacing::Random { burstiness } => 1.0 / burstiness,
+        };
+        LevelPlan {
+            load: Some(load),
+            visit: Some(visit),
+            role: None,
+            requests: size.requests_at(load).get(),
+            warmup_requests: size.warmup_at(load),
+            max_in_flight: load.concurrency().map(std::num::NonZeroU32::get),
+            arrivals: match load {
+                LevelLoad::Concurrency(_) => None,
+                LevelLoad::Rate(rate) => {
+                    Some(PlannedArrivals { rate_per_s: rate.get(), cv_squared })
+                }
+            },
+            release_for_ms: size.time.map(Nanos::to_millis),
+            seed: Some(load.seed(self.workload.seed, visit).0),
+            window: self.window.into(),
+            until: self.until.as_ref().map(Precision::to_string),
+        }
+    }
+}
+
+/// When the requests of a level leave. `spacing` is for open loops.
+fn arrivals(load: LevelLoad, spacing: Spacing) -> Arrivals {
+    match (load, spacing) {
+        (LevelLoad::Concurrency(_), _) => Arrivals::ClosedLoop,
+        (LevelLoad::Rate(rate), Spacing::Even) => Arrivals::Constant { rate },
+        (LevelLoad::Rate(rate), Spacing::Random { burstiness }) => {
+            Arrivals::Gamma { rate, burstiness, rescale: Rescale::None }
+        }
+    }
+}
+
 /// One level of a sweep, measured.
 #[derive(Debug, Clone)]
 pub struct SweptLevel {
@@ -100,7 +137,7 @@ pub enum SweepError<T: std::error::Error> {
 
 /// A sweep under way: each call measures a level, so that the caller can keep each as it comes.
 ///
-/// It is measured with a [`Crew`](crate::Crew) or a [`Rig`](crate::Rig), given by value or as `&mut`. Tapes go to the
+/// It is measured with a [`Crew`](fizeau_harness::Crew) or a [`Rig`](fizeau_harness::Rig), given by value or as `&mut`. Tapes go to the
 /// level's file and to the observer, and are not kept.
 #[derive(Debug)]
 pub struct Sweep<'a, M> {
@@ -207,7 +244,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
     fn plan(&self, LevelAsk { load, visit, size }: LevelAsk) -> Result<Plan, SpecError> {
         let spec = Spec {
             requests: size.requests_at(load),
-            arrivals: load.arrivals(self.spec.spacing),
+            arrivals: arrivals(load, self.spec.spacing),
             seed: load.seed(self.spec.workload.seed, visit),
             ..self.spec.workload.clone()
         };

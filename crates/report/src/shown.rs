@@ -6,26 +6,26 @@ use std::ops::Deref;
 ///
 /// ```
 /// use fizeau_record::{Setup, SweepReport};
-/// use fizeau_report::View;
+/// use fizeau_report::Shown;
 ///
 /// let sweep = SweepReport::new(Setup::default(), Vec::new(), None);
-/// assert!(View(&sweep).markdown().starts_with("#"));
+/// assert!(Shown(&sweep).markdown().starts_with("#"));
 /// ```
 #[derive(Debug)]
-pub struct View<'a, T>(
+pub struct Shown<'a, T>(
     /// What is shown.
     pub &'a T,
 );
 
-impl<T> Clone for View<'_, T> {
+impl<T> Clone for Shown<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for View<'_, T> {}
+impl<T> Copy for Shown<'_, T> {}
 
-impl<T> Deref for View<'_, T> {
+impl<T> Deref for Shown<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
