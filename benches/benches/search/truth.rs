@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::PerSec;
-use fizeau::harness::{LevelAsk, LevelLoad, Over};
+use fizeau::experiment::Over;
+use fizeau::experiment::LevelAsk;
+use fizeau::record::LevelLoad;
 
 use crate::cases::{CASES, Case, LONG};
 

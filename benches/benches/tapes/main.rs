@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use fizeau::core::Tape;
-use fizeau::harness::StoredTapes;
+use fizeau::record::StoredTapes;
 use fizeau::metrics::{GoodputGoals, LevelTally};
 use fizeau_benches::{Since, Spent};
 

@@ -5,11 +5,11 @@ mod prepare;
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::harness::{
-    Ab, AbPrompts, AbTurn, Cancel, Crew, LevelPlan, Pacer, Rounds, connections_ahead, turn_name,
-};
+use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
+use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
+use fizeau::record::LevelPlan;
 use fizeau::metrics::{Side, Verdict};
-use fizeau::report::{AbParty, AbReport, AbRound, LevelReport};
+use fizeau::report::{Shown, AbParty, AbReport, AbRound, LevelReport};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::AbArgs;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(report.text())?;
+        say(Shown(&report).text())?;
         say(format!("run folder: {}", folder.path().display()))?;
     }
     written?;

@@ -2,7 +2,8 @@
 
 mod place;
 
-use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
+use fizeau::record::RunFolder;
 use fizeau::metrics::{Slo, Thresholds};
 use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};

@@ -2,7 +2,7 @@
 
 use fizeau_pareto::{Axis, Direction};
 
-use crate::words::listed;
+use fizeau_record::text::listed;
 use Direction::{Maximize, Minimize};
 
 /// Two columns of a [`LevelTable`](crate::LevelTable) that people hold against each other, by a name.

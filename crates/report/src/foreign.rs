@@ -38,7 +38,6 @@ mod serving;
 mod sglang;
 mod statistics;
 mod text;
-mod unseen;
 mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
@@ -48,11 +47,13 @@ pub use file::ForeignFile;
 pub use format::{ExportLevel, ExportedFile, ForeignFormat};
 pub use formats::ForeignFormats;
 pub use imported::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource,
+
 };
 pub use name::plain_name;
 pub use run::ImportedRun;
-pub use unseen::Unseen;
+
+use fizeau_record::NotKnown;
 
 use figures::FigureSheet;
 

@@ -134,10 +134,10 @@ const LAYERS: [Layer; 17] = [
         name: "fizeau-harness",
         rank: 3,
         ours: &[
+            "fizeau-record",
             "fizeau-workload",
             "fizeau-transport",
             "fizeau-metrics",
-            "fizeau-pareto",
             "fizeau-core",
         ],
         external: &[

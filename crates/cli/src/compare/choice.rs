@@ -1,6 +1,6 @@
 //! What `fizeau compare` and `fizeau ab` have in common: which figures are decided, and what sets the pace of a run.
 
-use fizeau::harness::RunRecord;
+use fizeau::record::RunRecord;
 use fizeau::metrics::{Figure, FigureChoice, GoodputGoals, Pace};
 
 /// What the replies were made of.

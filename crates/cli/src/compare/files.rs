@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fizeau::harness::RunRecord;
+use fizeau::record::RunRecord;
 use fizeau::metrics::{
     ComparisonSettings, ComparisonTable, EffectInterval, Figure, FigureChoice, IntervalFigure,
     Metric,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fizeau::harness::{RunRecord, StoredLevel};
+use fizeau::record::{RunRecord, StoredLevel};
 use fizeau::metrics::{ComparedRequests, GoodputGoals, Pace};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fizeau::harness::{RunRecord, StoredRun};
+use fizeau::record::{RunRecord, StoredRun};
 use fizeau::metrics::{GoodputGoals, Pace};
 
 use super::choice;

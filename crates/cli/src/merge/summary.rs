@@ -1,7 +1,7 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
 use fizeau::core::PerSec;
-use fizeau::harness::{RunRecord, StoredEnding};
+use fizeau::record::{RunRecord, StoredEnding};
 use fizeau::metrics::{
     CacheExpectation, ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom,
     LevelTally, Reason, Room, Thresholds, Verdict, judge,

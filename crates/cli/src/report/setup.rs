@@ -1,7 +1,7 @@
 //! What was run, read back from `run.json`.
 
 use fizeau::core::PerSec;
-use fizeau::harness::{RunRecord, StoredLevel};
+use fizeau::record::{RunRecord, StoredLevel};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{
     Asked, AskedArrivals, Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload,

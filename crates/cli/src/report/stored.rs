@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fizeau::harness::{StoredEnding, StoredRun};
+use fizeau::record::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
 use fizeau::report::{
     LevelReport, LevelStatus, LightCurve, Profile, Setup, SweepReport, Unmeasured,

@@ -4,9 +4,10 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{
-    Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, Sweep, SweptLevel, level_folder,
-};
+use fizeau::experiment::{Sweep, SweptLevel};
+use fizeau::experiment::LevelAsk;
+use fizeau::harness::{Cancel, Measure};
+use fizeau::record::{LevelLoad, LevelRole, RunFolder, level_folder};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;

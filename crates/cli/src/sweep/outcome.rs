@@ -1,6 +1,7 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
-use fizeau::harness::{Cancel, Measure, RunFolder};
+use fizeau::harness::{Cancel, Measure};
+use fizeau::record::RunFolder;
 use fizeau::metrics::Verdict;
 use fizeau::report::{Decision, Sustained, SweepReport};
 

@@ -2,8 +2,9 @@
 
 use fizeau_metrics::{Answer, ComparedFigure, Effect, Tested};
 
-use super::{ComparisonView, WIDTH, p_value};
-use crate::number::number;
+use super::{WIDTH, p_value};
+use crate::ComparisonView;
+use fizeau_record::text::number;
 use crate::terminal::{plain, wrap};
 
 /// One line of the table.

@@ -6,7 +6,7 @@ use fizeau_pareto::{Direction, frontier};
 use serde::Serialize;
 
 use super::{ImportedAbout, ImportedLevel};
-use crate::setup::NOT_RECORDED;
+use fizeau_record::NOT_RECORDED;
 use crate::{
     Asked, AskedArrivals, ChartFigure, ChartFigures, ChartLevel, ChartPlace, ChartRun, Connections,
     Endpoint, Engine, Host, LoadKind, LoadPoint, Setup, ToolVersion, Workload,

@@ -1,7 +1,7 @@
 //! An imported run for a terminal.
 
 use super::{ImportedLevel, ImportedRun};
-use crate::number::column_decimals;
+use fizeau_record::text::column_decimals;
 use crate::{Charset, ChecklistRows, Style, Terminal};
 
 /// The most columns that a sentence takes.

@@ -12,8 +12,8 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
-use crate::setup::NOT_RECORDED;
-use crate::words::listed;
+use fizeau_record::NOT_RECORDED;
+use fizeau_record::text::listed;
 use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
 use tested::{Tested, tested};
 

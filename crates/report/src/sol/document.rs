@@ -9,7 +9,7 @@ use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, Ten
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::figures::Number;
+use fizeau_record::JsonNumber as Number;
 use super::line::Line;
 use super::{SolAside, SolScope, SolView};
 use gains::{Elasticities, GainBlock};

@@ -2,7 +2,7 @@
 
 use super::Terminal;
 use super::table::{Column, Row, Table};
-use crate::number::supported;
+use fizeau_record::text::supported;
 use crate::table::{Cell, Column as Cells};
 use crate::{ImportedLevel, ImportedRun, LoadKind};
 

@@ -2,7 +2,9 @@
 
 use super::table::INTERVALS;
 use super::{Line, Terminal};
-use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::Shown;
+use fizeau_record::STAND_IN_NOTE;
+use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::{LevelReport, SweepReport};
 
@@ -26,7 +28,7 @@ impl Terminal<'_> {
     }
 }
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// What the marks in the tables of levels mean, of which these columns had no room.
     pub(super) fn say_marks(&self, left_out: &[String], out: &mut Vec<Line>) {
         let marks = match self.operating_point().level() {

@@ -1,7 +1,7 @@
 //! Charts in words and numbers, for whoever does not see them.
 
 use super::super::table::rounded;
-use crate::number::{duration_ms, number};
+use fizeau_record::text::{duration_ms, number};
 use crate::{ChartDetail, ChartLevel, ChartPlace, ChartRun};
 
 /// What `said` makes of each run, with the names of runs where there are several.

@@ -4,7 +4,7 @@ use fizeau_roofline::{Gain, Sensitivities, Sensitivity};
 use serde::Serialize;
 
 use crate::sol::SolScope;
-use crate::sol::figures::Number;
+use fizeau_record::JsonNumber as Number;
 use crate::sol::gains::Change;
 
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! Axes of a text chart: where a value lies between the ends, and the round values that are named.
 
-use crate::number::supported;
+use fizeau_record::text::supported;
 use crate::round::round_above;
 
 /// An axis from its first mark to its last.
