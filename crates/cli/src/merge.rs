@@ -9,11 +9,12 @@ mod together;
 use std::io::BufRead;
 
 use fizeau::core::TapeSink as _;
-use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
+use fizeau::interop::{Detail, Selection, VllmResult, VllmTally};
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
-use fizeau::report::{Shown, Asked, Detail, LevelReport, Selection, VllmResult, VllmTally};
+use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
+use fizeau::report::{Asked, LevelReport, Shown};
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;

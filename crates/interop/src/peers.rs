@@ -5,10 +5,12 @@
 //! `steady.rs` how some of them find peaks and a steady state. [`Definition`] holds the same as words.
 
 mod aiperf;
+mod beside;
 mod buckets;
 mod definition;
 mod definitions;
 mod evalscope;
+mod explain;
 mod genai_perf;
 mod guidellm;
 mod headline;
@@ -27,9 +29,11 @@ mod vllm_rust;
 
 use fizeau_core::Tape;
 
-use crate::GoodputGoals;
+use fizeau_metrics::GoodputGoals;
 
+pub use beside::beside_ours;
 pub use definition::{Concept, Definition};
+pub use explain::Explanation;
 pub use own::OwnFigures;
 pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
 
@@ -45,7 +49,7 @@ use run::Run;
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-/// use fizeau_metrics::{Peer, PeerSettings};
+/// use fizeau_interop::{Peer, PeerSettings};
 ///
 /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
 /// let mut tape = Tape::sent_at(ms(0));
@@ -92,7 +96,7 @@ pub enum Peer {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PeerSettings {
     /// The goals of its goodput; figures of goodput are absent where there are none, and where
-    /// they go beyond [`SimpleGoals`](crate::SimpleGoals).
+    /// they go beyond [`SimpleGoals`](fizeau_metrics::SimpleGoals).
     pub goals: GoodputGoals,
     /// The cap on requests in flight (`--max-concurrency`), if there was one.
     pub max_concurrency: Option<u32>,
@@ -153,7 +157,7 @@ impl Peer {
     /// The tool with this [`Peer::key`].
     ///
     /// ```
-    /// use fizeau_metrics::Peer;
+    /// use fizeau_interop::Peer;
     /// assert_eq!(Peer::from_key("aiperf"), Some(Peer::AiPerf));
     /// assert_eq!(Peer::from_key("curl"), None);
     /// ```

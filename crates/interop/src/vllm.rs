@@ -98,7 +98,7 @@ impl RampStrategy {
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
 /// use fizeau_metrics::GoodputGoals;
-/// use fizeau_report::{Detail, RequestRate, Selection, VllmRun, VllmTally};
+/// use fizeau_interop::{Detail, RequestRate, Selection, VllmRun, VllmTally};
 ///
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// for ms in [20, 25, 30] {

@@ -28,7 +28,6 @@ mod histogram;
 mod json;
 mod level;
 mod output;
-mod peers;
 mod precision;
 mod request;
 #[cfg(feature = "schema")]
@@ -67,10 +66,6 @@ pub use level::{
     Windowed,
 };
 pub use output::{ChannelTokens, RequestOutput};
-pub use peers::{
-    Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
-    PeerUnit, PeerValue,
-};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;
 pub use series::{

@@ -1,11 +1,15 @@
-//! A level of another tool, as far as it can be known.
+//! A level of another tool, as far as it can be known, and levels that belong together.
+
+mod run;
+
+pub use run::ImportedRun;
 
 use std::collections::BTreeMap;
 
 use fizeau_core::{PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
-use fizeau_record::{LoadPoint, NotKnown, Unseen};
+use crate::{LoadPoint, NotKnown, Unseen};
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -21,7 +25,7 @@ pub struct ImportedLevel {
     pub about: ImportedAbout,
     /// Requests, tokens and time.
     pub counts: ImportedCounts,
-    /// Finite figures by the names of the columns of [`LevelTable`](crate::LevelTable), which have the units: `output_tps`,
+    /// Finite figures by the names of the columns of a table of levels, which have the units: `output_tps`,
     /// `p99_ttft_ms`.
     pub figures: BTreeMap<String, f64>,
     /// Columns of p99 that hold the greatest of fewer than 100 values.
@@ -69,7 +73,8 @@ pub struct ImportedLoad {
 
 impl ImportedLoad {
     /// That of a tool which writes a rate or a cap where it has one: without both it is not known.
-    pub(super) fn told(rate: Option<f64>, cap: Option<u64>) -> Self {
+    #[must_use]
+    pub fn told(rate: Option<f64>, cap: Option<u64>) -> Self {
         let requests_per_s = rate.filter(|rate| *rate > 0.0 && rate.is_finite()).map(PerSec::new);
         let max_in_flight = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
         let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
@@ -113,7 +118,8 @@ pub struct ImportedCounts {
 
 impl ImportedLevel {
     /// One of which nothing but its record is known yet.
-    pub(super) fn of(source: ImportedSource, record: String) -> Self {
+    #[must_use]
+    pub fn of(source: ImportedSource, record: String) -> Self {
         Self {
             source,
             load: ImportedLoad::default(),

@@ -318,5 +318,4 @@ impl SweepReport {
 }
 
 /// What the mark `*` means, wherever it stands.
-pub const STAND_IN_NOTE: &str =
-    "fewer than 100 values: the greatest seen, since a p99 needs 100";
+pub const STAND_IN_NOTE: &str = "fewer than 100 values: the greatest seen, since a p99 needs 100";

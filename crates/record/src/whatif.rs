@@ -209,6 +209,9 @@ mod tests {
 
     #[test]
     fn letters_go_on_as_in_a_spreadsheet() {
-        assert_eq!([0, 25, 26, 27, 701, 702].map(variant_letter), ["A", "Z", "AA", "AB", "ZZ", "AAA"]);
+        assert_eq!(
+            [0, 25, 26, 27, 701, 702].map(variant_letter),
+            ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+        );
     }
 }

@@ -1,14 +1,18 @@
 //! An imported run for a terminal.
 
-use super::{ImportedLevel, ImportedRun};
+mod charts;
+mod markdown;
+
 use fizeau_record::text::column_decimals;
-use crate::{Charset, ChecklistRows, Style, Terminal};
+use fizeau_record::{ImportedLevel, ImportedRun};
+
+use crate::{Charset, ChecklistRows, Shown, Style, Terminal};
 
 /// The most columns that a sentence takes.
 const WIDTH: usize = 80;
 
 /// Head, its unit or statistic, and the figure's name.
-pub(crate) const COLUMNS: [(&str, &str, &str); 8] = [
+const COLUMNS: [(&str, &str, &str); 8] = [
     ("req", "/s", "requests_per_s"),
     ("out tok", "/s", "output_tps"),
     ("TTFT", "p50", "p50_ttft_ms"),
@@ -19,7 +23,7 @@ pub(crate) const COLUMNS: [(&str, &str, &str); 8] = [
     ("ms", "p99", "p99_e2el_ms"),
 ];
 
-impl ImportedRun {
+impl Shown<'_, ImportedRun> {
     /// The table of what is known, and what is not, in at most 80 columns of ASCII.
     #[must_use]
     pub fn text(&self) -> String {
@@ -94,45 +98,15 @@ impl ImportedRun {
             lines.extend(wrapped(&format!("note: {caveat}"), "  "));
         }
         lines.push("Not known:".to_owned());
-        for (what, why) in self.not_known() {
-            lines.extend(wrapped(&format!("  {what}: {why}"), "    "));
+        for known in self.not_known() {
+            lines.extend(wrapped(&format!("  {}: {}", known.what, known.why), "    "));
         }
         lines
-    }
-
-    /// What is not quite as its name says, each once.
-    pub(crate) fn caveats(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = Vec::new();
-        for caveat in self.levels().iter().flat_map(|level| &level.caveats) {
-            if !all.contains(&caveat.as_str()) {
-                all.push(caveat);
-            }
-        }
-        all
-    }
-
-    /// The same as they are.
-    #[cfg(feature = "html")]
-    pub(crate) fn all_not_known(&self) -> Vec<super::NotKnown> {
-        let own = self.not_known().into_iter();
-        own.map(|(what, why)| super::NotKnown::new(what, why)).collect()
-    }
-
-    /// What is not known of some level, each once.
-    pub(super) fn not_known(&self) -> Vec<(&str, &str)> {
-        let mut all: Vec<(&str, &str)> = Vec::new();
-        for known in self.levels().iter().flat_map(|level| &level.not_known) {
-            let pair = (known.what.as_str(), known.why.as_str());
-            if !all.contains(&pair) {
-                all.push(pair);
-            }
-        }
-        all
     }
 }
 
 /// The figures of a column, with a star behind what stands in for a p99; `-` where nothing is known.
-pub(crate) fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
+fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
     let decimals = column_decimals(levels.iter().filter_map(|level| level.figure(name)));
     let cell = |level: &ImportedLevel| {
         let star = if level.greatest_for_p99.iter().any(|own| own == name) { "*" } else { "" };

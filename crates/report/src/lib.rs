@@ -21,11 +21,8 @@
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], `WhatIf::page` |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
-//! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
-//! | other tools' files, in and out | [`ForeignFormats`], [`ImportedRun`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
-//! | what a word means, and to whom | [`Explanation`] |
 //! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
 //! | metrics for Prometheus and OTLP | [`Exposition`] |
 //! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
@@ -53,7 +50,7 @@ mod comparison;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;
-mod foreign;
+mod imported;
 mod level;
 mod light_table;
 mod markdown;
@@ -69,18 +66,14 @@ mod plan;
 mod requests;
 mod round;
 mod search;
+mod shown;
 mod sink;
 mod sol;
 mod sweep;
 mod table;
 mod terminal;
-mod shown;
-mod vllm;
 mod whatif;
 
-pub use fizeau_record::{AbParty, AbReport, AbRound, Aim, Asked, AskedArrivals, Bounds, Bursts, Calibrated, CalibratedBlock, Carried, ChangedField, Check, CheckOutcome, CheckRow, Checklist, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, Connections, CostFigure, Decision, DecodeLight, Endpoint, Engine, GoalPrice, GoalResult, Host, JsonNumber, LatencyBasis, LengthTally, LevelDetail, LevelReport, LevelStatus, Light, LightCost, LightCurve, LightFigures, LightPoint, LoadKind, LoadPoint, Maximum, MeanLengths, Money, NoTokenCost, NotCarried, NotKnown, NotPlanned, NotRun, OperatingPoint, OverRuns, PeerComparison, PeerRow, Place, Plan, PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, Predicted, PredictedRange, Profile, Reference, Repeats, Requirements, RunComparison, SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad, Setup, SimulatedBursts, SpeedOfLight, Spot, StandIn, Sustained, SweepReport, Tail, TokenCost, ToolVersion, UnknownCheck, Unmeasured, Unseen, Until, Variant, WarmUp, WhatIf, Why, Within, Workload};
-#[cfg(feature = "schema")]
-pub use fizeau_record::DocumentSchema;
 pub use axes::AxesPreset;
 pub use charts::{
     ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartFigure, ChartFigures, ChartGoal,
@@ -89,35 +82,40 @@ pub use charts::{
 pub use checklist::ChecklistRows;
 pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
-pub use foreign::{
-    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-    plain_name,
+#[cfg(feature = "schema")]
+pub use fizeau_record::DocumentSchema;
+pub use fizeau_record::{
+    AbParty, AbReport, AbRound, Aim, Asked, AskedArrivals, Bounds, Bursts, Calibrated,
+    CalibratedBlock, Carried, ChangedField, Check, CheckOutcome, CheckRow, Checklist,
+    ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, Connections, CostFigure,
+    Decision, DecodeLight, Endpoint, Engine, GoalPrice, GoalResult, Host, JsonNumber, LatencyBasis,
+    LengthTally, LevelDetail, LevelReport, LevelStatus, Light, LightCost, LightCurve, LightFigures,
+    LightPoint, LoadKind, LoadPoint, Maximum, MeanLengths, Money, NoTokenCost, NotCarried,
+    NotKnown, NotPlanned, NotRun, OperatingPoint, OverRuns, PeerComparison, PeerRow, Place, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, Predicted,
+    PredictedRange, Profile, Reference, Repeats, Requirements, RunComparison, SearchAsked,
+    SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad, Setup,
+    SimulatedBursts, SpeedOfLight, Spot, StandIn, Sustained, SweepReport, Tail, TokenCost,
+    ToolVersion, UnknownCheck, Unmeasured, Unseen, Until, Variant, WarmUp, WhatIf, Why, Within,
+    Workload,
 };
 pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetFailed;
-pub use peers::{Explanation, beside_ours};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, PictureError};
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;
 pub use requests::{RequestCell, RequestCellKind, RequestRow};
+pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
-    BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
-    SolView,
+    BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject, SolView,
 };
-pub use shown::Shown;
 pub use terminal::{Charset, Style, Terminal};
-pub use vllm::{
-    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
-    VllmResult, VllmRun, VllmTally,
-};
-
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -1,9 +1,10 @@
 //! A level, carried out: measured, judged, kept and shown.
 
 use fizeau::harness::{Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe};
-use fizeau::record::RunFolder;
+use fizeau::interop::{Detail, VllmResult, VllmTally};
 use fizeau::metrics::Verdict;
-use fizeau::report::{Shown, Checklist, Detail, LevelReport, SweepReport, VllmResult, VllmTally};
+use fizeau::record::RunFolder;
+use fizeau::report::{Checklist, LevelReport, Shown, SweepReport};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;

@@ -4,11 +4,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
-use fizeau::record::LevelPlan;
+use fizeau::interop::{RampStrategy, RequestRate, Selection, VllmRun};
 use fizeau::metrics::{GoodputGoals, Precision};
-use fizeau::report::{
-    Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
-};
+use fizeau::record::LevelPlan;
+use fizeau::report::{Endpoint, Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 

@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use fizeau::core::TapeSink as _;
-use fizeau::record::{LevelLoad, RunFolder, level_folder};
 use fizeau::metrics::LevelHistograms;
-use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
+use fizeau::record::{ImportedLevel, ImportedRun};
+use fizeau::record::{LevelLoad, RunFolder, level_folder};
+use fizeau::report::{Checklist, LevelReport, LoadPoint};
 use serde_json::{Value, json};
 
 use crate::args::PhysicsArgs;

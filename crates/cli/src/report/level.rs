@@ -1,14 +1,14 @@
 //! A level, computed again.
 
-use fizeau::report::Shown;
 use fizeau::core::Stamp;
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, Warmup};
+use fizeau::interop::PeerSettings;
+use fizeau::interop::{Detail, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
+use fizeau::metrics::{LevelTally, PrecisionOutcome, Validity, Verdict};
+use fizeau::record::Unseen;
 use fizeau::record::{StoredLevel, StoredRun};
-use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
-use fizeau::report::{
-    Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
-    Unseen, Until, VllmResult, VllmRun, VllmTally,
-};
+use fizeau::report::Shown;
+use fizeau::report::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Until};
 
 use super::before::Before;
 use super::detail::Details;

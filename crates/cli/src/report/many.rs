@@ -4,9 +4,10 @@ use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use fizeau::record::StoredRun;
 use fizeau::metrics::Verdict;
-use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
+use fizeau::record::ImportedRun;
+use fizeau::record::StoredRun;
+use fizeau::report::{ComparisonPage, ComparisonReport, SweepReport};
 
 use super::level::Level;
 use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};

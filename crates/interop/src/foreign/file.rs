@@ -11,7 +11,7 @@ use super::ForeignError;
 /// A file of another tool: its name and its bytes. It is parsed once, when a format first asks.
 ///
 /// ```
-/// use fizeau_report::ForeignFile;
+/// use fizeau_interop::ForeignFile;
 /// let file = ForeignFile::new("results/run=0.json", b"{}");
 /// assert_eq!((file.folder(), file.file_name()), ("results", "run=0.json"));
 /// ```

@@ -1,12 +1,24 @@
 //! What a form of file has to offer.
 
+use crate::PeerSettings;
 use fizeau_core::{Nanos, Tape};
-use fizeau_metrics::{GoodputGoals, PeerSettings};
+use fizeau_metrics::GoodputGoals;
 
 use super::{ForeignError, ForeignFile, ImportedLevel};
 use crate::VllmRun;
 
-/// One form of another tool's result files. Stateless; see the module's text for how to add one.
+/// One form of another tool's result files. Stateless.
+///
+/// # How to add a format
+///
+/// 1. `foreign/NAME.rs`: a unit struct with `impl ForeignFormat`. `recognises` looks at what is peculiar to the tool's files.
+///    `import` gets all files of one folder that it recognised, and makes a level of each record: types of the format's own derive
+///    `Deserialize`, `Record` reads them and names the file and the field in every error, `FigureSheet` takes the figures and
+///    withholds percentiles that the sample does not support, `Seen` makes a tape of what is known of one request. `export` writes
+///    figures by the tool's own definitions, from `Peer::figures`, with `Object`, which keeps the order of the keys.
+/// 2. A line in `FORMATS` (`foreign/formats.rs`), the more peculiar before the more general.
+/// 3. A small file in `fixtures/foreign/` with its source in the README there, and a line for each of the tests in
+///    `tests/it/foreign/`: figures, round trip, damage.
 pub trait ForeignFormat: Sync {
     /// The word for it on a command line: `vllm`, `sglang`.
     fn key(&self) -> &'static str;

@@ -13,7 +13,7 @@ const FORMATS: [&dyn ForeignFormat; 8] =
 /// The formats that are known.
 ///
 /// ```
-/// use fizeau_report::{ForeignFile, ForeignFormats};
+/// use fizeau_interop::{ForeignFile, ForeignFormats};
 /// assert_eq!(ForeignFormats::named("vllm").map(|format| format.key()), Ok("vllm"));
 /// let error = ForeignFormats::of(&ForeignFile::new("notes.txt", b"Dear diary")).err().unwrap();
 /// assert!(error.to_string().starts_with("notes.txt: no form that is known (no JSON); known are "));

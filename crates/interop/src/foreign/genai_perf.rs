@@ -2,7 +2,7 @@
 //!
 //! Keys and units are those of GenAI-Perf 0.0.16 (`genai_perf/metrics/statistics.py`, `genai_perf/export_data/json_exporter.py`).
 
-use fizeau_metrics::Peer;
+use crate::Peer;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -7,7 +7,7 @@ const BYTES: usize = 200;
 /// for all else. None where nothing is left.
 ///
 /// ```
-/// use fizeau_report::plain_name;
+/// use fizeau_interop::plain_name;
 /// assert_eq!(plain_name("../x\n\u{1b}[31m: red").as_deref(), Some("x---31m--red"));
 /// assert_eq!(plain_name(".."), None);
 /// ```

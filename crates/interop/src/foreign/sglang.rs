@@ -2,7 +2,7 @@
 //!
 //! The keys are those of SGLang 0.5.23 (`sglang/benchmark/serving.py`).
 
-use fizeau_metrics::{Peer, PeerReport};
+use crate::{Peer, PeerReport};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
 //! Statistics that a file nests under the name of what they are of: `{"time_to_first_token": {"unit": "ms", "avg": 20}}`.
 
+use crate::{PeerFigure, PeerReport, PeerUnit};
 use fizeau_core::Tape;
-use fizeau_metrics::{PeerFigure, PeerReport, PeerUnit, Percent, PercentileRule};
+use fizeau_metrics::{Percent, PercentileRule};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! `vllm-rs bench serve --save-result`, as the client written in Rust writes it: the Python client's keys, and its own.
 
-use fizeau_metrics::{Peer, PeerReport};
+use crate::{Peer, PeerReport};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -111,7 +111,7 @@ impl Concept {
     /// What each tool means by it, in the order of [`Peer::ALL`].
     ///
     /// ```
-    /// use fizeau_metrics::{Concept, Peer};
+    /// use fizeau_interop::{Concept, Peer};
     /// let tpot = Concept::Tpot.definitions();
     /// let guidellm = tpot.iter().find(|tool| tool.peer == Peer::GuideLlm);
     /// assert_eq!(guidellm.map(|tool| tool.name), Some("inter_token_latency_ms"));

@@ -13,7 +13,7 @@ use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 use super::{PeerStatistic, PeerUnit};
-use crate::PercentileRule;
+use fizeau_metrics::PercentileRule;
 
 fn tpot(tape: &Tape) -> Option<f64> {
     let decoding = run::to_last(tape)? - run::ttft(tape)?;

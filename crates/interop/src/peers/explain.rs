@@ -1,22 +1,22 @@
 //! One word, and what each tool means by it.
 
 use fizeau_core::Tape;
-use fizeau_metrics::{
-    Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
-};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::figure::shown;
-use super::unit;
-use crate::terminal::wrap;
+use fizeau_record::text::five_digits;
+
+use super::beside::unit;
+use super::{
+    Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
+};
 
 /// What each tool means by a word, its figures of a run, and why they differ; our own first.
 ///
 /// It serializes as `concept`, `ours` and `tools`.
 ///
 /// ```
-/// use fizeau_metrics::Concept;
-/// use fizeau_report::Explanation;
+/// use fizeau_interop::Concept;
+/// use fizeau_interop::Explanation;
 /// let text = Explanation::new(Concept::Tpot).text(80);
 /// assert!(text.contains("guidellm: inter_token_latency_ms"));
 /// assert!(text.lines().all(|line| line.chars().count() <= 80));
@@ -118,7 +118,7 @@ impl Explanation {
             let figure = same.or_else(|| figures.first().filter(|_| columns.len() == 1));
             let cell = figure.map(|figure| match figure.value {
                 PeerValue::Known(value) => {
-                    format!("{} {}", shown(value, figure.unit == PeerUnit::Count), figure.unit.as_str())
+                    format!("{} {}", shown(value, figure.unit), figure.unit.as_str())
                         .trim_end()
                         .to_owned()
                 }
@@ -235,4 +235,26 @@ fn value<M: SerializeMap>(map: &mut M, key: &str, value: PeerValue) -> Result<()
         PeerValue::Absent(reason) => map.serialize_entry(&format!("{key}_reason"), reason),
         PeerValue::Known(_) => Ok(()),
     }
+}
+
+/// Five digits; counts whole.
+fn shown(value: f64, unit: PeerUnit) -> String {
+    match unit == PeerUnit::Count && value.fract() == 0.0 {
+        true => format!("{value:.0}"),
+        false => five_digits(value),
+    }
+}
+
+/// Broken between words; further lines stand four spaces further in.
+fn wrap(text: &str, width: usize) -> String {
+    let indent: String = text.chars().take_while(|c| *c == ' ').collect();
+    let further = format!("{indent}    ");
+    let options = textwrap::Options::new(width)
+        .initial_indent(&indent)
+        .subsequent_indent(&further)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(text.trim_start(), options)
 }

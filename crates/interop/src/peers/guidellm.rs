@@ -11,7 +11,7 @@ use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Values, Weighted};
 use super::{PeerStatistic, PeerUnit, PeerValue};
-use crate::PercentileRule;
+use fizeau_metrics::PercentileRule;
 
 /// The server's count, else the number of events.
 fn tokens(tape: &Tape) -> u64 {

@@ -12,7 +12,7 @@ impl Concept {
     ///
     /// ```
     /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-    /// use fizeau_metrics::{Concept, Peer, PeerSettings};
+    /// use fizeau_interop::{Concept, Peer, PeerSettings};
     ///
     /// let mut tape = Tape::sent_at(Stamp::EPOCH);
     /// let at = Stamp::EPOCH + Nanos::from_millis(20);

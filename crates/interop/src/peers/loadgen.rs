@@ -13,7 +13,7 @@ use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 use super::{PeerStatistic, PeerUnit};
-use crate::PercentileRule;
+use fizeau_metrics::PercentileRule;
 
 const PERCENTILES: [u8; 5] = [50, 90, 95, 97, 99];
 

@@ -4,14 +4,16 @@ use fizeau_core::{Millis, Nanos, Part, PerSec, Tape};
 
 use super::sample::Sample;
 use super::{PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
-use crate::{Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughput, inter_chunk};
+use fizeau_metrics::{
+    Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughput, inter_chunk,
+};
 
 /// Our own figures of the same tapes, by the names of [`PeerFigure::ours`]: each has our definition, and any statistic that
 /// a tool may have of it. A percentile that the sample does not support is absent, which other tools do not say.
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-/// use fizeau_metrics::{OwnFigures, Peer, PeerSettings, PeerStatistic};
+/// use fizeau_interop::{OwnFigures, Peer, PeerSettings, PeerStatistic};
 ///
 /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
 /// let mut tape = Tape::sent_at(ms(0));

@@ -3,7 +3,7 @@
 use fizeau_core::{Channel, FailureClass, Nanos, Outcome, Part, Stamp, Tape, Tokens};
 
 use super::PeerSettings;
-use crate::SimpleGoals;
+use fizeau_metrics::SimpleGoals;
 
 /// The tapes of a run's load.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ mod repeated;
 pub(super) use repeated::Repeated;
 
 use super::{PeerStatistic, PeerUnit};
-use crate::{Percent, PercentileRule, weighted_percentile_of_sorted};
+use fizeau_metrics::{Percent, PercentileRule, weighted_percentile_of_sorted};
 
 /// Finite values in ascending order.
 #[derive(Debug, Clone, Default)]
@@ -140,7 +140,7 @@ impl Weighted {
 #[cfg(test)]
 mod tests {
     use super::{PeerStatistic, Sample, Weighted};
-    use crate::PercentileRule::{FloorIndex, Linear, NearestRank};
+    use fizeau_metrics::PercentileRule::{FloorIndex, Linear, NearestRank};
 
     fn hundred() -> Sample {
         (1..=100).map(f64::from).collect()

@@ -1,13 +1,14 @@
 //! The printed block: vLLM's lines in vLLM's order, in its width of 50.
 
+use std::fmt::Display;
+
 use super::{RequestRate, VllmResult, figures::rate};
-use crate::block::{heading, line};
 
 impl VllmResult {
     /// The block that vLLM's client prints at its end, without a newline after the last line.
     #[must_use]
     pub fn block(&self) -> String {
-        let mut lines = vec![heading("Serving Benchmark Result")];
+        let mut lines = vec![format!("{:=^50}", " Serving Benchmark Result ")];
         lines.extend(self.count_lines());
         lines.extend(self.rate_lines());
         lines.extend(self.stat_lines());
@@ -67,4 +68,9 @@ impl VllmResult {
 
 fn two(name: &str, value: f64) -> String {
     line(name, format_args!("{value:.2}"))
+}
+
+/// A name and its figure.
+fn line(name: &str, value: impl Display) -> String {
+    format!("{name:<40} {value}")
 }

@@ -67,7 +67,7 @@ impl Selection {
     /// A selection from the text of vLLM's `--percentile-metrics` and `--metric-percentiles`.
     ///
     /// ```
-    /// use fizeau_report::Selection;
+    /// use fizeau_interop::Selection;
     /// assert!(Selection::parse("ttft,tpot,itl,e2el", "50,99,99.9").is_ok());
     /// let error = Selection::parse("ttft", "101").unwrap_err();
     /// assert!(error.to_string().starts_with("`101` is not a percentile"));

@@ -15,7 +15,7 @@ use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
 /// ```
 /// use fizeau_core::{Stamp, Tape};
 /// use fizeau_metrics::GoodputGoals;
-/// use fizeau_report::{Detail, Selection, VllmTally};
+/// use fizeau_interop::{Detail, Selection, VllmTally};
 /// let mut tally = VllmTally::new(&Selection::default(), &GoodputGoals::default(), Detail::Brief);
 /// tally.add(&Tape::sent_at(Stamp::EPOCH));
 /// ```

@@ -1,10 +1,8 @@
 //! Known defects of other tools, each by a tape made by hand: what the tool says of it, and the right answer, which is ours.
 
 use fizeau_core::{FailureClass, Nanos, Stamp, Tape, TokenSource, Tokens};
-use fizeau_metrics::{
-    Edge, GoodputGoals, LevelSummary, LevelTally, OwnFigures, Peer, PeerSettings, PeerValue,
-    RequestMetrics, Timeline, WindowChoice, WindowEnd, inter_chunk, inter_token,
-};
+use fizeau_interop::{OwnFigures, Peer, PeerSettings, PeerValue};
+use fizeau_metrics::{Edge, GoodputGoals, LevelSummary, LevelTally, RequestMetrics, Timeline, WindowChoice, WindowEnd, inter_chunk, inter_token};
 
 use crate::says::{by, reporting, says, says_nothing, under_cap};
 use crate::tapes::{failed, ms, tape};

@@ -7,7 +7,8 @@ mod inference_perf;
 mod round_trip;
 mod unseen;
 
-use fizeau_report::{ForeignError, ForeignFile, ForeignFormats, ImportedLevel};
+use fizeau_interop::{ForeignError, ForeignFile, ForeignFormats};
+use fizeau_record::ImportedLevel;
 use serde_json::Value;
 
 /// A file of `fixtures/foreign`.

@@ -1,7 +1,8 @@
 //! The rules of other tools, each by a tape made by hand: what the tool says of it, and what is right.
 
 use fizeau_core::{FailureClass, Nanos};
-use fizeau_metrics::{GoodputGoals, Peer, PeerValue, RequestMetrics, inter_token};
+use fizeau_interop::{Peer, PeerValue};
+use fizeau_metrics::{GoodputGoals, RequestMetrics, inter_token};
 
 use crate::says::{by, reporting, says, says_nothing, with_goals};
 use crate::tapes::{failed, ms, tape};

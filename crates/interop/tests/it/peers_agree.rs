@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use fizeau_core::{FailureClass, Part, Tape, Usage};
-use fizeau_metrics::{
-    Concept, OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
-    RequestMetrics,
-};
+use fizeau_interop::{Concept, OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
+use fizeau_metrics::RequestMetrics;
 use proptest::prelude::*;
 
 use crate::cases;

@@ -1,7 +1,7 @@
 //! What a tool counts from, and which of its figures are ours by another name.
 
 use fizeau_core::{FailureClass, Tape};
-use fizeau_metrics::{OwnFigures, Peer, PeerReport, PeerSettings, PeerValue};
+use fizeau_interop::{OwnFigures, Peer, PeerReport, PeerSettings, PeerValue};
 
 use crate::tapes::{failed, ms, tape};
 

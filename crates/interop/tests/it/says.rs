@@ -1,7 +1,8 @@
 //! What a tool says of some tapes.
 
 use fizeau_core::{Tape, Usage};
-use fizeau_metrics::{GoodputGoals, Peer, PeerReport, PeerSettings, PeerValue};
+use fizeau_interop::{Peer, PeerReport, PeerSettings, PeerValue};
+use fizeau_metrics::GoodputGoals;
 
 pub(crate) fn by(peer: Peer, tapes: &[Tape]) -> PeerReport {
     peer.figures(tapes, &PeerSettings::default())

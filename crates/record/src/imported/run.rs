@@ -1,15 +1,12 @@
 //! Levels of another tool that belong together.
 
-use std::collections::BTreeMap;
-
 use fizeau_pareto::{Direction, frontier};
 use serde::Serialize;
 
 use super::{ImportedAbout, ImportedLevel};
-use fizeau_record::NOT_RECORDED;
 use crate::{
-    Asked, AskedArrivals, ChartFigure, ChartFigures, ChartLevel, ChartPlace, ChartRun, Connections,
-    Endpoint, Engine, Host, LoadKind, LoadPoint, Setup, ToolVersion, Workload,
+    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, LoadKind, LoadPoint, NOT_RECORDED,
+    NotKnown, Setup, ToolVersion, Workload,
 };
 
 /// Levels that another tool measured of one model with one setting, by rising load.
@@ -147,7 +144,8 @@ impl ImportedRun {
     }
 
     /// What sets it apart, in words.
-    pub(super) fn settings(&self) -> Vec<String> {
+    #[must_use]
+    pub fn settings(&self) -> Vec<String> {
         let first = self.levels.first().map(|level| &level.about);
         let settings = first.into_iter().flat_map(|about| &about.settings);
         let settings = settings.filter(|(name, _)| !is_of_load(name));
@@ -221,57 +219,17 @@ impl ImportedRun {
         best.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// What its charts show: figures without intervals, without a speed of light and without what only tapes tell.
+    /// What is not quite as its name says, each once.
     #[must_use]
-    pub fn charts(&self, name: &str) -> ChartRun {
-        let (best, standing) = (self.frontier(), self.one_a_load());
-        let is_mixed = self.levels.iter().any(|level| {
-            let first = self.levels.first().map(ImportedLevel::load_point);
-            first.is_some_and(|first| first.kind() != level.load_point().kind())
-        });
-        let tail = self.tail();
-        let level = |(index, level): (usize, &ImportedLevel)| {
-            let load = level.load_point();
-            let is_compared = tail.is_some_and(|tail| level.figures.contains_key(tail));
-            let left_out = match level.left_out() {
-                Some(reason) => Some(reason.to_owned()),
-                None if !standing.contains(&index) => {
-                    Some("another run of this load stands for all".to_owned())
-                }
-                None => (!is_compared).then(|| "no latency that others have".to_owned()),
-            };
-            ChartLevel {
-                load: level.load_words(),
-                label: match (load, is_mixed) {
-                    _ if level.load.is_unknown => "?".to_owned(),
-                    (LoadPoint::Rate(_), true) => format!("{load}/s"),
-                    _ => load.to_string(),
-                },
-                load_kind: level.load_kind(),
-                load_value: load.value(),
-                place: match (left_out.is_some(), best.contains(&index)) {
-                    (true, _) => ChartPlace::LeftOut,
-                    (false, true) => ChartPlace::Frontier,
-                    (false, false) => ChartPlace::Dominated,
-                },
-                left_out,
-                verdict: "suspect",
-                saturated: false,
-                figures: level.chart_figures(),
-                light_share: None,
-                detail: None,
-            }
-        };
-        ChartRun {
-            name: name.to_owned(),
-            title: self.title(),
-            devices: self.levels.first().and_then(|level| level.about.devices),
-            levels: self.levels.iter().enumerate().map(level).collect(),
-            frontier: best,
-            operating: None,
-            light: None,
-            goals: Vec::new(),
-        }
+    pub fn caveats(&self) -> Vec<&str> {
+        let all = self.levels.iter().flat_map(|level| &level.caveats).map(String::as_str);
+        once(all)
+    }
+
+    /// What is not known of some level, each once.
+    #[must_use]
+    pub fn not_known(&self) -> Vec<&NotKnown> {
+        once(self.levels.iter().flat_map(|level| &level.not_known))
     }
 
     /// Model, devices and backend in one line, as far as they are known.
@@ -288,7 +246,8 @@ impl ImportedRun {
 
 impl ImportedLevel {
     /// `concurrency`, `requests_per_s` or `unknown`.
-    pub(crate) fn load_kind(&self) -> &'static str {
+    #[must_use]
+    pub fn load_kind(&self) -> &'static str {
         match self.load_point() {
             _ if self.load.is_unknown => "unknown",
             LoadPoint::Concurrency(_) => "concurrency",
@@ -306,14 +265,17 @@ impl ImportedLevel {
             |rate| AskedArrivals { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
         Asked { arrivals: rate.map(law), ..Asked::default() }
     }
+}
 
-    fn chart_figures(&self) -> ChartFigures {
-        let figure = |(name, value): (&String, &f64)| {
-            let stand_in = self.greatest_for_p99.contains(name);
-            (name.clone(), ChartFigure { value: *value, low: None, high: None, stand_in })
-        };
-        ChartFigures(self.figures.iter().map(figure).collect::<BTreeMap<_, _>>())
+/// Each of `all` where it comes first.
+fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut known = Vec::new();
+    for one in all {
+        if !known.contains(&one) {
+            known.push(one);
+        }
     }
+    known
 }
 
 impl Serialize for ImportedRun {

@@ -1,10 +1,12 @@
 //! An imported run as Markdown.
 
-use super::ImportedRun;
-use super::text::{COLUMNS, cells};
+use fizeau_record::ImportedRun;
+
+use super::{COLUMNS, cells};
+use crate::Shown;
 use crate::markdown::escape;
 
-impl ImportedRun {
+impl Shown<'_, ImportedRun> {
     /// The table of what is known, and what is not, as GitHub's Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
@@ -35,8 +37,8 @@ impl ImportedRun {
             text.push_str(&format!("- {}\n", escape(caveat)));
         }
         text.push_str("\nNot known:\n\n");
-        for (what, why) in self.not_known() {
-            text.push_str(&format!("- {}: {}\n", escape(what), escape(why)));
+        for known in self.not_known() {
+            text.push_str(&format!("- {}: {}\n", escape(&known.what), escape(&known.why)));
         }
         text
     }

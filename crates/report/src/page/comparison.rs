@@ -12,9 +12,11 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
+use fizeau_record::ImportedRun;
 use fizeau_record::NOT_RECORDED;
 use fizeau_record::text::listed;
-use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
+
+use crate::{ChangedField, ChartRun, ComparisonReport, Shown, SweepReport};
 use tested::{Tested, tested};
 
 /// Two runs or more on one page.
@@ -84,7 +86,7 @@ impl ComparisonPage<'_> {
     #[must_use]
     pub fn page(&self) -> String {
         let own = self.runs.iter().map(|(name, report)| ChartRun::of(report, name));
-        let others = self.imported.iter().map(|(name, run)| run.charts(name));
+        let others = self.imported.iter().map(|(name, run)| Shown(run).charts(name));
         let charts: Vec<ChartRun> = own.chain(others).collect();
         let [mut frontier, figures @ ..] = Figure::all(&charts);
         frontier.tables.extend(light::curve(&charts));
@@ -92,7 +94,7 @@ impl ComparisonPage<'_> {
             self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
         let others = self.imported.iter().zip(charts.iter().skip(self.runs.len()));
         let imported: Vec<Imported> =
-            others.map(|((_, run), chart)| Imported::of(run, chart)).collect();
+            others.map(|((_, run), chart)| Imported::of(Shown(run), chart)).collect();
         let title = self.title();
         let shown = Shown {
             title: title.clone(),

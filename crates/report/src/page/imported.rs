@@ -5,11 +5,13 @@ use serde::Serialize;
 use super::figures::Figure;
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
-use crate::{ChartLevel, ChartPlace, ChartRun, ImportedRun, NotKnown};
+use fizeau_record::{ImportedRun, NotKnown};
+
+use crate::{ChartLevel, ChartPlace, ChartRun, Shown};
 
 /// All that the page shows.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct Content {
     title: String,
     shown: Imported,
     figures: Vec<Figure>,
@@ -45,7 +47,7 @@ const COLUMNS: [Column; 9] = [
     ("p99_e2el_ms", "p99 E2EL", "ms"),
 ];
 
-impl ImportedRun {
+impl Shown<'_, ImportedRun> {
     /// The content of `report.html`: the levels as far as another tool's file tells, the charts that take no tapes, and what is
     /// not known, with the reasons. Foreign text is escaped, and nothing is loaded from anywhere.
     #[must_use]
@@ -54,9 +56,9 @@ impl ImportedRun {
         // What lies behind the third takes what each request did.
         let figures = Figure::all(&charts).into_iter().take(3).collect();
         let title = self.title();
-        let shown = Shown {
+        let shown = Content {
             title: title.clone(),
-            shown: Imported::of(self, &charts[0]),
+            shown: Imported::of(*self, &charts[0]),
             figures,
             setup: self.setup().rows(),
         };
@@ -74,14 +76,14 @@ impl ImportedRun {
 
 impl Imported {
     /// With the charts that are drawn of it.
-    pub(super) fn of(run: &ImportedRun, chart: &ChartRun) -> Self {
+    pub(super) fn of(run: Shown<'_, ImportedRun>, chart: &ChartRun) -> Self {
         Self {
             name: chart.name.clone(),
             title: run.title(),
             source: run.source_words(),
             levels: levels(run, chart),
             caveats: run.caveats().into_iter().map(str::to_owned).collect(),
-            not_known: not_known(&run.all_not_known()),
+            not_known: not_known(run.not_known()),
         }
     }
 
@@ -94,7 +96,7 @@ impl Imported {
     }
 }
 
-fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
+fn levels(run: Shown<'_, ImportedRun>, chart: &ChartRun) -> Table {
     let is_known = |column: &&Column| run.levels().iter().any(|l| l.figure(column.0).is_some());
     let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
     let row = |level: &ChartLevel| {

@@ -3,10 +3,11 @@
 use fizeau_core::{
     Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens, Usage,
 };
+use fizeau_interop::{Detail, Selection, VllmResult};
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
-    SweepReport, Terminal, VllmResult,
+    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, Style, SweepReport, Terminal,
 };
 use serde_json::{Value, json};
 

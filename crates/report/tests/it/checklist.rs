@@ -6,9 +6,10 @@ mod measured;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_metrics::{CacheExpectation, LengthDifference, TokenDistribution};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
     Asked, AskedArrivals, Check, CheckOutcome, Checklist, ChecklistRows, Engine, LevelReport,
-    LoadPoint, Requirements, Setup, SweepReport,
+    Requirements, Setup, SweepReport,
 };
 use proptest::prelude::*;
 use serde_json::json;

@@ -3,8 +3,9 @@
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape};
 use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support, Timeline};
 use fizeau_pareto::Edge;
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    AskedArrivals, Charset, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint,
+    AskedArrivals, Charset, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind,
     OperatingPoint, Profile, Style, SweepReport, Terminal, Why,
 };
 use serde_json::Value;

@@ -2,8 +2,9 @@
 
 use fizeau_core::{Nanos, PerSec, Tape};
 use fizeau_metrics::{Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Charset, ChecklistRows, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
+    Charset, ChecklistRows, LevelReport, SpeedOfLight, Style, SweepReport, Terminal,
 };
 
 use crate::sample;

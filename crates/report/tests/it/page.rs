@@ -4,8 +4,9 @@ mod several;
 
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::{Concern, LevelSummary, Reason, Verdict};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, SweepReport, Unmeasured,
+    Engine, LevelDetail, LevelReport, LevelStatus, SpeedOfLight, SweepReport, Unmeasured,
 };
 use fizeau_roofline::{HourlyRate, Measured};
 

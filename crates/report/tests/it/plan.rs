@@ -5,9 +5,10 @@ use std::num::NonZeroU64;
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::{Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Demand, Estimate};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Bursts, LevelStatus, LoadPoint, MeanLengths, NotCarried, NotPlanned, PlanAsk, PlanFigure,
-    PlanLevel, PlanReport, PlanSource, SimulatedBursts,
+    Bursts, LevelStatus, MeanLengths, NotCarried, NotPlanned, PlanAsk, PlanFigure, PlanLevel,
+    PlanReport, PlanSource, SimulatedBursts,
 };
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;

@@ -3,9 +3,9 @@
 
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Charset, ChecklistRows, Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport,
-    Terminal,
+    Charset, ChecklistRows, Engine, LevelReport, SpeedOfLight, Style, SweepReport, Terminal,
 };
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;

@@ -2,9 +2,9 @@
 
 use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, LoadPoint, Style, SweepReport,
-    Terminal,
+    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, Style, SweepReport, Terminal,
 };
 
 use crate::sample;

@@ -1,7 +1,7 @@
 //! AIPerf's files of tapes.
 
+use crate::Peer;
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
-use fizeau_metrics::Peer;
 use serde_json::{Map, Value, json};
 
 use crate::RequestRate;

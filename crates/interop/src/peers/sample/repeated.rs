@@ -2,7 +2,7 @@
 
 use super::super::PeerStatistic;
 use super::whole;
-use crate::PercentileRule;
+use fizeau_metrics::PercentileRule;
 
 /// Finite values in ascending order, each with how often it is there.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +36,8 @@ impl Repeated {
             PeerStatistic::Min => self.at(0),
             PeerStatistic::Max => self.at(usize::try_from(self.count.checked_sub(1)?).ok()?),
             PeerStatistic::Percentile(percent) => {
-                let place = rule.place(usize::try_from(self.count).ok()?, whole(percent)?)?;
-                Some(place.value(self.at(place.below)?, self.at(place.above)?))
+                let count = usize::try_from(self.count).ok()?;
+                rule.of_ranks(count, whole(percent)?, |rank| self.at(rank))
             }
             PeerStatistic::Count => Some(self.count as f64),
             PeerStatistic::Std | PeerStatistic::SampleStd => None,

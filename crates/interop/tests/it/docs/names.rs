@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fizeau_metrics::{Concept, GoalMetric, Peer, PeerSettings, PercentileRule};
+use fizeau_interop::{Concept, Peer, PeerSettings};
+use fizeau_metrics::{GoalMetric, PercentileRule};
 
 use super::{all_code, code, rows, table};
 use crate::tapes::tape;

@@ -1,6 +1,6 @@
 //! Damaged files give one line that names the file, and never a panic.
 
-use fizeau_report::{ForeignFile, ForeignFormats};
+use fizeau_interop::{ForeignFile, ForeignFormats};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,10 +1,9 @@
 //! What is taken from a file, and what is not.
 
-use fizeau_metrics::{Peer, PeerSettings};
-use fizeau_report::{
-    AxesPreset, Charset, ChecklistRows, ForeignFile, ForeignFormats, ImportedLevel, ImportedRun,
-    ImportedTableRun, LevelTable, LoadPoint, Style, TableCell, Terminal,
-};
+use fizeau_interop::{Peer, PeerSettings};
+use fizeau_interop::{ForeignFile, ForeignFormats};
+use fizeau_record::{ImportedLevel, ImportedRun, LoadPoint};
+use fizeau_report::{AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Style, TableCell, Terminal};
 
 use super::{close, fixture, import, level, record};
 

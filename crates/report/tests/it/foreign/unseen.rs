@@ -1,8 +1,8 @@
 //! What another tool's file does not tell is in no figure, and is said.
 
+use fizeau_record::{ImportedLevel, ImportedRun, Unseen};
 use fizeau_report::{
-    ChartRun, Exposition, ImportedLevel, ImportedRun, LevelReport, LevelTable, RequestRow,
-    SweepReport, TableRun, Unseen,
+    ChartRun, Exposition, LevelReport, LevelTable, RequestRow, SweepReport, TableRun,
 };
 use serde_json::Value;
 
