@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::PerSec;
-use fizeau::experiment::Over;
 use fizeau::experiment::LevelAsk;
+use fizeau::experiment::Over;
 use fizeau::record::LevelLoad;
 
 use crate::cases::{CASES, Case, LONG};

@@ -7,9 +7,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
-use fizeau::record::LevelPlan;
 use fizeau::metrics::{Side, Verdict};
-use fizeau::report::{Shown, AbParty, AbReport, AbRound, LevelReport};
+use fizeau::record::LevelPlan;
+use fizeau::report::{AbParty, AbReport, AbRound, LevelReport, Shown};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::AbArgs;

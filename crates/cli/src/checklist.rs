@@ -1,6 +1,6 @@
 //! The checklist at the end of a command.
 
-use fizeau::report::{Shown, Checklist};
+use fizeau::report::{Checklist, Shown};
 
 use crate::args::TrustArgs;
 use crate::exit::{Exit, Fail};

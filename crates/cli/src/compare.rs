@@ -13,7 +13,9 @@ use fizeau::metrics::{
     Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, GoodputGoals, Pace,
     Pairing, Smallest,
 };
-use fizeau::report::{Shown, ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::report::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, Shown,
+};
 
 use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};

@@ -9,11 +9,11 @@ mod together;
 use std::io::BufRead;
 
 use fizeau::core::TapeSink as _;
-use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
-use fizeau::report::{Shown, Asked, Detail, LevelReport, Selection, VllmResult, VllmTally};
+use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
+use fizeau::report::{Asked, Detail, LevelReport, Selection, Shown, VllmResult, VllmTally};
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;

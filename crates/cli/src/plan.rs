@@ -10,7 +10,9 @@ use std::num::NonZeroU64;
 
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
-use fizeau::report::{Shown, Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource};
+use fizeau::report::{
+    Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource, Shown,
+};
 
 use crate::args::PlanArgs;
 use crate::exit::{Exit, Fail, Named};

@@ -25,9 +25,9 @@ pub(crate) use stored::{Stored, finished};
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::record::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Shown, Checklist, Explanation, ImportedRun, LevelReport, SweepReport};
+use fizeau::record::{Cut, StoredLevel, StoredRun};
+use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, Shown, SweepReport};
 use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 

@@ -3,8 +3,8 @@
 mod place;
 
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::record::RunFolder;
 use fizeau::metrics::{Slo, Thresholds};
+use fizeau::record::RunFolder;
 use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 

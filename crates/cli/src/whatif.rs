@@ -4,9 +4,9 @@ mod cases;
 mod pieces;
 
 use fizeau::harness::Cancel;
-use fizeau::record::RunFolder;
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::report::{Shown, NotRun, Setup, SweepReport, Variant, WhatIf};
+use fizeau::record::RunFolder;
+use fizeau::report::{NotRun, Setup, Shown, SweepReport, Variant, WhatIf};
 
 use crate::args::SimulateArgs;
 use crate::exit::{Exit, Fail, Named};

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use fizeau_core::{Nanos, Timer};
-use fizeau_harness::{Cancel, DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel, TextAfter};
-use fizeau_record::{FolderError, RunFolder};
+use fizeau_harness::{
+    Cancel, DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel, TextAfter,
+};
 use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_record::{FolderError, RunFolder};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
 
 use crate::sweep::plan_of;

@@ -5,11 +5,11 @@ mod spec;
 
 use std::num::NonZeroU32;
 
-use fizeau_core::PerSec;
 use crate::{LevelAsk, LevelSize};
-use fizeau_record::LevelLoad;
+use fizeau_core::PerSec;
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
+use fizeau_record::LevelLoad;
 
 pub use judge::Judgement;
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};

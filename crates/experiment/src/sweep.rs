@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use fizeau_core::Nanos;
 use fizeau_harness::{DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel};
-use fizeau_record::{FolderError, LevelDocument, LevelLoad, LevelPlan, LevelRole, PlannedArrivals, RunFolder, level_folder};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
+use fizeau_record::{
+    FolderError, LevelDocument, LevelLoad, LevelPlan, LevelRole, PlannedArrivals, RunFolder,
+    level_folder,
+};
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
 };

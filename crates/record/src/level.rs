@@ -8,7 +8,8 @@ mod until;
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
-    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity, Verdict,
+    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity,
+    Verdict,
 };
 
 use crate::text::number;

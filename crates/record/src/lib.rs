@@ -33,7 +33,8 @@ pub use comparison::{
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use folder::{FolderError, RunFolder, TapeFile};
 pub use goal::{
-    Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name, shown as goal_value,
+    Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
+    shown as goal_value,
 };
 pub use lengths::LengthTally;
 pub use level::{
@@ -48,22 +49,24 @@ pub use level_plan::{
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
-    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts, scaled_limits,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
+    scaled_limits,
 };
+pub use request_rate::requests_interval;
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
-pub use request_rate::requests_interval;
 pub use search::{
     SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
 };
-pub use setup::{NOT_RECORDED, Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
+pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
 pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
-pub use sweep::{STAND_IN_NOTE, 
-    Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, OverRuns, Place,
-    MeanOverRuns, Profile, RangeOverRuns, Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
+pub use sweep::{
+    Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,
+    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, StandIn, Sustained,
+    SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

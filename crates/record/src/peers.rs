@@ -31,11 +31,7 @@ pub struct PeerRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<String>,
     /// Our figure, in the tool's unit; absent where we have no such figure, and null where this level has none.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub ours_value: Option<Option<f64>>,
     /// Why this level has none.
     #[serde(skip_serializing_if = "Option::is_none")]

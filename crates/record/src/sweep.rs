@@ -292,13 +292,11 @@ impl SweepReport {
     }
 
     /// Each level with its place.
-    #[must_use]
     pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
     }
 
     /// The levels that are compared with one another.
-    #[must_use]
     pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         let compared =
             |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
@@ -318,5 +316,4 @@ impl SweepReport {
 }
 
 /// What the mark `*` means, wherever it stands.
-pub const STAND_IN_NOTE: &str =
-    "fewer than 100 values: the greatest seen, since a p99 needs 100";
+pub const STAND_IN_NOTE: &str = "fewer than 100 values: the greatest seen, since a p99 needs 100";

@@ -4,6 +4,8 @@ mod number;
 mod price;
 mod words;
 
-pub use number::{column_decimals, decimals, duration_ms, four_digits, half_width, number, percent, supported};
+pub use number::{
+    column_decimals, decimals, duration_ms, four_digits, half_width, number, percent, supported,
+};
 pub use price::{MILLION, at_price, price_origin, price_words, said_by, usd, usd_beside};
 pub use words::{listed, stamps, token_source};

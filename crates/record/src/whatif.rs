@@ -162,7 +162,6 @@ impl Variant {
     }
 
     /// The levels that may be compared with others, with their indices.
-    #[must_use]
     pub fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
         let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
         placed.filter_map(|(index, (level, place))| match place {
@@ -209,6 +208,9 @@ mod tests {
 
     #[test]
     fn letters_go_on_as_in_a_spreadsheet() {
-        assert_eq!([0, 25, 26, 27, 701, 702].map(variant_letter), ["A", "Z", "AA", "AB", "ZZ", "AAA"]);
+        assert_eq!(
+            [0, 25, 26, 27, 701, 702].map(variant_letter),
+            ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+        );
     }
 }

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
-use fizeau_record::{AbParty, AbReport, AbRound};
 use crate::Shown;
-use fizeau_record::text::{self, column_decimals, duration_ms};
 use crate::terminal::{plain, wrap};
 use crate::{ComparisonView, LevelReport, LevelStatus};
+use fizeau_record::text::{self, column_decimals, duration_ms};
+use fizeau_record::{AbParty, AbReport, AbRound};
 
 /// As wide as the other tables of commands that print text alone.
 const WIDTH: usize = 80;

@@ -1,8 +1,8 @@
 //! The list for people: in a terminal, and as a table of a page.
 
-use fizeau_record::{CheckOutcome, CheckRow, Checklist};
 use crate::Shown;
 use crate::terminal::{plain, wrap};
+use fizeau_record::{CheckOutcome, CheckRow, Checklist};
 
 /// Which rows of a checklist to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

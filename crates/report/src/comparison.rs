@@ -7,14 +7,12 @@ pub(crate) mod table;
 #[cfg(feature = "html")]
 pub(crate) use table::change;
 
-use fizeau_metrics::{
-    Answer, Basis, ComparedFigure, ComparisonTest, Effect, EffectKind, Tested,
-};
+use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, Effect, EffectKind, Tested};
 
 use crate::Shown;
-use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
-use fizeau_record::text::number;
 use crate::terminal::{plain, wrap};
+use fizeau_record::text::number;
+use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
 
 /// The width of a terminal as it comes.
 const WIDTH: usize = 80;

@@ -46,10 +46,7 @@ pub use error::ForeignError;
 pub use file::ForeignFile;
 pub use format::{ExportLevel, ExportedFile, ForeignFormat};
 pub use formats::ForeignFormats;
-pub use imported::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource,
-
-};
+pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource};
 pub use name::plain_name;
 pub use run::ImportedRun;
 

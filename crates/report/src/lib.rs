@@ -69,18 +69,15 @@ mod plan;
 mod requests;
 mod round;
 mod search;
+mod shown;
 mod sink;
 mod sol;
 mod sweep;
 mod table;
 mod terminal;
-mod shown;
 mod vllm;
 mod whatif;
 
-pub use fizeau_record::{AbParty, AbReport, AbRound, Aim, Asked, AskedArrivals, Bounds, Bursts, Calibrated, CalibratedBlock, Carried, ChangedField, Check, CheckOutcome, CheckRow, Checklist, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, Connections, CostFigure, Decision, DecodeLight, Endpoint, Engine, GoalPrice, GoalResult, Host, JsonNumber, LatencyBasis, LengthTally, LevelDetail, LevelReport, LevelStatus, Light, LightCost, LightCurve, LightFigures, LightPoint, LoadKind, LoadPoint, Maximum, MeanLengths, Money, NoTokenCost, NotCarried, NotKnown, NotPlanned, NotRun, OperatingPoint, OverRuns, PeerComparison, PeerRow, Place, Plan, PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, Predicted, PredictedRange, Profile, Reference, Repeats, Requirements, RunComparison, SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad, Setup, SimulatedBursts, SpeedOfLight, Spot, StandIn, Sustained, SweepReport, Tail, TokenCost, ToolVersion, UnknownCheck, Unmeasured, Unseen, Until, Variant, WarmUp, WhatIf, Why, Within, Workload};
-#[cfg(feature = "schema")]
-pub use fizeau_record::DocumentSchema;
 pub use axes::AxesPreset;
 pub use charts::{
     ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartFigure, ChartFigures, ChartGoal,
@@ -89,6 +86,23 @@ pub use charts::{
 pub use checklist::ChecklistRows;
 pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
+#[cfg(feature = "schema")]
+pub use fizeau_record::DocumentSchema;
+pub use fizeau_record::{
+    AbParty, AbReport, AbRound, Aim, Asked, AskedArrivals, Bounds, Bursts, Calibrated,
+    CalibratedBlock, Carried, ChangedField, Check, CheckOutcome, CheckRow, Checklist,
+    ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, Connections, CostFigure,
+    Decision, DecodeLight, Endpoint, Engine, GoalPrice, GoalResult, Host, JsonNumber, LatencyBasis,
+    LengthTally, LevelDetail, LevelReport, LevelStatus, Light, LightCost, LightCurve, LightFigures,
+    LightPoint, LoadKind, LoadPoint, Maximum, MeanLengths, Money, NoTokenCost, NotCarried,
+    NotKnown, NotPlanned, NotRun, OperatingPoint, OverRuns, PeerComparison, PeerRow, Place, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, Predicted,
+    PredictedRange, Profile, Reference, Repeats, Requirements, RunComparison, SearchAsked,
+    SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad, Setup,
+    SimulatedBursts, SpeedOfLight, Spot, StandIn, Sustained, SweepReport, Tail, TokenCost,
+    ToolVersion, UnknownCheck, Unmeasured, Unseen, Until, Variant, WarmUp, WhatIf, Why, Within,
+    Workload,
+};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
@@ -106,18 +120,16 @@ pub use pictures::{Picture, PictureError};
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;
 pub use requests::{RequestCell, RequestCellKind, RequestRow};
+pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
-    BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
-    SolView,
+    BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject, SolView,
 };
-pub use shown::Shown;
 pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,
 };
-
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

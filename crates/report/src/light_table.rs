@@ -3,8 +3,8 @@
 use fizeau_metrics::Support;
 
 use crate::Shown;
-use fizeau_record::text::{percent, supported};
 use crate::{LevelReport, Light, SweepReport};
+use fizeau_record::text::{percent, supported};
 
 /// A column.
 #[derive(Debug, Clone, Copy)]

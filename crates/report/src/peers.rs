@@ -156,4 +156,3 @@ fn row(cells: [String; 5]) -> String {
     let line = format!("{name:<n$} {unit:<u$}{theirs:>t$} {ours:>o$} {difference:>d$}");
     line.trim_end().to_owned()
 }
-

@@ -1,8 +1,11 @@
 //! A search as text.
 
-use std::fmt::Write;
 use fizeau_record::text::{four_digits, number};
-use fizeau_record::{Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+use fizeau_record::{
+    Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
+    SearchedLoad,
+};
+use std::fmt::Write;
 
 use crate::Shown;
 use crate::terminal::{plain, wrap};

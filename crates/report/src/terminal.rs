@@ -13,10 +13,10 @@ mod wrap;
 use fizeau_metrics::Verdict;
 
 use crate::Shown;
-use fizeau_record::text::MILLION;
-use fizeau_record::text::listed;
 use crate::{ChecklistRows, Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;
+use fizeau_record::text::MILLION;
+use fizeau_record::text::listed;
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
@@ -99,7 +99,8 @@ impl Shown<'_, SweepReport> {
         out.extend(self.client_lines().into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
         self.say_not_known(&mut out);
-        let checklist = Shown(&self.checklist()).text(terminal.checklist, terminal.width.min(SENTENCE));
+        let checklist =
+            Shown(&self.checklist()).text(terminal.checklist, terminal.width.min(SENTENCE));
         out.push(Line::Whole(checklist));
         if let Some(report) = terminal.report {
             // A path is not broken over lines, so that it can be copied.

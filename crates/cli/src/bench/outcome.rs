@@ -1,9 +1,9 @@
 //! A level, carried out: measured, judged, kept and shown.
 
 use fizeau::harness::{Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe};
-use fizeau::record::RunFolder;
 use fizeau::metrics::Verdict;
-use fizeau::report::{Shown, Checklist, Detail, LevelReport, SweepReport, VllmResult, VllmTally};
+use fizeau::record::RunFolder;
+use fizeau::report::{Checklist, Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;

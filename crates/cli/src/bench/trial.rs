@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
-use fizeau::record::LevelPlan;
 use fizeau::metrics::{GoodputGoals, Precision};
+use fizeau::record::LevelPlan;
 use fizeau::report::{
     Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
 };

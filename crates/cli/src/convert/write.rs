@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use fizeau::core::TapeSink as _;
-use fizeau::record::{LevelLoad, RunFolder, level_folder};
 use fizeau::metrics::LevelHistograms;
+use fizeau::record::{LevelLoad, RunFolder, level_folder};
 use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
 use serde_json::{Value, json};
 

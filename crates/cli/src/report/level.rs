@@ -1,10 +1,10 @@
 //! A level, computed again.
 
-use fizeau::report::Shown;
 use fizeau::core::Stamp;
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, Warmup};
-use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
+use fizeau::record::{StoredLevel, StoredRun};
+use fizeau::report::Shown;
 use fizeau::report::{
     Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
     Unseen, Until, VllmResult, VllmRun, VllmTally,

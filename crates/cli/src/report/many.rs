@@ -4,8 +4,8 @@ use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use fizeau::record::StoredRun;
 use fizeau::metrics::Verdict;
+use fizeau::record::StoredRun;
 use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
 
 use super::level::Level;

@@ -1,11 +1,12 @@
 //! A run as other tools see it, a word as they mean it, and percentiles as they read them.
 
-use fizeau::report::Shown;
 use fizeau::core::Tape;
-use fizeau::record::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, OwnFigures, Peer, PeerSettings, Percent, PercentileRule};
+use fizeau::record::{Cut, StoredLevel, StoredRun};
+use fizeau::report::Shown;
 use fizeau::report::{
-    Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally, beside_ours,
+    Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally,
+    beside_ours,
 };
 use serde::Serialize;
 

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use fizeau::experiment::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
 use fizeau::harness::{Cancel, Measure};
-use fizeau::record::RunFolder;
 use fizeau::metrics::Verdict;
-use fizeau::report::{Shown, 
+use fizeau::record::RunFolder;
+use fizeau::report::{
     Checklist, LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
-    SearchedLevel, SearchedLoad, SweepReport,
+    SearchedLevel, SearchedLoad, Shown, SweepReport,
 };
 
 use super::Wanted;

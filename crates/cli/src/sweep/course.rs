@@ -6,8 +6,8 @@ mod rising;
 use std::time::Duration;
 
 use fizeau::core::{Nanos, PerSec};
-use fizeau::experiment::{LevelYield, rates_up_to};
 use fizeau::experiment::LevelAsk;
+use fizeau::experiment::{LevelYield, rates_up_to};
 use fizeau::harness::Measure;
 use fizeau::record::{LevelLoad, RunFolder};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};

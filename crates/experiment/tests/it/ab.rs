@@ -7,8 +7,8 @@ use std::num::NonZeroU32;
 use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Transport};
 use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
 use fizeau_harness::{Cancel, Load, Notice, Observer, Rig, SelfWatch, TextAfter};
-use fizeau_record::{RunFolder, StoredRun};
 use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_record::{RunFolder, StoredRun};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
 
 use crate::stand::{Paused, Server, paused};

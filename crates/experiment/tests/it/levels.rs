@@ -5,8 +5,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use fizeau_core::{Nanos, PerSec};
-use fizeau_experiment::{Sweep, SweepSpec};
 use fizeau_experiment::{LevelAsk, LevelSize};
+use fizeau_experiment::{Sweep, SweepSpec};
 use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau_record::{LevelLoad, RunFolder, StoredRun};
 use fizeau_workload::{Lengths, Spec};

@@ -9,9 +9,9 @@ use fizeau_experiment::{
 };
 use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
-use fizeau_record::LevelLoad;
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
+use fizeau_record::LevelLoad;
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};

@@ -4,10 +4,10 @@ use fizeau_metrics::{Distribution, Quantile, Statistic, Support, Verdict};
 use fizeau_pareto::{SearchEnding, Standing};
 
 use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+use crate::GoalResult;
 use crate::goal::name;
 use crate::text::listed;
 use crate::text::{four_digits, number, percent};
-use crate::GoalResult;
 
 impl SearchReport {
     /// What is to be said beside the answer: how far it is to be trusted, what broke, whether it was confirmed, the verdict.
@@ -137,7 +137,8 @@ impl SearchReport {
     /// The loads that seemed to be the answer until a long run.
     fn refuted_words(&self) -> Option<String> {
         self.load()?;
-        let loads: Vec<String> = self.refuted().map(|level| four_digits(level.level.load.value())).collect();
+        let loads: Vec<String> =
+            self.refuted().map(|level| four_digits(level.level.load.value())).collect();
         let unit = self.asked.load.words();
         (!loads.is_empty()).then(|| {
             format!(

@@ -72,7 +72,6 @@ impl Repeats {
     }
 
     /// The runs that may be compared with others.
-    #[must_use]
     pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         self.runs.iter().filter(|run| run.left_out().is_none())
     }

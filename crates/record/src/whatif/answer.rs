@@ -3,8 +3,8 @@
 use fizeau_metrics::{Goal, Slo};
 
 use super::{Variant, WhatIf, variant_letter};
-use crate::text::number;
 use crate::LevelReport;
+use crate::text::number;
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]

@@ -7,8 +7,8 @@ use super::{
     ChartCurvePoint, ChartDetail, ChartFigures, ChartGoal, ChartLevel, ChartLight, ChartPlace,
     ChartRun,
 };
-use crate::Shown;
 use crate::LoadKind;
+use crate::Shown;
 use crate::columns::figures_of;
 use crate::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport, TableRun};
 

@@ -2,11 +2,11 @@
 
 use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
 
-use fizeau_record::ComparisonReport;
 use super::table::Cells;
-use crate::Shown;
 use crate::ComparedLevel;
+use crate::Shown;
 use crate::terminal::plain;
+use fizeau_record::ComparisonReport;
 
 impl Shown<'_, ComparisonReport> {
     /// The answers as JUnit's XML (the format that Apache Ant's junitreport task reads): a suite for each run that is held

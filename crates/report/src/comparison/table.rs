@@ -4,8 +4,8 @@ use fizeau_metrics::{Answer, ComparedFigure, Effect, Tested};
 
 use super::{WIDTH, p_value};
 use crate::ComparisonView;
-use fizeau_record::text::number;
 use crate::terminal::{plain, wrap};
+use fizeau_record::text::number;
 
 /// One line of the table.
 pub(crate) enum Cells {

@@ -7,15 +7,15 @@ use fizeau_metrics::{
     Distribution, Interval, Quantile, RateDistribution, Resolution, Support, Verdict,
 };
 
-use fizeau_record::{LevelReport, LevelStatus, SpeedOfLight};
 use super::tail;
+use fizeau_record::{LevelReport, LevelStatus, SpeedOfLight};
 use fizeau_roofline::Share;
 
 use crate::Shown;
 use crate::block::{heading, line};
-use fizeau_record::text::{number, percent, supported};
 use crate::terminal::{plain, wrap};
 use fizeau_record::text;
+use fizeau_record::text::{number, percent, supported};
 
 impl Shown<'_, LevelReport> {
     /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first

@@ -2,10 +2,10 @@
 
 use fizeau_metrics::{Attainment, GoalAttainment};
 
-use fizeau_record::LevelReport;
 use super::block::ends;
 use crate::Shown;
 use crate::block::line;
+use fizeau_record::LevelReport;
 use fizeau_record::text::{number, percent};
 
 impl Shown<'_, LevelReport> {

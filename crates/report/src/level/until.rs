@@ -2,10 +2,10 @@
 
 use fizeau_metrics::{PrecisionOutcome, Support};
 
-use crate::Shown;
-use fizeau_record::{LevelReport, Until};
 use crate::Charset;
+use crate::Shown;
 use crate::block::line;
+use fizeau_record::{LevelReport, Until};
 
 impl Shown<'_, LevelReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached: +-1.9 % after 612 requests`: a block is ASCII.

@@ -6,10 +6,10 @@ use fizeau_metrics::{
     WindowFigures,
 };
 
-use fizeau_record::LevelReport;
 use super::block::{ends, sentence};
 use crate::Shown;
 use crate::block::line;
+use fizeau_record::LevelReport;
 use fizeau_record::text::{number, supported};
 
 impl Shown<'_, LevelReport> {

@@ -3,10 +3,10 @@
 use fizeau_core::{PerSec, TokenSource};
 use fizeau_metrics::{Arrivals, CacheExpectation, LengthCheck, TokenDistribution};
 
-use fizeau_record::LevelReport;
 use super::proof::tail;
 use crate::Shown;
 use crate::block::line;
+use fizeau_record::LevelReport;
 use fizeau_record::text::percent;
 
 impl Shown<'_, LevelReport> {

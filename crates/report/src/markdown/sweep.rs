@@ -5,14 +5,14 @@ use fizeau_metrics::Verdict;
 use super::escape;
 use super::{folded, table};
 use crate::Shown;
-use fizeau_record::text::percent;
-use fizeau_record::text::MILLION;
-use fizeau_record::STAND_IN_NOTE;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{Cell, Column, PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::terminal::{Charset, Pen, Style};
-use fizeau_record::text::listed;
 use crate::{CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
+use fizeau_record::STAND_IN_NOTE;
+use fizeau_record::text::MILLION;
+use fizeau_record::text::listed;
+use fizeau_record::text::percent;
 
 impl Shown<'_, SweepReport> {
     /// The report as Markdown, as GitHub shows it: the verdict first, then what one came for, the levels, and the rest folded

@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::level::part_cells;
-use fizeau_record::text::supported;
-use fizeau_record::STAND_IN_NOTE;
 use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE};
 use crate::{ChartLevel, ChartRun, LevelReport, LoadKind, Place, SweepReport};
+use fizeau_record::STAND_IN_NOTE;
+use fizeau_record::text::supported;
 
 /// All tables of levels.
 #[derive(Debug, Serialize)]
@@ -134,7 +134,9 @@ fn standing(report: &SweepReport, index: usize) -> Option<(&'static str, String)
             ("chosen", "operating point".to_owned())
         }
         Place::Frontier => ("best", "on the frontier".to_owned()),
-        Place::Dominated { by } => ("dimmed", format!("dominated by {}", Shown(report).label_of(*by))),
+        Place::Dominated { by } => {
+            ("dimmed", format!("dominated by {}", Shown(report).label_of(*by)))
+        }
         Place::LeftOut { reason } => ("dimmed", format!("left out: {reason}")),
     })
 }
@@ -277,6 +279,7 @@ fn windows(report: &SweepReport) -> Option<Table> {
 
 /// Each level with all that is known of it.
 pub(super) fn records(report: &SweepReport) -> Vec<Record> {
-    let record = |level: &LevelReport| Record { load: level.load.words(), text: Shown(level).block() };
+    let record =
+        |level: &LevelReport| Record { load: level.load.words(), text: Shown(level).block() };
     report.levels().iter().map(record).collect()
 }

@@ -3,8 +3,8 @@
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::light_table::{COLUMNS, LightColumn, note};
-use fizeau_record::text::{duration_ms, supported};
 use crate::{ChartCurvePoint, ChartRun, SweepReport};
+use fizeau_record::text::{duration_ms, supported};
 
 /// What was reached of it; none where there is no speed of light.
 pub(super) fn table(report: &SweepReport) -> Option<Table> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{SweepReport, Shown};
+use crate::{Shown, SweepReport};
 
 /// Other tools' figures, level by level.
 #[derive(Debug, Serialize)]
@@ -43,7 +43,9 @@ impl Peers {
             }
             match level.detail.as_deref() {
                 None => unread.push(Shown(report).label(level.load)),
-                Some(detail) if detail.peers.is_empty() => many.push(Shown(report).label(level.load)),
+                Some(detail) if detail.peers.is_empty() => {
+                    many.push(Shown(report).label(level.load))
+                }
                 Some(detail) => {
                     let tool = |peer: &crate::PeerComparison| {
                         // Most figures of most tools are as ours: named once, they would fill half of the page as rows.

@@ -10,7 +10,9 @@ pub(super) fn lines(report: &SweepReport) -> Vec<String> {
     if *report.operating_point() != OperatingPoint::NoGoal {
         lines.push(format!("Operating point: {}", report.operating_words()));
         lines.extend(report.goal_words());
-        lines.extend(Shown(report).decision_lines().into_iter().map(|line| line.trim_start().to_owned()));
+        lines.extend(
+            Shown(report).decision_lines().into_iter().map(|line| line.trim_start().to_owned()),
+        );
     }
     let most = most_throughput(report).and_then(|index| {
         let run = ChartRun::of(report, "");
@@ -18,7 +20,9 @@ pub(super) fn lines(report: &SweepReport) -> Vec<String> {
     });
     lines.extend(most.map(|most| format!("Most throughput: {most}")));
     lines.extend(report.knee().map(|knee| format!("Knee at {knee}")));
-    lines.extend(Shown(report).sustained_words().into_iter().map(|line| line.trim_start().to_owned()));
+    lines.extend(
+        Shown(report).sustained_words().into_iter().map(|line| line.trim_start().to_owned()),
+    );
     lines.extend(Shown(report).until_lines());
     lines
 }

@@ -3,9 +3,9 @@
 use fizeau_metrics::Verdict;
 use serde::Serialize;
 
-use fizeau_record::text::listed;
 use crate::Shown;
 use crate::{CheckOutcome, Checklist, Engine, Setup, SweepReport};
+use fizeau_record::text::listed;
 
 /// What was measured, and whether to believe it.
 #[derive(Debug, Serialize)]

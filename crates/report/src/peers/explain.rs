@@ -117,11 +117,13 @@ impl Explanation {
             // A number of the whole run is one even where the tool has it as a statistic.
             let figure = same.or_else(|| figures.first().filter(|_| columns.len() == 1));
             let cell = figure.map(|figure| match figure.value {
-                PeerValue::Known(value) => {
-                    format!("{} {}", shown(value, figure.unit == PeerUnit::Count), figure.unit.as_str())
-                        .trim_end()
-                        .to_owned()
-                }
+                PeerValue::Known(value) => format!(
+                    "{} {}",
+                    shown(value, figure.unit == PeerUnit::Count),
+                    figure.unit.as_str()
+                )
+                .trim_end()
+                .to_owned(),
                 PeerValue::Absent(_) => "-".to_owned(),
             });
             cell.unwrap_or_default()

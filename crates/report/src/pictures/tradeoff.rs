@@ -7,8 +7,8 @@ use super::ink::Ink;
 use super::light::{Reach, curves, is_within, within};
 use super::parts;
 use super::sheet::{HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
-use fizeau_record::text::listed;
 use crate::{ChartCurvePoint, ChartFigure, ChartGoal, ChartPlace, ChartRun};
+use fizeau_record::text::listed;
 
 /// What is drawn against what.
 pub(super) struct Tradeoff {

@@ -2,10 +2,10 @@
 
 use super::super::{Bursts, NotPlanned, Plan, SimulatedBursts};
 use super::{line, price};
-use crate::Shown;
-use fizeau_record::text::{number, percent};
 use crate::LoadPoint;
+use crate::Shown;
 use fizeau_record::text::listed;
+use fizeau_record::text::{number, percent};
 
 impl Shown<'_, Plan> {
     pub(super) fn notes(&self, out: &mut String) {

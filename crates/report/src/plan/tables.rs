@@ -1,10 +1,10 @@
 //! Plans side by side, and what other goals would cost.
 
-use fizeau_record::text::usd;
-use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
 use super::line;
 use crate::Shown;
+use fizeau_record::text::usd;
 use fizeau_record::text::{number, percent};
+use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
 
 /// The columns of a table of plans, behind the label.
 const HEADS: [&str; 5] = ["req/s each", "replicas", "devices", "USD/hour", "USD/M out"];

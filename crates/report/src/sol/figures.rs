@@ -1,7 +1,7 @@
 //! Figures as JSON, the same wherever they stand.
 
-use fizeau_roofline::{Figures, Limits};
 use fizeau_record::JsonNumber as Number;
+use fizeau_roofline::{Figures, Limits};
 use serde::Serialize;
 
 /// The figures of one way of reckoning.

@@ -4,9 +4,9 @@ use fizeau_roofline::{Device, MathType, Phase, Tensors};
 
 use super::quantity::{bytes, count, per_second};
 use super::{SolAside, SolScope, SolView, tables};
-use fizeau_record::text::number;
 use crate::Shown;
 use crate::terminal::{plain, wrap};
+use fizeau_record::text::number;
 
 /// The most columns that a sentence takes.
 const SENTENCE: usize = 80;
@@ -25,7 +25,8 @@ impl SolView<'_> {
         if self.scope == SolScope::Requests {
             text.table(tables::schedules(self));
         }
-        if let Some(calibrated) = self.calibrated.and_then(|calibrated| Shown(&calibrated).table()) {
+        if let Some(calibrated) = self.calibrated.and_then(|calibrated| Shown(&calibrated).table())
+        {
             text.table(calibrated);
         }
         if self.scope == SolScope::Requests {

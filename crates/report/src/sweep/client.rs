@@ -3,11 +3,11 @@
 use fizeau_core::{Millis, StampSource};
 use fizeau_metrics::Distribution;
 
-use fizeau_record::SweepReport;
 use crate::Shown;
-use fizeau_record::text::{number, percent};
-use fizeau_record::text;
 use crate::{LevelReport, Tail};
+use fizeau_record::SweepReport;
+use fizeau_record::text;
+use fizeau_record::text::{number, percent};
 
 impl Shown<'_, SweepReport> {
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a

@@ -1,7 +1,7 @@
 //! What tokens cost at the operating point, in words.
 
-use fizeau_record::text;
 use fizeau_record::SweepReport;
+use fizeau_record::text;
 
 use crate::Shown;
 

@@ -3,12 +3,12 @@
 use fizeau_metrics::Goal;
 use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
 
-use fizeau_record::GoalResult;
-use fizeau_record::{Decision, Maximum, OperatingPoint, SweepReport, Within};
-use crate::Shown;
 use crate::LoadKind;
-use fizeau_record::{Bounds, goal_measured as measured, goal_name as name, goal_value as shown};
+use crate::Shown;
+use fizeau_record::GoalResult;
 use fizeau_record::text::{number, percent, supported};
+use fizeau_record::{Bounds, goal_measured as measured, goal_name as name, goal_value as shown};
+use fizeau_record::{Decision, Maximum, OperatingPoint, SweepReport, Within};
 
 impl Shown<'_, SweepReport> {
     /// What there is to say of the load to run at beside the level itself and its goals; further lines of one thing are

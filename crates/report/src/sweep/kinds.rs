@@ -1,8 +1,8 @@
 //! Closed and open loops in one sweep: which levels are of one kind, and what their loads are called beside one another.
 
-use fizeau_record::SweepReport;
-use crate::Shown;
 use crate::LoadPoint;
+use crate::Shown;
+use fizeau_record::SweepReport;
 
 impl Shown<'_, SweepReport> {
     /// The indices of the levels, those of each kind of load by themselves.

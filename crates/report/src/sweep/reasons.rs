@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use fizeau_core::FailureClass;
 use fizeau_metrics::Verdict;
 
-use fizeau_record::SweepReport;
-use crate::Shown;
 use crate::LevelReport;
+use crate::Shown;
+use fizeau_record::SweepReport;
 use fizeau_record::text::listed;
 
 impl<'a> Shown<'a, SweepReport> {

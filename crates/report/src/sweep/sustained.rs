@@ -16,10 +16,13 @@ impl Shown<'_, SweepReport> {
             (Some(own), None) => own,
             (None, _) => "-".to_owned(),
         };
-        let rate = |of: &LevelReport| supported(of.summary.throughput.requests_per_s.get(), requests_interval(&of.summary));
+        let rate = |of: &LevelReport| {
+            supported(of.summary.throughput.requests_per_s.get(), requests_interval(&of.summary))
+        };
         let rate = beside(Some(rate(run)), level.map(rate));
         let ms = |(value, ends)| format!("{} ms", supported(value, ends));
-        let tail = beside(run.p99_e2el().map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
+        let tail =
+            beside(run.p99_e2el().map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
         let holds = match (run.left_out(), sustained.holds()) {
             (Some(reason), _) => reason,
             (None, true) if sustained.goals().is_empty() => "no goal was given".to_owned(),

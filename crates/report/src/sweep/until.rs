@@ -1,8 +1,7 @@
 //! Which levels came to know what they were to find out.
 
-use fizeau_record::{SweepReport, Until};
 use crate::Shown;
-
+use fizeau_record::{SweepReport, Until};
 
 impl Shown<'_, SweepReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached at 1, 2; not reached at 4 (±2.6 %)`.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use fizeau_record::slo_words as words;
 use super::words::cells;
-use fizeau_record::{Variant, WhatIf, variant_letter as letter};
 use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
+use fizeau_record::slo_words as words;
+use fizeau_record::{Variant, WhatIf, variant_letter as letter};
 
 /// What the page adds to the looks of every page.
 const STYLE: &str = include_str!("page.css");
@@ -41,7 +41,8 @@ impl Shown<'_, WhatIf> {
         out.push_str("</section>\n");
         self.figure(&mut out);
         self.table(&mut out);
-        let words: Vec<String> = self.setup().command_line.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> =
+            self.setup().command_line.iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");
         put(
             &mut out,

@@ -1,10 +1,10 @@
 //! A what-if as a chart: each configuration a line through its levels.
 
 use super::text::tail;
-use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
-use crate::Shown;
 use crate::LevelReport;
+use crate::Shown;
 use crate::pictures::{Families, Family, Member};
+use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
 #[expect(
     clippy::redundant_closure_for_method_calls,

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use fizeau_record::slo_words as words;
 use super::words::cells;
-use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 use crate::Shown;
-use fizeau_record::text::{column_decimals, number};
 use crate::terminal::{plain, wrap};
 use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
+use fizeau_record::slo_words as words;
+use fizeau_record::text::{column_decimals, number};
+use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
 const WIDTH: usize = 80;
 /// Configurations side by side in a table by load.

@@ -2,7 +2,9 @@
 
 use fizeau_metrics::Verdict;
 use fizeau_record::text::{listed, number};
-use fizeau_record::{Chosen, OperatingPoint, Place, SweepReport, Tail, Variant, WhatIf, variant_letter as letter};
+use fizeau_record::{
+    Chosen, OperatingPoint, Place, SweepReport, Tail, Variant, WhatIf, variant_letter as letter,
+};
 
 use crate::Shown;
 

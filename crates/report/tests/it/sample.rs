@@ -13,8 +13,8 @@ use fizeau_metrics::{
 };
 use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
-    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, beside_ours,
-    Workload,
+    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
+    beside_ours,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 
