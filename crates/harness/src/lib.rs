@@ -61,5 +61,5 @@ pub use stored::{
 pub use sweep::{
     LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, LevelYield, PlannedArrivals, Saturated,
     StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, WindowPlan, level_folder,
-    load_between, rates_up_to,
+    level_seed, load_between, rates_up_to,
 };

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_workload::{Dataset, Plan, Spacing, Spec, SpecError, TextCodec, WalkError};
 
-pub use load::{LevelAsk, LevelLoad, LevelSize};
+pub use fizeau_core::LevelLoad;
+pub use load::{LevelAsk, LevelSize, level_seed};
 pub(crate) use plan::LEVEL;
 pub use plan::{LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
 pub use refine::{Tried, load_between, rates_up_to};
@@ -207,8 +208,8 @@ impl<'a, M: Measure> Sweep<'a, M> {
     fn plan(&self, LevelAsk { load, visit, size }: LevelAsk) -> Result<Plan, SpecError> {
         let spec = Spec {
             requests: size.requests_at(load),
-            arrivals: load.arrivals(self.spec.spacing),
-            seed: load.seed(self.spec.workload.seed, visit),
+            arrivals: load::arrivals(load, self.spec.spacing),
+            seed: level_seed(self.spec.workload.seed, load, visit),
             ..self.spec.workload.clone()
         };
         plan_of(spec, self.spec.tokenizer.as_ref(), self.spec.dataset.as_ref())

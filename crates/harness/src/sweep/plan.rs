@@ -5,7 +5,7 @@ use fizeau_metrics::{Precision, WindowChoice};
 use fizeau_workload::Spacing;
 use serde::Serialize;
 
-use super::{LevelAsk, LevelLoad, SweepSpec};
+use super::{LevelAsk, LevelLoad, SweepSpec, level_seed};
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
@@ -108,7 +108,7 @@ impl SweepSpec {
                 }
             },
             release_for_ms: size.time.map(Nanos::to_millis),
-            seed: Some(load.seed(self.workload.seed, visit).0),
+            seed: Some(level_seed(self.workload.seed, load, visit).0),
             window: self.window.into(),
             until: self.until.as_ref().map(Precision::to_string),
         }
