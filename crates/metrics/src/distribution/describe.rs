@@ -14,7 +14,7 @@ use crate::Support;
 /// [`Distribution`] says it for the usual ones.
 ///
 /// ```
-/// use fizeau_core::{Interval, Millis};
+/// use fizeau_core::Millis;
 /// let sorted = [1.0, 2.0, 4.0].map(Millis::new);
 /// assert_eq!(fizeau_metrics::percentile_of_sorted(&sorted, 75.0), Some(Millis::new(3.0)));
 /// ```

@@ -69,7 +69,7 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::Slots;
-    use fizeau_core::{Confidence, Nanos};
+    use fizeau_core::Nanos;
 
     #[test]
     fn what_is_spread_over_slots_is_all_there() {

@@ -87,7 +87,7 @@ impl BatchMeans {
     /// values: [`BatchMeans::n`] counts slots. It takes at least thirty events.
     ///
     /// ```
-    /// use fizeau_core::{Confidence, Estimate, Interval, Nanos};
+    /// use fizeau_core::Nanos;
     /// use fizeau_metrics::{BatchMeans, Confidence};
     /// let ends: Vec<_> = (0..200).map(|k| (Nanos::from_millis(50 * k + 13 * k % 40), 1)).collect();
     /// let rate = BatchMeans::of_rate(&ends, Nanos::from_secs(10), Confidence::P95)?;
