@@ -15,6 +15,7 @@
 //!   a definition can change after the run.
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
 
+mod interval;
 mod request;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
@@ -24,7 +25,10 @@ mod time;
 mod traits;
 mod units;
 
-pub use request::{EosRule, Message, Part, Prompt, Request, RequestId, Role, Scheduled, SessionId};
+pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
+pub use request::{
+    EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
+};
 pub use tape::{
     Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
     Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,

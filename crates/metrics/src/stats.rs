@@ -18,7 +18,8 @@ pub use bootstrap::{BlockKind, BlockLength, Bootstrap, BootstrapError, IntervalM
 pub(crate) use bootstrap::{Ranked, Resampling, least_for_percentile};
 pub use early::{EarlyStoppingError, early_stopping_bound, early_stopping_needs};
 pub use estimate::{Bounds, Estimate, Support};
+pub use fizeau_core::{Confidence, ConfidenceError};
 pub use random::{RandomBits, ResampleSeed};
 pub use rank::{PercentileRule, weighted_percentile_of_sorted};
 pub use select::{PercentilesError, percentiles};
-pub use share::{Confidence, ConfidenceError, Percent, PercentError};
+pub use share::{Percent, PercentError};
