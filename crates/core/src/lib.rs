@@ -28,7 +28,9 @@ mod units;
 
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
 pub use load::{LevelLoad, LoadKind};
-pub use request::{EosRule, Message, Part, Prompt, Request, RequestId, Role, Scheduled, SessionId};
+pub use request::{
+    EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
+};
 pub use tape::{
     Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
     Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,

@@ -3,7 +3,6 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, Nanos};
-use fizeau_workload::{Arrivals, Rescale, Seed, Spacing};
 
 /// One level to be measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,27 +26,6 @@ pub struct LevelSize {
     /// How many requests to send first that do not count. By default, of a closed loop one for each slot, of an open one a
     /// tenth of the level; at most 50.
     pub warmup: Option<u64>,
-}
-
-/// When the requests of a level leave. `spacing` is for open loops.
-pub(super) fn arrivals(load: LevelLoad, spacing: Spacing) -> Arrivals {
-    match (load, spacing) {
-        (LevelLoad::Concurrency(_), _) => Arrivals::ClosedLoop,
-        (LevelLoad::Rate(rate), Spacing::Even) => Arrivals::Constant { rate },
-        (LevelLoad::Rate(rate), Spacing::Random { burstiness }) => {
-            Arrivals::Gamma { rate, burstiness, rescale: Rescale::None }
-        }
-    }
-}
-
-/// The seed of a level of `load` in a sweep seeded with `of`, so that no two of its levels have prompts in common.
-#[must_use]
-pub fn level_seed(of: Seed, load: LevelLoad, visit: u32) -> Seed {
-    let own = match load {
-        LevelLoad::Concurrency(slots) => of.child(slots.get().into()),
-        LevelLoad::Rate(rate) => of.child(rate.get().to_bits()),
-    };
-    if visit == 0 { own } else { own.child(visit.into()) }
 }
 
 impl LevelSize {
