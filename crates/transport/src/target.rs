@@ -1,7 +1,11 @@
 //! What is measured: an endpoint and all that a request to it needs beyond the prompt.
 
 mod asked;
+mod balance;
 mod connections;
+mod proxy;
+#[cfg(feature = "tls")]
+mod trust;
 mod url;
 
 use std::fmt;
@@ -13,13 +17,18 @@ use hyper::header::{
 };
 
 pub(crate) use connections::Connections;
-pub use connections::{ConnectionUse, HttpVersion};
+pub use balance::Balance;
+pub(crate) use balance::Balancer;
+pub use connections::{ConnectionUse, HttpVersion, StampChoice};
+pub use proxy::{Proxy, ProxyError};
+#[cfg(feature = "tls")]
+pub(crate) use trust::{Tls, is_authority};
+#[cfg(feature = "tls")]
+pub use trust::{Trust, TrustError};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
 
-use crate::backend::{Backend, KeyHeader};
-use crate::dialect::Forcing;
+use crate::backend::{Backend, KeyHeader, Forcing};
 use crate::extra::ExtraBody;
-use crate::http::{Balance, Balancer};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};

@@ -10,7 +10,6 @@ use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::StampChoice;
 use super::kernel;
 use super::log::IoLog;
 

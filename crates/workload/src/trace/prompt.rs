@@ -5,11 +5,12 @@ use std::sync::Arc;
 use fizeau_core::{Prompt, Tokens};
 
 use super::error::TraceError;
+use super::exact::{ExactText, fit_text};
 use super::reader::TraceRecord;
 use super::spec::TraceSpec;
+use crate::codec::{CodecError, TextCodec};
 use crate::content::{Content, Wording, spell, user_message};
 use crate::draws::Draws;
-use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
 use crate::seed::{Purpose, Seed, scramble};
 use crate::words::WORDS;
 
