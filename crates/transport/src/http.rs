@@ -29,7 +29,6 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::coop;
 
-
 use crate::dialect::RequestError;
 use crate::target::{Authority, ConnectionUse, StampChoice, Target};
 use call::Call;

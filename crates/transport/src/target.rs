@@ -16,18 +16,19 @@ use hyper::header::{
     HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
 
-pub(crate) use connections::Connections;
 pub use balance::Balance;
 pub(crate) use balance::Balancer;
+pub(crate) use connections::Connections;
 pub use connections::{ConnectionUse, HttpVersion, StampChoice};
+pub(crate) use proxy::Via;
 pub use proxy::{Proxy, ProxyError};
 #[cfg(feature = "tls")]
 pub(crate) use trust::{Tls, is_authority};
 #[cfg(feature = "tls")]
 pub use trust::{Trust, TrustError};
-pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
+pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
 
-use crate::backend::{Backend, KeyHeader, Forcing};
+use crate::backend::{Backend, Forcing, KeyHeader};
 use crate::extra::ExtraBody;
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};

@@ -10,6 +10,8 @@ mod vllm_draws;
 
 pub(crate) use dataset::DatasetContent;
 pub use dataset::Repeats;
+pub(crate) use draw::spell;
+pub(crate) use exact::fit_text;
 pub use exact::{ExactText, exact_text};
 pub(crate) use vllm_draws::VllmDraws;
 

@@ -6,7 +6,7 @@ mod error;
 pub(crate) use check::drawn_whole;
 pub use error::SpecError;
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use fizeau_core::{EosRule, Tokens};

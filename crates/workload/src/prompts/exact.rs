@@ -36,7 +36,7 @@ pub fn exact_text(
 
 /// Turns `ids` into a text that has, behind the text `before`, `wanted` tokens together with it, padding from `padding`
 /// where needed.
-pub(super) fn fit_text(
+pub(crate) fn fit_text(
     codec: &dyn TextCodec,
     before: &str,
     ids: Vec<u32>,

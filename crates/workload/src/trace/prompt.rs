@@ -5,12 +5,12 @@ use std::sync::Arc;
 use fizeau_core::{Prompt, Tokens};
 
 use super::error::TraceError;
-use super::exact::{ExactText, fit_text};
 use super::reader::TraceRecord;
 use super::spec::TraceSpec;
 use crate::codec::{CodecError, TextCodec};
-use crate::content::{Content, Wording, spell, user_message};
+use crate::content::{Content, Wording};
 use crate::draws::Draws;
+use crate::prompts::{ExactText, fit_text, spell, user_message};
 use crate::seed::{Purpose, Seed, scramble};
 use crate::words::WORDS;
 
