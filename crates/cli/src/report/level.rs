@@ -5,10 +5,9 @@ use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, Warmup};
 use fizeau::interop::PeerSettings;
 use fizeau::interop::{Detail, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
 use fizeau::metrics::{LevelTally, PrecisionOutcome, Validity, Verdict};
-use fizeau::record::Unseen;
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Until};
+use fizeau::report::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 
 use super::before::Before;
 use super::detail::Details;

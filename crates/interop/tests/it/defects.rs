@@ -2,7 +2,10 @@
 
 use fizeau_core::{FailureClass, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_interop::{OwnFigures, Peer, PeerSettings, PeerValue};
-use fizeau_metrics::{Edge, GoodputGoals, LevelSummary, LevelTally, RequestMetrics, Timeline, WindowChoice, WindowEnd, inter_chunk, inter_token};
+use fizeau_metrics::{
+    Edge, GoodputGoals, LevelSummary, LevelTally, RequestMetrics, Timeline, WindowChoice,
+    WindowEnd, inter_chunk, inter_token,
+};
 
 use crate::says::{by, reporting, says, says_nothing, under_cap};
 use crate::tapes::{failed, ms, tape};

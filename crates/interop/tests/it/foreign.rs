@@ -5,7 +5,6 @@ mod damage;
 mod figures;
 mod inference_perf;
 mod round_trip;
-mod unseen;
 
 use fizeau_interop::{ForeignError, ForeignFile, ForeignFormats};
 use fizeau_record::ImportedLevel;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use fizeau_core::{FailureClass, Part, Tape, Usage};
-use fizeau_interop::{Concept, OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
+use fizeau_interop::{
+    Concept, OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
+};
 use fizeau_metrics::RequestMetrics;
 use proptest::prelude::*;
 

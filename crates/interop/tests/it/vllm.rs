@@ -3,8 +3,8 @@
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens, Usage,
 };
-use fizeau_metrics::GoodputGoals;
 use fizeau_interop::{Detail, RampStrategy, RequestRate, Selection, VllmResult, VllmRun};
+use fizeau_metrics::GoodputGoals;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens,
 };
+use fizeau_interop::{Detail, RequestRate, Selection, VllmResult, VllmRun};
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::GoodputGoals;
-use fizeau_interop::{Detail, RequestRate, Selection, VllmResult, VllmRun};
 use serde_json::Value;
 
 /// Forty replies of 25 ms over four slots, two tokens an event; every ninth fails.

@@ -16,7 +16,7 @@ use fizeau_record::ImportedRun;
 use fizeau_record::NOT_RECORDED;
 use fizeau_record::text::listed;
 
-use crate::{ChangedField, ChartRun, ComparisonReport, Shown, SweepReport};
+use crate::{ChangedField, ChartRun, ComparisonReport, SweepReport};
 use tested::{Tested, tested};
 
 /// Two runs or more on one page.
@@ -86,7 +86,7 @@ impl ComparisonPage<'_> {
     #[must_use]
     pub fn page(&self) -> String {
         let own = self.runs.iter().map(|(name, report)| ChartRun::of(report, name));
-        let others = self.imported.iter().map(|(name, run)| Shown(run).charts(name));
+        let others = self.imported.iter().map(|(name, run)| crate::Shown(run).charts(name));
         let charts: Vec<ChartRun> = own.chain(others).collect();
         let [mut frontier, figures @ ..] = Figure::all(&charts);
         frontier.tables.extend(light::curve(&charts));
@@ -94,7 +94,7 @@ impl ComparisonPage<'_> {
             self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
         let others = self.imported.iter().zip(charts.iter().skip(self.runs.len()));
         let imported: Vec<Imported> =
-            others.map(|((_, run), chart)| Imported::of(Shown(run), chart)).collect();
+            others.map(|((_, run), chart)| Imported::of(run, chart)).collect();
         let title = self.title();
         let shown = Shown {
             title: title.clone(),

@@ -58,29 +58,21 @@ impl Shown<'_, ImportedRun> {
         let title = self.title();
         let shown = Content {
             title: title.clone(),
-            shown: Imported::of(*self, &charts[0]),
+            shown: Imported::of(self, &charts[0]),
             figures,
             setup: self.setup().rows(),
         };
         render(Template::Imported, &format!("Fizeau: {title}"), &shown, &data(&charts))
     }
-
-    fn source_words(&self) -> String {
-        let mut files: Vec<&str> =
-            self.levels().iter().map(|level| level.source.file.as_str()).collect();
-        files.dedup();
-        let tool = self.levels().first().map_or("another tool", |level| &level.source.tool);
-        format!("Measured by {tool}. Imported from {}.", files.join(", "))
-    }
 }
 
 impl Imported {
     /// With the charts that are drawn of it.
-    pub(super) fn of(run: Shown<'_, ImportedRun>, chart: &ChartRun) -> Self {
+    pub(super) fn of(run: &ImportedRun, chart: &ChartRun) -> Self {
         Self {
             name: chart.name.clone(),
             title: run.title(),
-            source: run.source_words(),
+            source: source_words(run),
             levels: levels(run, chart),
             caveats: run.caveats().into_iter().map(str::to_owned).collect(),
             not_known: not_known(run.not_known()),
@@ -96,7 +88,15 @@ impl Imported {
     }
 }
 
-fn levels(run: Shown<'_, ImportedRun>, chart: &ChartRun) -> Table {
+fn source_words(run: &ImportedRun) -> String {
+    let mut files: Vec<&str> =
+        run.levels().iter().map(|level| level.source.file.as_str()).collect();
+    files.dedup();
+    let tool = run.levels().first().map_or("another tool", |level| &level.source.tool);
+    format!("Measured by {tool}. Imported from {}.", files.join(", "))
+}
+
+fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
     let is_known = |column: &&Column| run.levels().iter().any(|l| l.figure(column.0).is_some());
     let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
     let row = |level: &ChartLevel| {

@@ -13,10 +13,9 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, Reason, Validity,
     Verdict,
 };
-use fizeau_record::LoadPoint;
 use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
-    LightCurve, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
+    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 

@@ -3,9 +3,9 @@
 
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
-use fizeau_record::LoadPoint;
 use fizeau_report::{
-    Charset, ChecklistRows, Engine, LevelReport, SpeedOfLight, Style, SweepReport, Terminal,
+    Charset, ChecklistRows, Engine, LevelReport, LoadPoint, Shown, SpeedOfLight, Style,
+    SweepReport, Terminal,
 };
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn text(report: &SweepReport, width: usize, style: Style) -> String {
 }
 
 fn text_in(report: &SweepReport, width: usize, style: Style, charset: Charset) -> String {
-    report.terminal(&Terminal {
+    Shown(report).terminal(&Terminal {
         width,
         style,
         charset,

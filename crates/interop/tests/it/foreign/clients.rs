@@ -1,9 +1,9 @@
 //! AIPerf, GuideLLM, GenAI-Perf and inference-perf.
 
 use fizeau_core::{Nanos, Tape};
+use fizeau_interop::{ExportLevel, ForeignFile, ForeignFormats};
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
-use fizeau_interop::{ExportLevel, ForeignFile, ForeignFormats};
 use fizeau_record::{ImportedLevel, LoadPoint};
 use proptest::prelude::*;
 use serde_json::Value;

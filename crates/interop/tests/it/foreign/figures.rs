@@ -1,9 +1,11 @@
 //! What is taken from a file, and what is not.
 
-use fizeau_interop::{Peer, PeerSettings};
 use fizeau_interop::{ForeignFile, ForeignFormats};
+use fizeau_interop::{Peer, PeerSettings};
 use fizeau_record::{ImportedLevel, ImportedRun, LoadPoint};
-use fizeau_report::{AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Style, TableCell, Terminal};
+use fizeau_report::{
+    AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Style, TableCell, Terminal,
+};
 
 use super::{close, fixture, import, level, record};
 

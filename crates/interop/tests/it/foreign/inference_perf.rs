@@ -1,7 +1,7 @@
 //! inference-perf: what its own reader asks of our documents, and single requests in the forms of its versions.
 
-use fizeau_metrics::GoodputGoals;
 use fizeau_interop::{ExportLevel, ForeignFile, ForeignFormats};
+use fizeau_metrics::GoodputGoals;
 use fizeau_record::{ImportedLevel, LoadPoint};
 use proptest::prelude::*;
 use serde_json::{Value, json};

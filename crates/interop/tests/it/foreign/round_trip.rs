@@ -1,9 +1,11 @@
 //! Out and in again, and in and out again.
 
 use fizeau_core::{Arrival, Channel, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens};
+use fizeau_interop::{
+    ExportLevel, ExportedFile, ForeignFile, ForeignFormats, RequestRate, VllmRun,
+};
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
-use fizeau_interop::{ExportLevel, ExportedFile, ForeignFile, ForeignFormats, RequestRate, VllmRun};
 use fizeau_record::ImportedLevel;
 use proptest::prelude::*;
 use serde_json::Value;
