@@ -34,6 +34,7 @@ mod price;
 mod probe;
 mod progress;
 mod record;
+mod refusal;
 mod report;
 mod runtime;
 mod scenario;

@@ -15,6 +15,8 @@
 //!   a definition can change after the run.
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
 
+mod interval;
+mod load;
 mod request;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
@@ -24,7 +26,11 @@ mod time;
 mod traits;
 mod units;
 
-pub use request::{EosRule, Message, Part, Prompt, Request, RequestId, Role, Scheduled, SessionId};
+pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
+pub use load::{LevelLoad, LoadKind};
+pub use request::{
+    EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
+};
 pub use tape::{
     Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
     Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,

@@ -1,7 +1,6 @@
 //! Requests over HTTP on connections of our own.
 
 mod answer;
-mod balance;
 mod call;
 mod connect;
 mod date;
@@ -13,7 +12,6 @@ mod kernel;
 mod log;
 mod look;
 mod pool;
-mod proxy;
 mod socket;
 #[cfg(feature = "tls")]
 mod tls;
@@ -26,21 +24,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Request, Stamp, Tape, Transport};
+use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Release, Request, Tape, Transport};
 use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::coop;
 
-pub use balance::Balance;
-pub(crate) use balance::Balancer;
-pub use proxy::{Proxy, ProxyError};
-#[cfg(feature = "tls")]
-pub(crate) use tls::Tls;
-#[cfg(feature = "tls")]
-pub use tls::{Trust, TrustError};
-
 use crate::dialect::RequestError;
-use crate::target::{Authority, ConnectionUse, Target};
+use crate::target::{Authority, ConnectionUse, StampChoice, Target};
 use call::Call;
 use endpoint::{Endpoint, Payload, Wanted};
 use wire::Wire;
@@ -67,14 +57,14 @@ pub(crate) use look::Lost;
 /// [`StampSource::User`]: fizeau_core::StampSource::User
 ///
 /// ```
-/// use fizeau_core::{Prompt, Request, RequestId, Stamp, Tokens, Transport};
+/// use fizeau_core::{Prompt, Release, Request, RequestId, Stamp, Tokens, Transport};
 /// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 /// # runtime.block_on(async {
 /// let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m")?;
 /// let transport = HttpTransport::new(target, MonotonicClock::new());
 /// let request = Request::new(RequestId(0), Prompt::Text("Once".to_owned()), Tokens::new(16));
-/// let tape = transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await?;
+/// let tape = transport.send(&request, Release::at(Stamp::EPOCH)).await?;
 /// assert!(!tape.is_success(), "nothing listens there");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -87,16 +77,6 @@ pub struct HttpTransport<C> {
     others: Vec<Endpoint<C>>,
     /// What all connections read into: what a read brings is looked at before the next one.
     scratch: RefCell<Box<[u8]>>,
-}
-
-/// Who is to stamp arrivals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StampChoice {
-    /// The kernel, as it takes packets from the device; this process where the kernel does not.
-    #[default]
-    KernelIfAvailable,
-    /// This process, as the read call returns. What a run would see without the kernel's help.
-    User,
 }
 
 /// The longest single read: what a server that outruns us sends in a few milliseconds.
@@ -220,17 +200,12 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
 impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     type Error = RequestError;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, RequestError> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, RequestError> {
         let path = self.target.path_for(request)?.map(Arc::from);
         let payload = Payload { path, body: Bytes::from(self.target.body(request)?) };
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
-        let marks = Marks::released(intended, released);
+        let marks = Marks::released(release);
         let mut call = Call::new(self, endpoint, request.max_output_tokens, marks);
         let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {

@@ -51,7 +51,7 @@ impl Answer {
         let own = |(value, points): &(String, Vec<usize>)| {
             let (own, _) = best(&sample.set.part(points)?, asked.significant);
             let own: Vec<usize> = own.iter().filter_map(|&at| points.get(at).copied()).collect();
-            Ok((value.clone(), rows(&own)))
+            Ok::<_, Fail>((value.clone(), rows(&own)))
         };
         let by = sample.groups.as_ref().map(|groups| groups.iter().map(own).collect());
         Ok(Self {

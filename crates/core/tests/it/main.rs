@@ -1,5 +1,6 @@
 //! The integration tests of `fizeau-core`, one binary.
 
+mod interval;
 mod tape;
 mod time;
 mod traits;

@@ -1,0 +1,256 @@
+//! An A/B run: the same requests to two endpoints, in rounds, never at the same time.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use fizeau_core::{Nanos, Timer};
+use fizeau_harness::{
+    Cancel, DriveError, FolderError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel,
+    RunFolder, TextAfter,
+};
+use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
+
+use crate::sweep::plan_of;
+
+/// What an A/B run asks of both sides.
+#[derive(Debug, Clone)]
+pub struct AbSpec {
+    /// How many rounds; in each of them both sides are measured once.
+    pub rounds: Rounds,
+    /// What is asked in a round. The seed is set for each round, so that no prompt comes again and no prefix cache carries
+    /// over from one round to the next.
+    pub workload: Spec,
+    /// The tokenizer that makes prompts of exact length; only for workloads that ask for it.
+    pub tokenizer: Option<Arc<dyn TextCodec>>,
+    /// The records of [`fizeau_workload::Content::Dataset`]; only for workloads that ask for them.
+    pub dataset: Option<Arc<Dataset>>,
+    /// How hard to press, on each side alike.
+    pub load: Load,
+    /// How many requests to send first, on each side in each round, that do not count.
+    pub warmup: u64,
+    /// A pause before each turn, so that it does not meet what the turn before left behind: queues, clocks, heat. It comes
+    /// before the warm-up, so that nothing cools between that and what is measured.
+    pub settle: Nanos,
+    /// What the prompts of a round have in common.
+    pub prompts: AbPrompts,
+    /// Per-request goals, for goodput.
+    pub goals: GoodputGoals,
+    /// What becomes of the text of replies, where the transport keeps it.
+    pub text: TextAfter,
+}
+
+/// What the requests to one side have in common with those to the other. Instants, lengths and order are always the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AbPrompts {
+    /// The same prompts: the requests are identical.
+    #[default]
+    Same,
+    /// Each side has words of its own. For two sides with one prefix cache (the same server with different options, two
+    /// models of one server): there, whoever is second in a round would find all prompts of the first one cached.
+    OwnBySide,
+}
+
+impl AbSpec {
+    /// The seed of round `round`, counted from 1: both sides have the same one.
+    #[must_use]
+    pub fn seed_of(&self, round: u32) -> Seed {
+        self.workload.seed.child(round.into())
+    }
+
+    /// What `side` is asked in round `round`.
+    ///
+    /// # Errors
+    /// If the workload is impossible.
+    pub fn plan(&self, round: u32, side: Side) -> Result<Plan, SpecError> {
+        let salt = match (self.prompts, side) {
+            (AbPrompts::Same, _) => self.workload.salt,
+            (AbPrompts::OwnBySide, Side::Baseline) => child(self.workload.salt, 1),
+            (AbPrompts::OwnBySide, Side::Candidate) => child(self.workload.salt, 2),
+        };
+        let spec = Spec { seed: self.seed_of(round), salt, ..self.workload.clone() };
+        plan_of(spec, self.tokenizer.as_ref(), self.dataset.as_ref())
+    }
+}
+
+fn child(salt: Salt, number: u64) -> Salt {
+    Salt(Seed(salt.0).child(number).0)
+}
+
+/// How many rounds an A/B run has: at least [`Rounds::LEAST`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rounds(u32);
+
+/// Too few rounds to tell a difference from chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0} are too few: give at least {least}, since fewer pairs of figures hardly tell a difference from chance",
+    least = Rounds::LEAST
+)]
+pub struct TooFewRounds(pub u32);
+
+impl Rounds {
+    /// The fewest.
+    pub const LEAST: u32 = 5;
+
+    /// So many rounds.
+    ///
+    /// # Errors
+    /// If there are fewer than [`Rounds::LEAST`].
+    pub const fn new(rounds: u32) -> Result<Self, TooFewRounds> {
+        if rounds < Self::LEAST { Err(TooFewRounds(rounds)) } else { Ok(Self(rounds)) }
+    }
+
+    /// As a number.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Who goes first in round `round`, counted from 1: A, B, A, B, so that the turns are A B, B A, A B, B A. What drifts
+    /// with time is then as often in favour of the one as of the other.
+    #[must_use]
+    pub const fn first_of(round: u32) -> Side {
+        if round % 2 == 1 { Side::Baseline } else { Side::Candidate }
+    }
+
+    /// Whose turn it is after `done` turns, and in which round; none when all are done.
+    fn turn(self, done: u32) -> Option<(u32, Side)> {
+        let round = done / 2 + 1;
+        let side = match (done % 2, Self::first_of(round)) {
+            (0, first) => first,
+            (_, Side::Baseline) => Side::Candidate,
+            (_, Side::Candidate) => Side::Baseline,
+        };
+        (round <= self.0).then_some((round, side))
+    }
+}
+
+/// One side's turn in a round, measured.
+#[derive(Debug, Clone)]
+pub struct AbTurn {
+    /// In which round, from 1.
+    pub round: u32,
+    /// Whose turn it was.
+    pub side: Side,
+    /// What it asked.
+    pub plan: Plan,
+    /// What came of it.
+    pub run: LevelRun,
+    /// Where its files are; none if the run keeps no files.
+    pub folder: Option<RunFolder>,
+}
+
+/// Why an A/B run broke off. Turns measured before are the caller's already.
+#[derive(Debug, thiserror::Error)]
+pub enum AbError<T: std::error::Error> {
+    /// The workload is impossible.
+    #[error(transparent)]
+    Workload(#[from] SpecError),
+    /// A folder could not be made.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A turn broke off.
+    #[error("round {round}, {side}: {error}")]
+    Turn {
+        /// In which round, from 1.
+        round: u32,
+        /// Whose turn it was.
+        side: Side,
+        /// Why.
+        error: DriveError<WalkError, T, FolderError>,
+    },
+}
+
+/// An A/B run under way: each call measures the next turn, so that the caller can keep each as it comes.
+///
+/// The baseline (A) and the candidate (B) are each measured with a [`Crew`](fizeau_harness::Crew) or a [`Rig`](fizeau_harness::Rig), which
+/// share a [`Cancel`]. They are never measured at the same time. Tapes go to the turn's file and to the observer, and are not
+/// kept.
+#[derive(Debug)]
+pub struct Ab<'a, M, C> {
+    a: M,
+    b: M,
+    timer: C,
+    spec: &'a AbSpec,
+    folder: Option<&'a RunFolder>,
+    done: u32,
+}
+
+impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
+    /// A run of `spec` on `a` and `b`, whose pauses `timer` waits for; with a `folder`, each turn gets one of its own inside it.
+    #[must_use]
+    pub const fn new(
+        a: M,
+        b: M,
+        timer: C,
+        spec: &'a AbSpec,
+        folder: Option<&'a RunFolder>,
+    ) -> Self {
+        Self { a, b, timer, spec, folder, done: 0 }
+    }
+
+    /// Measures the next turn; none when all are done or the run has been called off. A turn that was called off in its
+    /// course is returned, and says so: its round counts for nothing.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for an endpoint.
+    pub async fn next_turn(
+        &mut self,
+        observer: &mut impl Observer,
+    ) -> Result<Option<AbTurn>, AbError<M::Error>> {
+        let Some((round, side)) = self.spec.rounds.turn(self.done) else {
+            return Ok(None);
+        };
+        let with = match side {
+            Side::Baseline => &mut self.a,
+            Side::Candidate => &mut self.b,
+        };
+        let plan = self.spec.plan(round, side)?;
+        let requests = plan.len();
+        observer.notice(Notice::TurnStarted { round, of: self.spec.rounds.get(), side, requests });
+        if pause(&self.timer, self.spec.settle, with.cancel()).await.is_err() {
+            return Ok(None);
+        }
+        let folder = self.folder.map(|folder| folder.level(&turn_name(side, round))).transpose()?;
+        let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
+        let level = PlannedLevel {
+            warmup: self.spec.warmup,
+            goals: &self.spec.goals,
+            text: self.spec.text,
+            ..PlannedLevel::new(&plan, self.spec.load)
+        };
+        let run = with.measure(level, &mut kept, observer).await;
+        let run = run.map_err(|error| AbError::Turn { round, side, error })?;
+        observer.notice(Notice::LevelEnded(&run));
+        self.done += 1;
+        Ok(Some(AbTurn { round, side, plan, run, folder }))
+    }
+}
+
+/// The name of a turn's folder: `a-01`, `b-01`.
+#[must_use]
+pub fn turn_name(side: Side, round: u32) -> String {
+    let letter = match side {
+        Side::Baseline => 'a',
+        Side::Candidate => 'b',
+    };
+    format!("{letter}-{round:02}")
+}
+
+/// The run was called off.
+struct CalledOff;
+
+/// Waits for `time`, or until the run is called off.
+async fn pause(timer: &impl Timer, time: Nanos, cancel: &Cancel) -> Result<(), CalledOff> {
+    let mut off = pin!(cancel.cancelled());
+    let mut over = pin!(timer.sleep_until(timer.now() + time));
+    poll_fn(|cx| match off.as_mut().poll(cx) {
+        Poll::Ready(()) => Poll::Ready(Err(CalledOff)),
+        Poll::Pending if time == Nanos::ZERO => Poll::Ready(Ok(())),
+        Poll::Pending => over.as_mut().poll(cx).map(Ok),
+    })
+    .await
+}

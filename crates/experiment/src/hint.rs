@@ -1,0 +1,147 @@
+//! What would be right in place of what was refused.
+
+use std::fmt::{self, Display};
+
+use fizeau_core::FailureClass;
+
+/// What would be right, as data: a program shows it by the names that its own reader knows. As text it goes straight behind the
+/// message, with whatever stands between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// Another route or kind of server takes such prompts.
+    AnotherRoute,
+    /// Another route takes such records.
+    AnotherRecordRoute,
+    /// A think time needs conversations.
+    NeedsTurns,
+    /// All shards of a run need the same salt.
+    SameSalt,
+    /// Who set the limit that was passed.
+    SaidBy(LimitSource),
+    /// A record is beyond the limit, and may be left out of its file.
+    LeaveOut(LimitSource),
+    /// A cache of so many blocks would do.
+    CacheBlocks {
+        /// How many blocks.
+        needed: u64,
+    },
+    /// This build cannot read such a tokenizer.
+    BuiltWithout(TokenizerKind),
+    /// Nothing says how hard to press, so that all requests leave at once.
+    NeedsLoad,
+    /// Goals on good requests need goals for single requests.
+    NeedsGoodput,
+    /// What an endpoint's failure suggests.
+    Failed {
+        /// What became of the request.
+        class: FailureClass,
+        /// The status, where there was one.
+        status: Option<u16>,
+        /// The model that was asked for.
+        model: String,
+        /// The kind of server that was expected.
+        backend: &'static str,
+    },
+    /// The server may be down, or somewhere else.
+    IsServerUp,
+}
+
+/// Who says how many tokens a model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LimitSource {
+    /// Whoever asked for the experiment.
+    Given,
+    /// The model's config.
+    ModelConfig,
+    /// The server.
+    Server,
+    /// The simulated engine.
+    SimulatedEngine,
+}
+
+impl LimitSource {
+    /// Who that is, in plain words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Given => "the limit that was given",
+            Self::ModelConfig => "the model's config",
+            Self::Server => "the server",
+            Self::SimulatedEngine => "the simulated engine",
+        }
+    }
+}
+
+/// A kind of tokenizer that a build may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TokenizerKind {
+    /// Those of tiktoken, by name.
+    Tiktoken,
+    /// Those of Hugging Face, from a file.
+    TokenizerJson,
+}
+
+impl Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AnotherRoute => f.write_str("; choose another route or kind of server"),
+            Self::AnotherRecordRoute => f.write_str(": choose another route"),
+            Self::NeedsTurns => f.write_str(": ask for conversations"),
+            Self::SameSalt => f.write_str(": give all of them the same salt"),
+            Self::SaidBy(who) => write!(f, " ({} says so)", who.name()),
+            Self::LeaveOut(who) => write!(f, " ({}): leave it out of the file", who.name()),
+            Self::CacheBlocks { needed } => {
+                write!(f, ": a cache of {needed} blocks would do, or shorter requests")
+            }
+            Self::BuiltWithout(TokenizerKind::Tiktoken) => {
+                f.write_str(": build with the feature `tiktoken`, or let the server count")
+            }
+            Self::BuiltWithout(TokenizerKind::TokenizerJson) => {
+                f.write_str(": build with the feature `hf-tokenizer`, or let the server count")
+            }
+            Self::NeedsLoad => f.write_str(": give a number of requests in flight, or a rate"),
+            Self::NeedsGoodput => f.write_str(", such as ttft:500 tpot:50"),
+            Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
+            Self::Failed { class, status, model, backend } => {
+                f.write_str("; ")?;
+                failed(f, *class, *status, (model, backend))
+            }
+        }
+    }
+}
+
+/// What to try after a failure.
+fn failed(
+    f: &mut fmt::Formatter<'_>,
+    class: FailureClass,
+    status: Option<u16>,
+    (model, backend): (&str, &str),
+) -> fmt::Result {
+    f.write_str(match (class, status) {
+        (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
+            "is the server up, and is its address right?"
+        }
+        (FailureClass::Tls, _) => "trust its certificate, or check none",
+        (FailureClass::Status, Some(401 | 403)) => "give an API key",
+        (FailureClass::Status, Some(404)) => {
+            return write!(f, "check the model's name ({model}) and the route");
+        }
+        (FailureClass::Status, Some(300..=399)) => "the server sends elsewhere: give that address",
+        (FailureClass::Status, Some(400 | 413 | 422)) => {
+            "the server refuses this request: check its kind, the model and the lengths"
+        }
+        (FailureClass::Status, Some(429 | 503)) => "the server is busy: try again later",
+        (FailureClass::Status, _) => "look at the server's log",
+        (
+            FailureClass::TimeoutFirstToken
+            | FailureClass::TimeoutIdle
+            | FailureClass::TimeoutTotal,
+            _,
+        ) => "raise the timeout, or look at the server's log",
+        _ => {
+            return write!(f, "this is not what {backend} streams: check its kind and the route");
+        }
+    })
+}

@@ -1,0 +1,289 @@
+//! What an experiment is given, by name, and what can be wrong of it.
+
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::hint::Hint;
+
+/// Makes [`Field`]: each input with its plain name.
+macro_rules! fields {
+    ($($name:ident => $plain:literal,)+) => {
+        /// An input of an experiment, for errors: who asks for it by another name (a flag, a key of a form) can say that one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Field {
+            $(#[doc = concat!("It is ", $plain, ".")] $name,)+
+        }
+
+        impl Field {
+            /// Every field there is.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// What it is, in plain words.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $plain,)+
+                }
+            }
+        }
+    };
+}
+
+fields! {
+    // The endpoint.
+    BaseUrl => "the server's address",
+    Backend => "the kind of server",
+    DetectedBackend => "the kind of server that is to be found out",
+    Model => "the model's name",
+    Route => "the route",
+    Header => "an extra header",
+    ApiKey => "the API key",
+    ApiKeyFile => "the file of the API key",
+    ConnectTimeout => "the time limit of a connection",
+    FirstTokenTimeout => "the time limit of a first token",
+    IdleTimeout => "the time limit of a silence",
+    TotalTimeout => "the time limit of a request",
+    CaCert => "the file of trusted certificates",
+    Insecure => "the choice to check no certificate",
+    ExtraBody => "the further fields of a request's body",
+    // The workload.
+    Workload => "the workload",
+    Dataset => "the data set",
+    DatasetPath => "the data set's file",
+    DataRepeat => "the choice that no record comes again",
+    Requests => "the number of requests",
+    Salt => "the salt of the prompts",
+    Tokenizer => "the tokenizer",
+    MaxContext => "the most tokens that the model takes",
+    Adapters => "the adapters",
+    PromptLength => "the prompt's length",
+    OutputLength => "the output's length",
+    LengthPreset => "the preset of lengths",
+    LengthPairs => "the pairs of lengths",
+    RangeRatio => "the range of lengths",
+    DataOutputLength => "the output's length of the data set's requests",
+    CommonPrefix => "the prefix that all prompts share",
+    PrefixGroups => "the number of shared prefixes",
+    PrefixLength => "the length of shared prefixes",
+    PrefixRepetitions => "the number of repeated prefixes",
+    VocabularySize => "the size of the vocabulary",
+    Turns => "the turns of a conversation",
+    ThinkTime => "the think time",
+    // The load.
+    Arrivals => "the arrivals",
+    Burstiness => "the burstiness",
+    ArrivalRescale => "the choice to stretch arrivals to their mean",
+    TraceSpeedup => "the speed of a trace",
+    MaxConcurrency => "the most requests in flight",
+    Warmups => "the number of warm-up requests",
+    Shard => "the shard",
+    ProbeRate => "the rate of probes",
+    ProbePromptLength => "the prompt's length of a probe",
+    ProbeOutputLength => "the output's length of a probe",
+    Until => "the precision that is asked for",
+    Window => "the window",
+    // The course from level to level.
+    Levels => "the levels",
+    Rates => "the rates",
+    LevelSeconds => "the time of a level",
+    Repeats => "the number of repeats",
+    Refine => "the number of levels to refine with",
+    Sustain => "the time of the sustained run",
+    Budget => "the budget of time",
+    Resume => "the sweep to go on with",
+    Start => "the load that a search starts from",
+    Tolerance => "the tolerance of a search",
+    Confirm => "the time of the confirming run",
+    MaxLevels => "the most levels of a search",
+    Rounds => "the number of rounds",
+    Settle => "the time between the sides of an A/B",
+    // What is judged and kept.
+    Slo => "the goals",
+    Goodput => "the goals of single requests",
+    Profile => "the profile",
+    Out => "the run's folder",
+    GpuHour => "the price of a device",
+    // The client.
+    Threads => "the number of threads",
+    Thresholds => "the thresholds of the verdict",
+    Connections => "the connections",
+    ClientCalibration => "the client's own calibration",
+    // The speed of light.
+    ModelConfig => "the model's config",
+    Hardware => "the device",
+    Weights => "the format of the weights",
+    KvCache => "the format of the key-value cache",
+    Deployment => "the deployment",
+    Calibration => "the calibration",
+}
+
+impl Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An input that is wrong. Nothing was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub struct InputError {
+    /// Which input.
+    pub field: Field,
+    /// What it was, where it helps to say so.
+    pub given: Option<String>,
+    message: String,
+    /// What would be right, where that needs the names of other inputs.
+    pub hint: Option<Hint>,
+}
+
+impl InputError {
+    /// That `field` is wrong, for a reason in one line.
+    pub fn new(field: Field, message: impl Display) -> Self {
+        Self { field, given: None, message: message.to_string(), hint: None }
+    }
+
+    /// The same, with what was given.
+    #[must_use]
+    pub fn given(self, given: impl Display) -> Self {
+        Self { given: Some(given.to_string()), ..self }
+    }
+
+    /// The same, with what would be right.
+    #[must_use]
+    pub fn hint(self, hint: Hint) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// What is wrong, without the input's name and without the hint.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.field.name())?;
+        if let Some(given) = &self.given {
+            write!(f, " {given}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "{hint}"))
+    }
+}
+
+/// An endpoint that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub struct EndpointError {
+    /// The input that led there, where one did.
+    pub field: Option<Field>,
+    message: String,
+    /// What to try.
+    pub hint: Option<Hint>,
+}
+
+impl EndpointError {
+    /// That the endpoint cannot be used, for a reason in one line.
+    pub fn new(message: impl Display) -> Self {
+        Self { field: None, message: message.to_string(), hint: None }
+    }
+
+    /// The same, with the input that led there.
+    #[must_use]
+    pub fn field(self, field: Field) -> Self {
+        Self { field: Some(field), ..self }
+    }
+
+    /// The same, with what to try.
+    #[must_use]
+    pub fn hint(self, hint: Hint) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// What is wrong, without the input's name and without the hint.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.field.map_or(Ok(()), |field| write!(f, "{field}: "))?;
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "{hint}"))
+    }
+}
+
+/// Why there is no experiment, or no more of it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// An input is wrong; nothing was sent.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A file is wrong or cannot be read; nothing was sent.
+    #[error("{}: {message}", path.display())]
+    File {
+        /// The file, or folder.
+        path: PathBuf,
+        /// What is wrong with it, in one line.
+        message: String,
+    },
+    /// The endpoint cannot be used.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// Something broke in the midst of it; what was written stays.
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl ExperimentError {
+    /// That something broke in the midst.
+    #[allow(dead_code)]
+    pub(crate) fn broken(error: impl Display) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+/// Says which input an error is about.
+#[allow(dead_code)]
+pub(crate) trait Blame<T> {
+    /// It is about `field`.
+    fn blame(self, field: Field) -> Result<T, InputError>;
+
+    /// It is about `field`, which was `given`.
+    fn blame_given(self, field: Field, given: impl Display) -> Result<T, InputError>;
+}
+
+impl<T, E: Display> Blame<T> for Result<T, E> {
+    fn blame(self, field: Field) -> Result<T, InputError> {
+        self.map_err(|error| InputError::new(field, error))
+    }
+
+    fn blame_given(self, field: Field, given: impl Display) -> Result<T, InputError> {
+        self.map_err(|error| InputError::new(field, error).given(given))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Field, InputError};
+
+    #[test]
+    fn an_error_names_its_input_plainly() {
+        let error = InputError::new(Field::Shard, "write I/N").given("3");
+        assert_eq!(error.to_string(), "the shard 3: write I/N");
+        assert_eq!(error.message(), "write I/N");
+    }
+
+    #[test]
+    fn no_two_fields_share_a_name() {
+        let names: BTreeSet<&str> = Field::ALL.iter().map(|field| field.name()).collect();
+        assert_eq!(names.len(), Field::ALL.len());
+        assert!(names.iter().all(|name| !name.contains("--")));
+    }
+}

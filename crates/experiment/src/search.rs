@@ -1,0 +1,288 @@
+//! A search: the highest load within goals, from levels that are measured one after another.
+
+mod judge;
+mod spec;
+
+use std::num::NonZeroU32;
+
+use fizeau_core::PerSec;
+use fizeau_harness::{LevelAsk, LevelLoad, LevelSize};
+use fizeau_metrics::{Goal, LevelSummary};
+use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
+
+pub use judge::Judgement;
+pub use spec::{LoadSearchError, LoadSearchSpec, Over};
+
+/// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with
+/// [`Sweep::level`](crate::Sweep::level).
+///
+/// Which loads are tried is [`fizeau_pareto::Search`]'s doing. A rate begins at what a closed loop of
+/// [`LoadSearchSpec::FIRST`] slots completes, where no range is given, so that a slow and a fast endpoint take equally few
+/// levels; that level counts among the most.
+///
+/// ```
+/// use fizeau_core::PerSec;
+/// use fizeau_experiment::{LoadSearch, LoadSearchSpec, Over, SearchStep};
+/// use fizeau_harness::LevelLoad;
+///
+/// let goals = "p99 ttft<500ms".parse()?;
+/// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(Over::Rate, goals) };
+/// let search = LoadSearch::new(spec)?;
+/// let SearchStep::Measure(ask) = search.next() else { panic!("nothing to measure") };
+/// assert_eq!(ask.load, LevelLoad::Rate(PerSec::new(2.0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LoadSearch {
+    spec: LoadSearchSpec,
+    /// None before the closed loop that it begins with.
+    search: Option<Search>,
+    trials: Vec<Trial>,
+    confirmation: Confirmation,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SearchStep {
+    /// Measure this level.
+    Measure(LevelAsk),
+    /// Measure this one, at length, to see whether the goals hold where they were found to.
+    Confirm(LevelAsk),
+    /// Nothing.
+    Done,
+}
+
+/// A level of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// What was measured.
+    pub ask: LevelAsk,
+    /// What for.
+    pub purpose: Purpose,
+    /// On which side of the edge it lies, by itself.
+    pub standing: Standing,
+    /// Whether the goals held.
+    pub judgement: Judgement,
+}
+
+/// What a level of a search is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A closed loop that says where to begin.
+    Start,
+    /// To find the edge.
+    Evaluation,
+    /// To see whether the goals hold for long.
+    Confirmation,
+}
+
+/// What came of the long level at the load that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Confirmation {
+    /// There was none: nobody asked, nothing was found, or the run was called off.
+    #[default]
+    NotRun,
+    /// The goals held.
+    Held {
+        /// The load.
+        load: f64,
+        /// The lowest of the higher loads at which a long level missed them; none where the first held.
+        refuted: Option<f64>,
+    },
+    /// They did not, at the lowest of the loads that were tried.
+    Missed {
+        /// That load.
+        load: f64,
+        /// How many long levels there were.
+        missed: u32,
+    },
+}
+
+impl LoadSearch {
+    /// Of nothing measured yet.
+    ///
+    /// # Errors
+    /// If nothing can be searched so: see [`LoadSearchError`].
+    pub fn new(spec: LoadSearchSpec) -> Result<Self, LoadSearchError> {
+        spec.check()?;
+        let search = match spec.over {
+            Over::Rate if spec.from.is_none() => {
+                // Whether the rest is in order is known before anything is measured.
+                Search::new(spec.search_from(1.0, spec.most_levels))?;
+                None
+            }
+            Over::Rate | Over::Concurrency => Some(Search::new(
+                spec.search_from(f64::from(LoadSearchSpec::FIRST.get()), spec.most_levels),
+            )?),
+        };
+        Ok(Self { spec, search, trials: Vec::new(), confirmation: Confirmation::NotRun })
+    }
+
+    /// What is to be done next. It changes nothing; the answer is the same until something is observed.
+    #[must_use]
+    pub fn next(&self) -> SearchStep {
+        let Some(search) = &self.search else {
+            let size = LevelSize { requests: None, ..self.spec.size };
+            return SearchStep::Measure(self.ask(first_loop(), size));
+        };
+        match search.next() {
+            Next::Evaluate { load } => {
+                let load = self.spec.over.load(load);
+                SearchStep::Measure(self.ask(load, self.spec.size))
+            }
+            Next::Done => self.confirm(search),
+        }
+    }
+
+    /// Takes note of the level that was asked for last.
+    pub fn observe(&mut self, summary: &LevelSummary) {
+        let (ask, purpose) = match (self.next(), &self.search) {
+            (SearchStep::Done, _) => return,
+            (SearchStep::Measure(ask), None) => (ask, Purpose::Start),
+            (SearchStep::Measure(ask), Some(_)) => (ask, Purpose::Evaluation),
+            (SearchStep::Confirm(ask), _) => (ask, Purpose::Confirmation),
+        };
+        let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary);
+        let judgement = Judgement::of(&self.spec.slo, ask.load, summary);
+        match (purpose, &mut self.search) {
+            (Purpose::Evaluation, Some(search)) => search.observe(&evaluation),
+            (Purpose::Confirmation, _) => self.note(ask.load.value(), judgement),
+            (Purpose::Start | Purpose::Evaluation, _) => self.begin(&evaluation, summary),
+        }
+        let standing = evaluation.standing(self.spec.confidence);
+        self.trials.push(Trial { ask, purpose, standing, judgement });
+    }
+
+    /// The levels so far, in the order in which they were measured.
+    #[must_use]
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// What is known by now; of nothing evaluated yet, that it was broken off.
+    ///
+    /// A long level outranks short ones: the load is one that it confirmed, and the edge lies below what it refuted. Where it
+    /// refuted each load that it was tried at, there is no load.
+    #[must_use]
+    pub fn found(&self) -> Found {
+        let found = self.searched();
+        let Some(edge) = found.edge else { return found };
+        match self.confirmation {
+            Confirmation::NotRun => found,
+            Confirmation::Held { load, refuted: None } => {
+                Found { load: Some(load), edge: around(edge, load, edge.high()), ..found }
+            }
+            Confirmation::Held { load, refuted: Some(refuted) } => {
+                Found { load: Some(load), edge: around(edge, load, refuted), ..found }
+            }
+            Confirmation::Missed { load, .. } => {
+                Found { load: None, edge: around(edge, edge.low().min(load), load), ..found }
+            }
+        }
+    }
+
+    /// What the short levels say.
+    fn searched(&self) -> Found {
+        self.search.as_ref().map_or(Found::NOTHING, Search::found)
+    }
+
+    /// The goal that breaks first beyond the load that was found; none where no goal does.
+    #[must_use]
+    pub fn first_broken(&self) -> Option<Goal> {
+        let mut goals = self.spec.slo.goals().iter().filter(|goal| spec::breaks(goal));
+        goals.nth(self.found().first_broken?).copied()
+    }
+
+    /// What came of the long level at the load that was found.
+    #[must_use]
+    pub const fn confirmation(&self) -> Confirmation {
+        self.confirmation
+    }
+
+    /// What was asked.
+    #[must_use]
+    pub const fn spec(&self) -> &LoadSearchSpec {
+        &self.spec
+    }
+
+    /// Begins at the rate that the closed loop completed, or at half of it where it missed the goals.
+    fn begin(&mut self, evaluation: &Evaluation, summary: &LevelSummary) {
+        let completed = summary.throughput.requests_per_s.get();
+        let misses = evaluation.standing(self.spec.confidence) == Standing::Bad;
+        let start = if misses { completed / 2.0 } else { completed };
+        let start = if start > 0.0 { start } else { 1.0 };
+        let most = self.spec.most_levels - 1;
+        // What was asked is in order: it was tried before.
+        self.search = Search::new(self.spec.search_from(start, most)).ok();
+    }
+
+    /// The long level at the load that was found, if there is one and it is still to be measured.
+    fn confirm(&self, search: &Search) -> SearchStep {
+        let found = self.searched();
+        let is_found = matches!(
+            found.ending,
+            SearchEnding::Decided | SearchEnding::OutOfRuns | SearchEnding::AllGood
+        );
+        let (Some(load), Some(size), true) = (found.load, self.spec.confirm, is_found) else {
+            return SearchStep::Done;
+        };
+        let load = match self.confirmation {
+            Confirmation::NotRun => load,
+            // Again below it, by steps that double: a short level near capacity makes the edge seem too high.
+            Confirmation::Missed { load: last, missed } if missed < MOST_LONG => {
+                let step = self.spec.tolerance * f64::from(1_u32 << (missed - 1));
+                let low = found.edge.map_or(load, |edge| edge.low());
+                let lower = search.floor(low.min(last * (1.0 - step)));
+                if lower >= last {
+                    return SearchStep::Done;
+                }
+                lower
+            }
+            Confirmation::Held { .. } | Confirmation::Missed { .. } => return SearchStep::Done,
+        };
+        SearchStep::Confirm(self.ask(self.spec.over.load(load), size))
+    }
+
+    fn note(&mut self, load: f64, judgement: Judgement) {
+        let (refuted, missed) = match self.confirmation {
+            Confirmation::Missed { load, missed } => (Some(load), missed),
+            Confirmation::NotRun | Confirmation::Held { .. } => (None, 0),
+        };
+        self.confirmation = match judgement {
+            Judgement::Held => Confirmation::Held { load, refuted },
+            _ => Confirmation::Missed { load, missed: missed + 1 },
+        };
+    }
+
+    /// A level of `load`, with the number of those before it whose folder would have the same name.
+    fn ask(&self, load: LevelLoad, size: LevelSize) -> LevelAsk {
+        let name = load.folder(0);
+        let before = self.trials.iter().filter(|trial| trial.ask.load.folder(0) == name).count();
+        LevelAsk { load, visit: u32::try_from(before).unwrap_or(u32::MAX), size }
+    }
+}
+
+/// How many long levels there are at the most.
+const MOST_LONG: u32 = 3;
+
+/// The edge within the bounds that long levels set; in the middle, by factors, where short ones put it beyond them.
+fn around(edge: Estimate, low: f64, high: f64) -> Option<Estimate> {
+    let is_within = (low..=high).contains(&edge.value());
+    let value = if is_within { edge.value() } else { (low * high).sqrt().clamp(low, high) };
+    Estimate::new(value, low, high).ok()
+}
+
+fn first_loop() -> LevelLoad {
+    LevelLoad::Concurrency(LoadSearchSpec::FIRST)
+}
+
+impl Over {
+    /// A load as a level has it.
+    fn load(self, load: f64) -> LevelLoad {
+        match self {
+            Self::Rate => LevelLoad::Rate(PerSec::new(load)),
+            // A cast of a number beyond what the type holds gives the greatest there is.
+            Self::Concurrency => NonZeroU32::new(load as u32).unwrap_or(NonZeroU32::MIN).into(),
+        }
+    }
+}

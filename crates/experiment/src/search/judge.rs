@@ -1,0 +1,111 @@
+//! What a level says of the goals.
+
+use fizeau_harness::LevelLoad;
+use fizeau_metrics::{
+    Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Quantile, Saturation, Slo,
+    Statistic, Support,
+};
+use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
+
+use super::spec::breaks;
+
+/// The most of all requests that may fail at a load that is borne.
+const FAILED: f64 = 0.01;
+
+/// The margins of all goals that more load breaks.
+pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Evaluation {
+    let goals = slo.goals().iter().filter(|goal| breaks(goal));
+    Evaluation {
+        load: load.value(),
+        margins: goals.map(|goal| margin_of(goal, level)).collect(),
+        bearing: bearing(load, level, Judgement::of(slo, load, level)),
+    }
+}
+
+/// How a level came out, by all goals, those too that say nothing of the edge. It is the one judgement of a search: of its long
+/// levels, its exit code, and what it prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Judgement {
+    /// Each goal was met, and the load was borne.
+    Held,
+    /// A goal was missed.
+    Missed,
+    /// More than 1 % of the requests failed: those that are served may be served as fast as ever.
+    Failing,
+    /// The queue grew to the end.
+    Saturated,
+}
+
+impl Judgement {
+    /// Of a level. A percentile that takes more values than there are is met where the greatest of them keeps its limit.
+    pub(super) fn of(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Self {
+        let is_open = matches!(load, LevelLoad::Rate(_));
+        if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
+            Self::Saturated
+        } else if level.requests.failed as f64 > FAILED * level.requests.sent as f64 {
+            Self::Failing
+        } else if slo.evaluate(level).iter().all(|outcome| is_met(outcome, level)) {
+            Self::Held
+        } else {
+            Self::Missed
+        }
+    }
+}
+
+fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
+    let goal = &outcome.goal;
+    let sample = goal.metric.distribution(level).filter(|_| breaks(goal));
+    let withheld = sample.filter(|sample| {
+        matches!(sample.quantile(goal.statistic), Some(Quantile::Withheld { .. }))
+    });
+    match withheld.and_then(|sample| sample.max) {
+        Some(greatest) => GoalOutcome { measured: Some(greatest.get()), ..*outcome }.is_met(),
+        None => outcome.is_met(),
+    }
+}
+
+fn bearing(load: LevelLoad, level: &LevelSummary, judgement: Judgement) -> Bearing {
+    let served = match load {
+        LevelLoad::Rate(_) => Some(level.throughput.requests_per_s.get()),
+        LevelLoad::Concurrency(_) => None,
+    };
+    match judgement {
+        Judgement::Failing | Judgement::Saturated => Bearing::Saturated { served },
+        Judgement::Held | Judgement::Missed => Bearing::Borne,
+    }
+}
+
+fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
+    match goal.metric.distribution(level) {
+        Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
+        None => share_of_bad(goal, level),
+    }
+}
+
+/// A statistic of latencies with its interval; the greatest of them where a percentile takes more than there are.
+fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
+    let value = match sample.quantile(statistic) {
+        Some(Quantile::Withheld { .. }) => sample.max,
+        _ => sample.statistic(statistic),
+    };
+    let interval = sample.interval(statistic);
+    with_interval(value?.get(), interval.map(|ends| (ends.low.get(), ends.high.get())))
+}
+
+/// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is
+/// added to those that there were, so that none at all has a logarithm.
+fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
+    let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
+    let sent = level.requests.sent as f64;
+    let bad = |good: f64| ((1.0 - good) * sent + 0.5) / (sent + 1.0);
+    let interval = level.throughput.intervals.good_share.and_then(Support::known);
+    let interval = interval.map(|Interval { low, high, .. }| (bad(high), bad(low)));
+    let limit = (1.0 - goal.limit).max(bad(1.0));
+    log_margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
+}
+
+/// With an interval without ends where it is not known.
+fn with_interval(value: f64, interval: Option<(f64, f64)>) -> Option<Estimate> {
+    let (low, high) = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    Estimate::new(value, low.min(value), high.max(value)).ok()
+}

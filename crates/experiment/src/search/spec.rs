@@ -1,0 +1,115 @@
+//! What to search.
+
+use std::num::NonZeroU32;
+
+use fizeau_harness::LevelSize;
+use fizeau_metrics::{Comparison, Goal, Metric, Slo};
+use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
+
+/// Which load is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Over {
+    /// Requests sent per second: an open loop.
+    Rate,
+    /// Requests in flight: a closed loop.
+    Concurrency,
+}
+
+impl Over {
+    /// The name used in files and on the command line: `rate`, `concurrency`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Concurrency => "concurrency",
+        }
+    }
+}
+
+/// What to search, and with what levels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadSearchSpec {
+    /// Which load.
+    pub over: Over,
+    /// What must hold.
+    pub slo: Slo,
+    /// The lowest load, with which the search begins unless `to` is given too.
+    pub from: Option<f64>,
+    /// The highest.
+    pub to: Option<f64>,
+    /// The most levels, the first closed loop included and long ones at the end not.
+    pub most_levels: u32,
+    /// How narrow the answer's interval is to be: half its width over the answer.
+    pub tolerance: f64,
+    /// How sure it is to be.
+    pub confidence: f64,
+    /// How large a level is.
+    pub size: LevelSize,
+    /// How large the level is at the load that was found; none for no such level.
+    pub confirm: Option<LevelSize>,
+}
+
+/// Why nothing can be searched so.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadSearchError {
+    /// No goal gets worse with load.
+    #[error(
+        "{0}: a search needs a goal that more load breaks, such as p99 ttft<500ms or goodput>0.99"
+    )]
+    NothingBreaks(String),
+    /// Range, tolerance or confidence are none.
+    #[error(transparent)]
+    Spec(#[from] SearchSpecError),
+    /// Not even the first loop and one level on each side.
+    #[error("{0} levels: a search takes at least 3")]
+    TooFewLevels(u32),
+}
+
+impl LoadSearchSpec {
+    /// Slots of the closed loop that says where a rate begins; the first concurrency too, where no range is given.
+    pub const FIRST: NonZeroU32 = NonZeroU32::new(16).unwrap();
+
+    /// The usual: at most twelve levels of a minute, to 3 % at 95 %, without a long level at the end.
+    #[must_use]
+    pub const fn new(over: Over, slo: Slo) -> Self {
+        let size = LevelSize { requests: None, time: None, warmup: None };
+        let (most_levels, tolerance, confidence) = (12, 0.03, 0.95);
+        let (from, to, confirm) = (None, None, None);
+        Self { over, slo, from, to, most_levels, tolerance, confidence, size, confirm }
+    }
+
+    pub(super) fn check(&self) -> Result<(), LoadSearchError> {
+        if !self.slo.goals().iter().any(breaks) {
+            return Err(LoadSearchError::NothingBreaks(self.slo.to_string()));
+        }
+        if self.most_levels < 3 {
+            return Err(LoadSearchError::TooFewLevels(self.most_levels));
+        }
+        Ok(())
+    }
+
+    /// The search itself, which begins at `start` where no range says otherwise.
+    pub(super) fn search_from(&self, start: f64, most: u32) -> SearchSpec {
+        let (loads, lowest, highest) = match self.over {
+            Over::Rate => (Loads::Any, start / 100.0, start * 100.0),
+            Over::Concurrency => (Loads::Whole, 1.0, 4096.0),
+        };
+        let lowest = self.from.unwrap_or_else(|| lowest.min(self.to.unwrap_or(lowest)));
+        let highest = self.to.unwrap_or_else(|| highest.max(10.0 * lowest));
+        let between = SearchSpec::between(loads, lowest, highest);
+        let start = match (self.from, self.to) {
+            (Some(_), Some(_)) => between.start,
+            (Some(from), None) => from,
+            (None, _) => start.clamp(lowest.min(highest), highest),
+        };
+        let (tolerance, confidence) = (self.tolerance, self.confidence);
+        SearchSpec { start, most, tolerance, confidence, ..between }
+    }
+}
+
+/// Whether more load breaks a goal.
+pub(super) fn breaks(goal: &Goal) -> bool {
+    let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
+    if goal.metric.is_latency() { upper } else { goal.metric == Metric::GoodShare && !upper }
+}

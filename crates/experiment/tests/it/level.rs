@@ -1,0 +1,81 @@
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau_core::Nanos;
+use fizeau_experiment::{Sweep, SweepSpec};
+use fizeau_harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
+use fizeau_metrics::Verdict;
+use fizeau_workload::{Lengths, Spec};
+
+use crate::stand::{Paused, Server, paused};
+
+fn spec(levels: &[u32], requests: u64) -> SweepSpec {
+    let levels = levels.iter().copied().filter_map(NonZeroU32::new).map(LevelLoad::from);
+    let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+    let size = LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) };
+    SweepSpec { size, ..SweepSpec::new(levels, workload) }
+}
+
+#[test]
+fn a_sweep_measures_each_level_and_warm_up_never_counts() {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let spec = spec(&[1, 4], 20);
+        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut rates = Vec::new();
+        while let Some(level) = sweep.next_level(&mut ()).await.unwrap() {
+            assert_eq!(level.run.warmup.sent, 3);
+            assert_eq!(level.run.summary.requests.sent, 20);
+            assert_eq!(
+                level.run.validity.verdict,
+                Verdict::Suspect,
+                "one token: counts are events"
+            );
+            rates.push(level.run.summary.throughput.requests_per_s.get());
+        }
+        // 100 ms each: ten a second a slot.
+        assert!((rates[0] - 10.0).abs() < 1e-6 && (rates[1] - 40.0).abs() < 1e-6, "{rates:?}");
+    });
+}
+
+#[test]
+fn a_level_has_ten_requests_a_slot_and_enough_for_a_p99() {
+    let size = LevelSize { requests: None, time: None, warmup: None };
+    let at = |n: u32| {
+        let concurrency = LevelLoad::Concurrency(NonZeroU32::new(n).unwrap());
+        (size.requests_at(concurrency).get(), size.warmup_at(concurrency))
+    };
+    assert_eq!([at(1), at(8), at(64), at(128)], [(100, 1), (100, 8), (640, 50), (1_280, 50)]);
+}
+
+#[test]
+fn calling_off_ends_the_sweep_after_a_partial_level() {
+    struct CallOff(Cancel, u64);
+    impl Observer for CallOff {
+        fn notice(&mut self, notice: Notice<'_>) {
+            if let Notice::RequestEnded(_) = notice {
+                self.1 += 1;
+                if self.1 == 25 {
+                    self.0.cancel();
+                }
+            }
+        }
+    }
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let spec = spec(&[1, 2, 4], 20);
+        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut watcher = CallOff(cancel.clone(), 0);
+        let first = sweep.next_level(&mut watcher).await.unwrap().unwrap();
+        assert!(!first.run.is_partial());
+        let second = sweep.next_level(&mut watcher).await.unwrap().unwrap();
+        assert!(second.run.is_partial());
+        assert_eq!(second.run.summary.requests.completed, 5);
+        assert!(sweep.next_level(&mut watcher).await.unwrap().is_none());
+    });
+}

@@ -1,0 +1,131 @@
+//! Searches over a server that takes the same time for each request, in virtual time.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Millis, Nanos};
+use fizeau_experiment::{
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
+    SearchStep, Sweep, SweepSpec,
+};
+use fizeau_harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
+use fizeau_metrics::LevelSummary;
+use fizeau_pareto::SearchEnding;
+use fizeau_workload::{Lengths, Spec};
+
+use crate::stand::{Paused, Server, paused};
+
+fn size(requests: u64) -> LevelSize {
+    LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(2) }
+}
+
+fn spec(over: Over, slo: &str) -> LoadSearchSpec {
+    let spec = LoadSearchSpec::new(over, slo.parse().unwrap());
+    LoadSearchSpec { size: size(120), confirm: Some(size(300)), to: Some(64.0), ..spec }
+}
+
+/// Each request takes 100 ms, however many there are.
+fn searched(spec: LoadSearchSpec) -> LoadSearch {
+    let mut search = LoadSearch::new(spec).unwrap();
+    measured(|last| {
+        last.iter().for_each(|level| search.observe(level));
+        match search.next() {
+            SearchStep::Measure(ask) | SearchStep::Confirm(ask) => Some(ask),
+            SearchStep::Done => None,
+        }
+    });
+    search
+}
+
+/// Measures the levels that `next` asks for, given what came of the one before, and gives the last.
+fn measured(
+    mut next: impl FnMut(Option<&LevelSummary>) -> Option<LevelAsk>,
+) -> Option<LevelSummary> {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+        let plan = SweepSpec::new([], workload);
+        let (mut sweep, mut last) = (Sweep::new(rig, &plan, None), None);
+        while let Some(ask) = next(last.as_ref()) {
+            last = Some(sweep.level(ask, &mut ()).await.unwrap().unwrap().run.summary);
+        }
+        last
+    })
+}
+
+/// A level of 60 requests of 100 ms each: too few for a p99.
+fn searched_level() -> LevelSummary {
+    let ask = LevelAsk { load: LoadSearchSpec::FIRST.into(), visit: 0, size: size(60) };
+    measured(|last| last.is_none().then_some(ask)).unwrap()
+}
+
+#[test]
+fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
+    let search = searched(spec(Over::Concurrency, "p99 e2el<150ms"));
+    let found = search.found();
+    assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(64.0)));
+    assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, refuted: None });
+    let last = search.trials().last().unwrap();
+    assert_eq!((last.purpose, last.ask.size), (Purpose::Confirmation, size(300)));
+    assert_eq!(last.ask.visit, 1, "it was measured before");
+}
+
+#[test]
+fn a_rate_begins_at_what_a_closed_loop_completes() {
+    let search = searched(LoadSearchSpec { to: None, ..spec(Over::Rate, "p99 e2el<150ms") });
+    let loads: Vec<LevelLoad> = search.trials().iter().map(|trial| trial.ask.load).collect();
+    assert_eq!(loads[0], LevelLoad::from(LoadSearchSpec::FIRST));
+    assert_eq!(search.trials()[0].purpose, Purpose::Start);
+    let LevelLoad::Rate(rate) = loads[1] else { panic!("{loads:?}") };
+    assert!((rate.get() / 160.0 - 1.0).abs() < 0.1, "sixteen slots of 100 ms: {rate:?}");
+}
+
+#[test]
+fn what_no_load_keeps_is_unmet_and_never_confirmed() {
+    let search = searched(spec(Over::Concurrency, "p99 e2el<50ms"));
+    assert_eq!((search.found().ending, search.found().load), (SearchEnding::Unmet, None));
+    assert_eq!(search.confirmation(), Confirmation::NotRun);
+    assert!(search.trials().iter().all(|trial| trial.purpose == Purpose::Evaluation));
+    assert_eq!(search.first_broken(), None);
+}
+
+/// The last of the long levels outranks the short ones, which all held here; one second of them is too short for a p99, so
+/// that the greatest value speaks for it.
+#[test]
+fn the_answer_is_the_load_that_a_long_level_confirmed() {
+    let goals = "p99 e2el<150ms".parse().unwrap();
+    let spec = LoadSearchSpec { size: size(60), ..spec(Over::Concurrency, "p99 e2el<150ms") };
+    let mut search = LoadSearch::new(LoadSearchSpec { slo: goals, ..spec }).unwrap();
+    let summary = searched_level();
+    while let SearchStep::Measure(_) = search.next() {
+        search.observe(&summary);
+    }
+    let SearchStep::Confirm(first) = search.next() else { panic!("nothing to confirm") };
+    let mut slow = summary.clone();
+    slow.metrics.e2el.max = Some(Millis::new(151.0));
+    search.observe(&slow);
+    assert_eq!(search.trials().last().unwrap().judgement, Judgement::Missed);
+    let SearchStep::Confirm(second) = search.next() else { panic!("no step below") };
+    search.observe(&summary);
+    let (refuted, load) = (first.load.value(), second.load.value());
+    assert_eq!(search.confirmation(), Confirmation::Held { load, refuted: Some(refuted) });
+    let found = search.found();
+    let edge = found.edge.unwrap();
+    assert!(load < refuted);
+    assert_eq!((found.load, edge.low(), edge.high()), (Some(load), load, refuted));
+}
+
+/// More load gives more throughput: that breaks no search, but is held against the long level.
+#[test]
+fn a_goal_that_load_does_not_break_counts_at_the_end() {
+    let search = searched(spec(Over::Concurrency, "p99 e2el<150ms, rps>10000"));
+    assert!(matches!(search.confirmation(), Confirmation::Missed { missed: 3, .. }));
+    let lowest = search.trials().last().unwrap().ask.load;
+    let found = search.found();
+    assert_eq!(found.load, None, "what no long level confirmed is no answer");
+    assert_eq!(found.edge.unwrap().high(), lowest.value());
+    let nothing = LoadSearch::new(spec(Over::Concurrency, "rps>10"));
+    assert!(matches!(nothing, Err(LoadSearchError::NothingBreaks(_))));
+}
