@@ -109,7 +109,7 @@ fn differs(scenario: &Scenario) -> Option<String> {
     found.keep(&kept);
     Some(format!(
         "{name}: {}\n  all of it: {}",
-        document::first_difference(&stored, &text),
+        document::first_difference(&stored, text),
         kept.display()
     ))
 }
