@@ -152,6 +152,7 @@ const LAYERS: [Layer; 16] = [
         external: &[
             "ab_glyph",
             "csv",
+            "jiff",
             "textwrap",
             "minijinja",
             "parquet",
