@@ -1,20 +1,19 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
-mod compare;
 mod prepare;
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
+use fizeau::experiment::{AbPrompts, PreparedAb};
 use fizeau::harness::{Cancel, Crew, LevelPlan, Pacer, connections_ahead};
-use fizeau::metrics::{Side, Verdict};
-use fizeau::report::{AbParty, AbReport, AbRound, LevelReport};
+use fizeau::metrics::{Pace, Verdict};
+use fizeau::report::{AbParty, AbReport, Asked};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
+use fizeau::workload::{Pacing, Plan};
 
 use crate::args::AbArgs;
 use crate::client::Counting;
 use crate::exit::{Exit, Fail};
-use crate::levels::{Kept, Yardstick, released};
 use crate::progress::{Progress, Title, View};
 use crate::say::say;
 use crate::{endpoint, interrupt, levels, record, runtime, workload};
@@ -60,20 +59,41 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
         .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
-    let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
-    let (a, b) = (job.a.called.describe().base_url, job.b.called.describe().base_url);
-    let title = Title { command: "ab", subject: format!("A {a}, B {b}") };
+    let asked = |plan: &Plan, released| {
+        job.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
+    };
+    let prepared = prepared(job, &asked);
+    let (a_url, b_url) = (job.a.called.describe().base_url, job.b.called.describe().base_url);
+    let title = Title { command: "ab", subject: format!("A {a_url}, B {b_url}") };
     let mut progress = Progress::new(view, title, &cancel);
-    let mut rounds: Vec<AbRound> = Vec::new();
-    loop {
-        let mut kept = Kept::new(Some(folder), None);
-        let next = ab.next_turn(&mut (&mut progress, &mut kept)).await;
-        let Some(turn) = next.map_err(Fail::broken)? else { break };
-        let level = level(job, &turn, &kept)?;
-        add(&mut rounds, &turn, level);
+    let report = prepared.run(a, b, Pacer::new(clock), Some(folder), &mut progress).await?;
+    Ok((report, cancel.is_cancelled()))
+}
+
+/// The run as whoever measures it has it.
+fn prepared<'a>(
+    job: &'a Job,
+    asked: &'a (dyn Fn(&Plan, Option<u64>) -> Asked + Send + Sync),
+) -> PreparedAb<'a> {
+    let party =
+        |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
+    PreparedAb {
+        spec: job.spec.clone(),
+        setup: job.setup.clone(),
+        a: party(&job.a),
+        b: party(&job.b),
+        settings: job.settings.clone(),
+        figures: job.asked.clone(),
+        pace: match job.sample.plan().pacing() {
+            Pacing::ClosedLoop => Pace::ClosedLoop,
+            Pacing::AtOnce => Pace::AllAtOnce,
+            Pacing::OpenLoop { .. } => Pace::OpenLoop,
+        },
+        load: job.load_point,
+        no_light: levels::NO_PHYSICS,
+        client: levels::limits(&job.client),
+        asked,
     }
-    drop(progress);
-    Ok((report(job, rounds)?, cancel.is_cancelled()))
 }
 
 /// What is to be known before the first request that counts.
@@ -106,63 +126,6 @@ async fn crew(
     let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
     crew.preconnect(ahead).await.map_err(Fail::endpoint)?;
     Ok(crew)
-}
-
-/// The report of a turn, once it is on disk.
-fn level(job: &Job, turn: &AbTurn, kept: &Kept) -> Result<LevelReport, Fail> {
-    let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
-    let yardstick = Yardstick {
-        physics: Err(levels::NO_PHYSICS),
-        client: &job.client,
-        asked: job
-            .sample
-            .of_level(turn.plan.clone())
-            .asked_of(NonZeroU64::MIN, released(&turn.run)),
-        abandoned: turn.run.driven.abandoned,
-        repeated: repeated.as_deref(),
-    };
-    let name = turn_name(turn.side, turn.round);
-    let report = levels::report(&turn.run, kept, job.load_point, yardstick, Some(name));
-    if let Some(folder) = &turn.folder {
-        levels::write(folder, &turn.run, kept, &report)?;
-    }
-    Ok(report)
-}
-
-/// Puts a turn into its round.
-fn add(rounds: &mut Vec<AbRound>, turn: &AbTurn, level: LevelReport) {
-    let (a, b) = match turn.side {
-        Side::Baseline => (Some(level), None),
-        Side::Candidate => (None, Some(level)),
-    };
-    match rounds.last_mut().filter(|round| round.number == turn.round) {
-        Some(round) => {
-            (round.a, round.b) = (a.or_else(|| round.a.take()), b.or_else(|| round.b.take()));
-        }
-        None => {
-            rounds.push(AbRound { number: turn.round, first: Rounds::first_of(turn.round), a, b })
-        }
-    }
-}
-
-fn report(job: &Job, rounds: Vec<AbRound>) -> Result<AbReport, Fail> {
-    let comparison = compare::rounds(job, &rounds);
-    let requests = match &comparison {
-        Ok(_) => Some(compare::requests(job, &rounds)?),
-        Err(_) => None,
-    };
-    let party =
-        |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
-    Ok(AbReport {
-        setup: job.setup.clone(),
-        a: party(&job.a),
-        b: party(&job.b),
-        planned: job.spec.rounds.get(),
-        settle: job.spec.settle.to_millis(),
-        rounds,
-        comparison,
-        requests,
-    })
 }
 
 fn document<'a>(

@@ -2,6 +2,7 @@
 
 mod place;
 
+use fizeau::experiment::ResumedLevels;
 use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
 use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
@@ -16,7 +17,7 @@ use crate::progress::View;
 use crate::report::PAGE;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
-use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
+use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs, simulated_protocol_of};
 use crate::{checklist, endpoint, goodput, interrupt, levels, record};
 use place::Simulation;
 
@@ -117,7 +118,7 @@ fn series(
     let transport = simulation.transport(&time, keep);
     let answering = simulation.answering(ask.1.typical());
     let series = Series::new(asked, ask, answering, record::WallTime::now())?;
-    let mut series = series.with_protocol(Protocol::simulated(&args.protocol)?);
+    let mut series = series.with_protocol(simulated_protocol_of(&args.protocol)?);
     if wanted.is_some() {
         series = series.of_loads_to_come(level.arrivals.burstiness);
     }
@@ -133,7 +134,7 @@ fn series(
             Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }
         None => {
-            let begun = (cancel, Resumed::nothing());
+            let begun = (cancel, ResumedLevels::default());
             let measuring = series.measure(with, &nobody, folder, begun);
             Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }

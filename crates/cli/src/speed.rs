@@ -7,6 +7,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::Tokens;
+use fizeau::experiment::LightBasis;
 use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
 use fizeau::roofline::{Bound, Calibration, Load, Model, Predictor, System, TensorClass};
 use fizeau::sim::Scenario;
@@ -134,6 +135,11 @@ impl Physics {
     /// What levels are held against.
     pub(crate) const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }
+    }
+
+    /// The same for the levels of a run.
+    pub(crate) const fn basis(&self) -> LightBasis<'_> {
+        LightBasis { reference: self.reference(), input: self.input }
     }
 
     /// How it was said that the model lies on its devices.

@@ -1,24 +1,17 @@
 //! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
 
-mod budget;
-mod campaign;
-mod course;
-mod loads;
+mod flags;
 mod outcome;
-mod protocol;
 mod resume;
 mod series;
-mod size;
 
-pub(crate) use campaign::{Campaign, load_point};
+pub(crate) use flags::simulated_protocol_of;
 pub(crate) use outcome::Outcome;
-pub(crate) use protocol::Protocol;
-pub(crate) use resume::Resumed;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 
 use std::path::Path;
 
-use fizeau::core::Nanos;
+use fizeau::experiment::{LEVEL_TIME, ResumedLevels};
 use fizeau::harness::{Cancel, Crew, Pacer, StoredRun, TextAfter};
 use fizeau::report::{Engine, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
@@ -37,8 +30,7 @@ use crate::screen::Screen;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
 use crate::{checklist, interrupt, levels, probe, record, runtime};
-use loads::{levels_of, most};
-use size::{SECONDS, size_of};
+use flags::{loads_of, protocol_of, size_of};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
@@ -76,8 +68,8 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
     let view = args.live.view()?;
     let asked = args.series();
     asked.check()?;
-    let protocol = Protocol::measured(&args.protocol, &args.time)?;
-    let most = most(&levels_of(&args.plan)?, size_of(&args.plan)?);
+    let protocol = protocol_of(&args.protocol, &args.time)?;
+    let most = loads_of(&args.plan)?.most_connections(size_of(&args.plan)?);
     let urls = &*args.endpoint.base_url;
     let wanted = endpoint::wanted(&args.endpoint.connections, urls, most);
     let client = Client::new(&args.client, wanted)?;
@@ -164,7 +156,7 @@ pub(crate) struct Begun {
     /// Thrown when somebody interrupts.
     pub(crate) cancel: Cancel,
     /// What was measured before.
-    resumed: Resumed,
+    resumed: ResumedLevels,
 }
 
 async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
@@ -192,7 +184,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let resumed = match &job.before {
         Some(run) => {
             resume::check(run, &document)?;
-            let resumed = Resumed::read(run)?;
+            let resumed = resume::read(run)?;
             say(match resumed.len() {
                 1 => "resumed: 1 level is finished".to_owned(),
                 many => format!("resumed: {many} levels are finished"),
@@ -202,7 +194,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
         None => {
             folder.write_json("run.json", &document).map_err(Fail::broken)?;
             levels::write_config(folder, series.physics())?;
-            Resumed::nothing()
+            ResumedLevels::default()
         }
     };
     note_short(series);
@@ -212,10 +204,11 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
 
 /// Says so where levels are shorter than what shows whether they are steady.
 fn note_short(series: &Series<'_>) {
-    let seconds = series.spec.size.time.map_or(f64::INFINITY, Nanos::as_secs_f64);
-    if series.is_by_time && seconds < SECONDS {
+    let (time, needs) = (series.spec.size.time, LEVEL_TIME.as_secs_f64());
+    if let Some(time) = time.filter(|time| series.is_by_time && *time < LEVEL_TIME) {
+        let seconds = time.as_secs_f64();
         tell!(
-            "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {SECONDS} or more would"
+            "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {needs} or more would"
         );
     }
 }

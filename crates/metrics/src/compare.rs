@@ -27,7 +27,7 @@ mod table;
 mod wilcoxon;
 
 pub use answer::{Answer, Direction};
-pub use figure::{Figure, FigureChoice, FigureError};
+pub use figure::{Figure, FigureChoice, FigureError, ReplyOutput};
 pub use holm::holm;
 pub use intervals::IntervalFigure;
 pub use permutation::{PermutationError, PermutationTest, Permutations};

@@ -46,8 +46,8 @@ pub use compare::{
     ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
     EffectSize, Figure, FigureChoice, FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw,
     PValue, Pace, Pairing, Pairs, PairsError, PermutationError, PermutationTest, Permutations,
-    Power, RankTest, RoundFigures, RoundsError, ShareError, Side, Sides, SidesError, Smallest,
-    TTest, Tested, Untested, Zeros, holm,
+    Power, RankTest, ReplyOutput, RoundFigures, RoundsError, ShareError, Side, Sides, SidesError,
+    Smallest, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
     Distribution, EarlyStopping, Interval, PooledSample, Quantile, RateDistribution, Resolution,

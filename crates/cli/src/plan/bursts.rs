@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Nanos, PerSec, Tokens};
-use fizeau::experiment::{Sweep, SweepSpec};
+use fizeau::experiment::{Sweep, SweepSpec, load_point};
 use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
 use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
@@ -15,7 +15,6 @@ use super::Found;
 use super::curve::whole;
 use crate::exit::{Fail, Named};
 use crate::speed::Physics;
-use crate::sweep::load_point;
 
 /// Requests of a simulated level for each replica: as many as tell a p99 to a few percent.
 const REQUESTS: NonZeroU64 = NonZeroU64::new(2000).unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fizeau::experiment::LevelTallies;
 use fizeau::harness::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
 use fizeau::report::{
@@ -15,7 +16,6 @@ use super::{Asked, missing, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::imported;
-use crate::levels::Kept;
 use crate::planned::is_sustained;
 use crate::price;
 use crate::speed::Physics;
@@ -91,7 +91,7 @@ pub(super) fn is_rest(run: &StoredRun, level: &LevelReport) -> Result<bool, Fail
 
 /// The levels of a sweep that are finished, whole and read again: the names of their folders, their reports, and what was kept of
 /// their tapes.
-pub(crate) fn finished(run: &StoredRun) -> Result<Vec<(String, LevelReport, Kept)>, Fail> {
+pub(crate) fn finished(run: &StoredRun) -> Result<Vec<(String, LevelReport, LevelTallies)>, Fail> {
     let asked = Asked::as_run(run, &[], &PhysicsArgs::default(), (None, None))?;
     let mut all = Vec::new();
     for stored in run.levels() {

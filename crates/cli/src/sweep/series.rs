@@ -2,18 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::Nanos;
-use fizeau::experiment::SweepSpec;
-use fizeau::harness::{LevelAsk, LevelLoad, LevelSize};
+use fizeau::experiment::{ClientLimits, PreparedSweep, SweepLoads, SweepProtocol, SweepSpec};
 use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
+use fizeau::report::{Asked, Endpoint, Engine, Profile, Setup};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, Spacing, TracePacing};
+use fizeau::workload::{Arrivals, Plan, Spacing, TracePacing};
 
-use super::loads::{MOST_BY_TIME, Rates, described, levels_of, spacing};
-use super::protocol::Protocol;
-use super::size::{is_by_time, most_requests, size_of, until_of};
+use super::flags::{is_by_time, loads_of, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
@@ -42,13 +38,12 @@ pub(crate) struct Series<'a> {
     pub(super) physics: Result<Physics, &'static str>,
     pub(crate) setup: Setup,
     /// How it goes on from level to level.
-    pub(super) protocol: Protocol,
-    /// The rates of its open loops.
-    pub(super) rates: Rates,
+    pub(super) protocol: SweepProtocol,
+    pub(super) loads: SweepLoads,
     /// Whether a closed loop goes on until its time is up.
     pub(super) is_by_time: bool,
     /// How it is watched.
-    pub(super) view: View,
+    pub(crate) view: View,
 }
 
 /// Who is to answer.
@@ -67,8 +62,7 @@ impl<'a> SeriesArgs<'a> {
     pub(crate) fn check(self) -> Result<(), Fail> {
         let (slo, _) = self.goals()?;
         goodput::check(&slo, &self.verdict.choosing, &self.verdict.goodput)?;
-        levels_of(self.plan)?;
-        spacing(self.plan)?;
+        loads_of(self.plan)?;
         until_of(self.plan)?;
         size_of(self.plan).map(drop)
     }
@@ -125,7 +119,8 @@ impl<'a> Series<'a> {
             deployment: None,
             precision: None,
         };
-        if let Some(arrivals) = described(args.plan)? {
+        let loads = loads_of(args.plan)?;
+        if let Some(arrivals) = loads.words() {
             setup.workload.arrivals = arrivals;
         }
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
@@ -134,8 +129,8 @@ impl<'a> Series<'a> {
             Reader::Simulation => ask.unread_spec(),
         };
         let spec = SweepSpec {
-            levels: levels_of(args.plan)?,
-            spacing: spacing(args.plan)?,
+            levels: loads.known(),
+            spacing: loads.spacing(),
             workload,
             tokenizer: ask.tokenizer,
             dataset: ask.dataset,
@@ -144,14 +139,14 @@ impl<'a> Series<'a> {
             window: args.window.choice(),
             until,
         };
-        let (protocol, rates) = (Protocol::default(), Rates::of(args.plan)?);
+        let protocol = SweepProtocol::default();
         let is_by_time = reader == Reader::Server && is_by_time(args);
         let view = View::default();
-        Ok(Self { args, spec, sample, slo, physics, setup, protocol, rates, is_by_time, view })
+        Ok(Self { args, spec, sample, slo, physics, setup, protocol, loads, is_by_time, view })
     }
 
     /// The same, going on as `protocol` says.
-    pub(crate) fn with_protocol(self, protocol: Protocol) -> Self {
+    pub(crate) fn with_protocol(self, protocol: SweepProtocol) -> Self {
         Self { protocol, ..self }
     }
 
@@ -160,30 +155,28 @@ impl<'a> Series<'a> {
         Self { view, ..self }
     }
 
-    /// A level of it, of the usual size.
-    pub(crate) fn ask(&self, load: LevelLoad, visit: u32) -> LevelAsk {
-        let mut size = self.spec.size;
-        if self.is_by_time && load.concurrency().is_some() {
-            size.requests = Some(MOST_BY_TIME);
-        }
-        LevelAsk { load, visit, size }
+    /// What each level asks, for its verdict.
+    pub(crate) fn asked(&self) -> impl Fn(&Plan, Option<u64>) -> Asked + Send + Sync + '_ {
+        |plan, released| self.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
     }
 
-    /// The size of a run at `load` that takes `time`.
-    pub(super) fn sustained_size(&self, load: LevelLoad, time: Nanos) -> LevelSize {
-        let requests = load.concurrency().map(|_| MOST_BY_TIME);
-        LevelSize { requests, time: Some(time), warmup: self.spec.size.warmup }
-    }
-
-    /// Whether a level is within `slo`; none if it may not be compared with others.
-    pub(super) fn is_within(&self, slo: &Slo, level: &LevelReport) -> Option<bool> {
-        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], Some(slo.clone()));
-        match alone.operating_point() {
-            OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
-                None
-            }
-            OperatingPoint::Met { .. } => Some(true),
-            OperatingPoint::Missed { .. } => Some(false),
+    /// The same for whoever measures it, but for what is known of the client.
+    pub(crate) fn prepared<'b>(
+        &'b self,
+        asked: &'b (dyn Fn(&Plan, Option<u64>) -> Asked + Send + Sync),
+    ) -> PreparedSweep<'b> {
+        PreparedSweep {
+            spec: self.spec.clone(),
+            loads: self.loads.clone(),
+            protocol: self.protocol.clone(),
+            slo: self.slo.clone(),
+            profile: self.args.verdict.choosing.over(Profile::GENERAL),
+            setup: self.setup.clone(),
+            price: self.price(),
+            light: self.physics.as_ref().map(Physics::basis).map_err(|reason| *reason),
+            client: ClientLimits::default(),
+            asked,
+            is_by_time: self.is_by_time,
         }
     }
 
@@ -216,8 +209,10 @@ impl<'a> Series<'a> {
 
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let level = |&load: &LevelLoad| self.spec.level_plan(self.ask(load, 0));
-        let levels = self.spec.levels.iter().map(level).collect();
+        let asked = self.asked();
+        let prepared = self.prepared(&asked);
+        let loads = self.spec.levels.iter();
+        let levels = loads.map(|&load| self.spec.level_plan(prepared.ask(load, 0))).collect();
         let asked = record::AskedPlan {
             plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
             lengths: self.sample.asked_lengths(),

@@ -3,28 +3,22 @@
 mod between;
 mod rising;
 
-use std::time::Duration;
+use fizeau_core::{Nanos, PerSec};
+use fizeau_harness::{LevelAsk, LevelLoad, Measure, RunFolder};
+use fizeau_record::{LevelReport, SweepReport, Unmeasured};
 
-use fizeau::core::{Nanos, PerSec};
-use fizeau::experiment::{LevelYield, rates_up_to};
-use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder};
-use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
-
-use super::budget::Budget;
-use super::campaign::{Campaign, load_point};
-use super::loads::Rates;
-use super::resume::Resumed;
-use super::series::Series;
-use super::size::SECONDS;
-use crate::client::Client;
-use crate::exit::Fail;
-use crate::progress::After;
+use crate::event::{AfterLevel, Note, Watcher};
+use crate::input::ExperimentError;
+use crate::runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
+use crate::sweep::{Budget, LEVEL_TIME, LevelYield, PreparedSweep, rates_up_to};
 use rising::{why, yield_of};
 
-/// A sweep under way.
-pub(super) struct Course<'a, M> {
-    series: &'a Series<'a>,
-    campaign: Campaign<'a, M>,
+/// A sweep under way: rising loads of each kind until more load no longer pays, further ones where they tell most, all of them again
+/// as often as was asked, and the operating point at length, within the time that there is.
+#[derive(Debug)]
+pub struct SweepScheduler<'a, M, W> {
+    prepared: &'a PreparedSweep<'a>,
+    runner: LevelRunner<'a, M, W>,
     budget: Option<Budget>,
     /// What was measured, in that order.
     runs: Vec<(LevelLoad, LevelReport)>,
@@ -45,59 +39,63 @@ enum Going {
 }
 
 /// Why a level was left out that there was no time for.
-const NO_TIME: &str = "it would take longer than what was left of --budget";
+const NO_TIME: &str = "it would take longer than what was left of the budget";
 
 /// How many further levels a budget keeps time for, and how many it may have at the most.
 const REFINED: u32 = 3;
 const MOST_REFINED: u32 = 8;
 
-impl<'a, M: Measure> Course<'a, M> {
-    /// Of nothing yet.
-    pub(super) fn new(
+impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
+    /// Of nothing yet: the time that `prepared` has begins now. With a `folder`, each level gets one of its own inside it.
+    pub fn new(
+        prepared: &'a PreparedSweep<'a>,
         with: M,
-        series: &'a Series<'a>,
-        client: &'a Client,
         folder: Option<&'a RunFolder>,
-        resumed: Resumed,
+        watcher: W,
     ) -> Self {
-        let protocol = &series.protocol;
-        let budget = protocol.budget.map(|total| Budget::new(total, protocol.sustain));
-        let rates = match series.rates {
-            Rates::Auto(count) => count,
-            Rates::Named(_) => 0,
-        };
+        let protocol = &prepared.protocol;
+        let budget = protocol.budget.map(|total| Budget::new(total.into(), protocol.sustain));
         let by_default = if budget.is_some() { REFINED } else { 0 };
         let further = protocol.refine.unwrap_or(by_default);
-        let levels = u32::try_from(series.spec.levels.len()).unwrap_or(u32::MAX);
-        let all = levels.saturating_add(rates).saturating_add(further);
+        let levels = u32::try_from(prepared.spec.levels.len()).unwrap_or(u32::MAX);
+        let all = levels.saturating_add(prepared.loads.to_place()).saturating_add(further);
         Self {
-            campaign: Campaign::new("sweep", with, series, client, folder, resumed),
+            runner: LevelRunner::new(prepared, with, folder, watcher),
             budget,
             runs: Vec::new(),
             left_out: Vec::new(),
             to_go: all.saturating_mul(protocol.repeats.get()),
             has_said_short: false,
-            series,
+            prepared,
         }
     }
 
-    /// Measures all that there is to measure, and says what came of it.
-    pub(super) async fn run(mut self) -> Result<SweepReport, Fail> {
+    /// The same, going on with what was measured before.
+    #[must_use]
+    pub fn resuming(self, resumed: ResumedLevels) -> Self {
+        Self { runner: self.runner.resuming(resumed), ..self }
+    }
+
+    /// Measures all that there is to measure, and says what came of it. A run that is called off gives what it has.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
+    pub async fn run(mut self) -> Result<SweepReport, ExperimentError> {
         let closed = |load: &LevelLoad| load.concurrency().is_some();
         let (closed, open): (Vec<LevelLoad>, Vec<LevelLoad>) =
-            self.series.spec.levels.iter().copied().partition(closed);
+            self.prepared.spec.levels.iter().copied().partition(closed);
         let mut going = self.rise(&closed, Going::On).await?;
-        let open = match self.series.rates {
+        let open = match self.prepared.loads.to_place() {
+            0 => open,
             // Of a sweep that was called off nobody knows them.
-            Rates::Auto(_) if going == Going::Over => Vec::new(),
-            Rates::Auto(count) => self.auto(count),
-            Rates::Named(_) => open,
+            _ if going == Going::Over => Vec::new(),
+            count => self.auto(count),
         };
         going = self.rise(&open, going).await?;
         going = self.refine(going).await?;
         self.repeat(going).await?;
         // Time was kept for it, whatever became of the levels.
-        let sustained = match self.campaign.is_cancelled() {
+        let sustained = match self.runner.is_cancelled() {
             true => None,
             false => self.sustain().await?,
         };
@@ -106,11 +104,15 @@ impl<'a, M: Measure> Course<'a, M> {
     }
 
     /// Measures rising loads of one kind, until they are done or more load no longer pays.
-    async fn rise(&mut self, loads: &[LevelLoad], mut going: Going) -> Result<Going, Fail> {
+    async fn rise(
+        &mut self,
+        loads: &[LevelLoad],
+        mut going: Going,
+    ) -> Result<Going, ExperimentError> {
         let mut yields: Vec<LevelYield> = Vec::new();
         let mut stopped: Option<String> = None;
         for &load in loads {
-            let stop = self.series.protocol.stop;
+            let stop = self.prepared.protocol.stop;
             if stopped.is_none()
                 && let Some(found) = stop.and_then(|rule| rule.saturated(&yields))
             {
@@ -127,7 +129,7 @@ impl<'a, M: Measure> Course<'a, M> {
                 Some(run) => yields.extend(yield_of(load, run)),
                 None => {
                     self.left_out.push(Unmeasured::never(load_point(load), reason));
-                    self.to_go = self.to_go.saturating_sub(self.series.protocol.repeats.get());
+                    self.to_go = self.to_go.saturating_sub(self.prepared.protocol.repeats.get());
                 }
             }
         }
@@ -141,16 +143,16 @@ impl<'a, M: Measure> Course<'a, M> {
     }
 
     /// Further levels where they tell most.
-    async fn refine(&mut self, mut going: Going) -> Result<Going, Fail> {
-        let repeats = self.series.protocol.repeats.get();
+    async fn refine(&mut self, mut going: Going) -> Result<Going, ExperimentError> {
+        let repeats = self.prepared.protocol.repeats.get();
         let by_budget = match (&self.budget, repeats) {
             (None, _) => 0,
             (Some(_), 1) => MOST_REFINED,
             (Some(_), _) => REFINED,
         };
         // A range has two edges, which take turns: the tight one first.
-        let (mut edges, mut others) = (self.series.slo.tight(), self.series.slo.loose());
-        for _ in 0..self.series.protocol.refine.unwrap_or(by_budget) {
+        let (mut edges, mut others) = (self.prepared.slo.tight(), self.prepared.slo.loose());
+        for _ in 0..self.prepared.protocol.refine.unwrap_or(by_budget) {
             if going != Going::On {
                 break;
             }
@@ -166,10 +168,10 @@ impl<'a, M: Measure> Course<'a, M> {
     }
 
     /// All loads once more, as often as was asked.
-    async fn repeat(&mut self, mut going: Going) -> Result<(), Fail> {
+    async fn repeat(&mut self, mut going: Going) -> Result<(), ExperimentError> {
         let loads = self.loads();
         let mut missing = 0;
-        for visit in 1..self.series.protocol.repeats.get() {
+        for visit in 1..self.prepared.protocol.repeats.get() {
             for &load in &loads {
                 if going == Going::On {
                     match self.level(load, visit).await? {
@@ -180,16 +182,14 @@ impl<'a, M: Measure> Course<'a, M> {
             }
         }
         if missing > 0 {
-            self.campaign.note(&format!(
-                "note: --repeats: there was no time left of --budget for {missing} of them"
-            ));
+            self.runner.note(Note::RepeatsLeftOut { missing });
         }
         Ok(())
     }
 
     /// A run at the operating point; none where there is none, or no time.
-    async fn sustain(&mut self) -> Result<Option<LevelReport>, Fail> {
-        let protocol = &self.series.protocol;
+    async fn sustain(&mut self) -> Result<Option<LevelReport>, ExperimentError> {
+        let protocol = &self.prepared.protocol;
         let time = match (protocol.sustain, &self.budget) {
             (Some(time), _) => Some(time),
             (None, Some(budget)) => budget.of_sustained(),
@@ -201,16 +201,16 @@ impl<'a, M: Measure> Course<'a, M> {
             self.loads().into_iter().find(|load| load_point(*load) == level.load)
         });
         let (Some(time), Some(load)) = (time, load) else { return Ok(None) };
-        let size = self.series.sustained_size(load, time);
+        let size = self.prepared.sustained_size(load, time);
         let ask = LevelAsk { load, visit: protocol.repeats.get(), size };
-        self.campaign.sustained(ask).await
+        self.runner.sustained(ask).await
     }
 
     /// Measures one level, if there is time.
-    async fn level(&mut self, load: LevelLoad, visit: u32) -> Result<Going, Fail> {
-        let mut ask = self.series.ask(load, visit);
+    async fn level(&mut self, load: LevelLoad, visit: u32) -> Result<Going, ExperimentError> {
+        let mut ask = self.prepared.ask(load, visit);
         if let (Some(budget), Some(most)) = (&self.budget, ask.size.time)
-            && !self.campaign.has(ask)
+            && !self.runner.has(ask)
         {
             let Some(time) = budget.of_level(self.to_go, most, self.expected(load)) else {
                 return Ok(Going::NoTime);
@@ -218,25 +218,23 @@ impl<'a, M: Measure> Course<'a, M> {
             ask.size.time = Some(time);
             self.note_short(time);
         }
-        let of = self.runs.len() + self.to_go as usize;
-        self.campaign.shows(of, ask.size.time, self.after(ask.size.time));
-        let Some(run) = self.campaign.level(ask).await? else { return Ok(Going::Over) };
+        let of = Some(self.runs.len() + self.to_go as usize);
+        let next = NextLevel { of, after: self.after(ask.size.time) };
+        let Some(run) = self.runner.level(ask, next).await? else { return Ok(Going::Over) };
         self.to_go = self.to_go.saturating_sub(1);
         self.runs.push((load, run));
-        Ok(if self.campaign.is_cancelled() { Going::Over } else { Going::On })
+        Ok(if self.runner.is_cancelled() { Going::Over } else { Going::On })
     }
 
     /// What comes after a level that takes `time`, as far as is known.
-    fn after(&self, time: Option<Nanos>) -> After {
-        let sustain = self.series.protocol.sustain.unwrap_or_default();
+    fn after(&self, time: Option<Nanos>) -> AfterLevel {
+        let sustain = self.prepared.protocol.sustain.unwrap_or_default();
         let others = u64::from(self.to_go.saturating_sub(1));
-        match (&self.budget, time.filter(|_| self.series.is_by_time)) {
-            (Some(budget), _) => After::Budget(budget.left()),
-            (None, Some(time)) => {
-                After::Takes(Duration::from_nanos((time * others + sustain).as_nanos()))
-            }
-            (None, None) if others == 0 => After::Takes(Duration::from_nanos(sustain.as_nanos())),
-            (None, None) => After::Unknown,
+        match (&self.budget, time.filter(|_| self.prepared.is_by_time)) {
+            (Some(budget), _) => AfterLevel::Budget(budget.left().into()),
+            (None, Some(time)) => AfterLevel::Takes(time * others + sustain),
+            (None, None) if others == 0 => AfterLevel::Takes(sustain),
+            (None, None) => AfterLevel::Unknown,
         }
     }
 
@@ -250,13 +248,9 @@ impl<'a, M: Measure> Course<'a, M> {
 
     /// Says once that a level is shorter than what shows whether it is steady.
     fn note_short(&mut self, time: Nanos) {
-        let seconds = time.as_secs_f64();
-        if seconds < SECONDS && !self.has_said_short {
+        if time < LEVEL_TIME && !self.has_said_short {
             self.has_said_short = true;
-            self.campaign.note(&format!(
-                "note: --budget leaves {seconds:.0} s for a level: what takes longer to build up is not seen in less than \
-                 {SECONDS} s"
-            ));
+            self.runner.note(Note::ShortLevel { time, needs: LEVEL_TIME });
         }
     }
 
@@ -279,16 +273,16 @@ impl<'a, M: Measure> Course<'a, M> {
     }
 
     fn report(&self) -> SweepReport {
-        let series = self.series;
+        let prepared = self.prepared;
         let mut runs = self.runs.clone();
         // The sort is stable: runs of one load stay in the order in which they were made.
         runs.sort_by(|(one, _), (other, _)| one.rising(other));
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
-        let curve = self.campaign.curve(&runs);
-        SweepReport::of_runs(series.setup.clone(), runs, Some(series.slo.clone()))
-            .with_profile(series.args.verdict.choosing.over(Profile::GENERAL))
+        let curve = self.runner.curve(&runs);
+        SweepReport::of_runs(prepared.setup.clone(), runs, Some(prepared.slo.clone()))
+            .with_profile(prepared.profile)
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)
-            .with_price(series.price())
+            .with_price(prepared.price.clone())
     }
 }

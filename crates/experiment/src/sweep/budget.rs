@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use fizeau::core::Nanos;
+use fizeau_core::Nanos;
 
 /// The time that a sweep may take, counted from when it was made.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     end: Instant,
     /// What is kept for the sustained run.
     sustain: Duration,
@@ -29,7 +29,7 @@ const MOST_SHARES: f64 = 1.5;
 
 impl Budget {
     /// All of `total`, of which `sustain` is kept for the sustained run, where that was said.
-    pub(super) fn new(total: Duration, sustain: Option<Nanos>) -> Self {
+    pub(crate) fn new(total: Duration, sustain: Option<Nanos>) -> Self {
         let by_default = LONGEST_SUSTAINED.min(total / SUSTAINED_SHARE);
         let asked = sustain.map(|asked| Duration::from_nanos(asked.as_nanos()));
         let sustain = asked.unwrap_or(by_default).min(total);
@@ -38,19 +38,19 @@ impl Budget {
     }
 
     /// What is left of it.
-    pub(super) fn left(&self) -> Duration {
+    pub(crate) fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 
     /// How long the next of `to_go` levels may take, at most as long as `most`; none if the time is used up. `rate` is how many
     /// requests per second it is expected to complete: where its share of the time is too short for a p99, it may have a little
     /// more, but the levels after it come first. A level of fewer requests is marked, and one that is missing tells nothing.
-    pub(super) fn of_level(&self, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
+    pub(crate) fn of_level(&self, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
         share(self.left().saturating_sub(self.sustain), to_go, most, rate)
     }
 
     /// How long the sustained run may take; none if the time is used up.
-    pub(super) fn of_sustained(&self) -> Option<Nanos> {
+    pub(crate) fn of_sustained(&self) -> Option<Nanos> {
         let time = self.left().mul_f64(1.0 - AROUND).min(LONGEST_SUSTAINED.max(self.sustain));
         (time >= SHORTEST_SUSTAINED).then(|| Nanos::from(time))
     }

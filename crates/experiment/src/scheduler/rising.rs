@@ -1,9 +1,10 @@
 //! Whether more load still pays.
 
-use fizeau::core::PerSec;
-use fizeau::experiment::{LevelYield, Saturated};
-use fizeau::harness::LevelLoad;
-use fizeau::report::LevelReport;
+use fizeau_core::PerSec;
+use fizeau_harness::LevelLoad;
+use fizeau_record::LevelReport;
+
+use crate::sweep::{LevelYield, Saturated};
 
 /// What a level says of saturation; nothing if it has no requests that completed, or broke off.
 pub(super) fn yield_of(load: LevelLoad, run: &LevelReport) -> Option<LevelYield> {
@@ -31,7 +32,7 @@ pub(super) fn why(found: &Saturated) -> String {
     };
     let gain = 100.0 * (beyond.requests.get() / best.requests.get() - 1.0);
     format!(
-        "saturated from {}: {} gave {gain:+.1} % requests/s for a higher latency; --no-stop measures all",
+        "saturated from {}: {} gave {gain:+.1} % requests/s for a higher latency",
         best.load, beyond.load
     )
 }

@@ -1,15 +1,16 @@
 //! Where a further level tells most, by what was measured.
 
-use fizeau::core::Millis;
-use fizeau::experiment::{Tried, load_between};
-use fizeau::harness::{LevelLoad, Measure};
-use fizeau::metrics::Slo;
-use fizeau::pareto::{KneeRule, knee};
-use fizeau::report::LevelReport;
+use fizeau_core::Millis;
+use fizeau_harness::{LevelLoad, Measure};
+use fizeau_metrics::Slo;
+use fizeau_pareto::{KneeRule, knee};
+use fizeau_record::LevelReport;
 
-use super::Course;
+use super::SweepScheduler;
+use crate::event::Watcher;
+use crate::sweep::{Tried, load_between};
 
-impl<M: Measure> Course<'_, M> {
+impl<M: Measure, W: Watcher> SweepScheduler<'_, M, W> {
     /// The load between those that were measured which tells most of `slo`, of the kind that has been
     /// refined least.
     pub(super) fn next_load(&self, slo: &Slo) -> Option<LevelLoad> {
@@ -26,7 +27,7 @@ impl<M: Measure> Course<'_, M> {
                 kind.iter().filter_map(|load| self.run_of(*load)).collect();
             let tried = kind.iter().zip(&runs);
             let tried: Vec<Tried> = tried
-                .map(|(&load, run)| Tried { load, within: self.series.is_within(slo, run) })
+                .map(|(&load, run)| Tried { load, within: self.prepared.is_within(slo, run) })
                 .collect();
             let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
             let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);
