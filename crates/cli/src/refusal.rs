@@ -135,6 +135,7 @@ fn hint(hint: &Hint) -> String {
     match hint {
         Hint::AnotherRoute => "; choose another --endpoint or --backend".to_owned(),
         Hint::AnotherRecordRoute => ": choose another --endpoint".to_owned(),
+        Hint::TraceIsOneLevel => ", which `fizeau bench` replays".to_owned(),
         Hint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt".to_owned(),
         Hint::SameSalt => ": give all of them the same --salt N".to_owned(),
         Hint::SaidBy(who) => format!(" ({} says so)", said_by(*who)),

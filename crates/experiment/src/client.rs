@@ -3,37 +3,55 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-use fizeau::harness::{Cancel, Crew, Needs, Recounted, connections_ahead, headroom};
-use fizeau::metrics::{Ceiling, Headroom, Thresholds};
-use fizeau::transport::{HttpTransport, MonotonicClock, RequestError, Target};
-use fizeau::workload::{Pacing, TextCodec};
+use fizeau_harness::{Cancel, Crew, Needs, Recounted, connections_ahead, headroom};
+use fizeau_metrics::{Ceiling, Headroom, Thresholds};
+use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
+use fizeau_workload::{Pacing, TextCodec};
 
-use crate::args::ClientArgs;
-use crate::exit::{Fail, Named};
+use crate::input::{Blame, ExperimentError, Field, InputError};
 
-/// The client as the command line wants it. Nothing runs yet.
-pub(crate) struct Client {
+/// The client that is asked for.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ClientSpec {
+    /// How many threads measure; none for one for each logical core.
+    pub threads: Option<NonZeroUsize>,
+    /// Where the verdict begins to doubt.
+    pub thresholds: Thresholds,
+}
+
+impl ClientSpec {
+    /// The client, with the connections that are `wanted`.
+    ///
+    /// # Errors
+    /// If the system has no room for them.
+    pub fn prepare(&self, wanted: ConnectionNeeds) -> Result<Client, InputError> {
+        let threads = self
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+        let needs = wanted.needs(threads.get() as u64);
+        let headroom = headroom(&needs).blame(Field::Connections)?;
+        let thresholds = self.thresholds;
+        Ok(Client { threads, thresholds, headroom: Some(headroom), ceiling: None })
+    }
+}
+
+/// The client that measures. Nothing runs yet.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Client {
     threads: NonZeroUsize,
-    pub(crate) thresholds: Thresholds,
+    /// Where the verdict begins to doubt.
+    pub thresholds: Thresholds,
     /// What the run needs of the system beside what there is; none where it needs nothing.
-    pub(crate) headroom: Option<Headroom>,
+    pub headroom: Option<Headroom>,
     /// What it can do at most, where that was measured.
-    pub(crate) ceiling: Option<Ceiling>,
+    pub ceiling: Option<Ceiling>,
 }
 
 impl Client {
-    /// The client that `args` describe, with the connections that are `wanted`. Refused if the system has no room for them.
-    pub(crate) fn new(args: &ClientArgs, wanted: Wanted) -> Result<Self, Fail> {
-        let threads = args
-            .threads
-            .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-        let thresholds = args.threshold.join(",").parse().named("--threshold")?;
-        let headroom = headroom(&wanted.needs(threads.get() as u64)).map_err(Fail::usage)?;
-        Ok(Self { threads, thresholds, headroom: Some(headroom), ceiling: None })
-    }
-
     /// That of a run that is over, or of one that nobody measures.
-    pub(crate) const fn of_record(
+    pub const fn of_record(
         thresholds: Thresholds,
         headroom: Option<Headroom>,
         ceiling: Option<Ceiling>,
@@ -41,76 +59,62 @@ impl Client {
         Self { threads: NonZeroUsize::MIN, thresholds, headroom, ceiling }
     }
 
-    /// Says so where a connection for each of `requests` may use up the local ports. No more than a note: whether it
-    /// does depends on how fast the server answers.
-    pub(crate) fn note_ports(&self, requests: u64) {
-        if let Some(ports) =
-            self.headroom.and_then(|headroom| headroom.ports).filter(|ports| requests > ports.limit)
-        {
-            tell!(
-                "note: --new-connection-per-request makes {requests} connections, and a closed one keeps its port for a \
-                 minute: more than {} in a minute will fail",
-                ports.limit
-            );
-        }
+    /// How many local ports there are, where a connection for each of `requests` may use them up: a closed one keeps its port
+    /// for a minute. Whether it does depends on how fast the server answers.
+    pub fn scarce_ports(&self, requests: u64) -> Option<u64> {
+        let ports = self.headroom.and_then(|headroom| headroom.ports);
+        ports.map(|room| room.limit).filter(|limit| requests > *limit)
     }
 
-    /// Says so where an uncapped run of `requests` may want more connections than there is room for. No more than a note:
-    /// only a server that falls far behind the rate makes so many.
-    pub(crate) fn note_backlog(&self, requests: u64) {
+    /// For how many connections there is room, where an uncapped run of `requests` may want more: only a server that falls far
+    /// behind the rate makes so many.
+    pub fn scarce_connections(&self, requests: u64) -> Option<u64> {
         let Headroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
         let limits = [file_descriptors, ports].into_iter().flatten().map(|room| room.limit);
-        if let Some(least) = limits.min().filter(|least| requests > *least) {
-            tell!(
-                "note: should the server fall far behind the rate, there is room for fewer than {least} connections, and \
-                 this run has {requests} requests; `ulimit -n` makes room, --max-concurrency bounds them"
-            );
-        }
+        limits.min().filter(|least| requests > *least)
     }
 
     /// How many threads measure.
-    pub(crate) const fn threads(&self) -> usize {
+    pub const fn threads(&self) -> usize {
         self.threads.get()
     }
 
-    /// Starts the threads, each with connections of its own to `target`.
-    pub(crate) fn start(
+    /// Starts the threads, each with connections of its own to `target`; `tokenizer` counts where the server does not.
+    ///
+    /// # Errors
+    /// If the system refuses a thread.
+    pub fn start(
         &self,
         target: &Target,
         clock: MonotonicClock,
-        counting: &Counting,
+        tokenizer: Option<Arc<dyn TextCodec>>,
         cancel: &Cancel,
-    ) -> Result<Crew<RequestError>, Fail> {
-        let (target, counting) = (target.clone(), counting.clone());
+    ) -> Result<Crew<RequestError>, ExperimentError> {
+        let target = target.clone();
         let make = move |_| Recounted {
             transport: HttpTransport::new(target.clone(), clock),
-            counter: counting.tokenizer.clone(),
+            counter: tokenizer.clone(),
         };
         let crew = Crew::start(self.threads, clock, cancel.clone(), make);
-        crew.map_err(|error| Fail::broken(format!("the system refuses a thread: {error}")))
+        let refused = |error| format!("the system refuses a thread: {error}");
+        crew.map_err(|error| ExperimentError::Broken(refused(error)))
     }
-}
-
-/// Who counts tokens where the server does not.
-#[derive(Clone)]
-pub(crate) struct Counting {
-    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
 }
 
 /// What a run wants of connections.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub struct ConnectionNeeds {
     /// The most requests in flight, as far as that can be told before the server has shown itself.
-    pub(crate) in_flight: u64,
+    pub in_flight: u64,
     /// Over how many addresses they are shared.
-    pub(crate) addresses: u64,
+    pub addresses: u64,
     /// How many requests share a connection; none where each has one of its own.
-    pub(crate) streams: Option<NonZeroU32>,
+    pub streams: Option<NonZeroU32>,
 }
 
-impl Wanted {
+impl ConnectionNeeds {
     /// For `in_flight` requests, each with a connection of its own, to one address.
-    pub(crate) const fn of(in_flight: u64) -> Self {
+    pub const fn of(in_flight: u64) -> Self {
         Self { in_flight, addresses: 1, streams: None }
     }
 
@@ -133,7 +137,7 @@ impl Wanted {
 
 /// The most requests in flight in a run of `requests` with such arrivals. In an open loop at a finite rate nobody knows
 /// before the server has shown itself: what is opened ahead is what is asked for.
-pub(crate) fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
+pub fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
     match (cap, pacing) {
         (None, Pacing::AtOnce) => requests,
         _ => connections_ahead(requests, cap, pacing),
@@ -144,10 +148,10 @@ pub(crate) fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) 
 mod tests {
     use std::num::NonZeroU32;
 
-    use fizeau::core::PerSec;
-    use fizeau::workload::Pacing;
+    use fizeau_core::PerSec;
+    use fizeau_workload::Pacing;
 
-    use super::{Wanted, in_flight};
+    use super::{ConnectionNeeds, in_flight};
 
     #[test]
     fn an_open_loop_wants_what_its_rate_may_need() {
@@ -163,7 +167,7 @@ mod tests {
     #[test]
     fn connections_are_shared_over_addresses_and_by_streams() {
         let needs = |addresses, streams| {
-            let needs = Wanted { in_flight: 1_000, addresses, streams }.needs(2);
+            let needs = ConnectionNeeds { in_flight: 1_000, addresses, streams }.needs(2);
             (needs.connections, needs.fresh_connections)
         };
         assert_eq!(needs(1, None), (1_000, 1_000));

@@ -1,162 +1,205 @@
-//! The speed of light for a run: model and devices, read before anything is sent.
+//! What levels are held against: the speed of light of a model on its devices, read before anything is sent.
 
-mod spread;
+mod deployment;
 
 use std::borrow::Borrow;
 use std::num::NonZeroU64;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fizeau::core::Tokens;
-use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
-use fizeau::roofline::{Bound, Calibration, Load, Model, Predictor, System, TensorClass};
-use fizeau::sim::Scenario;
+use fizeau_core::Tokens;
+use fizeau_record::{LengthTally, LevelReport, LightCurve, Reference, Setup};
+use fizeau_roofline::{Bound, Calibration, Load, Model, Predictor, System, TensorClass};
 
-use crate::args::{PhysicsArgs, SystemArgs};
-use crate::exit::{Fail, Named};
-use crate::hardware::{self, Hardware};
-use crate::model_config::{self, Loaded};
-use crate::scenario;
-use crate::sol;
-pub(crate) use spread::Spread;
+pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
 
-/// What the speed of light is computed from.
-#[derive(Clone)]
-pub(crate) struct Physics {
+use crate::device::LoadedDevice;
+use crate::input::{Blame, Field, InputError};
+use crate::model::LoadedModel;
+
+/// A model on devices, for the speed of light.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReferenceSpec {
+    /// The model: the path of its config.json, or of its folder, or the name of one that is built in.
+    pub model: String,
+    /// The device: a name of the table, or the path of a TOML file.
+    pub device: String,
+    /// How the model lies on them.
+    pub deployment: DeploymentRecord,
+    /// The path of a calibration, for what it predicts beside bound and expectation.
+    pub calibration: Option<PathBuf>,
+}
+
+impl ReferenceSpec {
+    /// That model on one such device.
+    pub fn new(model: impl Into<String>, device: impl Into<String>) -> Self {
+        let deployment = DeploymentRecord::default();
+        Self { model: model.into(), device: device.into(), deployment, calibration: None }
+    }
+
+    /// Reads the model's config, the device and the calibration.
+    ///
+    /// # Errors
+    /// If one of them is not understood, or the model does not fit.
+    pub fn load(self) -> Result<SpeedOfLightReference, InputError> {
+        let device = self.device.clone();
+        let calibration = self.calibration.clone();
+        let reference = self.load_whatever_fits()?;
+        let one = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
+        Bound::at(&reference.system, &one).blame_given(Field::Hardware, device)?;
+        reference.calibrated(calibration.as_deref())
+    }
+
+    /// As [`load`](Self::load), without its calibration, and whether the model fits or not.
+    ///
+    /// # Errors
+    /// If model or device are not understood.
+    pub fn load_whatever_fits(self) -> Result<SpeedOfLightReference, InputError> {
+        let Self { model: name, device, deployment, .. } = self;
+        let model = LoadedModel::named(&name).blame_given(Field::ModelConfig, &name)?;
+        let LoadedDevice { device, file } = LoadedDevice::named(&device)?;
+        let system = deployment.system(model.model, device).blame(Field::Deployment)?;
+        let system = deployment.drafting(system);
+        let files = ReferenceFiles {
+            model_config: Some(model.text),
+            quantization: model.quantization,
+            device: file,
+            calibration: None,
+        };
+        let reference = SpeedOfLightReference::new(name, system);
+        Ok(SpeedOfLightReference { deployment, files, ..reference })
+    }
+}
+
+/// The texts of files that a speed of light was read from, to be kept with the run; none of what is built in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ReferenceFiles {
+    /// The model's config.
+    pub model_config: Option<String>,
+    /// How its checkpoint is quantised, from the file beside the config.
+    pub quantization: Option<String>,
+    /// The device.
+    pub device: Option<String>,
+    /// The calibration.
+    pub calibration: Option<String>,
+}
+
+impl ReferenceFiles {
+    /// What they are called in a run's folder. The second has the name that it has beside a config, so that it is found there.
+    pub const NAMES: [&str; 4] =
+        ["model-config.json", "hf_quant_config.json", "device.toml", "calibration.json"];
+
+    /// Each by its name in a run's folder.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Self { model_config, quantization, device, calibration } = self;
+        let texts = [model_config, quantization, device, calibration];
+        let named = Self::NAMES.into_iter().zip(texts);
+        named.filter_map(|(name, text)| Some((name, text.as_deref()?)))
+    }
+}
+
+/// What the speed of light of levels is computed from.
+#[derive(Debug, Clone)]
+pub struct SpeedOfLightReference {
     model_name: String,
     system: System,
     /// How it was said that the model lies on its devices.
-    spread: Spread,
+    deployment: DeploymentRecord,
     /// What predicts it, where there is a calibration.
     predictor: Option<Predictor>,
-    /// The texts of files, where it came from such: as [`levels::PHYSICS`](crate::levels::PHYSICS) has them.
-    files: [Option<String>; 4],
+    files: ReferenceFiles,
     /// The prompt's nominal length, for servers that do not say how long it was.
     input: Tokens,
 }
 
-impl Physics {
-    /// Reads the model's config and finds the device; none if neither was given. Says what the reader should know of them.
-    ///
-    /// # Errors
-    /// If one of both is missing or is not understood, or the model does not fit.
-    pub(crate) fn from_args(args: &PhysicsArgs) -> Result<Option<Self>, Fail> {
-        let spread = Spread::default().with(args);
-        let (path, hardware) = match (args.model_config.as_deref(), args.hardware.as_deref()) {
-            (Some(path), Some(hardware)) => (path, hardware),
-            (Some(_), None) => {
-                return Err(Fail::usage("--hardware: name the device that --model-config is for"));
-            }
-            (None, Some(_)) => {
-                return Err(Fail::usage(
-                    "--model-config: name the config.json of the model that --hardware is for",
-                ));
-            }
-            (None, None) if spread != Spread::default() || args.calibration.is_some() => {
-                return Err(Fail::usage(
-                    "--model-config and --hardware: name model and device that the flags of the speed of light are for",
-                ));
-            }
-            (None, None) => return Ok(None),
-        };
-        let physics = Self::read(path, hardware, spread)?;
-        let one = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
-        Bound::at(&physics.system, &one).named(&format!("--hardware {hardware}"))?;
-        let physics = physics.calibrated(args.calibration.as_deref())?;
-        let notes = physics.system.notes().iter();
-        let more = physics.predictor.iter().flat_map(Predictor::warnings);
-        notes.chain(more).for_each(|note| tell!("note: {note}"));
-        Ok(Some(physics))
+impl SpeedOfLightReference {
+    /// For a model and its devices that are known already.
+    pub fn new(model_name: impl Into<String>, system: System) -> Self {
+        Self {
+            model_name: model_name.into(),
+            system,
+            deployment: DeploymentRecord::default(),
+            predictor: None,
+            files: ReferenceFiles::default(),
+            input: Tokens::ZERO,
+        }
     }
 
-    /// Reads the model's config and finds the device.
-    pub(crate) fn read(path: &Path, hardware: &str, spread: Spread) -> Result<Self, Fail> {
-        let path_name = path.display().to_string();
-        let flag = format!("--model-config {path_name}");
-        let Loaded { model, text, quantization, .. } =
-            model_config::load(&path_name).named(&flag)?;
-        let Hardware { device, file } = hardware::named(hardware)?;
-        let args = spread.system_args();
-        let system = sol::system(model, device, &args).map_err(Fail::usage)?;
-        let system = spread.drafting(system);
-        let physics = Self::new(path_name, system, (0, 0));
-        Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
-    }
-
-    /// That of a simulated engine, which was made of what `args` name.
-    pub(crate) fn of_scenario(args: &SystemArgs, scenario: &Scenario) -> Result<Self, Fail> {
-        let (config, hardware) = scenario::names(args)?;
-        let Loaded { text, quantization, .. } = model_config::load(config).map_err(Fail::usage)?;
-        let Hardware { file, .. } = hardware::find(hardware, "--hardware")?;
-        let name = scenario.model_name().to_owned();
-        let physics = Self::new(name, scenario.system().clone(), (0, 0));
-        let spread = Spread::of_scenario(args, scenario);
-        Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
+    /// The same, with how the model was said to lie on its devices, and the files that say what they are.
+    #[must_use]
+    pub fn recorded(self, deployment: DeploymentRecord, files: ReferenceFiles) -> Self {
+        Self { deployment, files, ..self }
     }
 
     /// With what the calibration in a file predicts, if one is named.
-    pub(crate) fn calibrated(self, path: Option<&Path>) -> Result<Self, Fail> {
+    ///
+    /// # Errors
+    /// If it cannot be read or is not understood.
+    pub fn calibrated(self, path: Option<&Path>) -> Result<Self, InputError> {
         let Some(path) = path else { return Ok(self) };
-        let flag = format!("--calibration {}", path.display());
-        let text = std::fs::read_to_string(path).named(&flag)?;
-        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let text = std::fs::read_to_string(path);
+        let text = text.blame_given(Field::Calibration, path.display())?;
+        let calibration = Calibration::from_json(&text);
+        let calibration = calibration.blame_given(Field::Calibration, path.display())?;
         let predictor = Some(calibration.predictor(&self.system, None));
-        let [config, quantization, device, _] = self.files;
-        Ok(Self { predictor, files: [config, quantization, device, Some(text)], ..self })
+        let files = ReferenceFiles { calibration: Some(text), ..self.files };
+        Ok(Self { predictor, files, ..self })
     }
 
-    /// For a model and its devices that are known already.
-    pub(crate) fn new(model_name: String, system: System, (input, _): (u64, u64)) -> Self {
-        let (spread, input) = (Spread::default(), Tokens::new(input));
-        Self { model_name, system, spread, predictor: None, files: [const { None }; 4], input }
+    /// What the reader should know of model, device and calibration, each in one line.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        let more = self.predictor.iter().flat_map(Predictor::warnings);
+        self.system.notes().iter().chain(more).map(String::as_str)
     }
 
     /// For prompts of a nominal length, where the server does not say how long they were.
-    pub(crate) fn for_prompts_of(self, (input, _): (u64, u64)) -> Self {
-        Self { input: Tokens::new(input), ..self }
+    #[must_use]
+    pub fn for_prompts_of(self, input: Tokens) -> Self {
+        Self { input, ..self }
     }
 
-    /// The model's config as it was read; none for the embedded engine, whose config is the program's own.
-    pub(crate) fn config(&self) -> Option<&str> {
-        let [config, ..] = &self.files;
-        config.as_deref()
+    /// The model's config as it was read; none where it is not from a file.
+    pub fn config(&self) -> Option<&str> {
+        self.files.model_config.as_deref()
     }
 
-    /// What was read of files: the config, how its checkpoint is quantised, the device, the calibration.
-    pub(crate) const fn files(&self) -> &[Option<String>; 4] {
+    /// What was read of files.
+    pub const fn files(&self) -> &ReferenceFiles {
         &self.files
     }
 
     /// What the model is called.
-    pub(crate) fn model_name(&self) -> &str {
+    pub fn model_name(&self) -> &str {
         &self.model_name
     }
 
     /// What levels are held against.
-    pub(crate) const fn reference(&self) -> Reference<'_> {
+    pub const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }
     }
 
     /// How it was said that the model lies on its devices.
-    pub(crate) const fn spread(&self) -> &Spread {
-        &self.spread
+    pub const fn deployment(&self) -> &DeploymentRecord {
+        &self.deployment
     }
 
     /// An account of the lengths of a level's replies, for the bound over them.
-    pub(crate) fn lengths(&self) -> LengthTally {
+    pub fn lengths(&self) -> LengthTally {
         LengthTally::new(self.input, self.system.model())
     }
 
     /// Says in `setup` what it is computed from.
-    pub(crate) fn describe_in(&self, setup: &mut Setup) {
+    pub fn describe_in(&self, setup: &mut Setup) {
         setup.model_config = Some(self.model_name.clone());
         setup.hardware = Some(self.system.device().name().to_owned());
-        setup.deployment = Some(self.spread.words(&self.system));
+        setup.deployment = Some(self.deployment.words(&self.system));
         // What somebody said of the server stands.
         setup.precision.get_or_insert_with(|| formats(self.system.model()));
     }
 
     /// What could be done with the requests of all these levels together, whose lengths are `all`.
-    pub(crate) fn curve<L: Borrow<LevelReport>>(
+    pub fn curve<L: Borrow<LevelReport>>(
         &self,
         all: &LengthTally,
         levels: &[L],

@@ -1,169 +1,234 @@
-//! From arguments to a workload.
+//! What is asked: from typed values to a workload that is ready to be sent.
 
-mod ask;
-mod check;
 mod dataset;
 mod describe;
-mod lengths;
 mod limit;
-mod names;
+mod parts;
+mod prepared;
 mod records;
 mod salt;
-mod sampling;
-mod sessions;
+mod source;
 mod trace;
-mod work;
-
-pub(crate) use ask::Ask;
-pub(crate) use describe::AskedLength;
-pub(crate) use lengths::Nominal;
-pub(crate) use limit::{Limit, limit};
-pub(crate) use names::Source;
-pub(crate) use salt::{
-    describe as describe_salt, describe_of_levels as describe_salt_of_levels,
-    of_probes as salt_of_probes,
-};
-pub(crate) use sampling::sampling_body;
-pub(crate) use trace::pacing as replay;
-pub(crate) use work::Work;
 
 use std::num::NonZeroU64;
 
-use fizeau::core::{EosRule, Tokens};
-use fizeau::transport::{PromptKind, Target};
-use fizeau::workload::{
-    Arrivals, Content, Form, Order, PrefixRepetition, Repeat, Seed, Spec, TracePacing, VllmRandom,
-    Wording,
+use fizeau_core::{EosRule, Tokens};
+use fizeau_harness::TextAfter;
+use fizeau_transport::{KeepText, PromptKind, Target};
+use fizeau_workload::{
+    Arrivals, Content, Form, Lengths, ModelShare, Seed, Sessions, SharedPrefix, Spec, ThinkTime,
+    Turns, Wording,
 };
 
-use crate::args::WorkloadArgs;
-use crate::exit::{Fail, Named};
-use crate::tokenizer;
-use ask::Flags;
-use check::check_flags;
+pub use dataset::DataFile;
+pub use describe::{AskedLength, AskedLengths};
+pub use limit::{CacheBlocks, ContextLimit};
+pub use parts::PlanParts;
+pub use prepared::PreparedWorkload;
+pub use salt::PromptSalt;
+pub use source::{PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource};
 
-/// What the workload follows from, beside its own flags.
-pub(crate) struct Wish<'a> {
-    pub(crate) args: &'a WorkloadArgs,
-    pub(crate) nominal: Nominal<'a>,
-    /// How many requests; none for as many as there are.
-    pub(crate) requests: Option<u64>,
-    pub(crate) arrivals: Arrivals,
-    /// The flag that says so.
-    pub(crate) arrivals_flag: &'static str,
-    /// When the requests of a trace leave.
-    pub(crate) replay: TracePacing,
-}
-
-/// The most requests that are sent until a figure is known, where nobody says how many; none for as many as the data set has.
-/// Synthetic ones are made as they are sent.
-pub(crate) fn most_until_known(args: &WorkloadArgs) -> Option<u64> {
-    let is_endless = matches!(&*args.dataset_name, "random" | "vllm-random" | "sonnet");
-    is_endless.then_some(100_000)
-}
+use crate::hint::Hint;
+use crate::input::{Blame, Field, InputError};
+use crate::tokenizer::TokenizerSpec;
 
 /// The most requests where nobody says how many: vLLM's default.
 const REQUESTS: u64 = 1000;
 
-impl Wish<'_> {
-    /// The workload for `target`. Files are read; nothing is sent.
-    pub(crate) fn work(self, target: &Target) -> Result<Work, Fail> {
-        let source = Source::named(&self.args.dataset_name)?;
-        check_flags(self.args, source)?;
-        if let Source::Times(format) = source {
-            return trace::work(self.args, format, self.requests, self.replay, target);
+/// What is asked of an endpoint, before the endpoint and any file is looked at.
+///
+/// ```
+/// use fizeau_experiment::WorkloadSpec;
+/// use fizeau_transport::{Backend, Target};
+/// use fizeau_workload::Lengths;
+///
+/// let mut spec = WorkloadSpec::default();
+/// spec.lengths = Lengths::fixed(250, 50);
+/// spec.requests = std::num::NonZeroU64::new(100);
+/// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "llama")?;
+/// assert_eq!(spec.prepare(&target)?.requests().get(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WorkloadSpec {
+    /// Where prompts come from.
+    pub source: PromptSource,
+    /// How many requests; none for a thousand, of a smaller data set as many as it has, of a trace all.
+    pub requests: Option<NonZeroU64>,
+    /// When they leave. A trace has its own times.
+    pub arrivals: Arrivals,
+    /// How long they are, where the source does not say.
+    pub lengths: Lengths,
+    /// What prompts begin with that others begin with too.
+    pub prefix: SharedPrefix,
+    /// The turns of made-up conversations; none where each request stands alone.
+    pub turns: Option<Turns>,
+    /// The time between a reply and the next turn; none for what the data set says.
+    pub think_time: Option<ThinkTime>,
+    /// The models to ask in place of the endpoint's own, by weight, one for each session.
+    pub models: Vec<ModelShare>,
+    /// What to do when the model wants to stop early; none for what suits the source: what is made up has no natural end, what
+    /// somebody wrote has.
+    pub eos: Option<EosRule>,
+    /// What the randomness starts from.
+    pub seed: Seed,
+    /// What sets the prompts apart from those of other runs.
+    pub salt: PromptSalt,
+    /// A tokenizer of the client's own; prompts are then text of exact length.
+    pub tokenizer: Option<TokenizerSpec>,
+    /// The most tokens that the model takes, prompt and output together, where somebody says so.
+    pub max_context: Option<Tokens>,
+}
+
+impl Default for WorkloadSpec {
+    /// Made-up prompts of 1024 tokens and outputs of 128 in a closed loop, of this run alone.
+    fn default() -> Self {
+        Self::new(PromptSource::Random)
+    }
+}
+
+impl WorkloadSpec {
+    /// Prompts of `source`; all else as by default.
+    pub fn new(source: PromptSource) -> Self {
+        Self {
+            source,
+            requests: None,
+            arrivals: Arrivals::ClosedLoop,
+            lengths: Lengths::fixed(1024, 128),
+            prefix: SharedPrefix::None,
+            turns: None,
+            think_time: None,
+            models: Vec::new(),
+            eos: None,
+            seed: Seed::default(),
+            salt: PromptSalt::Fresh,
+            tokenizer: None,
+            max_context: None,
         }
-        let ask = self.ask(target)?;
-        Ok(Work::Plan { plan: ask.plan()?, ask: Box::new(ask) })
     }
 
-    /// The specification of the workload for `target`, of anything but a trace.
-    pub(crate) fn ask(&self, target: &Target) -> Result<Ask, Fail> {
-        let args = self.args;
-        let source = Source::named(&args.dataset_name)?;
-        check_flags(args, source)?;
-        if let Source::Times(_) = source {
-            return Err(Fail::usage(format!(
-                "--dataset-name {}: a trace has its own load, which `fizeau bench` replays",
-                args.dataset_name
-            )));
+    /// The workload for `target`. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// If an input is wrong, a file cannot be read, or `target` does not take what a file has.
+    pub fn prepare(&self, target: &Target) -> Result<PreparedWorkload, InputError> {
+        match &self.source {
+            PromptSource::Trace(source) => trace::prepare(self, source, target),
+            _ => PreparedWorkload::of(self.parts(target)?),
         }
-        let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
-        let (dataset, file) = match source {
-            Source::Records(format) => dataset::read(args, format, tokenizer.as_deref())
+    }
+
+    /// What the plans of the workload for `target` are made of, of anything but a trace. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare), and if the source is a trace, which has its own load.
+    pub fn parts(&self, target: &Target) -> Result<PlanParts, InputError> {
+        let tokenizer = self.tokenizer.as_ref().map(TokenizerSpec::load).transpose()?;
+        let (dataset, file) = match &self.source {
+            PromptSource::Records(source) => dataset::read(source, tokenizer.as_deref())
                 .map(|(dataset, file)| (Some(dataset), Some(file)))?,
+            PromptSource::Trace(source) => {
+                let error = InputError::new(Field::Dataset, "a trace has its own load");
+                return Err(error.given(source.kind.name()).hint(Hint::TraceIsOneLevel));
+            }
             _ => (None, None),
         };
         let has = dataset.as_ref().map_or(REQUESTS, |dataset| dataset::requests(dataset));
-        let requests = self.requests.unwrap_or_else(|| has.min(REQUESTS));
-        let form = form(target, tokenizer.is_some() || args.sessions.turns.is_some());
+        let requests = self.requests.map_or_else(|| has.min(REQUESTS), NonZeroU64::get);
+        let form = form(target, tokenizer.is_some() || self.turns.is_some());
         let spec = Spec {
             arrivals: self.arrivals.clone(),
-            lengths: match source {
-                Source::Records(_) => dataset::lengths(self.nominal)?,
-                _ => lengths::lengths(&args.laws, self.nominal)?,
-            },
-            prefix: sessions::prefix(&args.prefix)?,
-            content: self.content(source, form, tokenizer.is_some())?,
-            sessions: sessions::sessions(&args.sessions)?,
-            models: sessions::models(&args.lora_modules)?,
-            eos: eos(args, source),
-            seed: Seed(args.seed),
-            salt: salt::salt(args, source),
-            ..Spec::new(requests).named("--num-prompts")?
+            lengths: self.lengths.clone(),
+            prefix: self.prefix,
+            content: self.content(form, tokenizer.is_some()),
+            sessions: self.sessions(),
+            models: self.models.clone(),
+            eos: self.eos_rule(),
+            seed: self.seed,
+            salt: self.drawn_salt(),
+            ..Spec::new(requests).blame(Field::Requests)?
         };
-        let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
-        let reuses = salt::is_reused(args);
-        let ask = Ask { spec, tokenizer, dataset, file, reuses, flags };
-        ask.check_think_time(&args.sessions)?;
-        ask.check_sendable(target)?;
-        Ok(ask)
+        let parts = PlanParts {
+            spec,
+            tokenizer,
+            dataset,
+            name: self.source.description(),
+            tokenizer_name: self.tokenizer.as_ref().map(ToString::to_string),
+            file,
+            reuses: self.salt.is_reused(),
+            has_own_turns: self.turns.is_some(),
+        };
+        parts.check_think_time(self)?;
+        parts.check_sendable(target)?;
+        Ok(parts)
     }
 
-    fn content(&self, source: Source, form: Form, has_tokenizer: bool) -> Result<Content, Fail> {
-        let (args, nominal) = (self.args, self.nominal);
+    fn content(&self, form: Form, has_tokenizer: bool) -> Content {
         let wording = if has_tokenizer { Wording::Exact } else { Wording::Words };
-        Ok(match source {
-            Source::Random => synthetic(form, wording),
-            Source::Sonnet => synthetic(text_form(form), Wording::Sonnet),
-            Source::VllmRandom => {
-                let (input_ratio, output_ratio) = lengths::ratios(&args.laws)?;
-                Content::VllmRandom(VllmRandom {
-                    form,
-                    vocabulary: args.data.vocab_size,
-                    input: lengths::fixed(nominal.input, "vllm-random")?,
-                    output: lengths::fixed(nominal.output, "vllm-random")?,
-                    prefix: Tokens::new(args.prefix.random_prefix_len),
-                    input_ratio,
-                    output_ratio,
-                })
+        match &self.source {
+            PromptSource::Random | PromptSource::Trace(_) => synthetic(form, wording),
+            PromptSource::Sonnet => synthetic(text_form(form), Wording::Sonnet),
+            PromptSource::VllmRandom(random) => {
+                let mut random = *random;
+                random.form = form;
+                Content::VllmRandom(random)
             }
-            Source::PrefixRepetition => {
-                let data = &args.data;
-                let prefixes = NonZeroU64::new(data.prefix_repetition_num_prefixes);
-                Content::PrefixRepetition(PrefixRepetition {
-                    form,
-                    vocabulary: data.vocab_size,
-                    prefix: Tokens::new(data.prefix_repetition_prefix_len),
-                    suffix: Tokens::new(data.prefix_repetition_suffix_len),
-                    prefixes: prefixes.ok_or_else(|| {
-                        Fail::usage("--prefix-repetition-num-prefixes 0: give at least 1")
-                    })?,
-                    output: Tokens::new(data.prefix_repetition_output_len),
-                })
+            PromptSource::PrefixRepetition(repetition) => {
+                let mut repetition = *repetition;
+                repetition.form = form;
+                Content::PrefixRepetition(repetition)
             }
-            Source::Records(_) | Source::Times(_) => Content::Dataset {
+            PromptSource::Records(records) => Content::Dataset {
                 form: text_form(form),
-                order: match args.data.disable_shuffle {
-                    true => Order::AsGiven,
-                    false => Order::Shuffled,
-                },
-                repeat: match args.data.refuses_repeats() {
-                    true => Repeat::Refused,
-                    false => Repeat::Allowed,
-                },
+                order: records.order,
+                repeat: records.repeat,
             },
+        }
+    }
+
+    /// The conversations of made-up prompts; none where each stands alone. A think time by itself is for the conversations of
+    /// a data set.
+    fn sessions(&self) -> Option<Sessions> {
+        (self.turns.is_some() || self.think_time.is_some()).then(|| Sessions {
+            turns: self.turns.unwrap_or(Turns::Fixed(std::num::NonZeroU32::MIN)),
+            think: self.think_time.unwrap_or(ThinkTime::None),
         })
+    }
+
+    fn eos_rule(&self) -> EosRule {
+        self.eos.unwrap_or(match self.source {
+            PromptSource::Records(_) => EosRule::Stop,
+            _ => EosRule::Ignore,
+        })
+    }
+
+    /// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold
+    /// conversations.
+    pub fn may_have_turns(&self) -> bool {
+        self.turns.is_some()
+            || matches!(&self.source, PromptSource::Records(records) if records.format.may_have_turns())
+    }
+
+    /// Whether conversations were asked for.
+    pub(crate) fn asks_for_turns(&self) -> bool {
+        let takes_all = |records: &RecordsSource| records.format.takes_conversations();
+        self.turns.is_some()
+            || matches!(&self.source, PromptSource::Records(records) if takes_all(records))
+    }
+
+    /// Whether the generated text is needed: for a file, for a tokenizer to count, or for the next turn of a conversation.
+    pub fn keep_text(&self, after: TextAfter) -> KeepText {
+        match after {
+            TextAfter::Drop if self.tokenizer.is_none() && !self.may_have_turns() => KeepText::No,
+            _ => KeepText::Yes,
+        }
+    }
+
+    /// The most requests that are sent until a figure is known, where nobody says how many; none for as many as the data set
+    /// has. Synthetic ones are made as they are sent.
+    pub fn most_until_known(&self) -> Option<NonZeroU64> {
+        self.source.is_endless().then_some(PromptSource::MOST_UNTIL_KNOWN)
     }
 }
 
@@ -195,46 +260,7 @@ fn synthetic(form: Form, wording: Wording) -> Content {
     }
 }
 
-/// What is made up has no natural end; what somebody wrote has.
-const fn eos(args: &WorkloadArgs, source: Source) -> EosRule {
-    match source {
-        _ if args.no_ignore_eos => EosRule::Stop,
-        Source::Records(_) if !args.ignore_eos => EosRule::Stop,
-        _ => EosRule::Ignore,
-    }
-}
-
-/// Made-up prompts of the lengths that `args` ask for, whatever their data set is.
-pub(crate) fn made_up(
-    args: &WorkloadArgs,
-    nominal: Nominal<'_>,
-    target: &Target,
-) -> Result<Ask, Fail> {
-    let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
-    let wording = if tokenizer.is_some() { Wording::Exact } else { Wording::Words };
-    let spec = Spec {
-        lengths: lengths::lengths(&args.laws, nominal)?,
-        prefix: sessions::prefix(&args.prefix)?,
-        content: synthetic(form(target, tokenizer.is_some()), wording),
-        seed: Seed(args.seed),
-        ..Spec::new(REQUESTS).named("--num-prompts")?
-    };
-    let reuses = salt::is_reused(args);
-    Ok(Ask { spec, tokenizer, dataset: None, file: None, reuses, flags: Flags::of(args, nominal) })
-}
-
-/// Prompts that need no tokenizer.
-pub(crate) fn words_or_ids(target: &Target) -> Content {
+/// Prompts for `target` that need no tokenizer.
+pub fn words_or_ids(target: &Target) -> Content {
     synthetic(form(target, false), Wording::Words)
-}
-
-/// Whether the flags name a trace.
-pub(crate) fn is_trace(args: &WorkloadArgs) -> bool {
-    matches!(Source::named(&args.dataset_name), Ok(Source::Times(_)))
-}
-
-/// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold
-/// conversations.
-pub(crate) fn may_have_turns(args: &WorkloadArgs) -> bool {
-    args.sessions.turns.is_some() || args.sessions.multi_turn || args.dataset_name == "custom"
 }

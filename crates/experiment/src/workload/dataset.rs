@@ -5,59 +5,50 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use fizeau::core::Tokens;
-use fizeau::workload::{Conversation, Dataset, Length, Lengths, ShareGpt, Take, TextCodec};
-
+use fizeau_core::Tokens;
+use fizeau_workload::{Conversation, Dataset, ShareGpt, TextCodec};
 use serde::Serialize;
 
-use super::lengths::Nominal;
-use super::names::Records;
-use crate::args::WorkloadArgs;
-use crate::exit::{Fail, Named};
+use super::{RecordFormat, RecordsSource};
+use crate::input::{Blame, Field, InputError};
 
 /// The file of a data set, for the record.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct DataFile {
-    /// The format, as `--dataset-name` has it.
+pub struct DataFile {
+    /// The format.
     name: String,
     /// As it was given.
     path: String,
     /// Of its bytes, as they were read.
     checksum: String,
-    /// Whether whole conversations were taken, by `--multi-turn`.
+    /// Whether whole conversations were taken.
     multi_turn: bool,
-    /// What a flag set all outputs to.
+    /// What all outputs were set to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_tokens: Option<Tokens>,
 }
 
-/// Reads the file that the flags name.
+/// Reads the file of `source`; `tokenizer` counts what it does not.
 pub(super) fn read(
-    args: &WorkloadArgs,
-    format: Records,
+    source: &RecordsSource,
     tokenizer: Option<&dyn TextCodec>,
-) -> Result<(Arc<Dataset>, DataFile), Fail> {
-    let path = args.data.dataset_path.as_deref().unwrap_or_else(|| Path::new(""));
-    let (name, file) = open(path)?;
+) -> Result<(Arc<Dataset>, DataFile), InputError> {
+    let (name, file) = open(&source.path)?;
     let mut reader = BufReader::with_capacity(BUFFER, Sum::of(file));
-    let output = output(args, format)?;
-    let dataset = match format {
-        Records::Custom => Dataset::jsonl(&name, &mut reader),
-        Records::OpenAiBatch => Dataset::openai_batch(&name, &mut reader),
-        Records::ShareGpt => {
-            let take = match args.sessions.multi_turn {
-                true => Take::Conversation,
-                false => Take::FirstExchange,
-            };
+    let output = source.output;
+    let dataset = match source.format {
+        RecordFormat::Custom => Dataset::jsonl(&name, &mut reader),
+        RecordFormat::OpenAiBatch => Dataset::openai_batch(&name, &mut reader),
+        RecordFormat::ShareGpt(take) => {
             Dataset::sharegpt(&name, &mut reader, &ShareGpt { take, codec: tokenizer, output })
         }
     };
-    let dataset = dataset.named("--dataset-path")?;
+    let dataset = dataset.blame(Field::DatasetPath)?;
     let file = DataFile {
-        name: args.dataset_name.clone(),
-        path: path.to_string_lossy().into_owned(),
+        name: source.format.name().to_owned(),
+        path: source.path.to_string_lossy().into_owned(),
         checksum: format!("{:016x}", reader.get_ref().sum),
-        multi_turn: args.sessions.multi_turn,
+        multi_turn: source.format.takes_conversations(),
         output_tokens: output,
     };
     let dataset = match output {
@@ -91,41 +82,10 @@ impl Read for Sum {
 const BUFFER: usize = 1 << 16;
 
 /// The file at `path`, and its name for messages and the record.
-pub(super) fn open(path: &Path) -> Result<(String, File), Fail> {
-    let file = File::open(path).named(&format!("--dataset-path {}", path.display()))?;
+pub(super) fn open(path: &Path) -> Result<(String, File), InputError> {
+    let file = File::open(path).blame_given(Field::DatasetPath, path.display())?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     Ok((name, file))
-}
-
-/// The output tokens of every request, where a flag says so.
-fn output(args: &WorkloadArgs, format: Records) -> Result<Option<Tokens>, Fail> {
-    let (flag, tokens) = match format {
-        Records::ShareGpt => {
-            let tokens =
-                args.data.sharegpt_output_len.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-            ("--sharegpt-output-len", tokens)
-        }
-        Records::Custom | Records::OpenAiBatch => {
-            ("--custom-output-len", args.data.custom_output_len.filter(|&tokens| tokens != -1))
-        }
-    };
-    match tokens {
-        None => Ok(None),
-        Some(tokens) => match u64::try_from(tokens) {
-            Ok(tokens @ 1..) if tokens <= Length::MAX.get() => Ok(Some(Tokens::new(tokens))),
-            _ => Err(Fail::usage(format!("{flag} {tokens}: give at least 1 token"))),
-        },
-    }
-}
-
-/// The lengths of records that do not say theirs.
-pub(super) fn lengths(nominal: Nominal<'_>) -> Result<Lengths, Fail> {
-    let (flag, text) = nominal.output;
-    // The prompt has its own length; 1 stands for it.
-    Ok(Lengths::Independent {
-        input: Length::Fixed(Tokens::new(1)),
-        output: text.parse().named(flag)?,
-    })
 }
 
 /// How many requests a data set has.

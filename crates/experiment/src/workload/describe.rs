@@ -1,21 +1,26 @@
 //! A workload as a person reads it.
 
-use std::path::Path;
-
-use fizeau::core::Tokens;
-use fizeau::workload::{
+use fizeau_core::Tokens;
+use fizeau_workload::{
     Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Sessions, Spacing, Spec,
     Stage, ThinkTime, Turns,
 };
 use serde::Serialize;
 
-use crate::args::WorkloadArgs;
+/// The lengths that were asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedLengths {
+    /// Of prompts.
+    pub input: AskedLength,
+    /// Of outputs.
+    pub output: AskedLength,
+}
 
 /// Lengths that were asked for: the law, and where half and nine tenths of all are below.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct AskedLength {
+pub struct AskedLength {
     /// In words.
-    pub(crate) law: String,
+    law: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     p50: Option<Tokens>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,7 +29,7 @@ pub(crate) struct AskedLength {
 
 impl AskedLength {
     /// Lengths that a file has.
-    pub(crate) fn of_file(what: &str) -> Self {
+    pub(super) fn of_file(what: &str) -> Self {
         Self { law: format!("as the {what} has them"), p50: None, p90: None }
     }
 
@@ -51,7 +56,7 @@ impl AskedLength {
     }
 
     /// In one line.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         match (self.p50, self.p90) {
             (Some(p50), Some(p90)) if p50 != p90 => format!("{} (p50 {p50}, p90 {p90})", self.law),
             _ => self.law.clone(),
@@ -60,7 +65,8 @@ impl AskedLength {
 }
 
 /// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
-pub(crate) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> (AskedLength, AskedLength) {
+pub(super) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> AskedLengths {
+    let (input, output) =
     match &spec.content {
         Content::Dataset { .. } => {
             let output = output.map_or_else(|| data_output(&spec.lengths), AskedLength::fixed);
@@ -75,7 +81,8 @@ pub(crate) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> (AskedLength
             let input = if has_turns { input.each_turn() } else { input };
             (input.behind(spec.prefix_tokens()), output)
         }
-    }
+    };
+    AskedLengths { input, output }
 }
 
 /// What a data set does not say, the law of lengths does.
@@ -201,15 +208,5 @@ fn gaps(spacing: Spacing) -> String {
             String::new()
         }
         Spacing::Random { burstiness } => format!(", burstiness {burstiness}"),
-    }
-}
-
-/// The data set's name, and its file's.
-pub(crate) fn dataset(args: &WorkloadArgs) -> String {
-    let name = &args.dataset_name;
-    match args.data.dataset_path.as_deref().and_then(Path::file_name) {
-        Some(_) if name == "sonnet" => name.clone(),
-        Some(file) => format!("{name} {}", file.to_string_lossy()),
-        None => name.clone(),
     }
 }

@@ -1,25 +1,40 @@
 //! The most tokens that the model takes.
 
-use fizeau::core::Tokens;
-use fizeau::workload::SpecError;
+use fizeau_core::Tokens;
+use fizeau_workload::SpecError;
 
-use crate::exit::Fail;
+use super::WorkloadSpec;
+use crate::hint::{Hint, LimitSource};
+use crate::input::{Field, InputError};
 
 /// A limit, and who says so.
-#[derive(Debug, Clone)]
-pub(crate) struct Limit {
-    pub(crate) tokens: Tokens,
-    pub(crate) said_by: &'static str,
-    /// Where it is what the cache of a simulated engine holds: its blocks and their tokens.
-    pub(crate) cache: Option<(u64, Tokens)>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContextLimit {
+    /// The most tokens, prompt and output together.
+    pub tokens: Tokens,
+    /// Who says so.
+    pub said_by: LimitSource,
+    /// Where it is what the cache of a simulated engine holds.
+    pub cache: Option<CacheBlocks>,
 }
 
-/// The limit that the command line or the model's config sets.
-pub(crate) fn limit(max_model_len: Option<u64>, config: Option<&str>) -> Option<Limit> {
-    let flag = max_model_len.map(|tokens| (tokens, "--max-model-len"));
-    let config = || config.and_then(positions).map(|tokens| (tokens, "--model-config"));
-    let (tokens, said_by) = flag.or_else(config)?;
-    Some(Limit { tokens: Tokens::new(tokens), said_by, cache: None })
+/// The cache of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheBlocks {
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// The tokens of each.
+    pub block: Tokens,
+}
+
+impl WorkloadSpec {
+    /// The limit that was given, or that the model's `config` sets.
+    pub fn context_limit(&self, config: Option<&str>) -> Option<ContextLimit> {
+        let given = self.max_context.map(|tokens| ContextLimit::new(tokens, LimitSource::Given));
+        let of_config = |tokens| ContextLimit::new(Tokens::new(tokens), LimitSource::ModelConfig);
+        given.or_else(|| config.and_then(positions).map(of_config))
+    }
 }
 
 /// `max_position_embeddings` of a model's config, also where the text model has a config of its own.
@@ -29,41 +44,54 @@ fn positions(config: &str) -> Option<u64> {
     of(&config).or_else(|| of(config.get("text_config")?))
 }
 
-impl Limit {
+impl ContextLimit {
+    /// That `said_by` takes no more than `tokens`.
+    pub const fn new(tokens: Tokens, said_by: LimitSource) -> Self {
+        Self { tokens, said_by, cache: None }
+    }
+
+    /// The same, since that is what a cache holds.
+    #[must_use]
+    pub fn with_cache(self, cache: Option<CacheBlocks>) -> Self {
+        Self { cache, ..self }
+    }
+
     /// Why requests of up to `longest` tokens are not sent, in the words of `error` where the model itself is the limit.
-    pub(crate) fn refusal(&self, error: &SpecError) -> Fail {
-        let (limit, said_by) = (self.tokens, self.said_by);
-        let (Some((blocks, block)), SpecError::Context { input, output, longest, .. }) =
-            (self.cache, error)
+    pub(super) fn refusal(&self, error: &SpecError) -> InputError {
+        let limit = self.tokens;
+        let (Some(cache), SpecError::Context { input, output, longest, .. }) = (self.cache, error)
         else {
-            return Fail::usage(format!("{error} ({said_by} says so)"));
+            return InputError::new(Field::Workload, error).hint(Hint::SaidBy(self.said_by));
         };
+        let CacheBlocks { blocks, block } = cache;
         let needed = longest.get().div_ceil(block.get().max(1));
-        Fail::usage(format!(
+        let message = format!(
             "requests reach {longest} tokens, prompt {input} and output {output}, and the engine's cache of {blocks} blocks of \
-             {block} tokens holds {limit}: --num-gpu-blocks {needed} or more would do where memory has room for them, or \
-             shorter requests"
-        ))
+             {block} tokens holds {limit}"
+        );
+        InputError::new(Field::Workload, message).hint(Hint::CacheBlocks { needed })
     }
 
     /// Refuses a record of a file, of `input` and `output` tokens, that is too long for the model; `what` names it.
-    pub(crate) fn check(
+    ///
+    /// # Errors
+    /// If both together are more than the limit.
+    pub fn check(
         &self,
         what: impl FnOnce() -> String,
         input: Tokens,
         output: Tokens,
-    ) -> Result<(), Fail> {
-        let (limit, said_by) = (self.tokens, self.said_by);
-        let total = input + output;
+    ) -> Result<(), InputError> {
+        let (limit, total) = (self.tokens, input + output);
         if total <= limit {
             return Ok(());
         }
-        Err(Fail::usage(format!(
-            "{}: {input} prompt and {output} output tokens are {total}, and {} {limit} ({said_by}): leave it out of the \
-             file",
+        let message = format!(
+            "{}: {input} prompt and {output} output tokens are {total}, and {} {limit}",
             what(),
             if self.cache.is_some() { "the engine's cache holds" } else { "the model takes" }
-        )))
+        );
+        Err(InputError::new(Field::Workload, message).hint(Hint::LeaveOut(self.said_by)))
     }
 }
 

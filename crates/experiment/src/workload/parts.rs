@@ -1,38 +1,57 @@
-//! What to ask, and what to make it with.
+//! What the plans of a workload are made of.
 
+use std::fmt;
 use std::sync::Arc;
 
-use fizeau::workload::{
-    ArrivalsError, Content, Dataset, Plan, SharedPrefix, Spec, SpecError, TextCodec,
+use fizeau_workload::{
+    ArrivalsError, Content, Dataset, Lengths, Plan, SharedPrefix, Spec, SpecError, TextCodec,
 };
 
+use super::WorkloadSpec;
 use super::dataset::DataFile;
-use super::lengths::Nominal;
-use crate::args::{SessionArgs, WorkloadArgs};
-use crate::exit::Fail;
+use crate::hint::Hint;
+use crate::input::{Field, InputError};
 
-/// What to ask, and what to make it with.
+/// What the plans of a workload are made of: the specification, and what files held.
 #[derive(Clone)]
-pub(crate) struct Ask {
-    pub(crate) spec: Spec,
-    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
-    pub(crate) dataset: Option<Arc<Dataset>>,
+#[non_exhaustive]
+pub struct PlanParts {
+    /// What is asked, and when.
+    pub spec: Spec,
+    /// Counts where the server does not.
+    pub tokenizer: Option<Arc<dyn TextCodec>>,
+    /// The records, where prompts are those of a data set.
+    pub dataset: Option<Arc<Dataset>>,
+    /// The source's name, and its file's.
+    pub(super) name: String,
+    /// As it was given.
+    pub(super) tokenizer_name: Option<String>,
     /// The file of the data set, for the record.
-    pub(crate) file: Option<DataFile>,
+    pub(super) file: Option<DataFile>,
     /// Whether prompts of an earlier run were asked for.
-    pub(crate) reuses: bool,
-    /// Which flags it came from.
-    pub(crate) flags: Flags,
+    pub(super) reuses: bool,
+    /// Whether conversations were asked for, whatever a data set has.
+    pub(super) has_own_turns: bool,
 }
 
-impl Ask {
+impl fmt::Debug for PlanParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanParts").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+impl PlanParts {
     /// The plan of this workload.
-    pub(crate) fn plan(&self) -> Result<Plan, Fail> {
+    ///
+    /// # Errors
+    /// If its specification cannot be planned.
+    pub fn plan(&self) -> Result<Plan, InputError> {
         self.plan_of(self.spec.clone())
     }
 
-    /// The same workload for whom a prompt that shares nothing with another is a length: nothing is drawn but that.
-    pub(crate) fn unread_spec(&self) -> Spec {
+    /// The specification for whom a prompt that shares nothing with another is a length: nothing is drawn but that.
+    #[must_use]
+    pub fn unread_spec(&self) -> Spec {
         let stands_alone = self.spec.prefix == SharedPrefix::None && !self.has_turns();
         match self.spec.content {
             Content::TokenIds { .. } if stands_alone => {
@@ -42,7 +61,7 @@ impl Ask {
         }
     }
 
-    pub(super) fn plan_of(&self, spec: Spec) -> Result<Plan, Fail> {
+    pub(super) fn plan_of(&self, spec: Spec) -> Result<Plan, InputError> {
         let mut builder = Plan::builder(spec);
         if let Some(tokenizer) = &self.tokenizer {
             builder = builder.tokenizer(Arc::clone(tokenizer));
@@ -50,10 +69,7 @@ impl Ask {
         if let Some(dataset) = &self.dataset {
             builder = builder.dataset(Arc::clone(dataset));
         }
-        builder.build().map_err(|error| match self.flags.of_error(&error) {
-            Some(flag) => Fail::usage(format!("{flag}: {error}")),
-            None => Fail::usage(error),
-        })
+        builder.build().map_err(|error| InputError::new(self.field_of(&error), error))
     }
 
     /// Whether some request is a later turn, which carries the replies to those before it.
@@ -66,17 +82,15 @@ impl Ask {
             None => self.spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1),
         }
     }
-}
 
-impl Ask {
     /// Refuses a think time that nobody would ever take.
-    pub(super) fn check_think_time(&self, args: &SessionArgs) -> Result<(), Fail> {
-        let has_turns = args.turns.is_some() || args.multi_turn || self.has_turns();
-        match args.think_time {
-            Some(_) if !has_turns => Err(Fail::usage(
-                "--think-time: it comes between turns, and no request has a next one: give --turns, or --multi-turn with \
-                 sharegpt",
-            )),
+    pub(super) fn check_think_time(&self, of: &WorkloadSpec) -> Result<(), InputError> {
+        let has_turns = of.asks_for_turns() || self.has_turns();
+        match of.think_time {
+            Some(_) if !has_turns => {
+                let why = "it comes between turns, and no request has a next one";
+                Err(InputError::new(Field::ThinkTime, why).hint(Hint::NeedsTurns))
+            }
             _ => Ok(()),
         }
     }
@@ -97,51 +111,39 @@ impl Ask {
             }),
         }
     }
-}
 
-/// The flags that parts of a workload came from, for messages.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Flags {
-    pub(super) arrivals: &'static str,
-    pub(super) input: &'static str,
-    pub(super) output: &'static str,
-    pub(super) turns: &'static str,
-}
-
-impl Flags {
-    pub(super) fn of(args: &WorkloadArgs, nominal: Nominal<'_>) -> Self {
-        let has_pairs = args.laws.length_pairs.is_some();
-        Self {
-            arrivals: "--request-rate",
-            input: if has_pairs { "--length-pairs" } else { nominal.input.0 },
-            output: if has_pairs { "--length-pairs" } else { nominal.output.0 },
-            turns: if args.sessions.turns.is_some() { "--turns" } else { "--dataset-path" },
-        }
-    }
-
-    /// The flag that led to `error`, where one did.
-    fn of_error(&self, error: &SpecError) -> Option<&'static str> {
-        Some(match error {
-            SpecError::Arrivals(ArrivalsError::Burstiness(_)) => "--burstiness",
-            SpecError::Arrivals(_) => self.arrivals,
+    /// The input that led to `error`.
+    fn field_of(&self, error: &SpecError) -> Field {
+        let is_paired = matches!(self.spec.lengths, Lengths::Pairs(_));
+        match error {
+            SpecError::Arrivals(ArrivalsError::Burstiness(_)) => Field::Burstiness,
+            SpecError::Arrivals(_) => Field::Arrivals,
+            SpecError::Length { .. } | SpecError::NoLength { .. } | SpecError::TooLong { .. }
+                if is_paired =>
+            {
+                Field::LengthPairs
+            }
             SpecError::Length { which, .. }
             | SpecError::NoLength { which }
             | SpecError::TooLong { which, .. } => match *which {
-                "output" => self.output,
-                _ => self.input,
+                "output" => Field::OutputLength,
+                _ => Field::PromptLength,
             },
-            SpecError::Ratio { .. } => "--random-range-ratio",
-            SpecError::Model { .. } => "--lora-modules",
-            SpecError::PrefixGroups { .. } => "--prefix-groups",
-            SpecError::Prefixes { .. } => "--prefix-repetition-num-prefixes",
-            SpecError::SessionPrompt(_) | SpecError::Turns { .. } => self.turns,
-            SpecError::ThinkTime { .. } => "--think-time",
-            SpecError::NoTokenizer | SpecError::Tokenizer(_) => "--tokenizer",
-            SpecError::Dataset { .. } => "--dataset-path",
-            SpecError::TooFewRecords { .. } => "--no-repeat",
-            SpecError::VocabularySize { .. } => "--vocab-size",
-            SpecError::TooMany { .. } => "--num-prompts",
-            _ => return None,
-        })
+            SpecError::Ratio { .. } => Field::RangeRatio,
+            SpecError::Model { .. } => Field::Adapters,
+            SpecError::PrefixGroups { .. } => Field::PrefixGroups,
+            SpecError::Prefixes { .. } => Field::PrefixRepetitions,
+            SpecError::SessionPrompt(_) | SpecError::Turns { .. } if self.has_own_turns => {
+                Field::Turns
+            }
+            SpecError::SessionPrompt(_) | SpecError::Turns { .. } => Field::DatasetPath,
+            SpecError::ThinkTime { .. } => Field::ThinkTime,
+            SpecError::NoTokenizer | SpecError::Tokenizer(_) => Field::Tokenizer,
+            SpecError::Dataset { .. } => Field::DatasetPath,
+            SpecError::TooFewRecords { .. } => Field::DataRepeat,
+            SpecError::VocabularySize { .. } => Field::VocabularySize,
+            SpecError::TooMany { .. } => Field::Requests,
+            _ => Field::Workload,
+        }
     }
 }

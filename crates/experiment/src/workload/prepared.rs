@@ -1,149 +1,205 @@
-//! What a run asks: a plan, or a trace that is read as it is replayed.
+//! A workload that is ready to be sent: a plan, or a trace that is read as it is replayed.
 
+use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau::core::{PerSec, Tokens};
-use fizeau::metrics::CacheExpectation;
-use fizeau::report::{self, Asked, AskedArrivals};
-use fizeau::workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
+use fizeau_core::{PerSec, Tokens};
+use fizeau_metrics::CacheExpectation;
+use fizeau_record::{self as record, Asked, AskedArrivals};
+use fizeau_workload::{
+    Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload,
+};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::describe::{self, Arriving, AskedLength};
-use super::limit::Limit;
-use super::{Ask, records, trace};
-use crate::args::WorkloadArgs;
-use crate::exit::Fail;
+use super::describe::{self, Arriving, AskedLength, AskedLengths};
+use super::limit::ContextLimit;
+use super::{PlanParts, WorkloadSpec, records, trace};
+use crate::input::{ExperimentError, InputError};
 
-/// What a run asks.
-pub(crate) enum Work {
-    Plan { plan: Plan, ask: Box<Ask> },
+/// A workload that is ready to be sent.
+#[derive(Clone)]
+pub struct PreparedWorkload {
+    /// The source's name, and its file's.
+    name: String,
+    /// As it was given.
+    tokenizer_name: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Plan { plan: Plan, parts: Box<PlanParts> },
     Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
 }
 
-impl Work {
+impl fmt::Debug for PreparedWorkload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedWorkload").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PreparedWorkload {
+    /// The plan of `parts`.
+    ///
+    /// # Errors
+    /// If they cannot be planned.
+    pub fn of(parts: PlanParts) -> Result<Self, InputError> {
+        let (name, tokenizer_name) = (parts.name.clone(), parts.tokenizer_name.clone());
+        let kind = Kind::Plan { plan: parts.plan()?, parts: Box::new(parts) };
+        Ok(Self { name, tokenizer_name, kind })
+    }
+
+    pub(super) fn of_trace(
+        trace: Trace,
+        tokenizer: Option<Arc<dyn TextCodec>>,
+        of: &WorkloadSpec,
+    ) -> Self {
+        Self {
+            name: of.source.description(),
+            tokenizer_name: of.tokenizer.as_ref().map(ToString::to_string),
+            kind: Kind::Trace { trace, tokenizer },
+        }
+    }
+
     /// As a report names it, where this run has one share in `one_in`.
-    pub(crate) fn described(&self, args: &WorkloadArgs, one_in: NonZeroU64) -> report::Workload {
-        let (input, output) = self.asked_lengths();
-        report::Workload {
-            dataset: self.dataset(args),
+    pub fn described(&self, one_in: NonZeroU64) -> record::Workload {
+        let AskedLengths { input, output } = self.asked_lengths();
+        record::Workload {
+            dataset: self.name.clone(),
             input_tokens: input.words(),
             output_tokens: output.words(),
-            seed: Some(args.seed),
+            seed: Some(self.seed()),
             arrivals: self.describe_arrivals(),
             asked: self.asked(one_in),
         }
     }
 
     /// As a driver sees it.
-    pub(crate) fn plan(&self) -> &dyn Workload {
-        match self {
-            Self::Plan { plan, .. } => plan,
-            Self::Trace { trace, .. } => trace,
+    pub fn plan(&self) -> &dyn Workload {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan,
+            Kind::Trace { trace, .. } => trace,
         }
     }
 
     /// The same for whom a prompt that shares nothing with another is a length.
-    pub(crate) fn unread(self) -> Result<Self, Fail> {
-        match self {
-            Self::Plan { ask, .. } => Ok(Self::Plan { plan: ask.plan_of(ask.unread_spec())?, ask }),
-            trace @ Self::Trace { .. } => Ok(trace),
+    ///
+    /// # Errors
+    /// If it cannot be planned so.
+    pub fn unread(self) -> Result<Self, InputError> {
+        match self.kind {
+            Kind::Plan { parts, .. } => {
+                let plan = parts.plan_of(parts.unread_spec())?;
+                Ok(Self { kind: Kind::Plan { plan, parts }, ..self })
+            }
+            Kind::Trace { .. } => Ok(self),
         }
     }
 
-    pub(crate) fn requests(&self) -> NonZeroU64 {
+    /// How many requests it has.
+    pub fn requests(&self) -> NonZeroU64 {
         self.plan().requests()
     }
 
-    pub(crate) fn salt(&self) -> Salt {
-        match self {
-            Self::Plan { plan, .. } => plan.spec().salt,
-            Self::Trace { trace, .. } => trace.spec().salt,
+    fn seed(&self) -> u64 {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.spec().seed.0,
+            Kind::Trace { trace, .. } => trace.spec().seed.0,
+        }
+    }
+
+    /// What sets its prompts apart from those of other runs.
+    pub fn salt(&self) -> Salt {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.spec().salt,
+            Kind::Trace { trace, .. } => trace.spec().salt,
         }
     }
 
     /// Counts where the server does not.
-    pub(crate) fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
-        match self {
-            Self::Plan { ask, .. } => ask.tokenizer.clone(),
-            Self::Trace { tokenizer, .. } => tokenizer.clone(),
+    pub fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
+        match &self.kind {
+            Kind::Plan { parts, .. } => parts.tokenizer.clone(),
+            Kind::Trace { tokenizer, .. } => tokenizer.clone(),
         }
     }
 
     /// How many requests come of an arrival, in the mean: the turns of a conversation.
-    pub(crate) fn requests_an_arrival(&self) -> f64 {
-        match self {
-            Self::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
-            Self::Trace { .. } => 1.0,
+    pub fn requests_per_arrival(&self) -> f64 {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
+            Kind::Trace { .. } => 1.0,
         }
     }
 
     /// The mean rate of arrivals that was asked for.
-    pub(crate) fn mean_rate(&self) -> Option<PerSec> {
-        match self {
-            Self::Plan { plan, .. } => mean_rate(plan),
-            Self::Trace { trace, .. } => trace::mean_rate(trace),
+    pub fn mean_rate(&self) -> Option<PerSec> {
+        match &self.kind {
+            Kind::Plan { plan, .. } => mean_rate(plan),
+            Kind::Trace { trace, .. } => trace::mean_rate(trace),
         }
     }
 
-    /// The prompt's nominal length, for servers that do not say how long it was, and the output's.
-    pub(crate) fn typical(&self) -> (u64, u64) {
-        match self {
-            Self::Plan { plan, .. } => typical(plan.spec()),
-            Self::Trace { trace, .. } => trace::typical(trace),
+    /// The prompt's nominal length, for servers that do not say how long it was.
+    pub fn typical_prompt(&self) -> Tokens {
+        match &self.kind {
+            Kind::Plan { plan, .. } => typical_prompt(plan.spec()),
+            Kind::Trace { trace, .. } => trace::typical_prompt(trace),
         }
     }
 
-    pub(crate) fn asked_lengths(&self) -> (AskedLength, AskedLength) {
-        match self {
-            Self::Plan { plan, ask } => {
-                let output = ask.file.as_ref().and_then(|file| file.output_tokens);
+    /// The lengths that were asked for.
+    pub fn asked_lengths(&self) -> AskedLengths {
+        match &self.kind {
+            Kind::Plan { plan, parts } => {
+                let output = parts.file.as_ref().and_then(|file| file.output_tokens);
                 describe::asked_lengths(plan.spec(), output)
             }
-            Self::Trace { .. } => (AskedLength::of_file("trace"), AskedLength::of_file("trace")),
+            Kind::Trace { .. } => {
+                let [input, output] = ["trace"; 2].map(AskedLength::of_file);
+                AskedLengths { input, output }
+            }
         }
     }
 
     /// How requests arrive, in one line.
-    pub(crate) fn describe_arrivals(&self) -> String {
-        match self {
-            Self::Plan { plan, ask } if ask.has_turns() => {
+    pub fn describe_arrivals(&self) -> String {
+        match &self.kind {
+            Kind::Plan { plan, parts } if parts.has_turns() => {
                 let spec = plan.spec();
                 let arrivals = describe::arrivals(&spec.arrivals, Arriving::Sessions);
                 format!("{arrivals}; turns: {}", describe::turns(spec.sessions.as_ref()))
             }
-            Self::Plan { plan, .. } => {
+            Kind::Plan { plan, .. } => {
                 describe::arrivals(&plan.spec().arrivals, Arriving::Requests)
             }
-            Self::Trace { trace, .. } => trace::describe_arrivals(trace),
+            Kind::Trace { trace, .. } => trace::describe_arrivals(trace),
         }
     }
 
-    /// The data set's name, and its file's.
-    pub(crate) fn dataset(&self, args: &WorkloadArgs) -> String {
-        describe::dataset(args)
-    }
-
     /// The same workload as a level of a sweep asked it.
-    pub(crate) fn of_level(&self, plan: Plan) -> Self {
-        match self {
-            Self::Plan { ask, .. } => Self::Plan { plan, ask: ask.clone() },
-            Self::Trace { trace, tokenizer } => {
-                Self::Trace { trace: trace.clone(), tokenizer: tokenizer.clone() }
+    #[must_use]
+    pub fn of_level(&self, plan: Plan) -> Self {
+        match &self.kind {
+            Kind::Plan { parts, .. } => {
+                Self { kind: Kind::Plan { plan, parts: parts.clone() }, ..self.clone() }
             }
+            Kind::Trace { .. } => self.clone(),
         }
     }
 
     /// What is asked of arrivals and of a cache, as figures, where every `one_in`-th session is ours.
-    pub(crate) fn asked(&self, one_in: NonZeroU64) -> Asked {
+    pub fn asked(&self, one_in: NonZeroU64) -> Asked {
         self.asked_of(one_in, None)
     }
 
     /// As [`Self::asked`], where only so many requests of the plan were `released`; none for all.
-    pub(crate) fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> Asked {
-        let asked = match self {
-            Self::Plan { plan, ask } => asked(plan, ask, released),
-            Self::Trace { trace, .. } => trace::asked(trace, released),
+    pub fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> Asked {
+        let asked = match &self.kind {
+            Kind::Plan { plan, parts } => asked(plan, parts, released),
+            Kind::Trace { trace, .. } => trace::asked(trace, released),
         };
         if one_in == NonZeroU64::MIN {
             return asked;
@@ -164,21 +220,24 @@ impl Work {
 
     /// Whether gaps are independent of each other.
     fn is_renewal(&self) -> bool {
-        match self {
-            Self::Plan { plan, .. } => match plan.spec().arrivals {
+        match &self.kind {
+            Kind::Plan { plan, .. } => match plan.spec().arrivals {
                 Arrivals::Constant { .. } => true,
                 Arrivals::Gamma { rescale, .. } => rescale == Rescale::None,
                 _ => false,
             },
-            Self::Trace { .. } => false,
+            Kind::Trace { .. } => false,
         }
     }
 
     /// Refuses what is too long for the model.
-    pub(crate) fn check(&self, limit: &Limit) -> Result<(), Fail> {
-        match self {
-            Self::Plan { plan, ask } => check(plan.spec(), ask, limit),
-            Self::Trace { trace, .. } => {
+    ///
+    /// # Errors
+    /// What the longest request takes, and who says that the model takes less.
+    pub fn check(&self, limit: &ContextLimit) -> Result<(), InputError> {
+        match &self.kind {
+            Kind::Plan { plan, parts } => check(plan.spec(), parts, limit),
+            Kind::Trace { trace, .. } => {
                 let longest = trace.facts().longest;
                 let what = || format!("{}, line {}", trace.spec().name, longest.line);
                 limit.check(what, longest.input, longest.output)
@@ -187,41 +246,42 @@ impl Work {
     }
 
     /// That records come more than once, in words.
-    pub(crate) fn repeated(&self) -> Option<String> {
-        match self {
-            Self::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
-            Self::Trace { trace, .. } => trace::repeated(trace),
+    pub fn repeated(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
+            Kind::Trace { trace, .. } => trace::repeated(trace),
         }
     }
 
     /// What is not as one might think, in words: what of a file is not sent so, and what is not judged.
-    pub(crate) fn notes(&self, args: &WorkloadArgs) -> Vec<String> {
-        let notes = match self {
-            Self::Plan { ask, .. } => [ask.left_out(), ask.unjudged(), unread(args)],
-            Self::Trace { trace, .. } => [trace::left_out(trace), None, None],
+    pub fn notes(&self) -> Vec<String> {
+        let notes = match &self.kind {
+            Kind::Plan { parts, .. } => [parts.left_out(), parts.unjudged()],
+            Kind::Trace { trace, .. } => [trace::left_out(trace), None],
         };
         notes.into_iter().flatten().collect()
     }
 
-    /// What was asked, for the record, and with which `tokenizer`.
-    pub(crate) fn record(&self, tokenizer: Option<&str>) -> Result<Value, Fail> {
-        let mut record = match self {
-            Self::Plan { ask, .. } => ask.record(),
-            Self::Trace { trace, .. } => trace::record(trace),
+    /// What was asked, for the record.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn record(&self) -> Result<WorkloadRecord, ExperimentError> {
+        let mut record = match &self.kind {
+            Kind::Plan { parts, .. } => parts.record(),
+            Kind::Trace { trace, .. } => trace::record(trace),
         }?;
-        if let (Some(fields), Some(name)) = (record.as_object_mut(), tokenizer) {
-            fields.insert("tokenizer".to_owned(), name.into());
+        if let (Some(fields), Some(name)) = (record.as_object_mut(), &self.tokenizer_name) {
+            fields.insert("tokenizer".to_owned(), name.as_str().into());
         }
-        Ok(record)
+        Ok(WorkloadRecord(record))
     }
 }
 
-/// vLLM's lines name its file of sonnets.
-fn unread(args: &WorkloadArgs) -> Option<String> {
-    let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet")?;
-    let path = path.display();
-    Some(format!("--dataset-path {path}: not read; --dataset-name sonnet has the sonnets already"))
-}
+/// What was asked: the whole specification, and which file its records were of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct WorkloadRecord(Value);
 
 /// The rate of arrivals that the law of `plan` asks for.
 fn mean_rate(plan: &Plan) -> Option<PerSec> {
@@ -234,7 +294,7 @@ fn arrivals(plan: &Plan) -> u64 {
 }
 
 /// What is asked of `plan`'s arrivals and of a cache.
-fn asked(plan: &Plan, ask: &Ask, released: Option<u64>) -> Asked {
+fn asked(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> Asked {
     let arrivals = match &plan.spec().arrivals {
         Arrivals::ClosedLoop => None,
         law => Some(AskedArrivals {
@@ -242,13 +302,13 @@ fn asked(plan: &Plan, ask: &Ask, released: Option<u64>) -> Asked {
             cv_squared: law.asked().and_then(|asked| asked.cv_squared),
         }),
     };
-    Asked { arrivals, cache: cache(plan, ask, released) }
+    Asked { arrivals, cache: cache(plan, parts, released) }
 }
 
 /// What a prefix cache may supply of `plan`, or of the requests of it that were `released`.
-fn cache(plan: &Plan, ask: &Ask, released: Option<u64>) -> CacheExpectation {
+fn cache(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> CacheExpectation {
     // vLLM's draws are never salted, and yet nobody asked for more than they share.
-    if ask.reuses || ask.has_turns() {
+    if parts.reuses || parts.has_turns() {
         return CacheExpectation::Reuse;
     }
     let expected = match released {
@@ -262,18 +322,17 @@ fn cache(plan: &Plan, ask: &Ask, released: Option<u64>) -> CacheExpectation {
 }
 
 /// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
-fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
+fn check(spec: &Spec, parts: &PlanParts, limit: &ContextLimit) -> Result<(), InputError> {
     match &spec.content {
-        Content::Dataset { .. } => records::check_limit(spec, ask, limit),
+        Content::Dataset { .. } => records::check_limit(spec, parts, limit),
         _ => spec.check_context(limit.tokens).map_err(|error| limit.refusal(&error)),
     }
 }
 
-/// The median lengths as the laws have them.
-fn typical(spec: &Spec) -> (u64, u64) {
-    let median = spec.lengths.quantile(0.5);
+/// The median length of a prompt as the laws have it.
+fn typical_prompt(spec: &Spec) -> Tokens {
     match &spec.content {
-        Content::PrefixRepetition(of) => ((of.prefix + of.suffix).get(), of.output.get()),
-        _ => ((spec.prefix_tokens() + median.input).get(), median.output.get()),
+        Content::PrefixRepetition(of) => of.prefix + of.suffix,
+        _ => spec.prefix_tokens() + spec.lengths.quantile(0.5).input,
     }
 }

@@ -1,27 +1,31 @@
 //! The records of a data set held against what they are sent to.
 
-use fizeau::core::{Message, Prompt, Request, RequestId, Role, TokenCounter, Tokens};
-use fizeau::transport::{PromptKind, Target};
-use fizeau::workload::{Content, Form, Salt, Spec, TextCodec, Turn};
+use fizeau_core::{Message, Prompt, Request, RequestId, Role, TokenCounter, Tokens};
+use fizeau_transport::{PromptKind, Target};
+use fizeau_workload::{Content, Form, Salt, Spec, TextCodec, Turn};
 use serde_json::Value;
 
-use super::{Ask, Limit};
-use crate::exit::Fail;
+use super::{ContextLimit, PlanParts};
+use crate::hint::Hint;
+use crate::input::{ExperimentError, Field, InputError};
 
-impl Ask {
+impl PlanParts {
     /// Refuses records that cannot be sent to `target`, before any is sent.
-    pub(crate) fn check_sendable(&self, target: &Target) -> Result<(), Fail> {
+    ///
+    /// # Errors
+    /// Which record is the first that cannot.
+    pub fn check_sendable(&self, target: &Target) -> Result<(), InputError> {
         let (Content::Dataset { form, .. }, Some(dataset)) = (&self.spec.content, &self.dataset)
         else {
             return Ok(());
         };
         for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
             for turn in &conversation.turns {
-                let wrong = unsendable(turn, *form, target);
-                wrong.map_or(Ok(()), |wrong| {
-                    let name = &dataset.name;
-                    Err(Fail::usage(format!("--dataset-path: {name}, record {number} {wrong}")))
-                })?;
+                if let Some((wrong, hint)) = unsendable(turn, *form, target) {
+                    let message = format!("{}, record {number} {wrong}", dataset.name);
+                    let error = InputError::new(Field::DatasetPath, message);
+                    return Err(InputError { hint, ..error });
+                }
             }
         }
         Ok(())
@@ -44,20 +48,20 @@ impl Ask {
     }
 
     /// What was asked, and what the data set has.
-    pub(super) fn record(&self) -> Result<Value, Fail> {
-        let mut record = serde_json::to_value(&self.spec).map_err(Fail::broken)?;
+    pub(super) fn record(&self) -> Result<Value, ExperimentError> {
+        let mut record = serde_json::to_value(&self.spec).map_err(ExperimentError::broken)?;
         if let (Some(fields), Some(dataset)) = (record.as_object_mut(), &self.dataset) {
             fields.insert("records".to_owned(), dataset.conversations.len().into());
             fields.insert("dropped".to_owned(), dataset.dropped.into());
-            let file = serde_json::to_value(&self.file).map_err(Fail::broken)?;
+            let file = serde_json::to_value(&self.file).map_err(ExperimentError::broken)?;
             fields.insert("dataset".to_owned(), file);
         }
         Ok(record)
     }
 }
 
-/// Why `turn` cannot be sent, as words behind its number.
-fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<String> {
+/// Why `turn` cannot be sent, as words behind its number, and what to do about it.
+fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<(String, Option<Hint>)> {
     let (kind, what) = match (&turn.prompt, form) {
         (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
         (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => (PromptKind::Chat, "messages"),
@@ -66,7 +70,8 @@ fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<String> {
     };
     if !target.route().takes(kind) {
         let url = target.url();
-        return Some(format!("has {what}, which {url} does not take: choose another --endpoint"));
+        let why = format!("has {what}, which {url} does not take");
+        return Some((why, Some(Hint::AnotherRecordRoute)));
     }
     let is_plain = turn.extra.is_none() && turn.model.is_none();
     if is_plain && matches!(turn.prompt, Prompt::Text(_)) {
@@ -83,15 +88,19 @@ fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<String> {
         extra: turn.extra.clone(),
         ..Request::new(RequestId(0), prompt, turn.output_tokens.unwrap_or(Tokens::new(1)))
     };
-    target.check(&request).err().map(|error| format!("cannot be sent: {error}"))
+    target.check(&request).err().map(|error| (format!("cannot be sent: {error}"), None))
 }
 
 /// Refuses the first record that is longer than `limit`, as far as its lengths are known or a tokenizer counts them. The
 /// turns of a conversation add up. All records are looked at: warm-up takes those that the measured part leaves.
-pub(super) fn check_limit(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
-    let Some(dataset) = &ask.dataset else { return Ok(()) };
+pub(super) fn check_limit(
+    spec: &Spec,
+    parts: &PlanParts,
+    limit: &ContextLimit,
+) -> Result<(), InputError> {
+    let Some(dataset) = &parts.dataset else { return Ok(()) };
     let law = spec.lengths.longest().output;
-    let codec = ask.tokenizer.as_deref();
+    let codec = parts.tokenizer.as_deref();
     for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
         let (mut input, mut output) = (Tokens::ZERO, Tokens::ZERO);
         for turn in &conversation.turns {

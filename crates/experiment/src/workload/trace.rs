@@ -2,115 +2,56 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fizeau::core::{Nanos, PerSec, Tokens};
-use fizeau::metrics::CacheExpectation;
-use fizeau::report::{Asked, AskedArrivals};
-use fizeau::transport::Target;
-use fizeau::workload::{
-    Opener, Pacing, Repeat, Salt, Seed, Trace, TraceFormat, TracePacing, TraceSpec, Wording,
-    Workload,
+use fizeau_core::{Nanos, PerSec, Tokens};
+use fizeau_metrics::CacheExpectation;
+use fizeau_record::{Asked, AskedArrivals};
+use fizeau_transport::Target;
+use fizeau_workload::{
+    Opener, Pacing, Salt, Trace, TraceFormat, TracePacing, TraceSpec, Wording, Workload,
 };
-
 use serde_json::Value;
 
-use super::names::{Source, Times};
-use super::{Work, eos, form, salt, synthetic};
-use crate::args::{ArrivalArgs, WorkloadArgs};
-use crate::exit::{Fail, Named};
-use crate::tokenizer;
+use super::{PreparedWorkload, TraceSource, WorkloadSpec, form, synthetic};
+use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::tokenizer::TokenizerSpec;
 
-/// The trace that `args` name, for `target`. The whole file is read once; nothing is sent.
-pub(super) fn work(
-    args: &WorkloadArgs,
-    format: Times,
-    requests: Option<u64>,
-    pacing: TracePacing,
+/// The trace that `spec` asks for, for `target`. The whole file is read once; nothing is sent.
+pub(super) fn prepare(
+    of: &WorkloadSpec,
+    source: &TraceSource,
     target: &Target,
-) -> Result<Work, Fail> {
-    let path = args.data.dataset_path.clone().unwrap_or_default();
-    let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
+) -> Result<PreparedWorkload, InputError> {
+    let path = source.path.clone();
+    let tokenizer = of.tokenizer.as_ref().map(TokenizerSpec::load).transpose()?;
     let wording = if tokenizer.is_some() { Wording::Exact } else { Wording::Words };
-    let zero = || Fail::usage("--num-prompts: the number of requests is 0: it must be at least 1");
-    let requests = requests.map(|n| NonZeroU64::new(n).ok_or_else(zero)).transpose()?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let source = Source::Times(format);
     let spec = TraceSpec {
-        pacing,
-        requests,
-        repeat: if args.data.refuses_repeats() { Repeat::Refused } else { Repeat::Allowed },
+        pacing: source.pacing,
+        requests: of.requests,
+        repeat: source.repeat,
         content: synthetic(form(target, tokenizer.is_some()), wording),
-        eos: eos(args, source),
-        seed: Seed(args.seed),
-        salt: salt::salt(args, source),
-        ..TraceSpec::new(&*name, file_format(format))
+        eos: of.eos_rule(),
+        seed: of.seed,
+        salt: of.drawn_salt(),
+        ..TraceSpec::new(&*name, source.kind.format())
     };
     // A file that is not there is told by its whole path.
-    let flag = format!("--dataset-path {}", path.display());
-    if !std::fs::metadata(&path).named(&flag)?.is_file() {
-        return Err(Fail::usage(format!(
-            "{flag}: no file; a trace is read twice, so that a pipe will not do"
-        )));
+    let of_file = |error| InputError::new(Field::DatasetPath, error).given(path.display());
+    if !std::fs::metadata(&path).map_err(of_file)?.is_file() {
+        let why = "no file; a trace is read twice, so that a pipe will not do";
+        return Err(InputError::new(Field::DatasetPath, why).given(path.display()));
     }
-    File::open(&path).named(&flag)?;
+    File::open(&path).map_err(of_file)?;
+    let opener = opener(path);
     let trace = match &tokenizer {
-        None => Trace::new(spec, opener(path)),
-        Some(codec) => Trace::with_tokenizer(spec, opener(path), Arc::clone(codec)),
+        None => Trace::new(spec, opener),
+        Some(codec) => Trace::with_tokenizer(spec, opener, Arc::clone(codec)),
     };
-    Ok(Work::Trace { trace: trace.named("--dataset-path")?, tokenizer })
-}
-
-/// When the requests of a trace leave. What paces other data sets does not pace a trace.
-pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing, Fail> {
-    let is_unlimited = args.request_rate == Some(f64::INFINITY);
-    if args.request_rate.is_some() && !is_unlimited {
-        return Err(Fail::usage(
-            "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times or \
-             --request-rate inf without them",
-        ));
-    }
-    if is_unlimited && args.trace_speedup.is_some() {
-        return Err(Fail::usage(
-            "--trace-speedup: --request-rate inf sends all at once, whatever the times of the trace",
-        ));
-    }
-    let other = [
-        (args.ramp_up_strategy.is_some(), "--ramp-up-strategy"),
-        (args.request_rate_series.is_some(), "--request-rate-series"),
-        (args.burst.is_some(), "--burst"),
-        (args.diurnal.is_some(), "--diurnal"),
-    ];
-    if let Some((_, flag)) = other.into_iter().find(|(is_given, _)| *is_given) {
-        return Err(Fail::usage(format!("{flag}: a trace has its own times")));
-    }
-    match args.ignore_trace_times {
-        _ if is_unlimited => Ok(TracePacing::ClosedLoop),
-        false => Ok(TracePacing::TimeStamps { speed_up: speed_up(args.trace_speedup)? }),
-        true if is_capped => Ok(TracePacing::ClosedLoop),
-        true => Err(Fail::usage(
-            "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf",
-        )),
-    }
-}
-
-fn speed_up(factor: Option<f64>) -> Result<f64, Fail> {
-    match factor.unwrap_or(1.0) {
-        factor if (1e-6..=1e9).contains(&factor) => Ok(factor),
-        factor => Err(Fail::usage(format!(
-            "--trace-speedup {factor}: give a factor from 1e-6 to 1e9; 2 is twice as fast"
-        ))),
-    }
-}
-
-const fn file_format(format: Times) -> TraceFormat {
-    match format {
-        Times::Mooncake => TraceFormat::mooncake(),
-        Times::Azure => TraceFormat::Azure,
-        Times::BurstGpt => TraceFormat::BurstGpt,
-    }
+    let trace = trace.blame(Field::DatasetPath)?;
+    Ok(PreparedWorkload::of_trace(trace, tokenizer, of))
 }
 
 fn opener(path: PathBuf) -> Opener {
@@ -195,8 +136,8 @@ pub(super) fn typical(trace: &Trace) -> (u64, u64) {
 }
 
 /// What was asked, and which file it was.
-pub(super) fn record(trace: &Trace) -> Result<Value, Fail> {
-    let mut record = serde_json::to_value(trace.spec()).map_err(Fail::broken)?;
+pub(super) fn record(trace: &Trace) -> Result<Value, ExperimentError> {
+    let mut record = serde_json::to_value(trace.spec()).map_err(ExperimentError::broken)?;
     if let Some(fields) = record.as_object_mut() {
         let facts = trace.facts();
         fields.insert("records".to_owned(), facts.records.into());
