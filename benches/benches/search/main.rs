@@ -11,7 +11,7 @@ mod truth;
 use cases::{CASES, Case};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fizeau::harness::LoadSearch;
+use fizeau::experiment::LoadSearch;
 
 const SEEDS: u64 = 100;
 const MOST: usize = 12;

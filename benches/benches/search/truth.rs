@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::PerSec;
-use fizeau::harness::{LevelAsk, LevelLoad, Over};
+use fizeau::experiment::Over;
+use fizeau::harness::{LevelAsk, LevelLoad};
 
 use crate::cases::{CASES, Case, LONG};
 

@@ -5,9 +5,8 @@ mod prepare;
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::harness::{
-    Ab, AbPrompts, AbTurn, Cancel, Crew, LevelPlan, Pacer, Rounds, connections_ahead, turn_name,
-};
+use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
+use fizeau::harness::{Cancel, Crew, LevelPlan, Pacer, connections_ahead};
 use fizeau::metrics::{Side, Verdict};
 use fizeau::report::{AbParty, AbReport, AbRound, LevelReport};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};

@@ -26,7 +26,9 @@ mod traits;
 mod units;
 
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
-pub use request::{EosRule, Message, Part, Prompt, Request, RequestId, Role, Scheduled, SessionId};
+pub use request::{
+    EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
+};
 pub use tape::{
     Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
     Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, Tokens};
+use crate::{Nanos, Stamp, Tokens};
 
 /// The number of a request within its plan, from 0: session by session in order of their beginnings, the turns of each in
 /// order.
@@ -102,6 +102,29 @@ pub struct Scheduled {
     pub at: Option<Nanos>,
     /// The request.
     pub request: Request,
+}
+
+/// When a request leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release {
+    /// When it ought to leave, by the schedule; in a closed loop, when its slot became free.
+    pub intended: Stamp,
+    /// When the pacer let it go.
+    pub released: Stamp,
+}
+
+impl Release {
+    /// Of a request that leaves when it ought to: by hand, in a test, without a pacer.
+    ///
+    /// ```
+    /// use fizeau_core::{Nanos, Release, Stamp};
+    /// let at = Stamp::EPOCH + Nanos::from_millis(5);
+    /// assert_eq!(Release::at(at), Release { intended: at, released: at });
+    /// ```
+    #[must_use]
+    pub const fn at(instant: Stamp) -> Self {
+        Self { intended: instant, released: instant }
+    }
 }
 
 /// What the model is given.

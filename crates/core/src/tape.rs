@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EosRule, Nanos, Part, RequestId, SessionId, Stamp, Tokens};
+use crate::{EosRule, Nanos, Part, Release, RequestId, SessionId, Stamp, Tokens};
 
 /// All that was seen of one request: what was asked, its marks, every arrival of generated output, and how it ended.
 ///
@@ -83,7 +83,11 @@ impl Tape {
             part: Part::Load,
             model: None,
             asked: Asked::default(),
-            marks: Marks { send_start: Some(at), send_end: Some(at), ..Marks::released(at, at) },
+            marks: Marks {
+                send_start: Some(at),
+                send_end: Some(at),
+                ..Marks::released(Release::at(at))
+            },
             stamps: StampSource::User,
             arrivals: Vec::new(),
             token_source: TokenSource::Events,
@@ -227,10 +231,10 @@ pub struct Marks {
 impl Marks {
     /// Marks of a request that has been released and not yet sent.
     #[must_use]
-    pub const fn released(intended: Stamp, released: Stamp) -> Self {
+    pub const fn released(release: Release) -> Self {
         Self {
-            intended,
-            released,
+            intended: release.intended,
+            released: release.released,
             connect: None,
             send_start: None,
             send_end: None,

@@ -5,7 +5,7 @@ use core::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::{Nanos, Request, Scheduled, Stamp, Tape, Tokens};
+use crate::{Nanos, Release, Request, Scheduled, Stamp, Tape, Tokens};
 
 /// A monotonic clock that counts from the run's epoch. The only way any layer learns the time.
 pub trait Clock {
@@ -32,8 +32,9 @@ pub trait Transport {
     /// Why a request could not be tried.
     type Error: std::error::Error;
 
-    /// Carries out `request`; `intended` is the instant at which it ought to have left, `released` the one at which the
-    /// pacer let it go. Both are copied into the tape.
+    /// Carries out `request`. The instants of its `release` are copied into the tape ([`crate::Marks::released`]).
+    ///
+    /// The future need not be [`Send`]: what is generic over transports awaits it on the thread that made it.
     ///
     /// # Errors
     /// If the request cannot be expressed for this endpoint. Nothing was sent.
@@ -43,8 +44,7 @@ pub trait Transport {
     fn send(
         &self,
         request: &Request,
-        intended: Stamp,
-        released: Stamp,
+        release: Release,
     ) -> impl Future<Output = Result<Tape, Self::Error>>;
 }
 
@@ -130,13 +130,8 @@ macro_rules! forward {
         impl<T: Transport> Transport for $pointer {
             type Error = T::Error;
 
-            fn send(
-                &self,
-                request: &Request,
-                intended: Stamp,
-                released: Stamp,
-            ) -> impl Future<Output = Result<Tape, Self::Error>> {
-                (**self).send(request, intended, released)
+            fn send(&self, request: &Request, release: Release) -> impl Future<Output = Result<Tape, Self::Error>> {
+                (**self).send(request, release)
             }
         }
 

@@ -2,7 +2,7 @@
 //!
 //! The engine is the simulated one in virtual time; put an `HttpTransport` and a `Pacer` in its place for a real server.
 
-use fizeau::core::{Clock, RequestSource, Tape, Transport};
+use fizeau::core::{Clock, Release, RequestSource, Tape, Transport};
 use fizeau::metrics::{GoodputGoals, LevelSummary};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Plan, Spec};
@@ -14,8 +14,8 @@ async fn burst(engine: &impl Transport, clock: &impl Clock, width: u64) -> Optio
     let mut source = plan.source();
     let requests = std::iter::from_fn(|| source.next_request().ok()?.map(|due| due.request));
     let requests: Vec<_> = requests.collect();
-    let now = clock.now();
-    let sent = requests.iter().map(|request| engine.send(request, now, now));
+    let release = Release::at(clock.now());
+    let sent = requests.iter().map(|request| engine.send(request, release));
     let replies = join_all(sent).await;
     let tapes: Vec<Tape> = replies.into_iter().filter_map(Result::ok).collect();
     Some(LevelSummary::of(&tapes, &GoodputGoals::default()))

@@ -3,7 +3,9 @@
 
 use std::{cell::Cell, convert::Infallible, num::NonZeroU32};
 
-use fizeau::core::{Arrival, Channel, Clock, Nanos, Request, Stamp, Tape, Timer, Transport};
+use fizeau::core::{
+    Arrival, Channel, Clock, Nanos, Release, Request, Stamp, Tape, Timer, Transport,
+};
 use fizeau::harness::{Cancel, Load, drive};
 use fizeau::metrics::{GoodputGoals, LevelSummary};
 use fizeau::sim::VirtualTime;
@@ -19,14 +21,14 @@ type Sent = Result<Tape, Infallible>;
 impl Transport for OneAtATime<'_> {
     type Error = Infallible;
 
-    async fn send(&self, request: &Request, intended: Stamp, released: Stamp) -> Sent {
+    async fn send(&self, request: &Request, release: Release) -> Sent {
         let sent = self.time.now();
         let done = self.free_at.get().max(sent) + Nanos::from_millis(100);
         self.free_at.set(done);
         self.time.sleep_until(done).await;
         let mut tape = Tape::sent_at(sent);
         tape.request = request.id;
-        (tape.marks.intended, tape.marks.released) = (intended, released);
+        (tape.marks.intended, tape.marks.released) = (release.intended, release.released);
         tape.marks.end = Some(done);
         let token = Arrival::tokens(done, 1, Channel::Visible);
         tape.arrivals.push(token);

@@ -14,7 +14,7 @@
 //! | [`pareto`] | `fizeau-pareto` | points to frontier, hypervolume, knee and operating point; which load to test next; how many carry a rate |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
 //! | [`record`] | `fizeau-record` | the run's folder as typed documents, both ways |
-//! | [`harness`] | `fizeau-harness` | warm-up, levels, sweeps, searches, and the client's own proof |
+//! | [`harness`] | `fizeau-harness` | warm-up, levels, the worker pool, and the client's own proof |
 //! | [`experiment`] | `fizeau-experiment` | whole experiments: prepare, run, evaluate, keep |
 //! | [`interop`] | `fizeau-interop` | other tools' definitions, files in and files out |
 //! | [`report`] | `fizeau-report` | levels to terminal, page, pictures, Markdown, JSON, CSV, metrics and other tools' files, or a sink of your own; the decision, the plan, the checklist |
@@ -28,7 +28,8 @@
 //! use std::num::NonZeroU32;
 //!
 //! use fizeau::core::Tokens;
-//! use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch, Sweep, SweepSpec};
+//! use fizeau::experiment::{Sweep, SweepSpec};
+//! use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch};
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!

@@ -1,6 +1,7 @@
 //! Calling a run off from outside.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
@@ -50,6 +51,12 @@ impl Cancel {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.thrown.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it is thrown.
+    pub async fn cancelled(&self) {
+        let watch = self.watch();
+        poll_fn(|cx| watch.poll(cx)).await;
     }
 
     /// A switch for a part of the run: thrown with this one, and by itself without it.

@@ -1,9 +1,9 @@
-//! Drives load against an LLM endpoint: releases requests at their instants, collects tapes, runs levels and sweeps, and
-//! keeps the client's own proof.
+//! Drives load against an LLM endpoint: releases requests at their instants, collects tapes, runs levels, and keeps the
+//! client's own proof.
 //!
-//! **Use this crate** to run a level or a sweep inside your own program, against any
+//! **Use this crate** to run a level inside your own program, against any
 //! [`Transport`](fizeau_core::Transport): HTTP, a simulated engine in virtual time, or one of your own.
-//! **Use `fizeau-metrics`** alone if you already have tapes.
+//! **Use `fizeau-experiment`** for a sweep, a search or an A/B run, and **`fizeau-metrics`** alone if you already have tapes.
 //!
 //! # Invariants
 //!
@@ -14,7 +14,6 @@
 //!   part.
 //! - Warm-up requests never count.
 
-mod ab;
 mod cancel;
 mod crew;
 mod drive;
@@ -28,12 +27,10 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
-mod search;
 mod stored;
 mod sweep;
 mod until;
 
-pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};
 pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
@@ -50,16 +47,11 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
-pub use search::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
-    SearchStep, Trial,
-};
 pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
 pub use sweep::{
-    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, LevelYield, PlannedArrivals, Saturated,
-    StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, WindowPlan, level_folder,
-    load_between, rates_up_to,
+    LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals,
+    WindowPlan, level_folder,
 };

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use fizeau_core::{Failure, Outcome, Request, Tape, Timer, Transport};
+use fizeau_core::{Failure, Outcome, Release, Request, Tape, Timer, Transport};
 
 /// Why a run should not begin.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +27,7 @@ pub async fn preflight<T: Transport, C: Timer>(
     timer: &C,
     request: &Request,
 ) -> Result<Tape, PreflightError<T::Error>> {
-    let now = timer.now();
-    let sent = transport.send(request, now, now).await;
+    let sent = transport.send(request, Release::at(timer.now())).await;
     let tape = sent.map_err(PreflightError::Unsendable)?;
     match tape.outcome {
         Outcome::Failed(failure) => Err(PreflightError::Failed(failure)),

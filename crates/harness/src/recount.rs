@@ -1,6 +1,6 @@
 //! Token counts from a tokenizer of the client's own, where the server gives none.
 
-use fizeau_core::{Request, Stamp, Tape, TokenCounter, TokenSource, Transport};
+use fizeau_core::{Release, Request, Tape, TokenCounter, TokenSource, Transport};
 
 /// A transport whose tapes get their token counts from `counter` where they would be a count of chunks.
 ///
@@ -21,13 +21,8 @@ pub struct Recounted<T, K> {
 impl<T: Transport, K: TokenCounter> Transport for Recounted<T, K> {
     type Error = T::Error;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, T::Error> {
-        let mut tape = self.transport.send(request, intended, released).await?;
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, T::Error> {
+        let mut tape = self.transport.send(request, release).await?;
         let counts_chunks = tape.token_source == TokenSource::Events;
         let text = tape.text.as_deref().filter(|_| counts_chunks);
         let total = self.counter.as_ref().zip(text).and_then(|(k, text)| k.count(text).ok());

@@ -30,7 +30,6 @@ mod guidellm;
 mod imported;
 mod inference_perf;
 mod lists;
-mod llmperf;
 mod markdown;
 mod name;
 mod object;

@@ -28,7 +28,9 @@
 //! Two requests against one slot: the second waits for the first.
 //!
 //! ```
-//! use fizeau_core::{EosRule, Nanos, Prompt, Request, RequestId, SessionId, Stamp, Tokens, Transport};
+//! use fizeau_core::{
+//!     EosRule, Nanos, Prompt, Release, Request, RequestId, SessionId, Stamp, Tokens, Transport,
+//! };
 //! use fizeau_sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 //! use futures_util::future::join;
 //!
@@ -41,8 +43,8 @@
 //! let request = |id| Request::new(RequestId(id), prompt(), Tokens::new(5));
 //! let (first, second) = (request(0), request(1));
 //! let both = join(
-//!     transport.send(&first, Stamp::EPOCH, Stamp::EPOCH),
-//!     transport.send(&second, Stamp::EPOCH, Stamp::EPOCH),
+//!     transport.send(&first, Release::at(Stamp::EPOCH)),
+//!     transport.send(&second, Release::at(Stamp::EPOCH)),
 //! );
 //! let (first, second) = time.block_on(both)?;
 //! assert_eq!(first?.last_token(), Some(Stamp::EPOCH + Nanos::from_millis(50)));

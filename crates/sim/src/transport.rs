@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use fizeau_core::{
-    Asked, Clock, Failure, FailureClass, Nanos, Outcome, Prompt, Request, ServerTiming, Stamp,
-    StampSource, Tape, TokenSource, Tokens, Transport, Usage,
+    Asked, Clock, Failure, FailureClass, Nanos, Outcome, Prompt, Release, Request, ServerTiming,
+    Stamp, StampSource, Tape, TokenSource, Tokens, Transport, Usage,
 };
 
 use crate::content::{Chain, Form};
@@ -92,17 +92,11 @@ impl Transport for SimTransport {
 
     /// # Cancel safety
     /// Dropping the future cancels the job: its slot and its cache are free at once.
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         let sent = self.time.now();
         let prompt_tokens = prompt_tokens(request);
         let mut tape = blank_tape(request, prompt_tokens, sent);
-        tape.marks.intended = intended;
-        tape.marks.released = released;
+        (tape.marks.intended, tape.marks.released) = (release.intended, release.released);
         match self.shared.submit(request, prompt_tokens, sent + self.delay) {
             Ok(ticket) => {
                 let reply = ticket.reply().await;

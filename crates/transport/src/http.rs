@@ -26,7 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Request, Stamp, Tape, Transport};
+use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Release, Request, Tape, Transport};
 use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::coop;
@@ -67,14 +67,14 @@ pub(crate) use look::Lost;
 /// [`StampSource::User`]: fizeau_core::StampSource::User
 ///
 /// ```
-/// use fizeau_core::{Prompt, Request, RequestId, Stamp, Tokens, Transport};
+/// use fizeau_core::{Prompt, Release, Request, RequestId, Stamp, Tokens, Transport};
 /// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 /// # runtime.block_on(async {
 /// let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m")?;
 /// let transport = HttpTransport::new(target, MonotonicClock::new());
 /// let request = Request::new(RequestId(0), Prompt::Text("Once".to_owned()), Tokens::new(16));
-/// let tape = transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await?;
+/// let tape = transport.send(&request, Release::at(Stamp::EPOCH)).await?;
 /// assert!(!tape.is_success(), "nothing listens there");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -220,17 +220,12 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
 impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     type Error = RequestError;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, RequestError> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, RequestError> {
         let path = self.target.path_for(request)?.map(Arc::from);
         let payload = Payload { path, body: Bytes::from(self.target.body(request)?) };
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
-        let marks = Marks::released(intended, released);
+        let marks = Marks::released(release);
         let mut call = Call::new(self, endpoint, request.max_output_tokens, marks);
         let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {

@@ -13,8 +13,8 @@ mod start;
 use std::fmt;
 
 use fizeau_core::{
-    EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Request, RequestId, Stamp, Tape,
-    Tokens, Transport,
+    EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Release, Request, RequestId, Stamp,
+    Tape, Tokens, Transport,
 };
 
 pub use context::context_limit;
@@ -180,7 +180,7 @@ async fn ask(
     prompt: &str,
     eos: EosRule,
 ) -> Result<Tape, Misfit> {
-    let sent = transport.send(&tiny(prompt, eos), Stamp::EPOCH, Stamp::EPOCH).await;
+    let sent = transport.send(&tiny(prompt, eos), Release::at(Stamp::EPOCH)).await;
     let unsendable = |error: RequestError| Misfit { why: error.to_string(), hope: Hope::Otherwise };
     let tape = sent.map_err(unsendable)?;
     match &tape.outcome {

@@ -133,13 +133,7 @@ const LAYERS: [Layer; 17] = [
     Layer {
         name: "fizeau-harness",
         rank: 3,
-        ours: &[
-            "fizeau-workload",
-            "fizeau-transport",
-            "fizeau-metrics",
-            "fizeau-pareto",
-            "fizeau-core",
-        ],
+        ours: &["fizeau-workload", "fizeau-transport", "fizeau-metrics", "fizeau-core"],
         external: &[
             "futures-util",
             "hdrhistogram",

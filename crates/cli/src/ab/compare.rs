@@ -1,6 +1,7 @@
 //! What the rounds of an A/B run come to.
 
-use fizeau::harness::{StoredRun, turn_name};
+use fizeau::experiment::turn_name;
+use fizeau::harness::StoredRun;
 use fizeau::metrics::{
     ComparedRequests, ComparisonSettings, ComparisonTable, FigureChoice, Pairing, RoundFigures,
     Side,

@@ -3,7 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
-use fizeau::harness::{AbPrompts, AbSpec, LevelSize, Load, Rounds, TextAfter};
+use fizeau::experiment::{AbPrompts, AbSpec, Rounds};
+use fizeau::harness::{LevelSize, Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;

@@ -1,7 +1,7 @@
 //! `fizeau search`, and `fizeau simulate --search`.
 
 use clap::{Args, ValueEnum};
-use fizeau::harness::Over;
+use fizeau::experiment::Over;
 
 use super::SweepArgs;
 

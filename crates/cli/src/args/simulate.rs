@@ -3,7 +3,7 @@
 use clap::builder::ArgPredicate;
 use clap::{Arg, ArgAction, Args};
 use fizeau::core::Nanos;
-use fizeau::harness::LoadSearchSpec;
+use fizeau::experiment::LoadSearchSpec;
 
 use super::engine::time;
 use super::protocol::refuse;

@@ -3,7 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Nanos, PerSec, Tokens};
-use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
+use fizeau::experiment::{Sweep, SweepSpec};
+use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
 use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
 use fizeau::roofline::Calibration;

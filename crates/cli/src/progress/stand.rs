@@ -4,9 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fizeau::core::{Clock, Nanos, Stamp};
-use fizeau::harness::{
-    Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec,
-};
+use fizeau::experiment::{Sweep, SweepSpec};
+use fizeau::harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Lengths, Spec};
 

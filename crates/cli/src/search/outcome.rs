@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::harness::{
-    Cancel, Judgement, LoadSearch, Measure, Over, Purpose, RunFolder, SearchStep, Trial,
-};
+use fizeau::experiment::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
+use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
 use fizeau::report::{
     Checklist, LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,

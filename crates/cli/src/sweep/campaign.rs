@@ -4,9 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{
-    Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, Sweep, SweptLevel, level_folder,
-};
+use fizeau::experiment::{Sweep, SweptLevel};
+use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, level_folder};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;

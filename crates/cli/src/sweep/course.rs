@@ -6,7 +6,8 @@ mod rising;
 use std::time::Duration;
 
 use fizeau::core::{Nanos, PerSec};
-use fizeau::harness::{LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, rates_up_to};
+use fizeau::experiment::{LevelYield, rates_up_to};
+use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;

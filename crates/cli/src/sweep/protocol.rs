@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fizeau::core::Nanos;
-use fizeau::harness::StopRule;
+use fizeau::experiment::StopRule;
 
 use crate::args::{BudgetArgs, ProtocolArgs};
 use crate::exit::{Fail, Named};

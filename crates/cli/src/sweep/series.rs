@@ -3,7 +3,8 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{LevelAsk, LevelLoad, LevelSize, SweepSpec};
+use fizeau::experiment::SweepSpec;
+use fizeau::harness::{LevelAsk, LevelLoad, LevelSize};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;

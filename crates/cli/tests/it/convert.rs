@@ -178,7 +178,6 @@ fn a_run_goes_out_in_every_form_and_comes_in_again() {
         "aiperf",
         "guidellm",
         "genai-perf",
-        "llmperf",
         "inference-perf",
     ];
     for format in formats {

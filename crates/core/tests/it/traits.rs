@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fizeau_core::{
-    Clock, Nanos, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink, Timer, TokenCounter,
-    Tokens, Transport,
+    Clock, Nanos, Release, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink, Timer,
+    TokenCounter, Tokens, Transport,
 };
 
 struct Ticking(Cell<u64>);
@@ -33,10 +33,9 @@ impl Transport for Echo {
     fn send(
         &self,
         _: &Request,
-        intended: Stamp,
-        _: Stamp,
+        release: Release,
     ) -> impl Future<Output = Result<Tape, Infallible>> {
-        ready(Ok(Tape::sent_at(intended)))
+        ready(Ok(Tape::sent_at(release.intended)))
     }
 }
 

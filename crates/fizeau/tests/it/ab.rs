@@ -4,7 +4,7 @@
 mod counts;
 mod weather;
 
-use fizeau::harness::AbTurn;
+use fizeau::experiment::AbTurn;
 use fizeau::metrics::{Answer, Figure};
 
 use counts::{Design, FEW, alarm, compared, count};

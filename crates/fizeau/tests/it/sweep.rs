@@ -3,9 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{PerSec, Seconds, Tape, Tokens};
-use fizeau::harness::{
-    Cancel, LevelLoad, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec, SweptLevel,
-};
+use fizeau::experiment::{Sweep, SweepSpec, SweptLevel};
+use fizeau::harness::{Cancel, LevelLoad, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Verdict;
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
 use fizeau::report::{LengthTally, LightCurve};

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Failure, Nanos, Request, Stamp, StampSource, Tape, Timer, Transport};
+use fizeau_core::{
+    Clock, Failure, Nanos, Release, Request, Stamp, StampSource, Tape, Timer, Transport,
+};
 
 use super::Preconnect;
 
@@ -110,14 +112,9 @@ pub(super) struct Counted<T> {
 impl<T: Transport> Transport for Counted<T> {
     type Error = T::Error;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, T::Error> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, T::Error> {
         let in_flight = InFlight::begin(&self.nap);
-        let sent = self.transport.send(request, intended, released).await;
+        let sent = self.transport.send(request, release).await;
         drop(in_flight);
         sent.inspect(|tape| self.nap.note(tape))
     }

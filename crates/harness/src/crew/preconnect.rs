@@ -12,12 +12,12 @@ use crate::Recounted;
 /// One without connections has nothing to do and implements it with an empty body:
 ///
 /// ```
-/// # use fizeau_core::{Request, Stamp, Tape, Transport};
+/// # use fizeau_core::{Release, Request, Tape, Transport};
 /// struct InProcess;
 /// # impl Transport for InProcess {
 /// #     type Error = std::convert::Infallible;
-/// #     async fn send(&self, _: &Request, at: Stamp, _: Stamp) -> Result<Tape, Self::Error> {
-/// #         Ok(Tape::sent_at(at))
+/// #     async fn send(&self, _: &Request, release: Release) -> Result<Tape, Self::Error> {
+/// #         Ok(Tape::sent_at(release.released))
 /// #     }
 /// # }
 /// impl fizeau_harness::Preconnect for InProcess {}

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use fizeau_core::{Nanos, Part, RequestSource, Stamp, Tape, Timer, Transport};
+use fizeau_core::{Nanos, Part, Release, RequestSource, Stamp, Tape, Timer, Transport};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::flight::{Landed, Urgency, Yielding, fly, launch};
@@ -114,8 +114,9 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             if let Some(line) = &mut open
                 && let Some(leaving) = line.departure(now, slots).await
             {
-                manifest.enter(&leaving.request, leaving.intended, now);
-                let flight = launch(Box::pin(fly(self.transport, leaving, now))).await;
+                let release = Release { intended: leaving.intended, released: now };
+                manifest.enter(&leaving.request, release);
+                let flight = launch(Box::pin(fly(self.transport, leaving, release))).await;
                 flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
                 if let Err(error) = line.refill(source) {
                     break Err(DriveError::Source(error));

@@ -5,7 +5,7 @@ use std::future::{Future, Ready, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use fizeau_core::{Clock, Part, RequestId, Stamp, Tape, Transport};
+use fizeau_core::{Clock, Part, Release, RequestId, Stamp, Tape, Transport};
 use futures_util::future::Either;
 
 use super::line::Departure;
@@ -17,14 +17,14 @@ pub(super) struct Landed<E> {
     pub(super) sent: Result<Tape, E>,
 }
 
-/// Sends what leaves, `released` now.
+/// Sends what leaves, as `release` says.
 pub(super) async fn fly<T: Transport>(
     transport: &T,
     leaving: Departure,
-    released: Stamp,
+    release: Release,
 ) -> Landed<T::Error> {
-    let Departure { request, intended, keeps_slot } = leaving;
-    let mut sent = transport.send(&request, intended, released).await;
+    let Departure { request, keeps_slot, .. } = leaving;
+    let mut sent = transport.send(&request, release).await;
     if let Ok(tape) = &mut sent {
         // What follows from a tape hangs on these, whether the transport copied them or not.
         (tape.session, tape.turn, tape.part) = (request.session, request.turn, request.part);

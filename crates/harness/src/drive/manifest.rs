@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fizeau_core::{
-    Asked, Failure, FailureClass, Marks, Outcome, Part, Request, RequestId, SessionId, Stamp, Tape,
+    Asked, Failure, FailureClass, Marks, Outcome, Part, Release, Request, RequestId, SessionId,
+    Stamp, Tape,
 };
 
 use crate::InFlight;
@@ -21,8 +22,7 @@ struct Entry {
     part: Part,
     model: Option<Arc<str>>,
     asked: Asked,
-    intended: Stamp,
-    released: Stamp,
+    release: Release,
 }
 
 impl Manifest {
@@ -31,7 +31,7 @@ impl Manifest {
         Self { entries: BTreeMap::new(), count }
     }
 
-    pub(super) fn enter(&mut self, request: &Request, intended: Stamp, released: Stamp) {
+    pub(super) fn enter(&mut self, request: &Request, release: Release) {
         let asked = Asked {
             input_tokens: request.input_tokens,
             output_tokens: request.max_output_tokens,
@@ -39,7 +39,7 @@ impl Manifest {
         };
         let Request { session, turn, part, .. } = *request;
         let model = request.model.clone();
-        let entry = Entry { session, turn, part, model, asked, intended, released };
+        let entry = Entry { session, turn, part, model, asked, release };
         self.entries.insert(request.id, entry);
         self.count.iter().for_each(InFlight::left);
     }
@@ -61,12 +61,12 @@ impl Manifest {
             part: entry.part,
             model: entry.model,
             asked: entry.asked,
-            marks: Marks { end: Some(now), ..Marks::released(entry.intended, entry.released) },
+            marks: Marks { end: Some(now), ..Marks::released(entry.release) },
             outcome: Outcome::Failed(Failure::new(
                 FailureClass::Cancelled,
                 "the run was called off while this request was in flight",
             )),
-            ..Tape::sent_at(entry.released)
+            ..Tape::sent_at(entry.release.released)
         })
     }
 }

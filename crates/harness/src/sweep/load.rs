@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Nanos, PerSec};
-use fizeau_workload::{Arrivals, Rescale, Seed, Spacing};
+use fizeau_workload::Seed;
 use serde::Serialize;
 
 /// How hard a level of a sweep presses.
@@ -59,17 +59,6 @@ impl LevelLoad {
         match self {
             Self::Concurrency(slots) => slots.get().into(),
             Self::Rate(rate) => rate.get(),
-        }
-    }
-
-    /// When requests leave. `spacing` is for open loops.
-    pub(super) fn arrivals(self, spacing: Spacing) -> Arrivals {
-        match (self, spacing) {
-            (Self::Concurrency(_), _) => Arrivals::ClosedLoop,
-            (Self::Rate(rate), Spacing::Even) => Arrivals::Constant { rate },
-            (Self::Rate(rate), Spacing::Random { burstiness }) => {
-                Arrivals::Gamma { rate, burstiness, rescale: Rescale::None }
-            }
         }
     }
 

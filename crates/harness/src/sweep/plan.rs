@@ -1,11 +1,10 @@
 //! What a level is to be, for its record.
 
-use fizeau_core::{Millis, Nanos};
-use fizeau_metrics::{Precision, WindowChoice};
-use fizeau_workload::Spacing;
+use fizeau_core::Millis;
+use fizeau_metrics::WindowChoice;
 use serde::Serialize;
 
-use super::{LevelAsk, LevelLoad, SweepSpec};
+use super::LevelLoad;
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
@@ -85,42 +84,12 @@ impl From<WindowChoice> for WindowPlan {
     }
 }
 
-impl SweepSpec {
-    /// What the level that is asked for is to be.
-    #[must_use]
-    pub fn level_plan(&self, ask: LevelAsk) -> LevelPlan {
-        let LevelAsk { load, visit, size } = ask;
-        let cv_squared = match self.spacing {
-            Spacing::Even => 0.0,
-            Spacing::Random { burstiness } => 1.0 / burstiness,
-        };
-        LevelPlan {
-            load: Some(load),
-            visit: Some(visit),
-            role: None,
-            requests: size.requests_at(load).get(),
-            warmup_requests: size.warmup_at(load),
-            max_in_flight: load.concurrency().map(std::num::NonZeroU32::get),
-            arrivals: match load {
-                LevelLoad::Concurrency(_) => None,
-                LevelLoad::Rate(rate) => {
-                    Some(PlannedArrivals { rate_per_s: rate.get(), cv_squared })
-                }
-            },
-            release_for_ms: size.time.map(Nanos::to_millis),
-            seed: Some(load.seed(self.workload.seed, visit).0),
-            window: self.window.into(),
-            until: self.until.as_ref().map(Precision::to_string),
-        }
-    }
-}
-
 /// The schema of `level.json`.
 pub(crate) const LEVEL: &str = "fizeau.level/1";
 
 /// `level.json`: what the level beside it is to be, written before its first request.
 #[derive(Debug, Serialize)]
-pub(super) struct LevelDocument {
+pub struct LevelDocument {
     schema: &'static str,
     version: &'static str,
     #[serde(flatten)]
@@ -128,7 +97,9 @@ pub(super) struct LevelDocument {
 }
 
 impl LevelDocument {
-    pub(super) const fn new(plan: LevelPlan) -> Self {
+    /// Of this plan.
+    #[must_use]
+    pub const fn new(plan: LevelPlan) -> Self {
         Self { schema: LEVEL, version: env!("CARGO_PKG_VERSION"), plan }
     }
 }

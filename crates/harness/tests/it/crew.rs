@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
-    Arrival, Channel, Clock, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Request, Stamp,
-    Tape, TapeSink, Transport,
+    Arrival, Channel, Clock, Failure, FailureClass, Marks, Nanos, Outcome, Part, PerSec, Release,
+    Request, Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
-    Cancel, Crew, DriveError, Ended, LevelLoad, LevelRun, Load, Measure, Notice, Observer,
-    PlannedLevel, Preconnect, Sweep, SweepSpec,
+    Cancel, Crew, DriveError, Ended, LevelRun, Load, Measure, Notice, Observer, PlannedLevel,
+    Preconnect,
 };
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
@@ -74,14 +74,14 @@ impl Drop for InFlight<'_> {
 impl Transport for Fake {
     type Error = NoRoute;
 
-    async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, NoRoute> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, NoRoute> {
         let seen = &*self.seen;
         let now = seen.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         let _in_flight = InFlight(seen);
         seen.most_in_flight.fetch_max(now, Ordering::SeqCst);
         if request.part == Part::Probe {
             seen.probes.lock().unwrap().push(self.worker);
-            return Ok(Tape { request: request.id, ..Tape::sent_at(r) });
+            return Ok(Tape { request: request.id, ..Tape::sent_at(release.released) });
         }
         seen.sent.lock().unwrap().push((self.worker, request.id.0));
         match (self.fate)(request.id.0) {
@@ -94,13 +94,17 @@ impl Transport for Fake {
                 }
             }
             Fate::At(after) => {
-                while self.clock.now() < i + after {
+                while self.clock.now() < release.intended + after {
                     tokio::task::yield_now().await;
                 }
             }
             Fate::Fails => {
                 let outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "by design"));
-                return Ok(Tape { request: request.id, outcome, ..Tape::sent_at(r) });
+                return Ok(Tape {
+                    request: request.id,
+                    outcome,
+                    ..Tape::sent_at(release.released)
+                });
             }
             Fate::Hangs => std::future::pending().await,
             Fate::Panics => panic!("the worker's own panic"),
@@ -109,11 +113,11 @@ impl Transport for Fake {
         for _ in 0..request.id.0 * 7 % 11 {
             tokio::task::yield_now().await;
         }
-        let mut tape = Tape::sent_at(r);
+        let mut tape = Tape::sent_at(release.released);
         tape.request = request.id;
         tape.text = Some(format!("reply {}", request.id));
-        (tape.marks.intended, tape.marks.released, tape.marks.end) = (i, r, Some(self.clock.now()));
-        tape.arrivals.push(Arrival::tokens(r, 1, Channel::Visible));
+        tape.marks = Marks { end: Some(self.clock.now()), ..Marks::released(release) };
+        tape.arrivals.push(Arrival::tokens(release.released, 1, Channel::Visible));
         Ok(tape)
     }
 }
@@ -356,16 +360,17 @@ fn connections_that_cannot_be_made_are_told_before_a_level() {
 }
 
 #[test]
-fn a_sweep_keeps_its_crew_and_its_transports() {
+fn levels_share_a_crew_and_its_transports() {
     let mut stand = Stand::new(2, answered);
-    let levels = [1, 2, 4].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
-    let workload = Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() };
-    let spec = SweepSpec::new(levels, workload);
-    let mut sweep = Sweep::new(&mut stand.crew, &spec, None);
+    let workload = Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(100).unwrap() };
+    let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..workload }).unwrap();
     let mut threads = Vec::new();
-    while let Some(level) = block_on(sweep.next_level(&mut ())).unwrap() {
-        assert_eq!(level.run.summary.requests.completed, 100);
-        threads.push(level.run.client.watch.threads);
+    for slots in [1, 2, 4] {
+        let load = Load { max_in_flight: NonZeroU32::new(slots), stop_after: None };
+        let level = PlannedLevel::new(&plan, load);
+        let run = block_on(stand.crew.measure(level, &mut Vec::new(), &mut ())).unwrap();
+        assert_eq!(run.summary.requests.completed, 100);
+        threads.push(run.client.watch.threads);
     }
     assert_eq!(threads, [1, 2, 2], "a worker without a slot measures nothing");
     assert_eq!(stand.seen.made.load(Ordering::SeqCst), 2);

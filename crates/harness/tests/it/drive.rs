@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use fizeau_core::{
-    Clock, FailureClass, Nanos, Outcome, Part, Request, RequestSource, Scheduled, Stamp, Tape,
-    TapeSink, Timer, Transport,
+    Clock, FailureClass, Nanos, Outcome, Part, Release, Request, RequestSource, Scheduled, Stamp,
+    Tape, TapeSink, Timer, Transport,
 };
 use fizeau_harness::{Cancel, DriveError, Ended, Load, drive};
 use proptest::prelude::*;
@@ -231,9 +231,9 @@ fn a_released_request_is_sent_before_anything_else_is_done() {
     struct Sending<'a>(Server<'a>, &'a RefCell<Vec<String>>);
     impl Transport for Sending<'_> {
         type Error = Infallible;
-        async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
+        async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
             self.1.borrow_mut().push(format!("send {}", request.id.0));
-            self.0.send(request, i, r).await
+            self.0.send(request, release).await
         }
     }
     struct Keeping<'a>(&'a RefCell<Vec<String>>);
@@ -276,7 +276,7 @@ fn a_due_request_does_not_wait_for_all_that_have_something_to_read() {
     }
     let sent = streams.sent.borrow();
     assert_eq!(sent.len(), 101);
-    assert_eq!(sent[100], (Part::Load, at(250), at(250)));
+    assert_eq!(sent[100], (Part::Load, Release::at(at(250))));
 }
 
 proptest! {

@@ -1,12 +1,12 @@
 //! What a watcher reads of the requests in flight.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 
 use fizeau_core::Nanos;
 use fizeau_harness::{
-    Cancel, InFlight, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec,
+    Cancel, InFlight, Load, Measure, Notice, Observer, PlannedLevel, Rig, SelfWatch,
 };
-use fizeau_workload::{Lengths, Spec};
+use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
 
 use crate::stand::{Paused, Server, paused};
 
@@ -37,14 +37,15 @@ fn read(off: Option<usize>) -> Reader {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
-        let size = LevelSize { requests: NonZeroU64::new(20), time: None, warmup: Some(3) };
-        let load = LevelLoad::Concurrency(NonZeroU32::new(4).unwrap());
-        let spec = SweepSpec { size, ..SweepSpec::new([load], workload) };
+        let mut rig =
+            Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(20).unwrap() };
+        let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..workload }).unwrap();
+        let load = Load { max_in_flight: NonZeroU32::new(4), stop_after: None };
+        let level = PlannedLevel { warmup: 3, ..PlannedLevel::new(&plan, load) };
         let off = off.map(|after| (after, cancel.clone()));
         let mut reader = Reader { off, ..Reader::default() };
-        Sweep::new(rig, &spec, None).next_level(&mut reader).await.unwrap().unwrap();
+        rig.measure(level, &mut Vec::new(), &mut reader).await.unwrap();
         reader
     })
 }

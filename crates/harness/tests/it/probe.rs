@@ -105,9 +105,10 @@ fn a_due_probe_does_not_wait_for_all_of_the_load() {
         streams.wake();
     }
     let sent = streams.sent.borrow();
-    let probes: Vec<_> = sent.iter().filter(|(part, ..)| *part == Part::Probe).collect();
+    let probes: Vec<_> = sent.iter().filter(|(part, _)| *part == Part::Probe).collect();
     assert!(probes.len() >= 10, "{}", probes.len());
-    let late = probes.iter().map(|(_, due, released)| released.saturating_since(*due)).max();
+    let late =
+        probes.iter().map(|(_, release)| release.released.saturating_since(release.intended)).max();
     assert_eq!(late, Some(Nanos::ZERO));
 }
 

@@ -1,7 +1,7 @@
 use std::convert::Infallible;
 
 use fizeau_core::{
-    Arrival, Channel, Request, Stamp, Tape, TokenCounter, TokenSource, Tokens, Transport,
+    Arrival, Channel, Release, Request, Stamp, Tape, TokenCounter, TokenSource, Tokens, Transport,
 };
 use fizeau_harness::Recounted;
 
@@ -13,7 +13,8 @@ struct Mute(TokenSource);
 impl Transport for Mute {
     type Error = Infallible;
 
-    async fn send(&self, _: &Request, at: Stamp, _: Stamp) -> Result<Tape, Infallible> {
+    async fn send(&self, _: &Request, release: Release) -> Result<Tape, Infallible> {
+        let at = release.released;
         let mut tape = Tape::sent_at(at);
         tape.arrivals = vec![Arrival::tokens(at, 1, Channel::Visible); 3];
         tape.token_source = self.0;
@@ -34,7 +35,7 @@ impl TokenCounter for Words {
 
 fn sent<K: TokenCounter>(source: TokenSource, counter: Option<K>) -> Tape {
     let transport = Recounted { transport: Mute(source), counter };
-    paused(transport.send(&request(0), Stamp::EPOCH, Stamp::EPOCH)).unwrap()
+    paused(transport.send(&request(0), Release::at(Stamp::EPOCH))).unwrap()
 }
 
 #[test]

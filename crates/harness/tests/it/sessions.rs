@@ -6,7 +6,8 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{
-    Nanos, Part, PerSec, Prompt, Request, Seconds, SessionId, Stamp, Tape, TapeSink, Transport,
+    Nanos, Part, PerSec, Prompt, Release, Request, Seconds, SessionId, Stamp, Tape, TapeSink,
+    Transport,
 };
 use fizeau_harness::{
     Cancel, DriveError, Driven, Ended, LevelRun, Load, Measure, PlannedLevel, Rig, SelfWatch,
@@ -194,11 +195,11 @@ struct Reading<'a> {
 impl Transport for Reading<'_> {
     type Error = Infallible;
 
-    async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         if let Prompt::Text(text) = &request.prompt {
             self.prompts.borrow_mut().insert(request.id.0, text.clone());
         }
-        self.server.send(request, i, r).await
+        self.server.send(request, release).await
     }
 }
 
@@ -231,8 +232,8 @@ fn a_transport_that_keeps_no_text_cannot_go_on_and_says_so() {
     struct Mute<'a>(Server<'a>);
     impl Transport for Mute<'_> {
         type Error = Infallible;
-        async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
-            let tape = self.0.send(request, i, r).await?;
+        async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
+            let tape = self.0.send(request, release).await?;
             Ok(Tape { text: None, ..tape })
         }
     }

@@ -7,7 +7,8 @@ use std::task::{Poll, Waker};
 
 use fizeau_core::{
     Arrival, Channel, Clock, EosRule, Failure, FailureClass, Finish, Marks, Nanos, Outcome, Part,
-    Prompt, Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Tokens, Transport,
+    Prompt, Release, Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Tokens,
+    Transport,
 };
 
 /// Runs `test` on a runtime whose clock jumps instead of sleeping.
@@ -63,12 +64,7 @@ impl<'a> Server<'a> {
 impl Transport for Server<'_> {
     type Error = Infallible;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         let sent = self.time.now();
         self.in_flight.set(self.in_flight.get() + 1);
         self.most_in_flight.set(self.most_in_flight.get().max(self.in_flight.get()));
@@ -79,8 +75,7 @@ impl Transport for Server<'_> {
         let mut tape = Tape::sent_at(sent);
         (tape.request, tape.session, tape.turn) = (request.id, request.session, request.turn);
         tape.text = Some(format!("reply {}", request.id));
-        tape.marks =
-            Marks { send_start: Some(sent), end: Some(end), ..Marks::released(intended, released) };
+        tape.marks = Marks { send_start: Some(sent), end: Some(end), ..Marks::released(release) };
         tape.outcome = Outcome::Complete(Finish::Length);
         tape.arrivals.push(Arrival::tokens(end, 1, Channel::Visible));
         if self.fail_every.is_some_and(|every| request.id.0.is_multiple_of(every)) {
@@ -138,8 +133,8 @@ impl Timer for Readings {
 pub(crate) struct Streams<'a> {
     readings: &'a Readings,
     asleep: RefCell<Vec<Waker>>,
-    /// What was sent, when it was intended and when it was released.
-    pub(crate) sent: RefCell<Vec<(Part, Stamp, Stamp)>>,
+    /// What was sent, and when.
+    pub(crate) sent: RefCell<Vec<(Part, Release)>>,
 }
 
 impl<'a> Streams<'a> {
@@ -155,8 +150,8 @@ impl<'a> Streams<'a> {
 impl Transport for Streams<'_> {
     type Error = Infallible;
 
-    async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
-        self.sent.borrow_mut().push((request.part, i, r));
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
+        self.sent.borrow_mut().push((request.part, release));
         poll_fn(|cx| {
             self.readings.0.set(self.readings.0.get() + 1);
             self.asleep.borrow_mut().push(cx.waker().clone());

@@ -1,13 +1,10 @@
 //! Levels that end once figures are known well enough, in virtual time.
 
 use std::convert::Infallible;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, Request, Stamp, Tape, Transport};
-use fizeau_harness::{
-    Cancel, Ended, LevelLoad, LevelRun, LevelSize, Load, Measure, PlannedLevel, Rig, SelfWatch,
-    Sweep, SweepSpec,
-};
+use fizeau_core::{Nanos, Release, Request, Tape, Transport};
+use fizeau_harness::{Cancel, Ended, LevelRun, Load, Measure, PlannedLevel, Rig, SelfWatch};
 use fizeau_metrics::{Precision, RandomBits, ResampleSeed, Support};
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
 
@@ -19,15 +16,10 @@ struct Uneven<'a>(&'a Paused);
 impl Transport for Uneven<'_> {
     type Error = Infallible;
 
-    async fn send(
-        &self,
-        request: &Request,
-        intended: Stamp,
-        released: Stamp,
-    ) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         let service =
             Nanos::from_millis(50 + RandomBits::new(ResampleSeed(request.id.0)).below(101));
-        Server::new(self.0, service).send(request, intended, released).await
+        Server::new(self.0, service).send(request, release).await
     }
 }
 
@@ -94,30 +86,29 @@ fn a_plan_that_is_too_short_says_what_it_came_to() {
 }
 
 /// Levels of 1, 2 and 8 slots, of at most 100,000 requests each and for at most so long.
-fn swept(asked: &str, time: Nanos) -> Vec<LevelRun> {
-    let levels = [1, 2, 8].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
-    let workload = Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(1).unwrap() };
-    let spec = SweepSpec {
-        size: LevelSize { requests: NonZeroU64::new(100_000), time: Some(time), warmup: Some(2) },
-        until: Some(asked.parse().unwrap()),
-        ..SweepSpec::new(levels, workload)
-    };
+fn levels(asked: &str, most: Nanos) -> Vec<LevelRun> {
+    let asked: Precision = asked.parse().unwrap();
+    let spec = Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(100_000).unwrap() };
+    let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..spec }).unwrap();
     paused(async {
         let time = Paused::new();
         let (transport, cancel) = (Uneven(&time), Cancel::new());
         let (transport, timer, watch) = (&transport, &time, SelfWatch::Off);
-        let mut sweep = Sweep::new(Rig { transport, timer, watch, cancel: &cancel }, &spec, None);
+        let mut rig = Rig { transport, timer, watch, cancel: &cancel };
         let mut runs = Vec::new();
-        while let Some(level) = sweep.next_level(&mut ()).await.unwrap() {
-            runs.push(level.run);
+        for slots in [1, 2, 8] {
+            let load = Load { max_in_flight: NonZeroU32::new(slots), stop_after: Some(most) };
+            let level =
+                PlannedLevel { warmup: 2, until: Some(&asked), ..PlannedLevel::new(&plan, load) };
+            runs.push(rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap());
         }
         runs
     })
 }
 
 #[test]
-fn each_level_of_a_sweep_ends_by_itself_once_the_figure_is_known() {
-    let runs = swept("mean e2el ci=2%", Nanos::from_secs(3_600));
+fn each_level_ends_by_itself_once_the_figure_is_known() {
+    let runs = levels("mean e2el ci=2%", Nanos::from_secs(3_600));
     assert_eq!(runs.len(), 3);
     for run in runs {
         assert_eq!(run.driven.ended, Ended::Enough);
@@ -129,7 +120,7 @@ fn each_level_of_a_sweep_ends_by_itself_once_the_figure_is_known() {
 /// A service takes 0.1 s, so that 20 s are 200 requests for one slot and 1,600 for eight.
 #[test]
 fn a_level_whose_time_is_up_says_that_it_is_not_known() {
-    let runs = swept("mean e2el ci=2%", Nanos::from_secs(20));
+    let runs = levels("mean e2el ci=2%", Nanos::from_secs(20));
     let ended: Vec<_> = runs.iter().map(|run| (run.driven.ended, run.is_precise())).collect();
     assert_eq!(ended[0], (Ended::TimeUp, false));
     assert_eq!(ended[2], (Ended::Enough, true));

@@ -2,22 +2,13 @@
 
 use super::{
     ForeignError, ForeignFile, ForeignFormat, ImportedLevel, aiperf::AiPerf, genai_perf::GenAiPerf,
-    guidellm::GuideLlm, inference_perf::InferencePerf, llmperf::LlmPerf, sglang::Sglang,
-    vllm::VllmPython, vllm_rust::VllmRust, vllm_sweep::VllmSweep,
+    guidellm::GuideLlm, inference_perf::InferencePerf, sglang::Sglang, vllm::VllmPython,
+    vllm_rust::VllmRust, vllm_sweep::VllmSweep,
 };
 
 /// The more peculiar before the more general: the first that recognises a file has it.
-const FORMATS: [&dyn ForeignFormat; 9] = [
-    &VllmSweep,
-    &VllmRust,
-    &VllmPython,
-    &Sglang,
-    &AiPerf,
-    &GuideLlm,
-    &GenAiPerf,
-    &LlmPerf,
-    &InferencePerf,
-];
+const FORMATS: [&dyn ForeignFormat; 8] =
+    [&VllmSweep, &VllmRust, &VllmPython, &Sglang, &AiPerf, &GuideLlm, &GenAiPerf, &InferencePerf];
 
 /// The formats that are known.
 ///

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use fizeau_core::{EosRule, Nanos, Prompt, Request, RequestId, Stamp, Tape, Tokens, Transport};
+use fizeau_core::{
+    EosRule, Nanos, Prompt, Release, Request, RequestId, Stamp, Tape, Tokens, Transport,
+};
 use fizeau_roofline::{Device, KnownModel, Model, System};
 use fizeau_sim::{Emission, Job, JobId, Overheads, Serve, SimTransport, StepLoad};
 
@@ -43,7 +45,7 @@ pub(crate) fn request(id: u64, prompt: u64, output: u64) -> Request {
 
 /// Sends a request at once; the error type has no values.
 pub(crate) async fn send(transport: &SimTransport, request: Request) -> Tape {
-    let Ok(tape) = transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await;
+    let Ok(tape) = transport.send(&request, Release::at(Stamp::EPOCH)).await;
     tape
 }
 

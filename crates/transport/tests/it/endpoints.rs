@@ -1,7 +1,7 @@
 //! Several endpoints, and connections that are not kept.
 
 use fizeau_core::{
-    Connection, EosRule, FailureClass, Prompt, Request, RequestId, Stamp, Tape, Transport,
+    Connection, EosRule, FailureClass, Prompt, Release, Request, RequestId, Stamp, Tape, Transport,
 };
 use fizeau_transport::{Balance, ConnectionUse, HttpTransport, MonotonicClock, Target};
 
@@ -15,7 +15,7 @@ fn numbered(id: u64) -> Request {
 }
 
 async fn ask_for(transport: &HttpTransport<MonotonicClock>, id: u64) -> Tape {
-    transport.send(&numbered(id), Stamp::EPOCH, Stamp::EPOCH).await.unwrap()
+    transport.send(&numbered(id), Release::at(Stamp::EPOCH)).await.unwrap()
 }
 
 /// A server that answers `count` requests on one connection.

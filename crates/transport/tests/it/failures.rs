@@ -4,7 +4,8 @@ use std::io::Write;
 use std::net::TcpListener;
 
 use fizeau_core::{
-    Connection, EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Stamp, Tape, Transport,
+    Connection, EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Release, Stamp, Tape,
+    Transport,
 };
 use fizeau_transport::{Secret, Timeouts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -135,7 +136,7 @@ async fn a_request_refused_half_way() {
     });
     let transport = transport(target(&format!("http://{address}")));
     let long = request(Prompt::Text("x".repeat(32 << 20)), EosRule::Ignore);
-    let tape = transport.send(&long, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
+    let tape = transport.send(&long, Release::at(Stamp::EPOCH)).await.unwrap();
     check_failure(&tape, FailureClass::Status, Some(413), "413 Payload Too Large: long");
     assert!(format!("{transport:?}").contains("0 idle"), "half a request is still to be sent");
     drop(done);
@@ -164,7 +165,7 @@ async fn a_request_answered_early_is_sent_to_its_end() {
     let transport = transport(target(&format!("http://{address}")).timeouts(limits));
     let prompt = "x".repeat(usize::try_from(long).unwrap());
     let asked = request(Prompt::Text(prompt), EosRule::Ignore);
-    let tape = transport.send(&asked, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
+    let tape = transport.send(&asked, Release::at(Stamp::EPOCH)).await.unwrap();
     assert!(tape.is_success(), "{:?}", tape.outcome);
     assert_eq!(server.await.unwrap(), long);
 }

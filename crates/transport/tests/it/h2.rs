@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use fizeau_core::{Connection, EosRule, FailureClass, Nanos, Prompt, Stamp, Tape, Transport};
+use fizeau_core::{
+    Connection, EosRule, FailureClass, Nanos, Prompt, Release, Stamp, Tape, Transport,
+};
 use fizeau_transport::{ConnectionUse, HttpTransport, HttpVersion, MonotonicClock, Timeouts};
 use futures_util::future::join_all;
 use http_body_util::{BodyExt, Full};
@@ -164,7 +166,7 @@ async fn a_long_prompt_waits_for_the_servers_window_and_arrives_whole() {
     let server = Server::run(1).await;
     let transport = speaking(&server.url(), 100);
     let long = request(Prompt::Text("hi ".repeat(100_000)), EosRule::Ignore);
-    let tape = transport.send(&long, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
+    let tape = transport.send(&long, Release::at(Stamp::EPOCH)).await.unwrap();
     assert!(tape.is_success(), "{tape:?}");
     let requests = server.requests.lock().unwrap().clone();
     let length: usize = requests[0].rsplit(' ').next().unwrap().parse().unwrap();

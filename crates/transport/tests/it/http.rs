@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 use fizeau_core::{
-    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Stamp, StampSource,
-    Tape, Transport,
+    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Release, Stamp,
+    StampSource, Tape, Transport,
 };
 use fizeau_transport::{
     Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice, Target, Timeouts,
@@ -27,7 +27,7 @@ pub(crate) fn transport(target: Target) -> HttpTransport<MonotonicClock> {
 
 pub(crate) async fn ask(transport: &HttpTransport<MonotonicClock>) -> Tape {
     let request = request(Prompt::Text("hi".into()), EosRule::Ignore);
-    transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await.unwrap()
+    transport.send(&request, Release::at(Stamp::EPOCH)).await.unwrap()
 }
 
 pub(crate) fn good() -> String {

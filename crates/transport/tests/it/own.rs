@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fizeau_core::{EosRule, Part, Prompt, Request, Stamp, Tape, Transport};
+use fizeau_core::{EosRule, Part, Prompt, Release, Request, Stamp, Tape, Transport};
 use fizeau_transport::{
     Backend, ExtraBody, ExtraBodyError, HttpTransport, HttpVersion, MonotonicClock, Proxy,
     RequestError, Target,
@@ -28,7 +28,7 @@ async fn send(
     transport: &HttpTransport<MonotonicClock>,
     request: &Request,
 ) -> Result<Tape, RequestError> {
-    transport.send(request, Stamp::EPOCH, Stamp::EPOCH).await
+    transport.send(request, Release::at(Stamp::EPOCH)).await
 }
 
 /// Path and body of what `requests` come to against `backend` on `path`, its own if none.

@@ -1,7 +1,8 @@
 //! Where a further level tells most, by what was measured.
 
 use fizeau::core::Millis;
-use fizeau::harness::{LevelLoad, Measure, Tried, load_between};
+use fizeau::experiment::{Tried, load_between};
+use fizeau::harness::{LevelLoad, Measure};
 use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
 use fizeau::report::LevelReport;

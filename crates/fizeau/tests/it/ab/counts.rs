@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use fizeau::harness::{AbTurn, Rounds};
+use fizeau::experiment::{AbTurn, Rounds};
 use fizeau::metrics::{
     Answer, ComparisonSettings, ComparisonTable, FigureChoice, RoundFigures, Side,
 };

@@ -5,10 +5,8 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use fizeau::core::{Clock, Nanos, Stamp, Tokens};
-use fizeau::harness::{
-    Ab, AbPrompts, AbSpec, AbTurn, Cancel, Load, Notice, Observer, Rig, Rounds, SelfWatch,
-    TextAfter,
-};
+use fizeau::experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds};
+use fizeau::harness::{Cancel, Load, Notice, Observer, Rig, SelfWatch, TextAfter};
 use fizeau::metrics::{GoodputGoals, Side};
 use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 use fizeau::workload::{Lengths, Seed, Spec};

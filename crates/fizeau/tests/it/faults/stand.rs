@@ -3,7 +3,9 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use fizeau::core::{EosRule, Nanos, Prompt, Request, RequestId, Stamp, Tape, Tokens, Transport};
+use fizeau::core::{
+    EosRule, Nanos, Prompt, Release, Request, RequestId, Stamp, Tape, Tokens, Transport,
+};
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{Faults, Server, ServerConfig, ServerHandle};
 use fizeau::transport::{Backend, HttpTransport, KeepText, MonotonicClock, Target, Timeouts};
@@ -47,7 +49,7 @@ pub(crate) async fn ask_about(prompt: &str, target: Target) -> Tape {
     let request = Request::new(RequestId(0), prompt, Tokens::new(TOKENS));
     let request = Request { eos: EosRule::Ignore, ..request };
     let transport = HttpTransport::new(target, MonotonicClock::new());
-    transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await.unwrap()
+    transport.send(&request, Release::at(Stamp::EPOCH)).await.unwrap()
 }
 
 /// What the server knows of its requests. Of one that ended with its connection it may know a moment later.

@@ -1,4 +1,4 @@
-//! AIPerf, GuideLLM, GenAI-Perf, LLMPerf and inference-perf.
+//! AIPerf, GuideLLM, GenAI-Perf and inference-perf.
 
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::{GoodputGoals, Peer, PeerSettings, RequestMetrics};
@@ -174,24 +174,6 @@ fn genai_perfs_figures_are_as_aiperfs() {
 }
 
 #[test]
-fn llmperfs_inter_token_latency_and_its_tokens_are_not_taken() {
-    let level = folder(&["llmperf_summary.json"]);
-    let places = [
-        ("requests_per_s", "/results_num_completed_requests_per_min", 1.0 / 60.0),
-        ("mean_ttft_ms", "/results_ttft_s_mean", 1e3),
-        ("p90_ttft_ms", "/results_ttft_s_quantiles_p90", 1e3),
-        ("max_e2el_ms", "/results_end_to_end_latency_s_max", 1e3),
-    ];
-    holds(&level, &record("llmperf_summary.json"), &places);
-    for name in ["mean_tpot_ms", "mean_itl_ms", "output_tps"] {
-        assert_eq!(level.figure(name), None, "{name}");
-    }
-    assert!(why(&level, "tpot").contains("first token"));
-    assert!(why(&level, "output_tps").contains("Llama"));
-    assert_eq!(level.about.date.as_deref(), Some("2026-08-01T12:00:00Z"));
-}
-
-#[test]
 fn inference_perfs_stages_count_once_and_its_requests_are_tapes() {
     let level = folder(&INFERENCE_PERF);
     let at = "/successes/latency";
@@ -216,7 +198,7 @@ fn inference_perfs_stages_count_once_and_its_requests_are_tapes() {
 /// The format, its peer, the document among its files, where figures are in it, and their factors to ours.
 type Case = (&'static str, Peer, [(&'static str, &'static str, f64); 4]);
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 3] = [
     (
         "aiperf",
         Peer::AiPerf,
@@ -235,16 +217,6 @@ const CASES: [Case; 4] = [
             ("output_tps", "output_token_throughput.avg", 1.0),
             ("p50_ttft_ms", "time_to_first_token.p50", 1.0),
             ("mean_e2el_ms", "request_latency.avg", 1.0),
-        ],
-    ),
-    (
-        "llmperf",
-        Peer::LlmPerf,
-        [
-            ("requests_per_s", "results_num_completed_requests_per_min", 1.0 / 60.0),
-            ("mean_ttft_ms", "results_ttft_s_mean", 1e3),
-            ("p50_ttft_ms", "results_ttft_s_quantiles_p50", 1e3),
-            ("mean_e2el_ms", "results_end_to_end_latency_s_mean", 1e3),
         ],
     ),
     (
@@ -301,13 +273,7 @@ proptest! {
 #[test]
 fn files_of_the_tools_form_go_out_as_they_came_in() {
     let goals = GoodputGoals::default();
-    for names in [
-        &AIPERF[..],
-        &["guidellm.json"],
-        &["genai-perf.json"],
-        &["llmperf_summary.json"],
-        &INFERENCE_PERF[..1],
-    ] {
+    for names in [&AIPERF[..], &["guidellm.json"], &["genai-perf.json"], &INFERENCE_PERF[..1]] {
         let own = folder(names);
         let one = ExportLevel { imported: Some(&own), ..level("", &own.tapes, &goals) };
         let files = export(&own.source.format, &[one]);

@@ -6,12 +6,11 @@ use serde_json::{Value, json};
 
 use super::{fixture, import, record};
 
-const FILES: [&str; 13] = [
+const FILES: [&str; 12] = [
     "aiperf/profile_export_aiperf.json",
     "aiperf/profile_export.jsonl",
     "guidellm.json",
     "genai-perf.json",
-    "llmperf_summary.json",
     "inference-perf/stage_0_lifecycle_metrics.json",
     "guidellm-figures.json",
     "vllm.json",

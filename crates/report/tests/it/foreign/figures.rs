@@ -141,7 +141,6 @@ fn a_load_that_is_not_in_the_file_is_none() {
     let levels = [
         level("aiperf-table/profile_export_aiperf.csv"),
         without("inference-perf/summary_lifecycle_metrics.json", "/load_summary", "requested_rate"),
-        without("llmperf_summary.json", "", "num_concurrent_requests"),
         without("guidellm-figures.json", "/benchmarks/0/config", "strategy"),
         without("genai-perf.json", "/input_config", "perf_analyzer"),
     ];

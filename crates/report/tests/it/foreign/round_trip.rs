@@ -1,8 +1,6 @@
 //! Out and in again, and in and out again.
 
-use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens,
-};
+use fizeau_core::{Arrival, Channel, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens};
 use fizeau_metrics::{GoodputGoals, Peer, PeerSettings, RequestMetrics};
 use fizeau_report::{
     ExportLevel, ExportedFile, ForeignFile, ForeignFormats, ImportedLevel, RequestRate, VllmRun,
@@ -266,24 +264,4 @@ fn the_rust_client_dates_its_file_with_the_zone() {
     // That of the Python client may be of any zone.
     let python = import("vllm.json", &fixture("vllm.json")).unwrap().remove(0);
     assert_eq!(date(&ExportLevel { imported: Some(&python), ..own }), "2026-08-01T12:00:00");
-}
-
-#[test]
-fn the_codes_of_llmperfs_errors_are_counted() {
-    let mut tapes = tapes(&vec![(20_000, vec![5_000; 4]); 4]);
-    let failed = |status: Option<u16>| {
-        Outcome::Failed(Failure { status, ..Failure::new(FailureClass::Status, "no") })
-    };
-    for (tape, status) in tapes.iter_mut().zip([Some(200), Some(500), Some(500)]) {
-        tape.outcome = failed(status);
-    }
-    let goals = GoodputGoals::default();
-    let document = |tapes: &[Tape]| -> Value {
-        let files = export("llmperf", &[level("", tapes, &goals)]);
-        serde_json::from_slice(&files[0].bytes).unwrap()
-    };
-    let summary = document(&tapes);
-    assert_eq!(summary["results_number_errors"], 3);
-    assert_eq!(summary["results_error_code_frequency"], "{500: 2, -1: 1}");
-    assert_eq!(document(&tapes[3..])["results_error_code_frequency"], "{}");
 }

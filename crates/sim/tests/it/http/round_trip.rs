@@ -1,7 +1,7 @@
 //! What our own client makes of each dialect.
 
 use fizeau_core::{
-    EosRule, Finish, Outcome, Prompt, Request, RequestId, Stamp, Tape, Tokens, Transport,
+    EosRule, Finish, Outcome, Prompt, Release, Request, RequestId, Stamp, Tape, Tokens, Transport,
 };
 use fizeau_sim::http::{NaturalLength, Server, ServerConfig, SglangText};
 use fizeau_transport::{Backend, ExtraBody, HttpTransport, MonotonicClock, Target};
@@ -31,7 +31,7 @@ async fn told(config: ServerConfig, backend: Backend, eos: EosRule, extra: &str)
     let transport = HttpTransport::new(target, MonotonicClock::new());
     let prompt = Prompt::Text("how fast is light".into());
     let request = Request { eos, ..Request::new(RequestId(1), prompt, Tokens::new(12)) };
-    transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await.unwrap()
+    transport.send(&request, Release::at(Stamp::EPOCH)).await.unwrap()
 }
 
 fn check(backend: Backend, tape: &Tape, tokens: u64) {

@@ -1,5 +1,6 @@
 //! What a level says of the goals.
 
+use fizeau_harness::LevelLoad;
 use fizeau_metrics::{
     Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Quantile, Saturation, Slo,
     Statistic, Support,
@@ -7,7 +8,6 @@ use fizeau_metrics::{
 use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
 
 use super::spec::breaks;
-use crate::sweep::LevelLoad;
 
 /// The most of all requests that may fail at a load that is borne.
 const FAILED: f64 = 0.01;

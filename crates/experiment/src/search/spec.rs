@@ -2,10 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use fizeau_harness::LevelSize;
 use fizeau_metrics::{Comparison, Goal, Metric, Slo};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
-
-use crate::sweep::LevelSize;
 
 /// Which load is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use fizeau_core::{Nanos, Timer};
+use fizeau_harness::{
+    Cancel, DriveError, FolderError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel,
+    RunFolder, TextAfter,
+};
 use fizeau_metrics::{GoodputGoals, Side};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
 
-use crate::drive::{DriveError, Load, TextAfter};
-use crate::level::{LevelRun, Measure, PlannedLevel};
-use crate::observe::{Notice, Observer};
 use crate::sweep::plan_of;
-use crate::{Cancel, FolderError, RunFolder};
 
 /// What an A/B run asks of both sides.
 #[derive(Debug, Clone)]
@@ -166,7 +166,7 @@ pub enum AbError<T: std::error::Error> {
 
 /// An A/B run under way: each call measures the next turn, so that the caller can keep each as it comes.
 ///
-/// The baseline (A) and the candidate (B) are each measured with a [`Crew`](crate::Crew) or a [`Rig`](crate::Rig), which
+/// The baseline (A) and the candidate (B) are each measured with a [`Crew`](fizeau_harness::Crew) or a [`Rig`](fizeau_harness::Rig), which
 /// share a [`Cancel`]. They are never measured at the same time. Tapes go to the turn's file and to the observer, and are not
 /// kept.
 #[derive(Debug)]
@@ -245,9 +245,9 @@ struct CalledOff;
 
 /// Waits for `time`, or until the run is called off.
 async fn pause(timer: &impl Timer, time: Nanos, cancel: &Cancel) -> Result<(), CalledOff> {
-    let watch = cancel.watch();
+    let mut off = pin!(cancel.cancelled());
     let mut over = pin!(timer.sleep_until(timer.now() + time));
-    poll_fn(|cx| match watch.poll(cx) {
+    poll_fn(|cx| match off.as_mut().poll(cx) {
         Poll::Ready(()) => Poll::Ready(Err(CalledOff)),
         Poll::Pending if time == Nanos::ZERO => Poll::Ready(Ok(())),
         Poll::Pending => over.as_mut().poll(cx).map(Ok),

@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-use fizeau_core::{Clock, Nanos, Prompt, Request, Stamp, Tape, Transport};
+use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Transport};
+use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
 use fizeau_harness::{
-    Ab, AbPrompts, AbSpec, AbTurn, Cancel, Load, Notice, Observer, Rig, Rounds, RunFolder,
-    SelfWatch, StoredRun, TextAfter, turn_name,
+    Cancel, Load, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun, TextAfter,
 };
 use fizeau_metrics::{GoodputGoals, Side};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
@@ -47,7 +47,7 @@ struct Noted<'a> {
 impl Transport for Noted<'_> {
     type Error = Infallible;
 
-    async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
+    async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
         self.asked.borrow_mut().push((self.side, self.time.now(), request.clone()));
         if let Some((cancel, left)) = self.call_off {
             left.set(left.get() - 1);
@@ -55,7 +55,7 @@ impl Transport for Noted<'_> {
                 cancel.cancel();
             }
         }
-        self.server.send(request, i, r).await
+        self.server.send(request, release).await
     }
 }
 

@@ -6,13 +6,12 @@ mod spec;
 use std::num::NonZeroU32;
 
 use fizeau_core::PerSec;
+use fizeau_harness::{LevelAsk, LevelLoad, LevelSize};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
 pub use judge::Judgement;
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};
-
-use crate::sweep::{LevelAsk, LevelLoad, LevelSize};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with
 /// [`Sweep::level`](crate::Sweep::level).
@@ -23,7 +22,8 @@ use crate::sweep::{LevelAsk, LevelLoad, LevelSize};
 ///
 /// ```
 /// use fizeau_core::PerSec;
-/// use fizeau_harness::{LevelLoad, LoadSearch, LoadSearchSpec, Over, SearchStep};
+/// use fizeau_experiment::{LoadSearch, LoadSearchSpec, Over, SearchStep};
+/// use fizeau_harness::LevelLoad;
 ///
 /// let goals = "p99 ttft<500ms".parse()?;
 /// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(Over::Rate, goals) };

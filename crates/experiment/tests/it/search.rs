@@ -3,10 +3,11 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Millis, Nanos};
-use fizeau_harness::{
-    Cancel, Confirmation, Judgement, LevelAsk, LevelLoad, LevelSize, LoadSearch, LoadSearchError,
-    LoadSearchSpec, Over, Purpose, Rig, SearchStep, SelfWatch, Sweep, SweepSpec,
+use fizeau_experiment::{
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
+    SearchStep, Sweep, SweepSpec,
 };
+use fizeau_harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
 use fizeau_workload::{Lengths, Spec};

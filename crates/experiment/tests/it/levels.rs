@@ -5,9 +5,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use fizeau_core::{Nanos, PerSec};
+use fizeau_experiment::{Sweep, SweepSpec};
 use fizeau_harness::{
     Cancel, LevelAsk, LevelLoad, LevelSize, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun,
-    Sweep, SweepSpec,
 };
 use fizeau_workload::{Lengths, Spec};
 use proptest::prelude::*;

@@ -1,9 +1,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::Nanos;
-use fizeau_harness::{
-    Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec,
-};
+use fizeau_experiment::{Sweep, SweepSpec};
+use fizeau_harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
 use fizeau_metrics::Verdict;
 use fizeau_workload::{Lengths, Spec};
 

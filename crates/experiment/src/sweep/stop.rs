@@ -1,8 +1,7 @@
 //! When a rising sweep has seen enough.
 
 use fizeau_core::{Millis, PerSec};
-
-use super::LevelLoad;
+use fizeau_harness::LevelLoad;
 
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +54,8 @@ impl StopRule {
     /// use std::num::NonZeroU32;
     ///
     /// use fizeau_core::{Millis, PerSec};
-    /// use fizeau_harness::{LevelLoad, LevelYield, StopRule};
+    /// use fizeau_experiment::{LevelYield, StopRule};
+    /// use fizeau_harness::LevelLoad;
     ///
     /// let level = |slots, requests, latency| LevelYield {
     ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),

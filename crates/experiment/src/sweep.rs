@@ -1,0 +1,270 @@
+//! A sweep: the same workload at rising load.
+
+mod refine;
+mod stop;
+
+use std::sync::Arc;
+
+use fizeau_core::Nanos;
+use fizeau_harness::{
+    DriveError, FolderError, LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelRun,
+    LevelSize, Load, Measure, Notice, Observer, PlannedArrivals, PlannedLevel, RunFolder,
+    level_folder,
+};
+use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
+use fizeau_workload::{
+    Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
+};
+
+pub use refine::{Tried, load_between, rates_up_to};
+pub use stop::{LevelYield, Saturated, StopRule};
+
+/// What to sweep.
+#[derive(Debug, Clone)]
+pub struct SweepSpec {
+    /// The loads, in the order in which they are measured.
+    pub levels: Vec<LevelLoad>,
+    /// How regular the gaps between requests of an open loop are.
+    pub spacing: Spacing,
+    /// What is asked. The number of requests, the arrivals and the seed are set for each level: every level has
+    /// prompts of its own, so that no prefix cache carries over.
+    pub workload: Spec,
+    /// The tokenizer that makes prompts of exact length; only for workloads that ask for it.
+    pub tokenizer: Option<Arc<dyn TextCodec>>,
+    /// The records of [`fizeau_workload::Content::Dataset`]; only for workloads that ask for them.
+    pub dataset: Option<Arc<Dataset>>,
+    /// How large a level is.
+    pub size: LevelSize,
+    /// Per-request goals, for goodput.
+    pub goals: GoodputGoals,
+    /// Which part of each level is looked at beside the whole.
+    pub window: WindowChoice,
+    /// End each level once this is known well enough of it; its size is then the most that it may take. See
+    /// [`PlannedLevel::until`], and [`LevelRun::is_precise`] for whether a level came to it.
+    pub until: Option<Precision>,
+}
+
+impl SweepSpec {
+    /// `levels` of `workload`, of the usual size, as a Poisson process where a loop is open, looked at in their steady state,
+    /// without goals.
+    #[must_use]
+    pub fn new(levels: impl IntoIterator<Item = LevelLoad>, workload: Spec) -> Self {
+        Self {
+            levels: levels.into_iter().collect(),
+            spacing: Spacing::Random { burstiness: 1.0 },
+            workload,
+            tokenizer: None,
+            dataset: None,
+            size: LevelSize { requests: None, time: None, warmup: None },
+            goals: GoodputGoals::default(),
+            window: WindowChoice::AUTO,
+            until: None,
+        }
+    }
+}
+
+impl SweepSpec {
+    /// What the level that is asked for is to be.
+    #[must_use]
+    pub fn level_plan(&self, ask: LevelAsk) -> LevelPlan {
+        let LevelAsk { load, visit, size } = ask;
+        let cv_squared = match self.spacing {
+            Spacing::Even => 0.0,
+            Spacing::Random { burstiness } => 1.0 / burstiness,
+        };
+        LevelPlan {
+            load: Some(load),
+            visit: Some(visit),
+            role: None,
+            requests: size.requests_at(load).get(),
+            warmup_requests: size.warmup_at(load),
+            max_in_flight: load.concurrency().map(std::num::NonZeroU32::get),
+            arrivals: match load {
+                LevelLoad::Concurrency(_) => None,
+                LevelLoad::Rate(rate) => {
+                    Some(PlannedArrivals { rate_per_s: rate.get(), cv_squared })
+                }
+            },
+            release_for_ms: size.time.map(Nanos::to_millis),
+            seed: Some(load.seed(self.workload.seed, visit).0),
+            window: self.window.into(),
+            until: self.until.as_ref().map(Precision::to_string),
+        }
+    }
+}
+
+/// When the requests of a level leave. `spacing` is for open loops.
+fn arrivals(load: LevelLoad, spacing: Spacing) -> Arrivals {
+    match (load, spacing) {
+        (LevelLoad::Concurrency(_), _) => Arrivals::ClosedLoop,
+        (LevelLoad::Rate(rate), Spacing::Even) => Arrivals::Constant { rate },
+        (LevelLoad::Rate(rate), Spacing::Random { burstiness }) => {
+            Arrivals::Gamma { rate, burstiness, rescale: Rescale::None }
+        }
+    }
+}
+
+/// One level of a sweep, measured.
+#[derive(Debug, Clone)]
+pub struct SweptLevel {
+    /// What was to be measured.
+    pub ask: LevelAsk,
+    /// What it asked.
+    pub plan: Plan,
+    /// What came of it.
+    pub run: LevelRun,
+    /// Where its files are; none if the sweep keeps no files.
+    pub folder: Option<RunFolder>,
+}
+
+/// Why a sweep broke off. Levels measured before are the caller's already.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError<T: std::error::Error> {
+    /// The workload is impossible.
+    #[error(transparent)]
+    Workload(#[from] SpecError),
+    /// A folder could not be made.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A level broke off.
+    #[error("{load}: {error}")]
+    Level {
+        /// Which level.
+        load: LevelLoad,
+        /// Why.
+        error: DriveError<WalkError, T, FolderError>,
+    },
+}
+
+/// A sweep under way: each call measures a level, so that the caller can keep each as it comes.
+///
+/// It is measured with a [`Crew`](fizeau_harness::Crew) or a [`Rig`](fizeau_harness::Rig), given by value or as `&mut`. Tapes go to the
+/// level's file and to the observer, and are not kept.
+#[derive(Debug)]
+pub struct Sweep<'a, M> {
+    with: M,
+    spec: &'a SweepSpec,
+    folder: Option<&'a RunFolder>,
+    /// How many levels of the specification were measured.
+    next: usize,
+    /// How many levels of any kind were measured.
+    done: usize,
+}
+
+impl<'a, M: Measure> Sweep<'a, M> {
+    /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it.
+    #[must_use]
+    pub const fn new(with: M, spec: &'a SweepSpec, folder: Option<&'a RunFolder>) -> Self {
+        Self { with, spec, folder, next: 0, done: 0 }
+    }
+
+    /// Measures the next level of the specification; none when all are done or the run has been called off. A level that was
+    /// called off in its course is returned, and says so.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
+    pub async fn next_level(
+        &mut self,
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        let Some(&load) = self.spec.levels.get(self.next) else {
+            return Ok(None);
+        };
+        let ask = LevelAsk { load, visit: 0, size: self.spec.size };
+        let measured = self.level(ask, observer).await?;
+        self.next += usize::from(measured.is_some());
+        Ok(measured)
+    }
+
+    /// Measures a level of the same workload that the specification need not name, for whoever decides the next load by what
+    /// was measured; none when the run has been called off.
+    ///
+    /// # Errors
+    /// As [`Sweep::next_level`]; and with a folder, if this visit to this load was made before.
+    pub async fn level(
+        &mut self,
+        ask: LevelAsk,
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        self.measure((ask, None), observer).await
+    }
+
+    /// Measures a level that is no part of the curve: whether the load of the operating point can be kept up. Its folder is
+    /// named so (`sustained-concurrency-0008`). The visit gives it prompts of its own.
+    ///
+    /// # Errors
+    /// As [`Sweep::level`].
+    pub async fn sustained(
+        &mut self,
+        ask: LevelAsk,
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        self.measure((ask, Some(LevelRole::Sustained)), observer).await
+    }
+
+    async fn measure(
+        &mut self,
+        (ask, role): (LevelAsk, Option<LevelRole>),
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        if self.with.cancel().is_cancelled() {
+            return Ok(None);
+        }
+        let plan = self.plan(ask)?;
+        let LevelAsk { load, visit, size } = ask;
+        observer.notice(Notice::LevelStarted {
+            load,
+            index: self.done,
+            of: self.spec.levels.len().max(self.done + 1),
+            requests: size.requests_at(load).get(),
+        });
+        let folder = self.folder.map(|folder| folder.level(&level_folder(load, visit, role)));
+        let folder = folder.transpose()?;
+        if let Some(folder) = &folder {
+            let plan = LevelPlan { role, ..self.spec.level_plan(ask) };
+            folder.write_json("level.json", &LevelDocument::new(plan))?;
+        }
+        let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
+        let level = PlannedLevel {
+            warmup: size.warmup_at(load),
+            goals: &self.spec.goals,
+            window: self.spec.window,
+            until: self.spec.until.as_ref(),
+            ..PlannedLevel::new(
+                &plan,
+                Load { max_in_flight: load.concurrency(), stop_after: size.time },
+            )
+        };
+        let run = self.with.measure(level, &mut kept, observer).await;
+        let run = run.map_err(|error| SweepError::Level { load, error })?;
+        observer.notice(Notice::LevelEnded(&run));
+        self.done += 1;
+        Ok(Some(SweptLevel { ask, plan, run, folder }))
+    }
+
+    fn plan(&self, LevelAsk { load, visit, size }: LevelAsk) -> Result<Plan, SpecError> {
+        let spec = Spec {
+            requests: size.requests_at(load),
+            arrivals: arrivals(load, self.spec.spacing),
+            seed: load.seed(self.spec.workload.seed, visit),
+            ..self.spec.workload.clone()
+        };
+        plan_of(spec, self.spec.tokenizer.as_ref(), self.spec.dataset.as_ref())
+    }
+}
+
+/// The plan of `spec`, with what it is made with.
+pub(crate) fn plan_of(
+    spec: Spec,
+    tokenizer: Option<&Arc<dyn TextCodec>>,
+    dataset: Option<&Arc<Dataset>>,
+) -> Result<Plan, SpecError> {
+    let mut plan = Plan::builder(spec);
+    if let Some(tokenizer) = tokenizer {
+        plan = plan.tokenizer(Arc::clone(tokenizer));
+    }
+    if let Some(dataset) = dataset {
+        plan = plan.dataset(Arc::clone(dataset));
+    }
+    plan.build()
+}

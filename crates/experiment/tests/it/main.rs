@@ -1,0 +1,9 @@
+//! The integration tests of `fizeau-experiment`, one binary.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
+
+mod ab;
+mod level;
+mod levels;
+mod protocol;
+mod search;
+mod stand;
