@@ -82,13 +82,14 @@ fn announce(job: &Job, args: &AbArgs) -> Result<(), Fail> {
     if args.answer.json {
         return Ok(());
     }
-    say(workload::describe_salt_of_levels(&args.workload, job.sample.salt()))
+    let asked = workload::prompt_salt(&args.workload);
+    say(workload::describe_salt_of_levels(asked, job.sample.salt()))
 }
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, side: &Party, clock: MonotonicClock) -> Result<(), Fail> {
     let target = &side.called.target;
-    endpoint::check_context(target, job.limit.as_ref(), |limit| job.sample.check(limit)).await?;
+    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(job.sample.check(limit)?)).await?;
     let http = HttpTransport::new(target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
 }
@@ -190,7 +191,7 @@ fn document<'a>(
     let client =
         record::ClientPlan { threads: job.client.threads(), thresholds, calibration: None };
     let asked = record::AskedPlan {
-        plan: job.sample.record(args.workload.tokenizer.as_deref())?,
+        plan: job.sample.record()?,
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,

@@ -1,14 +1,13 @@
 //! From a measured level to its report.
 
+use fizeau::experiment::{Client, SpeedOfLightReference};
 use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau::report::{
     Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until, WarmUp,
 };
 
-use crate::client::Client;
 use crate::exit::Fail;
-use crate::speed::Physics;
 
 /// Why there is no speed of light where nobody gave a model and a device.
 pub(crate) const NO_PHYSICS: &str =
@@ -24,9 +23,9 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Of nothing yet.
-    pub(crate) fn new(folder: Option<&RunFolder>, physics: Option<&Physics>) -> Self {
+    pub(crate) fn new(folder: Option<&RunFolder>, physics: Option<&SpeedOfLightReference>) -> Self {
         let histograms = folder.map(|_| LevelHistograms::default());
-        Self { histograms, lengths: physics.map(Physics::lengths) }
+        Self { histograms, lengths: physics.map(SpeedOfLightReference::lengths) }
     }
 }
 
@@ -52,7 +51,7 @@ impl Observer for Kept {
 #[derive(Clone, Copy)]
 pub(crate) struct Yardstick<'a> {
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) physics: Result<&'a Physics, &'a str>,
+    pub(crate) physics: Result<&'a SpeedOfLightReference, &'a str>,
     pub(crate) client: &'a Client,
     /// What was asked for of the load.
     pub(crate) asked: Asked,
@@ -126,19 +125,12 @@ pub(crate) fn write(
     }
 }
 
-/// What the speed of light of a run was computed from, as files of its folder.
-/// The second has the name that it has beside a config, so that it is found there.
-pub(crate) const PHYSICS: [&str; 4] =
-    ["model-config.json", "hf_quant_config.json", "device.toml", "calibration.json"];
-
 /// Keeps the model's config with the run, and what else was read from files, so that its speed of light can be computed
 /// again.
-pub(crate) fn write_config(folder: &RunFolder, physics: Option<&Physics>) -> Result<(), Fail> {
+pub(crate) fn write_config(folder: &RunFolder, physics: Option<&SpeedOfLightReference>) -> Result<(), Fail> {
     let Some(physics) = physics else { return Ok(()) };
-    for (name, text) in PHYSICS.into_iter().zip(physics.files()) {
-        if let Some(text) = text {
-            folder.write_text(name, text).map_err(Fail::broken)?;
-        }
+    for (name, text) in physics.files().named() {
+        folder.write_text(name, text).map_err(Fail::broken)?;
     }
     Ok(())
 }
@@ -147,7 +139,7 @@ fn speed_of_light(
     run: &LevelRun,
     kept: &Kept,
     load: LoadPoint,
-    physics: Result<&Physics, &str>,
+    physics: Result<&SpeedOfLightReference, &str>,
 ) -> SpeedOfLight {
     match (physics, &kept.lengths) {
         (Ok(physics), Some(lengths)) => {

@@ -39,7 +39,8 @@ pub(crate) fn of_experiment(error: ExperimentError, flag: impl Fn(Field) -> &'st
     }
 }
 
-fn refused(error: &InputError, flag: impl Fn(Field) -> &'static str) -> Fail {
+/// `error`, where commands differ in what they call some of their flags.
+pub(crate) fn refused(error: &InputError, flag: impl Fn(Field) -> &'static str) -> Fail {
     let hint = error.hint.as_ref().map(hint).unwrap_or_default();
     let (flag, message) = (flag(error.field), error.message());
     Fail::usage(match &error.given {

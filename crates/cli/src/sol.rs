@@ -147,11 +147,6 @@ fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
     Ok(Exit::Good)
 }
 
-/// `model` on `device` as flags have them spread, stored and served.
-pub(crate) fn system(model: Model, device: Device, args: &SystemArgs) -> Result<System, String> {
-    systems::system_of(model, device, &SystemQuery::of(args, None))
-}
-
 /// The width of the terminal; 80 in a pipe.
 fn width() -> usize {
     Screen::of_stdout(80).width

@@ -24,7 +24,7 @@ pub use dataset::DataFile;
 pub use describe::{AskedLength, AskedLengths};
 pub use limit::{CacheBlocks, ContextLimit};
 pub use parts::PlanParts;
-pub use prepared::PreparedWorkload;
+pub use prepared::{PreparedWorkload, WorkloadRecord};
 pub use salt::PromptSalt;
 pub use source::{PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource};
 

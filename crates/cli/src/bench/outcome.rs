@@ -1,5 +1,6 @@
 //! A level, carried out: measured, judged, kept and shown.
 
+use fizeau::experiment::Client;
 use fizeau::harness::{
     Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe, RunFolder,
 };
@@ -9,7 +10,6 @@ use fizeau::report::{Checklist, Detail, LevelReport, SweepReport, VllmResult, Vl
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;
 use crate::checklist;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::levels::{self, Kept, Yardstick};
 use crate::progress::{Progress, Title, View};

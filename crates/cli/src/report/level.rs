@@ -1,6 +1,7 @@
 //! A level, computed again.
 
 use fizeau::core::Stamp;
+use fizeau::experiment::{Client, SpeedOfLightReference};
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
 use fizeau::report::{
@@ -11,12 +12,10 @@ use fizeau::report::{
 use super::before::Before;
 use super::detail::Details;
 use super::{Asked, Depth, each_tape, physics, setup};
-use crate::client::Client;
 use crate::exit::Fail;
 use crate::imported;
 use crate::levels::{self, Kept, NO_PHYSICS, Yardstick};
 use crate::say::printable;
-use crate::speed::Physics;
 
 /// A level, computed again.
 pub(super) struct Level {
@@ -103,7 +102,7 @@ fn report(
     tally: &LevelTally,
     kept: &Kept,
     before: &Before,
-    physics: Option<&Physics>,
+    physics: Option<&SpeedOfLightReference>,
     name: &str,
 ) -> LevelReport {
     let (mut summary, client) = (tally.summary(), tally.proof(before.watch));

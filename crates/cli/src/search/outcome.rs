@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fizeau::experiment::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
+use fizeau::experiment::{Client, Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
 use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
 use fizeau::report::{
@@ -13,7 +13,6 @@ use fizeau::report::{
 use super::Wanted;
 use crate::args::TrustArgs;
 use crate::checklist;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::progress::After;
 use crate::report::{PAGE, write_page};

@@ -4,17 +4,15 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{Sweep, SweptLevel};
+use fizeau::experiment::{Client, SpeedOfLightReference, Sweep, SweptLevel};
 use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, level_folder};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;
 use super::series::Series;
-use crate::client::Client;
 use crate::exit::Fail;
 use crate::levels::{self, Kept, Yardstick, released};
 use crate::progress::{After, Progress, Title};
-use crate::speed::Physics;
 
 /// Levels of a sweep under way. Each is on disk before it is given back.
 pub(crate) struct Campaign<'a, M> {
@@ -47,7 +45,7 @@ impl<'a, M: Measure> Campaign<'a, M> {
             cancel,
             resumed,
             sweep: Sweep::new(with, &series.spec, folder),
-            lengths: series.physics().map(Physics::lengths),
+            lengths: series.physics().map(SpeedOfLightReference::lengths),
             series,
             client,
             folder,

@@ -6,7 +6,7 @@ mod rising;
 use std::time::Duration;
 
 use fizeau::core::{Nanos, PerSec};
-use fizeau::experiment::{LevelYield, rates_up_to};
+use fizeau::experiment::{Client, LevelYield, rates_up_to};
 use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
@@ -16,7 +16,6 @@ use super::loads::Rates;
 use super::resume::Resumed;
 use super::series::Series;
 use super::size::SECONDS;
-use crate::client::Client;
 use crate::exit::Fail;
 use crate::progress::After;
 use rising::{why, yield_of};

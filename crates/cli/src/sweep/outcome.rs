@@ -1,5 +1,6 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
+use fizeau::experiment::Client;
 use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
 use fizeau::report::{Decision, Sustained, SweepReport};
@@ -8,7 +9,6 @@ use super::DEFAULT_SLO;
 use super::course::Course;
 use super::resume::Resumed;
 use super::series::Series;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::report::write_page;
 

@@ -3,13 +3,13 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
-use fizeau::experiment::SweepSpec;
+use fizeau::experiment::{SweepSpec, PlanParts, PreparedWorkload, SpeedOfLightReference, WorkloadSpec, WallTime};
 use fizeau::harness::{LevelAsk, LevelLoad, LevelSize};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, Spacing, TracePacing};
+use fizeau::workload::Spacing;
 
 use super::loads::{MOST_BY_TIME, Rates, described, levels_of, spacing};
 use super::protocol::Protocol;
@@ -18,8 +18,7 @@ use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
 use crate::progress::View;
-use crate::speed::Physics;
-use crate::workload::{Ask, Nominal, Wish, Work};
+use crate::workload::{self, Nominal};
 use crate::{goodput, price, record};
 
 /// The flags of a sweep that are not of who answers.
@@ -36,10 +35,10 @@ pub(crate) struct Series<'a> {
     pub(super) args: SeriesArgs<'a>,
     pub(crate) spec: SweepSpec,
     /// A plan of the workload at the largest level.
-    pub(super) sample: Work,
+    pub(super) sample: PreparedWorkload,
     pub(crate) slo: Slo,
     /// What the speed of light is computed from, or why there is none.
-    pub(super) physics: Result<Physics, &'static str>,
+    pub(super) physics: Result<SpeedOfLightReference, &'static str>,
     pub(crate) setup: Setup,
     /// How it goes on from level to level.
     pub(super) protocol: Protocol,
@@ -57,7 +56,7 @@ pub(crate) struct Answering {
     pub(crate) endpoint: Endpoint,
     pub(crate) engine: Engine,
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) physics: Result<Physics, &'static str>,
+    pub(crate) physics: Result<SpeedOfLightReference, &'static str>,
     /// Who reads the prompts.
     pub(crate) reader: Reader,
 }
@@ -79,18 +78,23 @@ impl<'a> SeriesArgs<'a> {
     }
 
     /// The workload for `target`, and a plan of the largest level.
-    pub(crate) fn ask(self, target: &Target) -> Result<(Ask, Work), Fail> {
+    pub(crate) fn ask(self, target: &Target) -> Result<(PlanParts, PreparedWorkload), Fail> {
+        let refused = workload::refused(self.nominal(), "--levels");
+        let mut spec = self.asked()?;
+        spec.requests = workload::requests(most_requests(self)?)?;
+        let parts = spec.parts(target).map_err(&refused)?;
+        let sample = PreparedWorkload::of(parts.clone()).map_err(&refused)?;
+        Ok((parts, sample))
+    }
+
+    /// The workload, but for how many requests there are.
+    pub(crate) fn asked(self) -> Result<WorkloadSpec, Fail> {
+        workload::spec(self.workload, self.nominal())
+    }
+
+    fn nominal(self) -> Nominal<'a> {
         let (input, output) = (&*self.plan.isl, &*self.plan.osl);
-        let wish = Wish {
-            args: self.workload,
-            nominal: Nominal { input: ("--isl", input), output: ("--osl", output) },
-            requests: most_requests(self)?,
-            arrivals: Arrivals::ClosedLoop,
-            arrivals_flag: "--levels",
-            replay: TracePacing::ClosedLoop,
-        };
-        let ask = wish.ask(target)?;
-        Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask: Box::new(ask) }))
+        Nominal { input: ("--isl", input), output: ("--osl", output) }
     }
 }
 
@@ -98,9 +102,9 @@ impl<'a> Series<'a> {
     /// The sweep that `args` ask for, of the workload that [they ask](SeriesArgs::ask).
     pub(crate) fn new(
         args: SeriesArgs<'a>,
-        (ask, sample): (Ask, Work),
+        (ask, sample): (PlanParts, PreparedWorkload),
         answering: Answering,
-        now: record::WallTime,
+        now: WallTime,
     ) -> Result<Self, Fail> {
         let (slo, goals) = args.goals()?;
         let (mut size, until) = (size_of(args.plan)?, until_of(args.plan)?);
@@ -118,7 +122,7 @@ impl<'a> Series<'a> {
             command_line: record::command_line(),
             endpoint,
             engine,
-            workload: sample.described(args.workload, NonZeroU64::MIN),
+            workload: sample.described(NonZeroU64::MIN),
             host: record::host(),
             model_config: None,
             hardware: None,
@@ -198,7 +202,7 @@ impl<'a> Series<'a> {
     }
 
     /// What the speed of light is computed from.
-    pub(crate) fn physics(&self) -> Option<&Physics> {
+    pub(crate) fn physics(&self) -> Option<&SpeedOfLightReference> {
         self.physics.as_ref().ok()
     }
 
@@ -210,7 +214,7 @@ impl<'a> Series<'a> {
 
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let notes = self.sample.notes(self.args.workload);
+        let notes = workload::notes(&self.sample, self.args.workload);
         self.sample.repeated().into_iter().chain(notes).collect()
     }
 
@@ -219,14 +223,14 @@ impl<'a> Series<'a> {
         let level = |&load: &LevelLoad| self.spec.level_plan(self.ask(load, 0));
         let levels = self.spec.levels.iter().map(level).collect();
         let asked = record::AskedPlan {
-            plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
+            plan: self.sample.record()?,
             lengths: self.sample.asked_lengths(),
             probe: None,
             shard: None,
         };
         let goodput = &self.args.verdict.goodput;
         let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        let document = document.with_spread(self.physics().map(Physics::spread));
+        let document = document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
         Ok(document.with_price(self.args.verdict.price.gpu_hour.as_ref()))
     }
 }
