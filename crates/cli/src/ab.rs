@@ -6,9 +6,10 @@ mod prepare;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
-use fizeau::harness::{Cancel, Crew, LevelPlan, Pacer, connections_ahead};
+use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Side, Verdict};
-use fizeau::report::{AbParty, AbReport, AbRound, LevelReport};
+use fizeau::record::LevelPlan;
+use fizeau::report::{AbParty, AbReport, AbRound, LevelReport, Shown};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::AbArgs;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(report.text())?;
+        say(Shown(&report).text())?;
         say(format!("run folder: {}", folder.path().display()))?;
     }
     written?;
@@ -89,7 +90,8 @@ fn announce(job: &Job, args: &AbArgs) -> Result<(), Fail> {
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, side: &Party, clock: MonotonicClock) -> Result<(), Fail> {
     let target = &side.called.target;
-    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(job.sample.check(limit)?)).await?;
+    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(job.sample.check(limit)?))
+        .await?;
     let http = HttpTransport::new(target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
 }

@@ -14,7 +14,8 @@ pub(crate) use trial::{Place, Reader, Trial, load_point, nominal, text_after, wa
 pub(crate) use vllm::settled;
 
 use fizeau::experiment::{Client, WallTime};
-use fizeau::harness::{Cancel, Pacer, RunFolder};
+use fizeau::harness::{Cancel, Pacer};
+use fizeau::record::RunFolder;
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
@@ -132,7 +133,9 @@ fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
     })?;
     say(workload::describe_salt(trial.spec.salt, trial.work.salt()))?;
     trial.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    workload::notes(&trial.work, &args.level.workload).iter().for_each(|note| tell!("note: {note}"));
+    workload::notes(&trial.work, &args.level.workload)
+        .iter()
+        .for_each(|note| tell!("note: {note}"));
     Ok(())
 }
 

@@ -163,7 +163,8 @@ impl Bench<'_> {
             load: Load { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
             warmup: streams.into(),
         };
-        let client = client::spec(&self.args.client)?.prepare(ConnectionNeeds::of(streams.into()))?;
+        let client =
+            client::spec(&self.args.client)?.prepare(ConnectionNeeds::of(streams.into()))?;
         let summary = self.measure(&server, &client, level).await?;
         if summary.requests.completed == 0 {
             return Err(Fail::broken("--calibrate: no request to the embedded server completed"));
@@ -190,7 +191,8 @@ impl Bench<'_> {
     /// Whether `streams` paced streams begin on time. More than the system has room for do not.
     async fn begins(&self, server: &Echo, streams: u32, limit: Millis) -> Result<Went, Fail> {
         let cap = streams.saturating_mul(2);
-        let Ok(client) = client::spec(&self.args.client)?.prepare(ConnectionNeeds::of(cap.into())) else {
+        let Ok(client) = client::spec(&self.args.client)?.prepare(ConnectionNeeds::of(cap.into()))
+        else {
             return Ok(Went::Ill);
         };
         let rate = f64::from(streams) / STREAM_SECONDS;

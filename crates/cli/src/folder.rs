@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::WallTime;
-use fizeau::harness::RunFolder;
+use fizeau::record::RunFolder;
 
 use crate::exit::{Fail, Named};
 

@@ -1,8 +1,9 @@
 //! From a measured level to its report.
 
 use fizeau::experiment::{Client, SpeedOfLightReference};
-use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
+use fizeau::harness::{Ended, LevelRun, Notice, Observer};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
+use fizeau::record::RunFolder;
 use fizeau::report::{
     Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until, WarmUp,
 };
@@ -127,7 +128,10 @@ pub(crate) fn write(
 
 /// Keeps the model's config with the run, and what else was read from files, so that its speed of light can be computed
 /// again.
-pub(crate) fn write_config(folder: &RunFolder, physics: Option<&SpeedOfLightReference>) -> Result<(), Fail> {
+pub(crate) fn write_config(
+    folder: &RunFolder,
+    physics: Option<&SpeedOfLightReference>,
+) -> Result<(), Fail> {
     let Some(physics) = physics else { return Ok(()) };
     for (name, text) in physics.files().named() {
         folder.write_text(name, text).map_err(Fail::broken)?;

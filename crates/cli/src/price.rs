@@ -2,7 +2,7 @@
 
 use fizeau::core::UsdPerHour;
 use fizeau::experiment::SpeedOfLightReference;
-use fizeau::harness::RunRecord;
+use fizeau::record::RunRecord;
 use fizeau::roofline::{Device, HourlyRate};
 
 use crate::exit::{Fail, Named};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use fizeau::core::{Millis, UsdPerHour};
 use fizeau::experiment::{AskedLengths, DeploymentRecord, WorkloadRecord};
-use fizeau::harness::{self, LevelPlan};
+use fizeau::harness;
+use fizeau::record::LevelPlan;
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::roofline::HourlyRate;
 use fizeau::workload::Spec;

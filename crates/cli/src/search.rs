@@ -8,9 +8,9 @@ pub(crate) use wanted::{Clock, Wanted};
 
 use fizeau::experiment::WallTime;
 
-use crate::folder;
 use crate::args::SearchArgs;
 use crate::exit::{Exit, Fail};
+use crate::folder;
 use crate::sweep::{self, Begun, Job};
 use crate::{record, runtime};
 

@@ -3,8 +3,9 @@
 mod place;
 
 use fizeau::experiment::{Client, WallTime};
-use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
+use fizeau::record::RunFolder;
 use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
@@ -79,7 +80,8 @@ fn level(
 ) -> Result<Simulated, Fail> {
     let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
     let time = VirtualTime::new();
-    let keep = workload::spec(&level.workload, bench::nominal(&level))?.keep_text(text_after(&level));
+    let keep =
+        workload::spec(&level.workload, bench::nominal(&level))?.keep_text(text_after(&level));
     let transport = simulation.transport(&time, keep);
     let trial = Trial::new(&level, simulation.place(), WallTime::now())?;
     if let Some(folder) = folder {
@@ -104,7 +106,12 @@ fn series(
 ) -> Result<Simulated, Fail> {
     let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
     let (plan, verdict) = (args.levels(), args.verdict());
-    let asked = SeriesArgs { workload: &level.workload, window: &level.window, plan: &plan, verdict: &verdict };
+    let asked = SeriesArgs {
+        workload: &level.workload,
+        window: &level.window,
+        plan: &plan,
+        verdict: &verdict,
+    };
     asked.check()?;
     let wanted =
         args.search.map(|over| Wanted::new(over.into(), &args.searched, asked, Clock::Virtual));

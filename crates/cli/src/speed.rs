@@ -93,8 +93,7 @@ pub(crate) fn of_scenario(
     scenario: &Scenario,
 ) -> Result<SpeedOfLightReference, Fail> {
     let (config, hardware) = scenario::names(args)?;
-    let LoadedModel { text, quantization, .. } =
-        LoadedModel::named(config).map_err(Fail::usage)?;
+    let LoadedModel { text, quantization, .. } = LoadedModel::named(config).map_err(Fail::usage)?;
     let mut files = ReferenceFiles::default();
     files.model_config = Some(text);
     files.quantization = quantization;

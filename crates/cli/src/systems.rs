@@ -7,9 +7,9 @@ use clap::Arg;
 
 use fizeau::experiment::WallTime;
 
-use crate::folder;
 use crate::args::{ParetoArgs, SweepArgs};
 use crate::exit::{Exit, Fail};
+use crate::folder;
 use crate::say::say;
 use crate::{pareto, record};
 

@@ -72,9 +72,7 @@ pub(crate) fn made_up(args: &WorkloadArgs, nominal: Nominal<'_>) -> Result<Workl
 
 /// So many requests, at least one.
 pub(crate) fn requests(requests: Option<u64>) -> Result<Option<NonZeroU64>, Fail> {
-    let none = || {
-        Fail::usage("--num-prompts: the number of requests is 0: it must be at least 1")
-    };
+    let none = || Fail::usage("--num-prompts: the number of requests is 0: it must be at least 1");
     requests.map(|requests| NonZeroU64::new(requests).ok_or_else(none)).transpose()
 }
 
@@ -181,10 +179,7 @@ pub(crate) fn paced(mut spec: WorkloadSpec, pacing: TracePacing) -> WorkloadSpec
 }
 
 /// What is wrong with a workload, by the flags that its command has for lengths and arrivals.
-pub(crate) fn refused(
-    nominal: Nominal<'_>,
-    arrivals: &'static str,
-) -> impl Fn(InputError) -> Fail {
+pub(crate) fn refused(nominal: Nominal<'_>, arrivals: &'static str) -> impl Fn(InputError) -> Fail {
     let (input, output) = (nominal.input.0, nominal.output.0);
     move |error| {
         refusal::refused(&error, |field| match field {

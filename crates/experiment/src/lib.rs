@@ -20,15 +20,16 @@ pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use model::{LoadModelError, LoadedModel};
 pub use reference::{
-    DeployError, DeploymentRecord, EngineChoices, ReferenceFiles, ReferenceSpec, SpeedOfLightReference,
+    DeployError, DeploymentRecord, EngineChoices, ReferenceFiles, ReferenceSpec,
+    SpeedOfLightReference,
 };
 pub use search::{
     Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
     SearchStep, Trial,
 };
 pub use sweep::{
-    LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, load_between,
-    rates_up_to,
+    LevelAsk, LevelSize, LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel,
+    Tried, load_between, rates_up_to,
 };
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;

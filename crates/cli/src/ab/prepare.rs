@@ -4,10 +4,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    AbPrompts, AbSpec, Client, ContextLimit, InputError, PlanParts, PreparedWorkload, Rounds, WallTime,
-    WorkloadSpec, in_flight,
+    AbPrompts, AbSpec, Client, ContextLimit, InputError, LevelSize, PlanParts, PreparedWorkload,
+    Rounds, WallTime, WorkloadSpec, in_flight,
 };
-use fizeau::harness::{LevelSize, Load, TextAfter};
+use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
@@ -196,7 +196,11 @@ fn call(args: &AbArgs, side: &EndpointArgs) -> Result<Called, Fail> {
 }
 
 /// The workload, in a form that both sides take: text where one of them takes no token ids.
-fn ask(args: &AbArgs, cap: Option<NonZeroU32>, (a, b): (&Target, &Target)) -> Result<PlanParts, Fail> {
+fn ask(
+    args: &AbArgs,
+    cap: Option<NonZeroU32>,
+    (a, b): (&Target, &Target),
+) -> Result<PlanParts, Fail> {
     let by_default = || match cap {
         Some(cap) => {
             LevelSize { requests: None, time: None, warmup: None }.requests_at(cap.into()).get()

@@ -6,8 +6,9 @@ use fizeau::core::PerSec;
 use fizeau::experiment::{
     ContextLimit, PreparedWorkload, SpeedOfLightReference, WallTime, WorkloadSpec,
 };
-use fizeau::harness::{LevelPlan, Load, TextAfter};
+use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision};
+use fizeau::record::LevelPlan;
 use fizeau::report::{
     Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
 };
@@ -79,11 +80,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The level that `args` ask of `place`. Files are read; nothing is sent.
-    pub(crate) fn new(
-        args: &'a LevelArgs,
-        place: Place<'_>,
-        now: WallTime,
-    ) -> Result<Self, Fail> {
+    pub(crate) fn new(args: &'a LevelArgs, place: Place<'_>, now: WallTime) -> Result<Self, Fail> {
         let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
         let cap = cap(args.load.max_concurrency)?;
         let arrivals = arrivals(&args.arrivals, cap.is_some())?;
@@ -188,7 +185,8 @@ impl<'a> Trial<'a> {
         };
         let document =
             record::RunDocument::new(&self.setup, asked, vec![level], &args.result.goodput)?;
-        let document = document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
+        let document =
+            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
         Ok(document.with_price(args.result.price.gpu_hour.as_ref()))
     }
 }
@@ -248,7 +246,11 @@ pub(crate) const fn text_after(args: &LevelArgs) -> TextAfter {
 }
 
 /// The rate of requests, all turns counted, where the load has one; else how many are in flight.
-pub(crate) fn load_point(work: &PreparedWorkload, one_in: NonZeroU64, cap: Option<NonZeroU32>) -> LoadPoint {
+pub(crate) fn load_point(
+    work: &PreparedWorkload,
+    one_in: NonZeroU64,
+    cap: Option<NonZeroU32>,
+) -> LoadPoint {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
         let share = work.requests_per_arrival() / one_in.get() as f64;
         return LoadPoint::Rate(rate * share);

@@ -6,7 +6,7 @@ mod requests;
 mod sink;
 
 use fizeau::experiment::SpeedOfLightReference;
-use fizeau::harness::StoredRun;
+use fizeau::record::StoredRun;
 use fizeau::report::{Exposition, LevelTable, SweepReport, TableRun};
 use fizeau::roofline::HourlyRate;
 

@@ -1,10 +1,8 @@
 //! What the speed of light of a stored run is computed from.
 
 use fizeau::core::Tokens;
-use fizeau::experiment::{
-    DeploymentRecord, ReferenceFiles, ReferenceSpec, SpeedOfLightReference,
-};
-use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::experiment::{DeploymentRecord, ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
+use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Setup;
 use fizeau::sim::Scenario;
 
@@ -52,7 +50,11 @@ pub(super) fn of(
 }
 
 /// Says in `setup` what the speed of light is computed from. Formats that the run had are not those of another model.
-pub(super) fn describe(physics: Option<&SpeedOfLightReference>, said: &PhysicsArgs, setup: &mut Setup) {
+pub(super) fn describe(
+    physics: Option<&SpeedOfLightReference>,
+    said: &PhysicsArgs,
+    setup: &mut Setup,
+) {
     let Some(physics) = physics else { return };
     if said.model_config.is_some() || said.weights.is_some() || said.kv.is_some() {
         setup.precision = None;

@@ -11,8 +11,8 @@ use fizeau::transport::{Backend, KeepText, Target};
 use crate::args::{LevelArgs, OrderArg, SimulateArgs};
 use crate::bench::{Place, Reader};
 use crate::exit::{Fail, Named};
-use crate::{scenario, speed};
 use crate::sweep::Answering;
+use crate::{scenario, speed};
 
 /// A simulated engine and its speed of light.
 pub(super) struct Simulation {

@@ -4,8 +4,9 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{Client, SpeedOfLightReference, Sweep, SweptLevel};
-use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, level_folder};
+use fizeau::experiment::{Client, LevelAsk, SpeedOfLightReference, Sweep, SweptLevel};
+use fizeau::harness::{Cancel, Measure};
+use fizeau::record::{LevelLoad, LevelRole, RunFolder, level_folder};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;

@@ -6,8 +6,9 @@ mod rising;
 use std::time::Duration;
 
 use fizeau::core::{Nanos, PerSec};
-use fizeau::experiment::{Client, LevelYield, rates_up_to};
-use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder};
+use fizeau::experiment::{Client, LevelAsk, LevelYield, rates_up_to};
+use fizeau::harness::Measure;
+use fizeau::record::{LevelLoad, RunFolder};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;

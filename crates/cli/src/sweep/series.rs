@@ -3,9 +3,12 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{SweepSpec, PlanParts, PreparedWorkload, SpeedOfLightReference, WorkloadSpec, WallTime};
-use fizeau::harness::{LevelAsk, LevelLoad, LevelSize};
+use fizeau::experiment::{
+    LevelAsk, LevelSize, PlanParts, PreparedWorkload, SpeedOfLightReference, SweepSpec, WallTime,
+    WorkloadSpec,
+};
 use fizeau::metrics::{GoodputGoals, Slo};
+use fizeau::record::LevelLoad;
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
@@ -230,7 +233,8 @@ impl<'a> Series<'a> {
         };
         let goodput = &self.args.verdict.goodput;
         let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        let document = document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
+        let document =
+            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
         Ok(document.with_price(self.args.verdict.price.gpu_hour.as_ref()))
     }
 }

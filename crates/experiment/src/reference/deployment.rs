@@ -123,9 +123,7 @@ impl DeploymentRecord {
             replicas: degree("replicas").unwrap_or(own.replicas),
             weights: text("weights"),
             kv: text("kv"),
-            memory_share: record
-                .number("speed_of_light.memory_share")
-                .unwrap_or(own.memory_share),
+            memory_share: record.number("speed_of_light.memory_share").unwrap_or(own.memory_share),
             max_num_seqs: whole("max_num_seqs").and_then(NonZeroU64::new),
             draft: degree("draft").unwrap_or(own.draft),
             reserve_bytes: whole("reserve_bytes").unwrap_or(own.reserve_bytes),

@@ -66,8 +66,7 @@ impl AskedLength {
 
 /// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
 pub(super) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> AskedLengths {
-    let (input, output) =
-    match &spec.content {
+    let (input, output) = match &spec.content {
         Content::Dataset { .. } => {
             let output = output.map_or_else(|| data_output(&spec.lengths), AskedLength::fixed);
             (AskedLength::of_file("data set"), output)

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use fizeau_core::{PerSec, Tokens};
 use fizeau_metrics::CacheExpectation;
 use fizeau_record::{self as record, Asked, AskedArrivals};
-use fizeau_workload::{
-    Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload,
-};
+use fizeau_workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
 use serde::Serialize;
 use serde_json::Value;
 

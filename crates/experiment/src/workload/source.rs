@@ -4,7 +4,9 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use fizeau_core::Tokens;
-use fizeau_workload::{Order, PrefixRepetition, Repeat, Take, TraceFormat, TracePacing, VllmRandom};
+use fizeau_workload::{
+    Order, PrefixRepetition, Repeat, Take, TraceFormat, TracePacing, VllmRandom,
+};
 
 /// Where prompts come from.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,10 @@
 
 use fizeau::core::Millis;
 use fizeau::experiment::{Tried, load_between};
-use fizeau::harness::{LevelLoad, Measure};
+use fizeau::harness::Measure;
 use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
+use fizeau::record::LevelLoad;
 use fizeau::report::LevelReport;
 
 use super::Course;

@@ -2,7 +2,7 @@
 
 use fizeau::core::PerSec;
 use fizeau::experiment::{LevelYield, Saturated};
-use fizeau::harness::LevelLoad;
+use fizeau::record::LevelLoad;
 use fizeau::report::LevelReport;
 
 /// What a level says of saturation; nothing if it has no requests that completed, or broke off.
