@@ -5,7 +5,7 @@ mod prepare;
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
+use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, WallTime, turn_name};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Side, Verdict};
 use fizeau::record::LevelPlan;
@@ -13,7 +13,6 @@ use fizeau::report::{AbParty, AbReport, AbRound, LevelReport, Shown};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::AbArgs;
-use crate::client::Counting;
 use crate::exit::{Exit, Fail};
 use crate::levels::{Kept, Yardstick, released};
 use crate::progress::{Progress, Title, View};
@@ -58,7 +57,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
     folder
-        .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
+        .write_json("run.json", &document(job, args, WallTime::epoch_unix_ns(&clock))?)
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
@@ -103,8 +102,8 @@ async fn crew(
     clock: MonotonicClock,
     cancel: &Cancel,
 ) -> Result<Crew<RequestError>, Fail> {
-    let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
-    let crew = job.client.start(&side.called.target, clock, &counting, cancel)?;
+    let tokenizer = job.spec.tokenizer.clone();
+    let crew = job.client.start(&side.called.target, clock, tokenizer, cancel)?;
     let (plan, cap) = (job.sample.plan(), job.spec.load.max_in_flight);
     let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
     crew.preconnect(ahead).await.map_err(Fail::endpoint)?;

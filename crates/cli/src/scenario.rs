@@ -15,6 +15,7 @@ use crate::args::{
 use crate::exit::{Fail, Named};
 use crate::hardware;
 use crate::sol::{self, MOST_DRAFTED};
+use crate::speed;
 
 /// What is simulated where nobody says: model, name for a reader, device, sequences at once.
 const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm", 64);

@@ -11,8 +11,8 @@ use fizeau::experiment::WallTime;
 use crate::args::SearchArgs;
 use crate::exit::{Exit, Fail};
 use crate::folder;
+use crate::runtime;
 use crate::sweep::{self, Begun, Job};
-use crate::{record, runtime};
 
 pub(crate) fn run(args: &mut SearchArgs) -> Result<Exit, Fail> {
     if args.sweep.plan.until.is_some() {

@@ -10,8 +10,8 @@ use fizeau::experiment::WallTime;
 use crate::args::{ParetoArgs, SweepArgs};
 use crate::exit::{Exit, Fail};
 use crate::folder;
+use crate::pareto;
 use crate::say::say;
-use crate::{pareto, record};
 
 const FLAG: &str = "--system";
 

@@ -75,7 +75,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let prompts = prompts(args, (&a.called.target, &b.called.target), &ask, &mut notes)?;
     let sample = PreparedWorkload::of(ask.clone()).map_err(refused(args))?;
     let requests = sample.requests().get();
-    let limit = asked(args)?.context_limit(None);
+    let limit = workload_of(args)?.context_limit(None);
     limit.iter().try_for_each(|limit| sample.check(limit))?;
     notes.extend(sample.repeated());
     notes.extend(workload::notes(&sample, &args.workload));
@@ -100,7 +100,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
         goals,
         text: TextAfter::Drop,
     };
-    let setup = setup(args, &a.called, &sample, now);
+    let setup = setup(&a.called, &sample, now);
     let load_point = bench::load_point(&sample, NonZeroU64::MIN, cap);
     let out = Claim::new(&out)?;
     Ok(Job { a, b, client, spec, settings, asked, sample, load_point, limit, notes, setup, out })
@@ -190,7 +190,7 @@ fn call(args: &AbArgs, side: &EndpointArgs) -> Result<Called, Fail> {
     let name = name.ok_or_else(|| {
         Fail::usage("--model: name the model as the servers know it, or --a-model and --b-model")
     })?;
-    let keep_text = asked(args)?.keep_text(TextAfter::Drop);
+    let keep_text = workload_of(args)?.keep_text(TextAfter::Drop);
     let extra = workload::sampling_body(&args.sampling)?;
     endpoint::call(side, &side.base_url, name, &extra, keep_text)
 }
@@ -207,7 +207,7 @@ fn ask(
         }
         None => REQUESTS,
     };
-    let mut spec = asked(args)?;
+    let mut spec = workload_of(args)?;
     let requests = args.rounds.num_prompts.unwrap_or_else(by_default);
     spec.requests = workload::requests(Some(requests))?;
     spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
@@ -218,7 +218,7 @@ fn ask(
 }
 
 /// The workload, but for how many requests there are and when they leave.
-fn asked(args: &AbArgs) -> Result<WorkloadSpec, Fail> {
+fn workload_of(args: &AbArgs) -> Result<WorkloadSpec, Fail> {
     workload::spec(&args.workload, nominal(args))
 }
 
@@ -278,7 +278,7 @@ fn are_one(a: &Target, b: &Target) -> bool {
     origins(a).iter().any(|url| of_b.contains(url))
 }
 
-fn setup(args: &AbArgs, called: &Called, sample: &PreparedWorkload, now: WallTime) -> Setup {
+fn setup(called: &Called, sample: &PreparedWorkload, now: WallTime) -> Setup {
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),

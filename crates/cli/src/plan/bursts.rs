@@ -73,7 +73,7 @@ fn trial<'a>(
     asked: &'a Asked<'_>,
 ) -> Result<Result<(Trial<'a>, Carried), &'static str>, Fail> {
     let Some(physics) = &found.physics else { return Ok(Err(super::NO_MODEL)) };
-    let [.., Some(calibration)] = physics.files() else {
+    let Some(calibration) = &physics.files().calibration else {
         return Ok(Err(
             "there is no calibration of the engine: --calibration FILE, of `fizeau sol --fit`",
         ));

@@ -14,6 +14,7 @@ use super::from::FromArg;
 use crate::args::PlanArgs;
 use crate::exit::Fail;
 use crate::pareto::{Field, Table};
+use crate::speed;
 
 /// The columns that say how hard a level pressed.
 const LOADS: [&str; 3] = ["rate", "requests_per_s", "concurrency"];

@@ -24,7 +24,10 @@ impl PlanParts {
                 if let Some((wrong, hint)) = unsendable(turn, *form, target) {
                     let message = format!("{}, record {number} {wrong}", dataset.name);
                     let error = InputError::new(Field::DatasetPath, message);
-                    return Err(InputError { hint, ..error });
+                    return Err(match hint {
+                        Some(hint) => error.hint(hint),
+                        None => error,
+                    });
                 }
             }
         }

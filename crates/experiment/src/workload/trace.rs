@@ -129,10 +129,9 @@ pub(super) fn left_out(trace: &Trace) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{name}: {}", parts.join("; ")))
 }
 
-/// The mean lengths.
-pub(super) fn typical(trace: &Trace) -> (u64, u64) {
-    let (facts, requests) = (trace.facts(), trace.requests());
-    (facts.input.get() / requests, facts.output.get() / requests)
+/// The mean length of a prompt.
+pub(super) fn typical_prompt(trace: &Trace) -> Tokens {
+    Tokens::new(trace.facts().input.get() / trace.requests().get())
 }
 
 /// What was asked, and which file it was.
