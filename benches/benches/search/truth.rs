@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::PerSec;
+use fizeau::experiment::LevelAsk;
 use fizeau::experiment::Over;
-use fizeau::harness::{LevelAsk, LevelLoad};
+use fizeau::record::LevelLoad;
 
 use crate::cases::{CASES, Case, LONG};
 

@@ -2,17 +2,17 @@
 
 mod prepare;
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 
-use fizeau::experiment::{AbPrompts, PreparedAb};
-use fizeau::harness::{Cancel, Crew, LevelPlan, Pacer, connections_ahead};
+use fizeau::experiment::{AbPrompts, PreparedAb, WallTime};
+use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Pace, Verdict};
-use fizeau::report::{AbParty, AbReport, Asked};
+use fizeau::record::LevelPlan;
+use fizeau::report::{AbParty, AbReport, Shown};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
-use fizeau::workload::{Pacing, Plan};
+use fizeau::workload::Pacing;
 
 use crate::args::AbArgs;
-use crate::client::Counting;
 use crate::exit::{Exit, Fail};
 use crate::progress::{Progress, Title, View};
 use crate::say::say;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(report.text())?;
+        say(Shown(&report).text())?;
         say(format!("run folder: {}", folder.path().display()))?;
     }
     written?;
@@ -56,13 +56,10 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
     folder
-        .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
+        .write_json("run.json", &document(job, args, WallTime::epoch_unix_ns(&clock))?)
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
-    let asked = |plan: &Plan, released| {
-        job.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
-    };
-    let prepared = prepared(job, &asked);
+    let prepared = prepared(job);
     let (a_url, b_url) = (job.a.called.describe().base_url, job.b.called.describe().base_url);
     let title = Title { command: "ab", subject: format!("A {a_url}, B {b_url}") };
     let mut progress = Progress::new(view, title, &cancel);
@@ -71,10 +68,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
 }
 
 /// The run as whoever measures it has it.
-fn prepared<'a>(
-    job: &'a Job,
-    asked: &'a (dyn Fn(&Plan, Option<u64>) -> Asked + Send + Sync),
-) -> PreparedAb<'a> {
+fn prepared(job: &Job) -> PreparedAb<'_> {
     let party =
         |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
     PreparedAb {
@@ -91,8 +85,8 @@ fn prepared<'a>(
         },
         load: job.load_point,
         no_light: levels::NO_PHYSICS,
-        client: levels::limits(&job.client),
-        asked,
+        client: &job.client,
+        sample: &job.sample,
     }
 }
 
@@ -102,13 +96,15 @@ fn announce(job: &Job, args: &AbArgs) -> Result<(), Fail> {
     if args.answer.json {
         return Ok(());
     }
-    say(workload::describe_salt_of_levels(&args.workload, job.sample.salt()))
+    let asked = workload::prompt_salt(&args.workload);
+    say(workload::describe_salt_of_levels(asked, job.sample.salt()))
 }
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, side: &Party, clock: MonotonicClock) -> Result<(), Fail> {
     let target = &side.called.target;
-    endpoint::check_context(target, job.limit.as_ref(), |limit| job.sample.check(limit)).await?;
+    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(job.sample.check(limit)?))
+        .await?;
     let http = HttpTransport::new(target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
 }
@@ -120,8 +116,8 @@ async fn crew(
     clock: MonotonicClock,
     cancel: &Cancel,
 ) -> Result<Crew<RequestError>, Fail> {
-    let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
-    let crew = job.client.start(&side.called.target, clock, &counting, cancel)?;
+    let tokenizer = job.spec.tokenizer.clone();
+    let crew = job.client.start(&side.called.target, clock, tokenizer, cancel)?;
     let (plan, cap) = (job.sample.plan(), job.spec.load.max_in_flight);
     let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
     crew.preconnect(ahead).await.map_err(Fail::endpoint)?;
@@ -153,7 +149,7 @@ fn document<'a>(
     let client =
         record::ClientPlan { threads: job.client.threads(), thresholds, calibration: None };
     let asked = record::AskedPlan {
-        plan: job.sample.record(args.workload.tokenizer.as_deref())?,
+        plan: job.sample.record()?,
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,

@@ -13,13 +13,15 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Place, Reader, Trial, load_point, nominal, text_after, warmups_of};
 pub(crate) use vllm::settled;
 
-use fizeau::harness::{Cancel, Pacer, RunFolder};
+use fizeau::experiment::{Client, WallTime};
+use fizeau::harness::{Cancel, Pacer};
+use fizeau::record::RunFolder;
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
 use crate::args::BenchArgs;
 use crate::calibrate::{self, Calibration};
-use crate::client::{Client, Counting};
+use crate::client;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
@@ -60,11 +62,11 @@ fn found_out<'a>(job: Job<'a>, args: &'a BenchArgs) -> Result<Job<'a>, Fail> {
     let (requests, base_urls) = (job.trial.work.requests().get(), base_urls(args));
     endpoint::announce(&args.endpoint.connections, &base_urls);
     if args.endpoint.connections.new_connection_per_request {
-        job.client.note_ports(requests);
+        client::note_ports(&job.client, requests);
     }
     let is_open = matches!(job.trial.work.plan().pacing(), Pacing::OpenLoop { .. });
     if job.trial.load.max_in_flight.is_none() && is_open {
-        job.client.note_backlog(requests);
+        client::note_backlog(&job.client, requests);
     }
     let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
     if found.is_none() {
@@ -105,8 +107,8 @@ async fn measure(
     let (clock, trial) = (MonotonicClock::new(), &job.trial);
     announce(trial, args)?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: trial.work.tokenizer() };
-    let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
+    let tokenizer = trial.work.tokenizer();
+    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(trial.level().connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
         let client = record::ClientPlan {
@@ -114,7 +116,7 @@ async fn measure(
             thresholds: &args.client.threshold,
             calibration: job.calibration.as_ref(),
         };
-        let epoch = record::epoch_unix_ns(&clock);
+        let epoch = WallTime::epoch_unix_ns(&clock);
         let document = trial.document()?.measured(&job.called, client, epoch);
         folder.write_json("run.json", &document).map_err(Fail::broken)?;
         levels::write_config(folder, trial.physics())?;
@@ -129,10 +131,11 @@ fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
-    let workload = &args.level.workload;
-    say(workload::describe_salt(workload, trial.work.salt()))?;
+    say(workload::describe_salt(trial.spec.salt, trial.work.salt()))?;
     trial.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    trial.work.notes(workload).iter().for_each(|note| tell!("note: {note}"));
+    workload::notes(&trial.work, &args.level.workload)
+        .iter()
+        .for_each(|note| tell!("note: {note}"));
     Ok(())
 }
 

@@ -5,7 +5,8 @@ mod connections;
 pub(crate) use connections::{announce, apply_plain, wanted};
 
 use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, RequestSource, Tape, Timer};
-use fizeau::harness::{PreflightError, TextAfter, preflight};
+use fizeau::experiment::{ContextLimit, LimitSource};
+use fizeau::harness::{PreflightError, preflight};
 use fizeau::report::{Connections, Endpoint};
 use fizeau::transport::{
     Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, RequestError, Secret,
@@ -13,11 +14,10 @@ use fizeau::transport::{
 };
 use fizeau::workload::Workload;
 
-use crate::args::{EndpointArgs, WorkloadArgs};
+use crate::args::EndpointArgs;
 use crate::exit::{Fail, Named};
 use crate::probe::Found;
 use crate::progress::Waiting;
-use crate::workload::{self, Limit};
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
@@ -131,27 +131,18 @@ fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
     })
 }
 
-/// Whether the generated text is needed: for a file, for a tokenizer to count, or for the next turn of a conversation.
-pub(crate) fn keep_text(after: TextAfter, workload: &WorkloadArgs) -> KeepText {
-    let is_needed = workload.tokenizer.is_some() || workload::may_have_turns(workload);
-    match after {
-        TextAfter::Drop if !is_needed => KeepText::No,
-        _ => KeepText::Yes,
-    }
-}
-
 /// Refuses a workload that is too long for the model as the server says, where nobody else has said how much it takes. Not to
 /// know is nothing to fail over.
 pub(crate) async fn check_context(
     target: &Target,
-    known: Option<&Limit>,
-    check: impl FnOnce(&Limit) -> Result<(), Fail>,
+    known: Option<&ContextLimit>,
+    check: impl FnOnce(&ContextLimit) -> Result<(), Fail>,
 ) -> Result<(), Fail> {
     if known.is_some() {
         return Ok(());
     }
     match context_limit(target).await {
-        Ok(Some(tokens)) => check(&Limit { tokens, said_by: "the server", cache: None }),
+        Ok(Some(tokens)) => check(&ContextLimit::new(tokens, LimitSource::Server)),
         Ok(None) | Err(_) => Ok(()),
     }
 }

@@ -9,17 +9,17 @@ mod together;
 use std::io::BufRead;
 
 use fizeau::core::TapeSink as _;
-use fizeau::harness::{Cut, MergedTapes, RunFolder, StoredTapes};
+use fizeau::experiment::ReferenceFiles;
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
-use fizeau::report::{Asked, Detail, LevelReport, Selection, VllmResult, VllmTally};
+use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
+use fizeau::report::{Asked, Detail, LevelReport, Selection, Shown, VllmResult, VllmTally};
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
-use crate::levels::PHYSICS;
 use crate::say::say;
 use shard::MeasuredShard;
 use together::Axis;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let merged = merge(&shards, &axis, checked, out.folder());
     let (report, vllm) = merged.inspect_err(|_| give_back(&out))?;
     say(vllm.block())?;
-    say(report.block())?;
+    say(Shown(&report).block())?;
     report.checklist.iter().try_for_each(|list| checklist::show(list, &TrustArgs::default()))?;
     say(format!("{} runs merged: {}", shards.len(), out.folder().path().display()))?;
     Ok(match report.validity.verdict {
@@ -131,7 +131,7 @@ fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<Le
 
 /// The model's config and the device's file, of the first shard that has them.
 fn copy_physics(shards: &[MeasuredShard], folder: &RunFolder) -> Result<(), Fail> {
-    for name in PHYSICS {
+    for name in ReferenceFiles::NAMES {
         for shard in shards {
             if let Some(text) = shard.file(name)? {
                 folder.write_text(name, &text).map_err(Fail::broken)?;

@@ -8,14 +8,16 @@ mod price;
 
 use std::num::NonZeroU64;
 
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
-use fizeau::report::{Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource};
+use fizeau::report::{
+    Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource, Shown,
+};
 
 use crate::args::PlanArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
-use crate::speed::Physics;
 use from::FromArg;
 
 /// What was read of one source, before it is known what it is for.
@@ -26,7 +28,7 @@ struct Found {
     /// The goals of the run itself.
     slo: Option<Slo>,
     /// Model and devices, where they are known.
-    physics: Option<Physics>,
+    physics: Option<SpeedOfLightReference>,
     /// The speed of light over the requests of all levels.
     light: Option<LightCurve>,
     /// The device's name, where the run says it.
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     if args.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(report.text().trim_end())?;
+        say(Shown(&report).text().trim_end())?;
     }
     Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
 }

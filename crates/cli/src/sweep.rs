@@ -11,24 +11,27 @@ pub(crate) use series::{Answering, Series, SeriesArgs};
 
 use std::path::Path;
 
-use fizeau::experiment::{LEVEL_TIME, ResumedLevels};
-use fizeau::harness::{Cancel, Crew, Pacer, StoredRun, TextAfter};
-use fizeau::report::{Engine, SweepReport, Terminal};
+use fizeau::experiment::{
+    Client, ContextLimit, LEVEL_TIME, ResumedLevels, SpeedOfLightReference, WallTime,
+};
+use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
+use fizeau::record::StoredRun;
+use fizeau::report::{Engine, Shown, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
-use crate::client::{Client, Counting};
+use crate::client;
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail};
-use crate::folder::Claim;
+use crate::folder::{self, Claim};
 use crate::levels::NO_PHYSICS;
 use crate::report::PAGE;
 use crate::say::say;
 use crate::screen::Screen;
-use crate::speed::Physics;
-use crate::workload::{self, Limit};
+use crate::speed;
+use crate::workload;
 use crate::{checklist, interrupt, levels, probe, record, runtime};
 use flags::{loads_of, protocol_of, size_of};
 
@@ -41,7 +44,7 @@ pub(crate) struct Job<'a> {
     pub(crate) client: Client,
     pub(crate) series: Series<'a>,
     /// The most tokens that the model takes, where that is known before the server is asked.
-    limit: Option<Limit>,
+    limit: Option<ContextLimit>,
     pub(crate) out: Claim,
     /// The most requests in flight at any level.
     most: u64,
@@ -72,11 +75,11 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
     let most = loads_of(&args.plan)?.most_connections(size_of(&args.plan)?);
     let urls = &*args.endpoint.base_url;
     let wanted = endpoint::wanted(&args.endpoint.connections, urls, most);
-    let client = Client::new(&args.client, wanted)?;
-    let physics = Physics::from_args(&args.physics)?;
-    let now = record::WallTime::now();
+    let client = client::spec(&args.client)?.prepare(wanted)?;
+    let physics = speed::from_args(&args.physics)?;
+    let now = WallTime::now();
     let out = args.time.resume.clone().or_else(|| args.verdict.out.clone());
-    let out = out.unwrap_or_else(|| now.folder("sweep"));
+    let out = out.unwrap_or_else(|| folder::by_default(now, "sweep"));
     let claim = || match &before {
         Some(_) => Ok(Claim::again(&out)),
         None => Claim::new(&out),
@@ -97,9 +100,9 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
     // The workload is checked before an engine is started.
     let workload = asked.ask(&endpoint::nowhere(&endpoint)?)?;
     let (_, sample) = &workload;
-    let typical = sample.typical();
-    let limit =
-        workload::limit(args.workload.max_model_len, physics.as_ref().and_then(Physics::config));
+    let typical = sample.typical_prompt();
+    let config = physics.as_ref().and_then(SpeedOfLightReference::config);
+    let limit = asked.asked()?.context_limit(config);
     limit.iter().try_for_each(|limit| sample.check(limit))?;
     let embedded = match urls {
         [_, ..] => None,
@@ -146,7 +149,7 @@ fn call(
         (None, []) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
-    let keep_text = endpoint::keep_text(TextAfter::Drop, &args.workload);
+    let keep_text = args.series().asked()?.keep_text(TextAfter::Drop);
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
@@ -170,16 +173,16 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     check(job, clock).await?;
     let cancel = Cancel::new();
     let (sample, workload) = (&series.sample, series.args.workload);
-    say(workload::describe_salt_of_levels(workload, sample.salt()))?;
+    say(workload::describe_salt_of_levels(workload::prompt_salt(workload), sample.salt()))?;
     sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    sample.notes(workload).iter().for_each(|note| tell!("note: {note}"));
-    let counting = Counting { tokenizer: series.spec.tokenizer.clone() };
-    let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
+    workload::notes(sample, workload).iter().for_each(|note| tell!("note: {note}"));
+    let tokenizer = series.spec.tokenizer.clone();
+    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
     let (threads, thresholds) = (job.client.threads(), job.thresholds);
     let client = record::ClientPlan { threads, thresholds, calibration: None };
-    let epoch = record::epoch_unix_ns(&clock);
+    let epoch = WallTime::epoch_unix_ns(&clock);
     let document = series.document()?.measured(&job.called, client, epoch);
     let resumed = match &job.before {
         Some(run) => {
@@ -224,7 +227,7 @@ impl Job<'_> {
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
     let (target, sample) = (&job.called.target, &job.series.sample);
-    endpoint::check_context(target, job.limit.as_ref(), |limit| sample.check(limit)).await?;
+    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(sample.check(limit)?)).await?;
     let http = HttpTransport::new(target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), sample.plan()).await.map(drop)
 }
@@ -239,7 +242,7 @@ pub(crate) fn show(
     let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
     let terminal =
         Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };
-    say(report.terminal(&terminal).trim_end())
+    say(Shown(report).terminal(&terminal).trim_end())
 }
 
 /// The width of what goes into a file or a pipe: all columns, and the same everywhere.

@@ -3,13 +3,15 @@
 mod cases;
 mod pieces;
 
-use fizeau::harness::{Cancel, RunFolder};
+use fizeau::experiment::WallTime;
+use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::report::{NotRun, Setup, SweepReport, Variant, WhatIf};
+use fizeau::record::RunFolder;
+use fizeau::report::{NotRun, Setup, Shown, SweepReport, Variant, WhatIf};
 
 use crate::args::SimulateArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::folder::Claim;
+use crate::folder::{self, Claim};
 use crate::say::say;
 use crate::simulate::{Report, Simulated, simulate};
 use crate::sweep::DEFAULT_SLO;
@@ -36,7 +38,7 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     check(first)?;
     let given = first.sweep.slo.clone();
     let slo: Slo = given.parse().named("--slo")?;
-    let by_default = || record::WallTime::now().folder("what-if");
+    let by_default = || folder::by_default(WallTime::now(), "what-if");
     let out = Claim::new(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
@@ -44,11 +46,11 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let report = done?;
     let folder = out.folder();
     folder.write_json("whatif.json", &report).map_err(Fail::broken)?;
-    if let Some(chart) = report.chart() {
+    if let Some(chart) = Shown(&report).chart() {
         folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
     }
-    let page = folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
-    say(report.text().trim_end())?;
+    let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
+    say(Shown(&report).text().trim_end())?;
     say(format!("report: {}", page.display()))?;
     let exit = exit(&report, given != DEFAULT_SLO, &cancel);
     let mut is_missed = false;

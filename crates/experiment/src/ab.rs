@@ -9,10 +9,10 @@ use std::task::Poll;
 
 use fizeau_core::{Nanos, Timer};
 use fizeau_harness::{
-    Cancel, DriveError, FolderError, LevelRun, Load, Measure, Observer, PlannedLevel, RunFolder,
-    TextAfter,
+    Cancel, DriveError, LevelRun, Load, Measure, Observer, PlannedLevel, TextAfter,
 };
 use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_record::{FolderError, RunFolder};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
 
 pub use run::PreparedAb;

@@ -1,63 +1,23 @@
 //! From a measured level to its report and its files.
 
-use fizeau_core::{Tape, Tokens};
-use fizeau_harness::{Ended, FolderError, LevelRun, Notice, Observer, RunFolder};
-use fizeau_metrics::{
-    Ceiling, ClientProof, ClientWatch, Ending, Expectations, Headroom, LevelHistograms, Thresholds,
-    judge,
-};
+use fizeau_core::Tape;
+use fizeau_harness::{Ended, LevelRun, Notice, Observer};
+use fizeau_metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau_record::{
-    Asked, LengthTally, LevelReport, LevelStatus, LightCurve, LoadPoint, Reference, SpeedOfLight,
+    Asked, FolderError, LengthTally, LevelReport, LevelStatus, LoadPoint, RunFolder, SpeedOfLight,
     Until, WarmUp,
 };
 
-/// What the speed of light of levels is computed from.
-#[derive(Debug, Clone, Copy)]
-pub struct LightBasis<'a> {
-    /// The model on its devices.
-    pub reference: Reference<'a>,
-    /// The prompt's nominal length, for servers that do not say how long it was.
-    pub input: Tokens,
-}
-
-impl LightBasis<'_> {
-    /// An account of the lengths of a level's replies, for the bound over them.
-    #[must_use]
-    pub fn lengths(&self) -> LengthTally {
-        LengthTally::new(self.input, self.reference.system.model())
-    }
-
-    /// What could be done with the requests of all these `levels` together, whose lengths are `all`; none where there are no
-    /// requests, or the longest of them does not fit.
-    pub fn curve<'l>(
-        &self,
-        all: &LengthTally,
-        levels: impl IntoIterator<Item = &'l LevelReport>,
-    ) -> Option<LightCurve> {
-        let lights = levels.into_iter().filter_map(|level| level.speed_of_light.light());
-        let loads: Vec<_> = lights.map(|light| light.concurrency).collect();
-        LightCurve::over(self.reference, all, &loads).ok()
-    }
-}
-
-/// What is known of the client that measures, beside what it sees of itself.
-#[derive(Debug, Clone, Default)]
-pub struct ClientLimits {
-    /// Where the verdict begins to doubt.
-    pub thresholds: Thresholds,
-    /// What the run needs of the system beside what there is; none where that is not known.
-    pub headroom: Option<Headroom>,
-    /// What the client can do at most, where that was measured.
-    pub ceiling: Option<Ceiling>,
-}
+use crate::client::Client;
+use crate::reference::SpeedOfLightReference;
 
 /// What a level is held against.
 #[derive(Debug, Clone, Copy)]
 pub struct EvaluationContext<'a> {
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<LightBasis<'a>, &'a str>,
+    pub light: Result<&'a SpeedOfLightReference, &'a str>,
     /// What is known of the client.
-    pub client: &'a ClientLimits,
+    pub client: &'a Client,
     /// What was asked for of the load.
     pub asked: Asked,
     /// That data were sent more than once, in plain words.
@@ -69,7 +29,7 @@ impl EvaluationContext<'_> {
     #[must_use]
     pub fn report(&self, run: &LevelRun, tallies: &LevelTallies, load: LoadPoint) -> LevelReport {
         let speed_of_light = self.speed_of_light(run, tallies, load);
-        let ClientLimits { thresholds, headroom, ceiling } = self.client.clone();
+        let Client { thresholds, headroom, ceiling, .. } = *self.client;
         let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
         let client = ClientProof { watch, ..run.client };
         let expected = Expectations {
@@ -110,7 +70,7 @@ impl EvaluationContext<'_> {
     ) -> SpeedOfLight {
         match (&self.light, &tallies.lengths) {
             (Ok(light), Some(lengths)) => {
-                SpeedOfLight::of(light.reference, lengths, load, &run.summary)
+                SpeedOfLight::of(light.reference(), lengths, load, &run.summary)
             }
             (Ok(_), None) => {
                 SpeedOfLight::Absent { reason: "its lengths were not kept".to_owned() }
@@ -130,8 +90,8 @@ pub struct LevelTallies {
 impl LevelTallies {
     /// Of nothing yet, for the speed of light alone, where there is a model.
     #[must_use]
-    pub fn new(light: Option<LightBasis<'_>>) -> Self {
-        Self { histograms: None, lengths: light.map(|light| light.lengths()) }
+    pub fn new(light: Option<&SpeedOfLightReference>) -> Self {
+        Self { histograms: None, lengths: light.map(SpeedOfLightReference::lengths) }
     }
 
     /// The same, with the histograms that a level's folder has.

@@ -1,19 +1,20 @@
 //! One level by itself: measured, judged and kept.
 
-use std::fmt;
+use std::num::NonZeroU64;
 
 use fizeau_core::Nanos;
-use fizeau_harness::{LevelRun, Measure, PlannedLevel, RunFolder};
-use fizeau_record::{Asked, Checklist, LevelReport, LoadPoint, Setup};
+use fizeau_harness::{LevelRun, Measure, PlannedLevel};
+use fizeau_record::{Checklist, LevelReport, LoadPoint, RunFolder, Setup};
 
-use crate::evaluate::{
-    ClientLimits, EvaluationContext, LevelTallies, LightBasis, TallyObserver, released,
-};
+use crate::client::Client;
+use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, released};
 use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
 use crate::input::ExperimentError;
+use crate::reference::SpeedOfLightReference;
+use crate::workload::PreparedWorkload;
 
 /// One level, decided. Nothing has been sent.
-#[derive(Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct PreparedLevel<'a> {
     /// What is measured.
     pub level: PlannedLevel<'a>,
@@ -24,19 +25,13 @@ pub struct PreparedLevel<'a> {
     /// What is run, and on what.
     pub setup: &'a Setup,
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<LightBasis<'a>, &'a str>,
+    pub light: Result<&'a SpeedOfLightReference, &'a str>,
     /// What is known of the client.
-    pub client: ClientLimits,
-    /// What it asks, for its verdict, where so many of its requests were released; none for all.
-    pub asked: &'a (dyn Fn(Option<u64>) -> Asked + Send + Sync),
-    /// That data are sent more than once, in plain words.
-    pub repeated: Option<&'a str>,
-}
-
-impl fmt::Debug for PreparedLevel<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedLevel").field("load", &self.load).finish_non_exhaustive()
-    }
+    pub client: &'a Client,
+    /// What it asks.
+    pub work: &'a PreparedWorkload,
+    /// Every how many-th session is ours.
+    pub one_in: NonZeroU64,
 }
 
 /// A level, measured.
@@ -78,11 +73,12 @@ impl PreparedLevel<'_> {
     /// What is to be said of it.
     #[must_use]
     pub fn report(&self, measured: &MeasuredLevel) -> LevelReport {
+        let repeated = self.work.repeated();
         let context = EvaluationContext {
             light: self.light,
-            client: &self.client,
-            asked: (self.asked)(released(&measured.run)),
-            repeated: self.repeated,
+            client: self.client,
+            asked: self.work.asked_of(self.one_in, released(&measured.run)),
+            repeated: repeated.as_deref(),
         };
         let mut report = context.report(&measured.run, &measured.tallies, self.load);
         report.checklist = Some(Checklist::of(self.setup, std::slice::from_ref(&report)));

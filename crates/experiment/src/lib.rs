@@ -1,29 +1,41 @@
 //! Whole experiments: prepare, run, evaluate, keep.
 
 mod ab;
+mod client;
+mod device;
 mod evaluate;
 mod event;
 mod hint;
 mod input;
 mod level;
+mod model;
 mod progress;
+mod reference;
 mod runner;
 mod scheduler;
 mod search;
 mod sweep;
+mod tokenizer;
+mod wall_time;
+mod workload;
 
 pub use ab::{
     Ab, AbError, AbPrompts, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds, UpcomingTurn,
     turn_name,
 };
-pub use evaluate::{
-    ClientLimits, EvaluationContext, LevelTallies, LightBasis, keep_level, released,
-};
+pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
+pub use device::LoadedDevice;
+pub use evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 pub use event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher};
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use level::{MeasuredLevel, PreparedLevel};
+pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
+pub use reference::{
+    DeployError, DeploymentRecord, EngineChoices, ReferenceFiles, ReferenceSpec,
+    SpeedOfLightReference,
+};
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
@@ -31,7 +43,14 @@ pub use search::{
     SearchOutcome, SearchStep, Trial,
 };
 pub use sweep::{
-    AskedOf, LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelYield, PreparedSweep, Rates, Saturated,
-    StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSpec, SweptLevel, Tried,
-    level_size, load_between, rates_up_to,
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,
+    Saturated, StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSpec, SweptLevel,
+    Tried, level_size, load_between, rates_up_to,
+};
+pub use tokenizer::TokenizerSpec;
+pub use wall_time::WallTime;
+pub use workload::{
+    AskedLength, AskedLengths, CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload,
+    PromptSalt, PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadRecord,
+    WorkloadSpec, words_or_ids,
 };

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::Nanos;
-use fizeau_harness::{Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, level_folder};
-use fizeau_record::{LengthTally, LevelReport, LightCurve, LoadPoint};
+use fizeau_harness::{Cancel, Measure};
+use fizeau_record::{
+    LengthTally, LevelLoad, LevelReport, LevelRole, LightCurve, LoadPoint, RunFolder, level_folder,
+};
 
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, Telling, Watcher};
 use crate::input::ExperimentError;
-use crate::sweep::{PreparedSweep, Sweep, SweptLevel};
+use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
 
 /// What of a sweep was measured before it was broken off, by the names of the levels' folders.
 #[derive(Debug, Default)]
@@ -216,8 +218,8 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
             light: prepared.light,
-            client: &prepared.client,
-            asked: (prepared.asked)(&level.plan, released(&level.run)),
+            client: prepared.client,
+            asked: prepared.asked_of(&level.plan, released(&level.run)),
             repeated: repeated.as_deref(),
         };
         let report = context.report(&level.run, tallies, load_point(level.ask.load));

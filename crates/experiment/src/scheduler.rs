@@ -4,13 +4,13 @@ mod between;
 mod rising;
 
 use fizeau_core::{Nanos, PerSec};
-use fizeau_harness::{LevelAsk, LevelLoad, Measure, RunFolder};
-use fizeau_record::{LevelReport, SweepReport, Unmeasured};
+use fizeau_harness::Measure;
+use fizeau_record::{LevelLoad, LevelReport, RunFolder, SweepReport, Unmeasured};
 
 use crate::event::{AfterLevel, Note, Watcher};
 use crate::input::ExperimentError;
 use crate::runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
-use crate::sweep::{Budget, LEVEL_TIME, LevelYield, PreparedSweep, rates_up_to};
+use crate::sweep::{Budget, LEVEL_TIME, LevelAsk, LevelYield, PreparedSweep, rates_up_to};
 use rising::{why, yield_of};
 
 /// A sweep under way: rising loads of each kind until more load no longer pays, further ones where they tell most, all of them again

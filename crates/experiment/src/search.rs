@@ -6,10 +6,11 @@ mod spec;
 
 use std::num::NonZeroU32;
 
+use crate::{LevelAsk, LevelSize};
 use fizeau_core::PerSec;
-use fizeau_harness::{LevelAsk, LevelLoad, LevelSize};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
+use fizeau_record::LevelLoad;
 
 pub use judge::Judgement;
 pub use run::SearchOutcome;
@@ -24,8 +25,8 @@ pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 ///
 /// ```
 /// use fizeau_core::PerSec;
-/// use fizeau_experiment::{LoadSearch, LoadSearchSpec, Over, SearchStep};
-/// use fizeau_harness::LevelLoad;
+/// use crate::{LoadSearch, LoadSearchSpec, Over, SearchStep};
+/// use fizeau_record::LevelLoad;
 ///
 /// let goals = "p99 ttft<500ms".parse()?;
 /// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(Over::Rate, goals) };

@@ -5,25 +5,28 @@ mod loads;
 mod prepared;
 mod protocol;
 mod refine;
+mod size;
 mod stop;
 
 use std::sync::Arc;
 
 use fizeau_core::Nanos;
-use fizeau_harness::{
-    DriveError, FolderError, LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelRun,
-    LevelSize, Load, Measure, Observer, PlannedArrivals, PlannedLevel, RunFolder, level_folder,
-};
+use fizeau_harness::{DriveError, LevelRun, Load, Measure, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
+use fizeau_record::{
+    FolderError, LevelDocument, LevelLoad, LevelPlan, LevelRole, PlannedArrivals, RunFolder,
+    level_folder,
+};
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
 };
 
 pub(crate) use budget::Budget;
 pub use loads::{Rates, SweepLoads};
-pub use prepared::{AskedOf, PreparedSweep};
+pub use prepared::PreparedSweep;
 pub use protocol::{LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, SweepProtocol, level_size};
 pub use refine::{Tried, load_between, rates_up_to};
+pub use size::{LevelAsk, LevelSize};
 pub use stop::{LevelYield, Saturated, StopRule};
 
 /// What to sweep.

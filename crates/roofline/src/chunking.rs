@@ -115,29 +115,6 @@ impl System {
         Some(Tokens::new(high + plan.decoded().ceil() as u64))
     }
 
-    /// The largest budget with which no pass takes longer than `target`, up to that which takes the whole prompt; none
-    /// where decoding alone takes longer.
-    #[must_use]
-    pub fn largest_budget(
-        &self,
-        by: Reckoning,
-        load: &Load,
-        batch: f64,
-        target: Seconds,
-    ) -> Option<Tokens> {
-        let plan = Plan::new(self, load, batch, Tokens::new(u64::MAX))?;
-        let meets = |chunk: u64| self.pass_time(by, &plan.at_end(chunk as f64)).total <= target;
-        if !meets(1) {
-            return None;
-        }
-        let (mut low, mut high) = (1, plan.prompt as u64 + 1);
-        while high - low > 1 {
-            let middle = low.midpoint(high);
-            if meets(middle) { low = middle } else { high = middle }
-        }
-        Some(Tokens::new(low + plan.decoded().ceil() as u64))
-    }
-
     /// A pass that carries chunks, on average, and the time to first token of a prompt in such passes. While a chunk is in
     /// one stage the next is in the stage before, so that the last stage ends when the longest pass has gone through
     /// all and each of the others through one.

@@ -87,7 +87,7 @@ impl Collective {
 
     /// The name used in files and messages, such as `all-reduce`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
             Self::AllGather => "all-gather",
@@ -146,7 +146,7 @@ impl Algorithm {
 
     /// The name used in files and messages, such as `two-shot`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Ring => "ring",
             Self::OneShot => "one-shot",

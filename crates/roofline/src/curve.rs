@@ -1,10 +1,9 @@
-//! Curves: the frontier over the batch, and speed over the context.
+//! The speed-of-light curve over the batch.
 
-use fizeau_core::{Bytes, PerSec, Seconds, Tokens};
+use fizeau_core::Tokens;
 
-use crate::span::Span;
 use crate::system::System;
-use crate::{Figures, Load, Pass};
+use crate::{Figures, Load};
 
 /// What a curve goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,19 +31,6 @@ pub enum CurveEnd {
     Asked,
 }
 
-impl CurveEnd {
-    /// The name used in files: `memory`, `max_sequences`, `max_context`, `asked`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::MaxSequences => "max_sequences",
-            Self::MaxContext => "max_context",
-            Self::Asked => "asked",
-        }
-    }
-}
-
 /// A point of the speed-of-light curve: both accounts of a load with so many sequences running.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -65,53 +51,6 @@ pub struct BatchCurve<'a> {
     next: Progress,
     end: CurveEnd,
 }
-
-/// A point of the curve over the context: one more token for sequences that have so much already.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct ContextPoint {
-    /// Tokens that each sequence sees.
-    pub context: Tokens,
-    /// A decode step at best.
-    pub bound_step: Seconds,
-    /// A decode step as expected.
-    pub expected_step: Seconds,
-    /// Reading in a prompt of that length at best.
-    pub bound_prefill: Seconds,
-    /// Reading in a prompt of that length as expected.
-    pub expected_prefill: Seconds,
-    /// What one sequence keeps, all devices together, nothing repeated.
-    pub cache: Bytes,
-    /// How many such sequences fit in all.
-    pub max_batch: f64,
-}
-
-impl ContextPoint {
-    /// Tokens per second of one user at best.
-    #[must_use]
-    pub fn bound_tokens_per_s(&self) -> PerSec {
-        PerSec::new(1.0 / self.bound_step.get())
-    }
-
-    /// Tokens per second of one user as expected.
-    #[must_use]
-    pub fn expected_tokens_per_s(&self) -> PerSec {
-        PerSec::new(1.0 / self.expected_step.get())
-    }
-}
-
-/// The points of so many sequences over the context, doubling from the first until memory, the model's own longest
-/// context or what was asked ends it.
-#[derive(Debug, Clone)]
-pub struct ContextCurve<'a> {
-    system: &'a System,
-    batch: f64,
-    next: Progress,
-    end: CurveEnd,
-}
-
-/// The longest context that [`System::context_curve`] is usually asked for.
-pub const MILLION_TOKENS: Tokens = Tokens::new(1 << 20);
 
 impl System {
     /// The speed-of-light curve of `load`: throughput against latency over the batch, up to its concurrency or what fits.
@@ -143,45 +82,6 @@ impl System {
         BatchCurve { system: self, load: *load, next: Progress::new(1, last, stride), end }
     }
 
-    /// Speed over the context, for `batch` sequences that decode: doubling from `from` to `to`, or as far as memory and the
-    /// model allow.
-    ///
-    /// ```
-    /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, MILLION_TOKENS, System};
-    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
-    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let curve = system.context_curve(1.0, Tokens::new(1024), MILLION_TOKENS);
-    /// assert_eq!(curve.end(), CurveEnd::MaxContext);
-    /// let last = curve.last().ok_or("no point")?;
-    /// assert_eq!(last.context, Tokens::new(131_072));
-    /// // 17.2 GB of cache, and more to read of it than of weights.
-    /// assert_eq!(format!("{:.1}", last.cache.get() / 1e9), "17.2");
-    /// assert!(last.bound_tokens_per_s().get() < 105.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn context_curve(&self, batch: f64, from: Tokens, to: Tokens) -> ContextCurve<'_> {
-        let from = from.get().max(1);
-        let fits = |context: u64| self.fitting_at(Tokens::new(context)) >= batch;
-        let (mut last, mut end) = (to.get(), CurveEnd::Asked);
-        if let Some(most) = self.model().max_context()
-            && most.get() < last
-        {
-            (last, end) = (most.get(), CurveEnd::MaxContext);
-        }
-        if let Some(most) = largest_whole(from, last, fits) {
-            if most < last {
-                (last, end) = (most, CurveEnd::Memory);
-            }
-        } else if self.most_at_once() < batch {
-            (last, end) = (0, CurveEnd::MaxSequences);
-        } else {
-            (last, end) = (0, CurveEnd::Memory);
-        }
-        ContextCurve { system: self, batch, next: Progress::new(from, last, Stride::Doubling), end }
-    }
-
     /// How many sequences of `context` tokens fit at once.
     pub(crate) fn fitting_at(&self, context: Tokens) -> f64 {
         self.max_batch(&Load::new(context, Tokens::ZERO, std::num::NonZeroU64::MIN))
@@ -206,34 +106,6 @@ impl Iterator for BatchCurve<'_> {
             batch,
             bound: self.system.figures_at(crate::Reckoning::Bound, load, running),
             expected: self.system.figures_at(crate::Reckoning::Expected, load, running),
-        })
-    }
-}
-
-impl ContextCurve<'_> {
-    /// Why it ends.
-    #[must_use]
-    pub const fn end(&self) -> CurveEnd {
-        self.end
-    }
-}
-
-impl Iterator for ContextCurve<'_> {
-    type Item = ContextPoint;
-
-    fn next(&mut self) -> Option<ContextPoint> {
-        let context = self.next.next()?;
-        let tokens = context as f64;
-        let each = self.system.micro_batch(self.batch);
-        let (step, prompt) = (Pass::decode(each, Span::at(tokens)), Pass::prefill(tokens, 0.0));
-        Some(ContextPoint {
-            context: Tokens::new(context),
-            bound_step: self.system.bound_pass(&step).total,
-            expected_step: self.system.expected_pass(&step).total,
-            bound_prefill: self.system.bound_pass(&prompt).total,
-            expected_prefill: self.system.expected_pass(&prompt).total,
-            cache: self.system.model().cache_bytes(tokens),
-            max_batch: self.system.fitting_at(Tokens::new(context)),
         })
     }
 }

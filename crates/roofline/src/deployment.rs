@@ -156,13 +156,13 @@ impl Deployment {
 
     /// How tokens reach their experts.
     #[must_use]
-    pub const fn expert_exchange(&self) -> ExpertExchange {
+    pub(crate) const fn expert_exchange(&self) -> ExpertExchange {
         self.exchange
     }
 
     /// How communication is overlapped.
     #[must_use]
-    pub const fn overlap(&self) -> Overlap {
+    pub(crate) const fn overlap(&self) -> Overlap {
         self.overlap
     }
 
@@ -182,42 +182,6 @@ impl Deployment {
     #[must_use]
     pub const fn devices(&self) -> u64 {
         self.devices_per_replica().saturating_mul(self.replicas.get() as u64)
-    }
-
-    /// The share of a pipeline's time that its stages stand idle when it reads in `chunks` of prompts from empty:
-    /// `(p - 1) / (m + p - 1)` (GPipe, arXiv 1811.06965).
-    ///
-    /// ```
-    /// use fizeau_roofline::Deployment;
-    /// let stages = Deployment::SINGLE.with_pipeline(4)?;
-    /// assert_eq!(stages.pipeline_bubble(1), 0.75);
-    /// assert_eq!(stages.pipeline_bubble(9), 0.25);
-    /// assert_eq!(Deployment::SINGLE.pipeline_bubble(1), 0.0);
-    /// # Ok::<(), fizeau_roofline::DeploymentError>(())
-    /// ```
-    #[must_use]
-    pub fn pipeline_bubble(&self, chunks: u32) -> f64 {
-        let waits = f64::from(self.pipeline() - 1);
-        waits / (f64::from(chunks.max(1)) + waits)
-    }
-
-    /// How much more the busiest expert group has to do than the mean one, when `tokens` independent tokens pick
-    /// `per_token` experts each: at least 1, at most the number of groups.
-    ///
-    /// With `m = T k / e` picks a group, the most of `e` is about `m + sqrt(2 m ln e)` (the maximum of `e` nearly normal
-    /// variables of variance `m`).
-    ///
-    /// ```
-    /// use fizeau_roofline::Deployment;
-    /// let wide = Deployment::SINGLE.with_attention_groups(32)?.with_expert_groups(32)?;
-    /// assert_eq!(format!("{:.2}", wide.expert_imbalance(128.0, 8)), "1.47");
-    /// assert_eq!(format!("{:.2}", wide.expert_imbalance(128e3, 8)), "1.01");
-    /// assert_eq!(Deployment::SINGLE.expert_imbalance(128.0, 8), 1.0);
-    /// # Ok::<(), fizeau_roofline::DeploymentError>(())
-    /// ```
-    #[must_use]
-    pub fn expert_imbalance(&self, tokens: f64, per_token: u64) -> f64 {
-        imbalance(f64::from(self.expert_groups()), tokens * per_token as f64)
     }
 }
 
@@ -241,4 +205,16 @@ fn checked(degree: &'static str, value: u32) -> Result<NonZeroU32, DeploymentErr
     NonZeroU32::new(value)
         .filter(|value| value.get() <= 1 << 16)
         .ok_or(DeploymentError::OutOfRange { degree, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::imbalance;
+
+    #[test]
+    fn few_tokens_among_many_groups_are_uneven() {
+        let of = |tokens: f64| format!("{:.2}", imbalance(32.0, tokens * 8.0));
+        assert_eq!((of(128.0), of(128e3)), ("1.47".to_owned(), "1.01".to_owned()));
+        assert_eq!(imbalance(1.0, 1024.0), 1.0);
+    }
 }

@@ -42,19 +42,6 @@ impl Energy {
     pub fn tokens_per_mwh(&self) -> f64 {
         3.6e9 / self.per_output_token.get()
     }
-
-    /// Generated tokens for each megawatt hour at the meter of a facility that draws `usage_effectiveness` (PUE, 1 or more)
-    /// times what its computers do.
-    #[must_use]
-    pub fn tokens_per_facility_mwh(&self, usage_effectiveness: f64) -> f64 {
-        self.tokens_per_mwh() / usage_effectiveness.max(1.0)
-    }
-
-    /// Whether power limits a phase.
-    #[must_use]
-    pub fn is_limited(&self) -> bool {
-        self.prefill_stretch > 1.0 || self.decode_stretch > 1.0
-    }
 }
 
 impl System {
@@ -76,7 +63,7 @@ impl System {
     /// let draw = PowerDraw::estimate(device)?;
     /// let at = |watts| system.energy(Reckoning::Expected, &load, 32.0, &draw, Watts::new(watts));
     /// let (whole, half) = (at(700.0)?, at(350.0)?);
-    /// assert!(!whole.is_limited());
+    /// assert_eq!((whole.prefill_stretch, whole.decode_stretch), (1.0, 1.0));
     /// // Prefill draws most, and is slowed first.
     /// assert!(whole.prefill > whole.decode);
     /// assert!(half.prefill_stretch > 2.0 && half.decode_stretch < 1.2);

@@ -1,11 +1,11 @@
-//! Term by term: where the time of a load goes.
+//! Term by term: where the time of a pass goes.
 
 use fizeau_core::Seconds;
 
 use crate::pass::Pass;
 use crate::system::System;
 use crate::timed::OperatorTime;
-use crate::{Limit, Load, OperatorKind, PassTime};
+use crate::{Limit, OperatorKind, PassTime};
 
 /// Which pass a term belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,17 +15,6 @@ pub enum Phase {
     Prefill,
     /// A decode step of the running batch.
     Decode,
-}
-
-impl Phase {
-    /// The name used in files: `prefill`, `decode`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Prefill => "prefill",
-            Self::Decode => "decode",
-        }
-    }
 }
 
 /// What a term is the time of.
@@ -72,8 +61,7 @@ pub struct Term {
 }
 
 impl System {
-    /// Where the time of `load` goes: every operator and the links, of one prompt's pass and of a decode step of the
-    /// running batch; none that takes no time. The sequences running are [`System::running_batch`].
+    /// Where the time of `pass` goes: every operator and the links; none that takes no time.
     ///
     /// ```
     /// use std::num::NonZeroU64;
@@ -82,23 +70,13 @@ impl System {
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
-    /// let terms = system.explain(&load);
-    /// let decoding = terms.iter().filter(|term| term.phase == Phase::Decode);
-    /// let largest = decoding.max_by(|a, b| a.share.total_cmp(&b.share)).ok_or("no terms")?;
+    /// let terms = system.terms(Phase::Decode, &system.decode_pass(&load, 1.0));
+    /// let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share)).ok_or("no terms")?;
     /// assert_eq!(largest.part, Part::Operator(OperatorKind::Dense));
     /// assert_eq!(largest.limit, Limit::Weights);
     /// assert_eq!(format!("{:.0} %", largest.share * 100.0), "74 %");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn explain(&self, load: &Load) -> Vec<Term> {
-        let mut terms = self.terms(Phase::Prefill, &self.prefill_pass(load));
-        let step = self.decode_pass(load, self.running_batch(load));
-        terms.extend(self.terms(Phase::Decode, &step));
-        terms
-    }
-
-    /// The terms of any pass, as [`System::explain`] has them.
     #[must_use]
     pub fn terms(&self, phase: Phase, pass: &Pass) -> Vec<Term> {
         let whole = self.expected_pass(pass);

@@ -31,7 +31,13 @@ pub struct Figures {
 impl Figures {
     /// Figures from their parts.
     #[must_use]
-    pub fn new(load: &Load, batch: f64, ttft: Seconds, tpot: Seconds, requests: PerSec) -> Self {
+    pub(crate) fn new(
+        load: &Load,
+        batch: f64,
+        ttft: Seconds,
+        tpot: Seconds,
+        requests: PerSec,
+    ) -> Self {
         let (_, output, _) = load.lengths();
         Self {
             ttft,
@@ -178,7 +184,7 @@ impl System {
 
     /// The bound of that step.
     #[must_use]
-    pub fn bound_decode(&self, load: &Load, batch: f64) -> PassTime {
+    pub(crate) fn bound_decode(&self, load: &Load, batch: f64) -> PassTime {
         self.bound_pass(&self.decode_pass(load, batch))
     }
 

@@ -4,7 +4,7 @@ mod largest;
 mod search;
 
 pub use largest::{LargestBatch, LargestContext};
-pub use search::{Aim, Cheapest, Choice, Found, Query, SearchError};
+pub use search::{Aim, Choice, Found, Query, SearchError};
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -49,21 +49,6 @@ pub enum Need {
     Tpot,
     /// Requests per second.
     RequestsPerS,
-}
-
-impl Need {
-    /// The name used in files: `memory`, `context`, `concurrency`, `ttft`, `tpot`, `requests_per_s`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Context => "context",
-            Self::Concurrency => "concurrency",
-            Self::Ttft => "ttft",
-            Self::Tpot => "tpot",
-            Self::RequestsPerS => "requests_per_s",
-        }
-    }
 }
 
 /// What of a goal is not met, by how much.
@@ -115,7 +100,7 @@ impl fmt::Display for Shortfall {
 impl Goal {
     /// The time per token that is asked, by either name.
     #[must_use]
-    pub fn tightest_tpot(&self) -> Option<Seconds> {
+    pub(crate) fn tightest_tpot(&self) -> Option<Seconds> {
         let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));
         match (self.tpot, of_user) {
             (Some(one), Some(other)) => Some(if other < one { other } else { one }),

@@ -80,7 +80,6 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
-mod prefix;
 mod rates;
 mod reach;
 mod reckoning;
@@ -108,9 +107,7 @@ pub use compare::{Measured, Share, SpeedOfLight};
 pub use cost::{
     Cost, CostError, HourlyRate, Origin, OwnedHour, Ownership, OwnershipError, UsdRange,
 };
-pub use curve::{
-    BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride,
-};
+pub use curve::{BatchCurve, BatchPoint, CurveEnd, Stride};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
@@ -123,8 +120,7 @@ pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use inverse::{
-    Aim, Cheapest, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError,
-    Shortfall,
+    Aim, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError, Shortfall,
 };
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
@@ -137,15 +133,12 @@ pub use model::{
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
-pub use prefix::{Fetch, Hits, Tier};
 pub use reckoning::Reckoning;
 pub use routing::Routing;
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
-pub use speculation::{
-    Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation,
-};
+pub use speculation::{Acceptance, AcceptanceError, Drafter, Speculated, Speculation};
 pub use system::System;
 
 /// The worked examples of the page that derives the formulas.

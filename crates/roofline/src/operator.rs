@@ -64,7 +64,7 @@ pub enum OperatorKind {
 impl OperatorKind {
     /// The name used in files: `projections`, `shared_experts`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Projections => "projections",
             Self::Attention => "attention",

@@ -51,21 +51,14 @@ impl Pass {
     }
 
     /// The same with the first `tokens` alike in all its sequences.
-    #[must_use]
-    pub const fn with_shared(self, tokens: f64) -> Self {
+    pub(crate) const fn with_shared(self, tokens: f64) -> Self {
         Self { shared: tokens, ..self }
     }
 
     /// All tokens.
     #[must_use]
-    pub fn tokens(&self) -> f64 {
+    pub(crate) fn tokens(&self) -> f64 {
         self.decoding * self.tokens_each + self.prompts * self.positions.count()
-    }
-
-    /// Positions whose logits are needed.
-    #[must_use]
-    pub fn sampled(&self) -> f64 {
-        self.decoding * self.tokens_each + self.prompts
     }
 }
 

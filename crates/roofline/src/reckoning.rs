@@ -19,21 +19,12 @@ pub enum Reckoning {
 impl Reckoning {
     /// Both, the bound first.
     pub const ALL: [Self; 2] = [Self::Bound, Self::Expected];
-
-    /// The name used in files: `bound`, `expected`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bound => "bound",
-            Self::Expected => "expected",
-        }
-    }
 }
 
 impl System {
     /// What one pass takes.
     #[must_use]
-    pub fn pass_time(&self, by: Reckoning, pass: &Pass) -> PassTime {
+    pub(crate) fn pass_time(&self, by: Reckoning, pass: &Pass) -> PassTime {
         match by {
             Reckoning::Bound => self.bound_pass(pass),
             Reckoning::Expected => self.expected_pass(pass),

@@ -25,13 +25,13 @@ impl Span {
 
     /// How many contexts there are.
     #[must_use]
-    pub const fn count(&self) -> f64 {
+    pub(crate) const fn count(&self) -> f64 {
         self.to - self.from + 1.0
     }
 
     /// The mean context.
     #[must_use]
-    pub const fn mean(&self) -> f64 {
+    pub(crate) const fn mean(&self) -> f64 {
         (self.from + self.to) / 2.0
     }
 
@@ -39,7 +39,7 @@ impl Span {
     ///
     /// Exact for whole `from`, `to` and `cap`: `(to - cap) cap` beyond the cap, and whole numbers up to it.
     #[must_use]
-    pub fn mean_capped(&self, cap: f64) -> f64 {
+    pub(crate) fn mean_capped(&self, cap: f64) -> f64 {
         if self.to <= cap {
             return self.mean();
         }
@@ -56,7 +56,7 @@ impl Span {
     /// Exact for whole `from`, `to` and `chunk`: the sum over the first `n = q chunk + r` contexts is
     /// `q chunk (chunk + 1) / 2 + r (r + 1) / 2`.
     #[must_use]
-    pub fn mean_in_chunks(&self, chunk: f64) -> f64 {
+    pub(crate) fn mean_in_chunks(&self, chunk: f64) -> f64 {
         let sum = |contexts: f64| {
             let whole = (contexts / chunk).floor();
             let rest = contexts - whole * chunk;

@@ -2,11 +2,9 @@
 
 mod acceptance;
 mod drafter;
-mod tree;
 
 pub use acceptance::{Acceptance, AcceptanceError};
 pub use drafter::Drafter;
-pub use tree::{DraftTree, Node};
 
 use fizeau_core::Seconds;
 
@@ -100,22 +98,6 @@ impl Speculation {
         length: u32,
     ) -> Speculated {
         let cycle = Cycle { drafted: length, deep: length, yields: self.acceptance.tokens(length) };
-        self.speculated(system, by, load, batch, cycle)
-    }
-
-    /// The same with a tree of drafted tokens, all verified in one pass. The acceptance is the tree's own; its levels are
-    /// drafted one after the other.
-    #[must_use]
-    pub fn tree(
-        &self,
-        system: &System,
-        by: Reckoning,
-        load: &Load,
-        batch: f64,
-        tree: &DraftTree,
-    ) -> Speculated {
-        let cycle =
-            Cycle { drafted: tree.size(), deep: tree.depth(), yields: tree.expected_tokens() };
         self.speculated(system, by, load, batch, cycle)
     }
 

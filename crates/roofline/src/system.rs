@@ -189,7 +189,7 @@ impl System {
 
     /// The model's counts of parameters, as [`Model::parameters`] has them, counted once.
     #[must_use]
-    pub const fn parameters(&self) -> Parameters {
+    pub(crate) const fn parameters(&self) -> Parameters {
         self.parameters
     }
 
@@ -201,7 +201,7 @@ impl System {
 
     /// As [`Model::kv_bytes_per_token`], counted once.
     #[must_use]
-    pub const fn kv_bytes_per_token(&self) -> Bytes {
+    pub(crate) const fn kv_bytes_per_token(&self) -> Bytes {
         self.kv_bytes_per_token
     }
 

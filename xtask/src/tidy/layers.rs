@@ -133,7 +133,13 @@ const LAYERS: [Layer; 17] = [
     Layer {
         name: "fizeau-harness",
         rank: 3,
-        ours: &["fizeau-workload", "fizeau-transport", "fizeau-metrics", "fizeau-core"],
+        ours: &[
+            "fizeau-record",
+            "fizeau-workload",
+            "fizeau-transport",
+            "fizeau-metrics",
+            "fizeau-core",
+        ],
         external: &[
             "futures-util",
             "hdrhistogram",

@@ -1,21 +1,19 @@
 //! A level, carried out: measured, judged, kept and shown.
 
 use fizeau::core::Tape;
-use fizeau::experiment::{ClientLimits, Event, MeasuredLevel, PreparedLevel, Watcher, keep_level};
-use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe, RunFolder};
-use fizeau::metrics::Verdict;
-use fizeau::report::{Asked, Detail, LevelReport, SweepReport, VllmResult, VllmTally};
+use fizeau::experiment::{Client, Event, MeasuredLevel, PreparedLevel, Watcher, keep_level};
+use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
+use fizeau::metrics::{Thresholds, Verdict};
+use fizeau::record::RunFolder;
+use fizeau::report::{Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;
 use crate::checklist;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
-use crate::levels;
 use crate::progress::{Progress, Title, View};
 use crate::report::{PAGE, write_page};
 use crate::say::say;
-use crate::speed::Physics;
 
 /// What came of the run.
 pub(crate) struct Measured {
@@ -59,32 +57,24 @@ impl Trial<'_> {
         let mut progress = Progress::new(view, Title::of("bench", &self.setup), cancel);
         let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
         let mut vllm = VllmLevel(VllmTally::new(&self.selection, &self.goals, detail));
-        let (asked, repeated) = (self.asked(), self.work.repeated());
-        let prepared = self.prepared(&asked, repeated.as_deref());
+        // What is known of the client is for the report.
+        let client = Client::of_record(Thresholds::default(), None, None);
+        let prepared = self.prepared(&client);
         let level = prepared.measure(with, folder, &mut (&mut progress, &mut vllm)).await?;
         Ok(Measured { level, vllm: vllm.0, interrupted: cancel.is_cancelled() })
     }
 
-    /// What it asks, for its verdict.
-    fn asked(&self) -> impl Fn(Option<u64>) -> Asked + Send + Sync + '_ {
-        |released| self.work.asked_of(self.one_in(), released)
-    }
-
-    /// The level for whoever measures it, but for what is known of the client.
-    fn prepared<'b>(
-        &'b self,
-        asked: &'b (dyn Fn(Option<u64>) -> Asked + Send + Sync),
-        repeated: Option<&'b str>,
-    ) -> PreparedLevel<'b> {
+    /// The level for whoever measures it.
+    fn prepared<'b>(&'b self, client: &'b Client) -> PreparedLevel<'b> {
         PreparedLevel {
             level: self.level(),
             load: self.load_point,
             share: self.share(),
             setup: &self.setup,
-            light: self.physics.as_ref().map(Physics::basis).map_err(|reason| *reason),
-            client: ClientLimits::default(),
-            asked,
-            repeated,
+            light: self.physics.as_ref().map_err(|reason| *reason),
+            client,
+            work: &self.work,
+            one_in: self.one_in(),
         }
     }
 
@@ -96,9 +86,7 @@ impl Trial<'_> {
         measured: Measured,
     ) -> Outcome {
         let Measured { level, vllm, interrupted } = measured;
-        let (asked, repeated) = (self.asked(), self.work.repeated());
-        let prepared = self.prepared(&asked, repeated.as_deref());
-        let report = PreparedLevel { client: levels::limits(client), ..prepared }.report(&level);
+        let report = self.prepared(client).report(&level);
         let result = vllm.finish(self.vllm.clone());
         let files = self.keep(folder, &level, &report, &result);
         let missed = report.validity.verdict == Verdict::Invalid || !level.run.is_precise();
@@ -148,7 +136,7 @@ impl Outcome {
             say("nothing was measured: no request was sent that counts")?;
         } else {
             say(self.result.block())?;
-            say(self.report.block())?;
+            say(Shown(&self.report).block())?;
         }
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {

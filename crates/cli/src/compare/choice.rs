@@ -1,7 +1,7 @@
 //! What sets the pace of a run.
 
-use fizeau::harness::RunRecord;
 use fizeau::metrics::Pace;
+use fizeau::record::RunRecord;
 
 /// As the plan of the run has it.
 pub(crate) fn pace(record: &RunRecord) -> Pace {

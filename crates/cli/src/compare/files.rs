@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use fizeau::harness::RunRecord;
 use fizeau::metrics::{
     ComparisonSettings, ComparisonTable, EffectInterval, Figure, FigureChoice, IntervalFigure,
     Metric,
 };
+use fizeau::record::RunRecord;
 use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 use serde_json::Value;
 

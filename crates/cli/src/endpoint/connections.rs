@@ -1,12 +1,12 @@
 //! How the endpoint is reached: from arguments and the environment to a target, the screen and the record.
 
+use fizeau::experiment::ConnectionNeeds;
 use fizeau::report::Connections;
 use fizeau::transport::{
     Balance, ConnectionUse, HttpVersion, Proxy, ProxyError, StampChoice, Target, Trust,
 };
 
 use crate::args::{BalanceArg, ConnectionArgs, HttpVersionArg};
-use crate::client::Wanted;
 use crate::exit::{Fail, Named};
 
 /// `target`, reached as `args` and the environment say.
@@ -56,7 +56,7 @@ pub(crate) fn announce(args: &ConnectionArgs, urls: &[String]) {
 }
 
 /// What a run with `in_flight` requests at `urls` wants of connections.
-pub(crate) fn wanted(args: &ConnectionArgs, urls: &[String], in_flight: u64) -> Wanted {
+pub(crate) fn wanted(args: &ConnectionArgs, urls: &[String], in_flight: u64) -> ConnectionNeeds {
     // Several servers behind one proxy are one address. One that cannot be used is refused later, by name.
     let proxy = proxy().unwrap_or_default();
     let mut addresses: Vec<String> =
@@ -64,7 +64,7 @@ pub(crate) fn wanted(args: &ConnectionArgs, urls: &[String], in_flight: u64) -> 
     addresses.sort_unstable();
     addresses.dedup();
     let is_shared = args.http_version == HttpVersionArg::Http2 && !args.new_connection_per_request;
-    Wanted {
+    ConnectionNeeds {
         in_flight,
         addresses: addresses.len().max(1) as u64,
         streams: is_shared.then_some(args.http2_streams),

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use fizeau::core::{Clock, Nanos, Part, Stamp};
 use fizeau::experiment::{
-    AfterLevel, ClientLimits, EvaluationContext, Event, LevelPlace, LevelStarted, LevelTallies,
-    RequestEnded, Sweep, SweepSpec, load_point,
+    AfterLevel, Client, EvaluationContext, Event, LevelPlace, LevelSize, LevelStarted,
+    LevelTallies, RequestEnded, Sweep, SweepSpec, load_point,
 };
-use fizeau::harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
+use fizeau::metrics::Thresholds;
+use fizeau::record::LevelLoad;
 use fizeau::report::Asked;
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Lengths, Spec};
@@ -31,6 +33,7 @@ pub(crate) fn watch(levels: &[u32], look: impl FnMut(&mut LiveState, Duration)) 
     let state = LiveState::new(Title { command: "sweep", subject });
     let mut watching = Watching { state, time: &time, look };
     let mut sweep = Sweep::new(rig, &spec, None);
+    let client = Client::of_record(Thresholds::default(), None, None);
     let swept = async {
         for (number, ask) in (1..).zip(spec.asks()) {
             let of = spec.levels.len();
@@ -42,7 +45,7 @@ pub(crate) fn watch(levels: &[u32], look: impl FnMut(&mut LiveState, Duration)) 
             let run = sweep.level(ask, &mut watching).await.unwrap().unwrap().run;
             let context = EvaluationContext {
                 light: Err("nobody asked"),
-                client: &ClientLimits::default(),
+                client: &client,
                 asked: Asked::default(),
                 repeated: None,
             };

@@ -1,9 +1,11 @@
 //! A level, computed again.
 
 use fizeau::core::Stamp;
-use fizeau::experiment::{EvaluationContext, LevelTallies};
-use fizeau::harness::{Driven, Ended, LevelRun, StoredLevel, StoredRun, Warmup};
+use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
+use fizeau::harness::{Driven, Ended, LevelRun, Warmup};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome};
+use fizeau::record::{StoredLevel, StoredRun};
+use fizeau::report::Shown;
 use fizeau::report::{
     Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
     Unseen, Until, VllmResult, VllmRun, VllmTally,
@@ -12,12 +14,10 @@ use fizeau::report::{
 use super::before::Before;
 use super::detail::Details;
 use super::{Asked, Depth, each_tape, physics, setup};
-use crate::client::Client;
 use crate::exit::Fail;
 use crate::imported;
-use crate::levels::{self, NO_PHYSICS};
+use crate::levels::NO_PHYSICS;
 use crate::say::printable;
-use crate::speed::Physics;
 
 /// A level, computed again.
 pub(super) struct Level {
@@ -45,7 +45,7 @@ impl Level {
         if before.asked.arrivals.is_none() {
             tally = tally.of_closed_loop();
         }
-        let mut kept = LevelTallies::new(physics.as_ref().map(Physics::basis));
+        let mut kept = LevelTallies::new(physics.as_ref());
         let unseen = imported::unseen(run, stored)?;
         let shown = of_vllm(unseen.as_ref())?;
         let mut vllm = VllmTally::new(&shown, &asked.goals, Detail::Brief);
@@ -86,7 +86,7 @@ impl Level {
         ];
         // What a file says may hold what a terminal would obey.
         let head = head.map(|line| printable(&line)).join("\n");
-        format!("{head}\n{}\n{}", self.vllm.block(), self.report.block())
+        format!("{head}\n{}\n{}", self.vllm.block(), Shown(&self.report).block())
     }
 }
 
@@ -104,7 +104,7 @@ fn report(
     tally: &LevelTally,
     kept: &LevelTallies,
     before: &Before,
-    physics: Option<&Physics>,
+    physics: Option<&SpeedOfLightReference>,
     name: &str,
 ) -> LevelReport {
     let (mut summary, client) = (tally.summary(), tally.proof(before.watch));
@@ -121,8 +121,8 @@ fn report(
     let run = LevelRun { summary, client, driven, warmup, precision: Vec::new() };
     let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);
     let context = EvaluationContext {
-        light: physics.map(Physics::basis).ok_or(NO_PHYSICS),
-        client: &levels::limits(&client),
+        light: physics.ok_or(NO_PHYSICS),
+        client: &client,
         asked: before.asked,
         repeated: None,
     };

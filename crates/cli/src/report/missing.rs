@@ -2,7 +2,7 @@
 
 use fizeau::core::PerSec;
 use fizeau::experiment::load_point;
-use fizeau::harness::{LevelLoad, StoredRun, level_folder};
+use fizeau::record::{LevelLoad, StoredRun, level_folder};
 use fizeau::report::{LevelReport, LoadPoint, Unmeasured};
 use serde_json::Value;
 

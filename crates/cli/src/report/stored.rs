@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use fizeau::experiment::LevelTallies;
-use fizeau::harness::{StoredEnding, StoredRun};
+use fizeau::experiment::{LevelTallies, SpeedOfLightReference};
 use fizeau::metrics::Slo;
+use fizeau::record::{StoredEnding, StoredRun};
 use fizeau::report::{
     LevelReport, LevelStatus, LightCurve, Profile, Setup, SweepReport, Unmeasured,
 };
@@ -18,7 +18,6 @@ use crate::exit::{Fail, Named};
 use crate::imported;
 use crate::planned::is_sustained;
 use crate::price;
-use crate::speed::Physics;
 
 /// A run as its folder has it, computed again.
 pub(crate) struct Stored {
@@ -36,7 +35,7 @@ pub(crate) struct Stored {
     /// The run at the operating point, after all levels; of a search its long levels, rising.
     pub(crate) sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
-    pub(crate) physics: Option<Physics>,
+    pub(crate) physics: Option<SpeedOfLightReference>,
     /// What an hour of a device costs; none where nobody knows.
     price: Option<HourlyRate>,
 }
@@ -110,7 +109,7 @@ fn light(
     run: &StoredRun,
     levels: &[Level],
     asked: &Asked,
-) -> Result<(Setup, Option<Physics>, Option<LightCurve>), Fail> {
+) -> Result<(Setup, Option<SpeedOfLightReference>, Option<LightCurve>), Fail> {
     let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
         return Ok((setup, None, None));

@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use fizeau::experiment::{LevelRunner, PreparedSweep, SearchOutcome};
-use fizeau::harness::{Cancel, Measure, RunFolder};
+use fizeau::experiment::{Client, LevelRunner, SearchOutcome};
+use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
-use fizeau::report::{SearchReport, SweepReport};
+use fizeau::record::RunFolder;
+use fizeau::report::{SearchReport, Shown, SweepReport};
 
 use super::Wanted;
 use crate::args::TrustArgs;
-use crate::client::Client;
+use crate::checklist;
 use crate::exit::{Exit, Fail};
 use crate::progress::{Progress, Title};
 use crate::report::{PAGE, write_page};
 use crate::say::say;
 use crate::sweep::Series;
-use crate::{checklist, levels};
 
 /// What came of a search.
 pub(crate) struct Outcome {
@@ -34,8 +34,7 @@ impl Wanted {
         (client, folder): (&Client, Option<&RunFolder>),
         cancel: &Cancel,
     ) -> Result<Outcome, Fail> {
-        let asked = series.asked();
-        let prepared = PreparedSweep { client: levels::limits(client), ..series.prepared(&asked) };
+        let prepared = series.prepared(client);
         let progress = Progress::new(series.view, Title::of("search", &series.setup), cancel);
         let runner = LevelRunner::new(&prepared, with, folder, progress);
         let SearchOutcome { report, sweep, .. } = self.search.run(runner).await?;
@@ -52,9 +51,9 @@ fn write(
     folder: &RunFolder,
     report: &SearchReport,
     sweep: &SweepReport,
-) -> Result<(), fizeau::harness::FolderError> {
+) -> Result<(), fizeau::record::FolderError> {
     folder.write_json("search.json", report)?;
-    folder.write_text("search.txt", &report.text())?;
+    folder.write_text("search.txt", &Shown(report).text())?;
     folder.write_json("sweep.json", sweep).map(drop)
 }
 
@@ -71,7 +70,7 @@ fn exit(report: &SearchReport, cancel: &Cancel) -> Exit {
 /// Prints the report and the checklist, and where the rest of it is; how the command ends.
 pub(crate) fn end(outcome: &Outcome, out: Option<&Path>, trust: &TrustArgs) -> Result<Exit, Fail> {
     let report = &outcome.report;
-    say(report.text().trim_end())?;
+    say(Shown(report).text().trim_end())?;
     checklist::show(&report.checklist, trust)?;
     out.map_or(Ok(()), |out| say(format!("report: {}", out.join(PAGE).display())))?;
     Ok(checklist::enforce(&report.checklist, trust, outcome.exit))

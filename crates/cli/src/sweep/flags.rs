@@ -2,9 +2,9 @@
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, Rates, StopRule, SweepLoads, SweepProtocol, level_size,
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, Rates, StopRule, SweepLoads, SweepProtocol,
+    level_size,
 };
-use fizeau::harness::LevelSize;
 use fizeau::metrics::Precision;
 
 use super::SeriesArgs;

@@ -1,15 +1,14 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
-use fizeau::experiment::{PreparedSweep, ResumedLevels, SweepScheduler};
-use fizeau::harness::{Cancel, Measure, RunFolder};
+use fizeau::experiment::{Client, ResumedLevels, SweepScheduler};
+use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
+use fizeau::record::RunFolder;
 use fizeau::report::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;
 use super::series::Series;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
-use crate::levels;
 use crate::progress::{Progress, Title};
 use crate::report::write_page;
 
@@ -28,8 +27,7 @@ impl Series<'_> {
         folder: Option<&RunFolder>,
         (cancel, resumed): (&Cancel, ResumedLevels),
     ) -> Result<Outcome, Fail> {
-        let asked = self.asked();
-        let prepared = PreparedSweep { client: levels::limits(client), ..self.prepared(&asked) };
+        let prepared = self.prepared(client);
         let progress = Progress::new(self.view, Title::of("sweep", &self.setup), cancel);
         let scheduler = SweepScheduler::new(&prepared, with, folder, progress);
         let report = scheduler.resuming(resumed).run().await?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::experiment::ResumedLevels;
-use fizeau::harness::{RunRecord, StoredRun};
+use fizeau::record::{RunRecord, StoredRun};
 use serde::Serialize;
 
 use super::series::Series;

@@ -2,20 +2,22 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::experiment::{ClientLimits, PreparedSweep, SweepLoads, SweepProtocol, SweepSpec};
-use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::report::{Asked, Endpoint, Engine, Profile, Setup};
+use fizeau::experiment::{
+    Client, PlanParts, PreparedSweep, PreparedWorkload, SpeedOfLightReference, SweepLoads,
+    SweepProtocol, SweepSpec, WallTime, WorkloadSpec,
+};
+use fizeau::metrics::{GoodputGoals, Slo, Thresholds};
+use fizeau::report::{Endpoint, Engine, Profile, Setup};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, Plan, Spacing, TracePacing};
+use fizeau::workload::Spacing;
 
 use super::flags::{is_by_time, loads_of, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
 use crate::progress::View;
-use crate::speed::Physics;
-use crate::workload::{Ask, Nominal, Wish, Work};
+use crate::workload::{self, Nominal};
 use crate::{goodput, price, record};
 
 /// The flags of a sweep that are not of who answers.
@@ -32,10 +34,10 @@ pub(crate) struct Series<'a> {
     pub(super) args: SeriesArgs<'a>,
     pub(crate) spec: SweepSpec,
     /// A plan of the workload at the largest level.
-    pub(super) sample: Work,
+    pub(super) sample: PreparedWorkload,
     pub(crate) slo: Slo,
     /// What the speed of light is computed from, or why there is none.
-    pub(super) physics: Result<Physics, &'static str>,
+    pub(super) physics: Result<SpeedOfLightReference, &'static str>,
     pub(crate) setup: Setup,
     /// How it goes on from level to level.
     pub(super) protocol: SweepProtocol,
@@ -52,7 +54,7 @@ pub(crate) struct Answering {
     pub(crate) endpoint: Endpoint,
     pub(crate) engine: Engine,
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) physics: Result<Physics, &'static str>,
+    pub(crate) physics: Result<SpeedOfLightReference, &'static str>,
     /// Who reads the prompts.
     pub(crate) reader: Reader,
 }
@@ -73,18 +75,23 @@ impl<'a> SeriesArgs<'a> {
     }
 
     /// The workload for `target`, and a plan of the largest level.
-    pub(crate) fn ask(self, target: &Target) -> Result<(Ask, Work), Fail> {
+    pub(crate) fn ask(self, target: &Target) -> Result<(PlanParts, PreparedWorkload), Fail> {
+        let refused = workload::refused(self.nominal(), "--levels");
+        let mut spec = self.asked()?;
+        spec.requests = workload::requests(most_requests(self)?)?;
+        let parts = spec.parts(target).map_err(&refused)?;
+        let sample = PreparedWorkload::of(parts.clone()).map_err(&refused)?;
+        Ok((parts, sample))
+    }
+
+    /// The workload, but for how many requests there are.
+    pub(crate) fn asked(self) -> Result<WorkloadSpec, Fail> {
+        workload::spec(self.workload, self.nominal())
+    }
+
+    fn nominal(self) -> Nominal<'a> {
         let (input, output) = (&*self.plan.isl, &*self.plan.osl);
-        let wish = Wish {
-            args: self.workload,
-            nominal: Nominal { input: ("--isl", input), output: ("--osl", output) },
-            requests: most_requests(self)?,
-            arrivals: Arrivals::ClosedLoop,
-            arrivals_flag: "--levels",
-            replay: TracePacing::ClosedLoop,
-        };
-        let ask = wish.ask(target)?;
-        Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask: Box::new(ask) }))
+        Nominal { input: ("--isl", input), output: ("--osl", output) }
     }
 }
 
@@ -92,9 +99,9 @@ impl<'a> Series<'a> {
     /// The sweep that `args` ask for, of the workload that [they ask](SeriesArgs::ask).
     pub(crate) fn new(
         args: SeriesArgs<'a>,
-        (ask, sample): (Ask, Work),
+        (ask, sample): (PlanParts, PreparedWorkload),
         answering: Answering,
-        now: record::WallTime,
+        now: WallTime,
     ) -> Result<Self, Fail> {
         let (slo, goals) = args.goals()?;
         let (mut size, until) = (size_of(args.plan)?, until_of(args.plan)?);
@@ -112,7 +119,7 @@ impl<'a> Series<'a> {
             command_line: record::command_line(),
             endpoint,
             engine,
-            workload: sample.described(args.workload, NonZeroU64::MIN),
+            workload: sample.described(NonZeroU64::MIN),
             host: record::host(),
             model_config: None,
             hardware: None,
@@ -155,16 +162,8 @@ impl<'a> Series<'a> {
         Self { view, ..self }
     }
 
-    /// What each level asks, for its verdict.
-    pub(crate) fn asked(&self) -> impl Fn(&Plan, Option<u64>) -> Asked + Send + Sync + '_ {
-        |plan, released| self.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
-    }
-
-    /// The same for whoever measures it, but for what is known of the client.
-    pub(crate) fn prepared<'b>(
-        &'b self,
-        asked: &'b (dyn Fn(&Plan, Option<u64>) -> Asked + Send + Sync),
-    ) -> PreparedSweep<'b> {
+    /// The same for whoever measures it with `client`.
+    pub(crate) fn prepared<'b>(&'b self, client: &'b Client) -> PreparedSweep<'b> {
         PreparedSweep {
             spec: self.spec.clone(),
             loads: self.loads.clone(),
@@ -173,9 +172,9 @@ impl<'a> Series<'a> {
             profile: self.args.verdict.choosing.over(Profile::GENERAL),
             setup: self.setup.clone(),
             price: self.price(),
-            light: self.physics.as_ref().map(Physics::basis).map_err(|reason| *reason),
-            client: ClientLimits::default(),
-            asked,
+            light: self.physics.as_ref().map_err(|reason| *reason),
+            client,
+            sample: &self.sample,
             is_by_time: self.is_by_time,
         }
     }
@@ -191,7 +190,7 @@ impl<'a> Series<'a> {
     }
 
     /// What the speed of light is computed from.
-    pub(crate) fn physics(&self) -> Option<&Physics> {
+    pub(crate) fn physics(&self) -> Option<&SpeedOfLightReference> {
         self.physics.as_ref().ok()
     }
 
@@ -203,25 +202,25 @@ impl<'a> Series<'a> {
 
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let notes = self.sample.notes(self.args.workload);
+        let notes = workload::notes(&self.sample, self.args.workload);
         self.sample.repeated().into_iter().chain(notes).collect()
     }
 
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let asked = self.asked();
-        let prepared = self.prepared(&asked);
-        let loads = self.spec.levels.iter();
+        let client = Client::of_record(Thresholds::default(), None, None);
+        let (prepared, loads) = (self.prepared(&client), self.spec.levels.iter());
         let levels = loads.map(|&load| self.spec.level_plan(prepared.ask(load, 0))).collect();
         let asked = record::AskedPlan {
-            plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
+            plan: self.sample.record()?,
             lengths: self.sample.asked_lengths(),
             probe: None,
             shard: None,
         };
         let goodput = &self.args.verdict.goodput;
         let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        let document = document.with_spread(self.physics().map(Physics::spread));
+        let document =
+            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
         Ok(document.with_price(self.args.verdict.price.gpu_hour.as_ref()))
     }
 }

@@ -1,23 +1,24 @@
 //! An A/B run, carried out: turn by turn measured, judged and kept, and what the rounds come to.
 
-use std::fmt;
+use std::num::NonZeroU64;
 
 use fizeau_core::Timer;
-use fizeau_harness::{Measure, Notice, Observer, RunFolder};
+use fizeau_harness::{Measure, Notice, Observer};
 use fizeau_metrics::{
     ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, Pace, Pairing,
     ReplyOutput, RoundFigures, Side,
 };
-use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LoadPoint, Setup};
+use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LoadPoint, RunFolder, Setup};
 
 use super::{Ab, AbSpec, AbTurn, Rounds, UpcomingTurn, turn_name};
-use crate::evaluate::{ClientLimits, EvaluationContext, LevelTallies, keep_level, released};
+use crate::client::Client;
+use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Telling, Watcher};
 use crate::input::ExperimentError;
-use crate::sweep::AskedOf;
+use crate::workload::PreparedWorkload;
 
 /// An A/B run, decided. Nothing has been measured.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct PreparedAb<'a> {
     /// The rounds, and what is asked in them.
     pub spec: AbSpec,
@@ -38,16 +39,9 @@ pub struct PreparedAb<'a> {
     /// Why there is no speed of light.
     pub no_light: &'a str,
     /// What is known of the client.
-    pub client: ClientLimits,
-    /// What each turn asks, for its verdict.
-    pub asked: AskedOf<'a>,
-}
-
-impl fmt::Debug for PreparedAb<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("PreparedAb");
-        debug.field("a", &self.a).field("b", &self.b).finish_non_exhaustive()
-    }
+    pub client: &'a Client,
+    /// The workload of a round.
+    pub sample: &'a PreparedWorkload,
 }
 
 /// A turn's report, and of its tapes what the comparison needs.
@@ -121,8 +115,11 @@ impl PreparedAb<'_> {
         let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
             light: Err(self.no_light),
-            client: &self.client,
-            asked: (self.asked)(&turn.plan, released(&turn.run)),
+            client: self.client,
+            asked: self
+                .sample
+                .of_level(turn.plan.clone())
+                .asked_of(NonZeroU64::MIN, released(&turn.run)),
             repeated: repeated.as_deref(),
         };
         let report = context.report(&turn.run, tallies, self.load);

@@ -1,8 +1,7 @@
 //! Whether more load still pays.
 
 use fizeau_core::PerSec;
-use fizeau_harness::LevelLoad;
-use fizeau_record::LevelReport;
+use fizeau_record::{LevelLoad, LevelReport};
 
 use crate::sweep::{LevelYield, Saturated};
 

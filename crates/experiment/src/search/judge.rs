@@ -1,11 +1,11 @@
 //! What a level says of the goals.
 
-use fizeau_harness::LevelLoad;
 use fizeau_metrics::{
     Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Quantile, Saturation, Slo,
     Statistic, Support,
 };
 use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
+use fizeau_record::LevelLoad;
 
 use super::spec::breaks;
 

@@ -5,9 +5,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
 use fizeau_core::PerSec;
-use fizeau_harness::{LevelLoad, LevelSize, connections_ahead};
+use fizeau_harness::connections_ahead;
+use fizeau_record::LevelLoad;
 use fizeau_workload::{Pacing, Spacing};
 
+use super::LevelSize;
 use crate::input::{Field, InputError};
 
 /// The concurrencies where neither they nor rates are named.

@@ -1,23 +1,21 @@
 //! A sweep, decided: what is asked, how it goes on, and what its levels are held against.
 
-use std::fmt;
+use std::num::NonZeroU64;
 
 use fizeau_core::Nanos;
-use fizeau_harness::{LevelAsk, LevelLoad, LevelSize};
 use fizeau_metrics::Slo;
-use fizeau_record::{Asked, LevelReport, OperatingPoint, Profile, Setup, SweepReport};
+use fizeau_record::{Asked, LevelLoad, LevelReport, OperatingPoint, Profile, Setup, SweepReport};
 use fizeau_roofline::HourlyRate;
 use fizeau_workload::{Plan, Spacing};
 
 use super::loads::{MOST_BY_TIME, SweepLoads};
-use super::{SweepProtocol, SweepSpec};
-use crate::evaluate::{ClientLimits, LightBasis};
-
-/// What was asked of arrivals and of a cache by a level's plan, of which so many requests were released; none for all.
-pub type AskedOf<'a> = &'a (dyn Fn(&Plan, Option<u64>) -> Asked + Send + Sync);
+use super::{LevelAsk, LevelSize, SweepProtocol, SweepSpec};
+use crate::client::Client;
+use crate::reference::SpeedOfLightReference;
+use crate::workload::PreparedWorkload;
 
 /// A sweep, decided. Nothing has been sent.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct PreparedSweep<'a> {
     /// The levels that are known ahead, and what is asked at each.
     pub spec: SweepSpec,
@@ -34,21 +32,13 @@ pub struct PreparedSweep<'a> {
     /// What an hour of a device costs; none where nobody knows.
     pub price: Option<HourlyRate>,
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<LightBasis<'a>, &'a str>,
+    pub light: Result<&'a SpeedOfLightReference, &'a str>,
     /// What is known of the client.
-    pub client: ClientLimits,
-    /// What each level asks, for its verdict.
-    pub asked: AskedOf<'a>,
+    pub client: &'a Client,
+    /// The workload, at the largest level.
+    pub sample: &'a PreparedWorkload,
     /// Whether a closed loop goes on until its time is up.
     pub is_by_time: bool,
-}
-
-impl fmt::Debug for PreparedSweep<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("PreparedSweep");
-        debug.field("loads", &self.loads).field("protocol", &self.protocol);
-        debug.finish_non_exhaustive()
-    }
 }
 
 impl PreparedSweep<'_> {
@@ -60,6 +50,11 @@ impl PreparedSweep<'_> {
             size.requests = Some(MOST_BY_TIME);
         }
         LevelAsk { load, visit, size }
+    }
+
+    /// What a level asked by its plan, of which so many requests were released; none for all.
+    pub(crate) fn asked_of(&self, plan: &Plan, released: Option<u64>) -> Asked {
+        self.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
     }
 
     /// The size of a run at `load` that takes `time`.

@@ -3,9 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::Nanos;
-use fizeau_harness::LevelSize;
 
-use super::StopRule;
+use super::{LevelSize, StopRule};
 use crate::input::{Field, InputError};
 
 /// How a sweep goes on from level to level.

@@ -1,7 +1,7 @@
 //! When a rising sweep has seen enough.
 
 use fizeau_core::{Millis, PerSec};
-use fizeau_harness::LevelLoad;
+use fizeau_record::LevelLoad;
 
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +55,7 @@ impl StopRule {
     ///
     /// use fizeau_core::{Millis, PerSec};
     /// use fizeau_experiment::{LevelYield, StopRule};
-    /// use fizeau_harness::LevelLoad;
+    /// use fizeau_record::LevelLoad;
     ///
     /// let level = |slots, requests, latency| LevelYield {
     ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),

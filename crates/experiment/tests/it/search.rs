@@ -7,9 +7,11 @@ use fizeau_experiment::{
     Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
     SearchStep, Sweep, SweepSpec,
 };
-use fizeau_harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
+use fizeau_experiment::{LevelAsk, LevelSize};
+use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
+use fizeau_record::LevelLoad;
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};

@@ -1,5 +1,5 @@
 use fizeau_core::{RequestId, Stamp, Tape, TapeSink};
-use fizeau_harness::{FolderError, RunFolder};
+use fizeau_record::{FolderError, RunFolder};
 
 /// A folder of this test's own, removed when it is over.
 struct Scratch(std::path::PathBuf);

@@ -7,7 +7,7 @@ use fizeau_core::{
     Arrival, Channel, ConnectMarks, Nanos, ReadLag, RequestId, Stamp, StampSource, Tape, TapeSink,
     Tokens, Usage,
 };
-use fizeau_harness::{
+use fizeau_record::{
     Cut, MergedTapes, RunFolder, StoredEnding, StoredError, StoredRun, StoredTapes,
 };
 use proptest::prelude::*;

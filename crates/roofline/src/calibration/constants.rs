@@ -51,7 +51,7 @@ pub(super) struct Prior {
 
 impl Constant {
     /// Those that make a step's time.
-    pub const STEP: [Self; 10] = [
+    pub(crate) const STEP: [Self; 10] = [
         Self::WeightBandwidth,
         Self::ExpertBandwidth,
         Self::CacheBandwidth,
@@ -65,7 +65,8 @@ impl Constant {
     ];
 
     /// Those that make a first token's time, besides those of a step.
-    pub const FIRST_TOKEN: [Self; 3] = [Self::PerRequest, Self::PromptSlowdown, Self::PromptQueue];
+    pub(crate) const FIRST_TOKEN: [Self; 3] =
+        [Self::PerRequest, Self::PromptSlowdown, Self::PromptQueue];
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {

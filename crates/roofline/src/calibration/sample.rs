@@ -78,22 +78,10 @@ impl Sample {
         &self.device
     }
 
-    /// The engine's name, where it is known.
-    #[must_use]
-    pub fn engine(&self) -> Option<&str> {
-        self.engine.as_deref()
-    }
-
     /// What the model is called.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.model
-    }
-
-    /// The time per output token that was measured.
-    #[must_use]
-    pub const fn tpot(&self) -> Seconds {
-        Seconds::new(self.tpot)
     }
 }
 

@@ -84,7 +84,7 @@ impl Group {
 
     /// How many ranks it has.
     #[must_use]
-    pub const fn ranks(&self) -> u32 {
+    pub(crate) const fn ranks(&self) -> u32 {
         self.ranks
     }
 

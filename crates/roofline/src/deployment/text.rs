@@ -8,7 +8,7 @@ use super::{Deployment, DeploymentError, ExpertExchange, Overlap};
 impl ExpertExchange {
     /// The name used in files and on the command line, such as `all-to-all`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Fastest => "fastest-exchange",
             Self::AllToAll => "all-to-all",
@@ -20,7 +20,7 @@ impl ExpertExchange {
 impl Overlap {
     /// The name used in files and on the command line, such as `two-batches`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::None => "no-overlap",
             Self::TwoBatches => "two-batches",

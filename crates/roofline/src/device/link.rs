@@ -68,7 +68,7 @@ impl Link {
     /// # Errors
     /// If a bandwidth is not a positive finite number, the latency is negative or not finite, fewer than two devices
     /// are linked, or a torus has no dimension or more than six.
-    pub fn checked(self) -> Result<Self, DeviceError> {
+    pub(crate) fn checked(self) -> Result<Self, DeviceError> {
         positive(self.bandwidth.get(), "link bandwidth")?;
         let latency = self.latency.get();
         if !latency.is_finite() || latency < 0.0 {

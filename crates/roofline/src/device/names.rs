@@ -11,12 +11,6 @@ pub struct UnknownDevice {
 }
 
 impl UnknownDevice {
-    /// The name that was asked for.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The known name most like it.
     #[must_use]
     pub const fn nearest(&self) -> &'static str {

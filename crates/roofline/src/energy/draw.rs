@@ -2,8 +2,8 @@
 
 use fizeau_core::{Joules, Seconds, Watts};
 
+use crate::Device;
 use crate::pass::PassTime;
-use crate::{Device, MathType};
 
 /// What one device draws while each of its resources works at its peak rate, and always. What a resource takes for an
 /// operation is its power over its peak rate, so a pass's energy follows from how long each is busy.
@@ -77,18 +77,6 @@ impl PowerDraw {
             link: Watts::new(JOULES_PER_LINK_BYTE * link),
             constant: limit * CONSTANT_SHARE,
         })
-    }
-
-    /// What one operation takes, a multiply-add being two.
-    #[must_use]
-    pub fn per_flop(&self, device: &Device, math: MathType) -> Joules {
-        self.arithmetic * Seconds::new(1.0 / device.rate_for(math).get())
-    }
-
-    /// What moving a byte of memory takes.
-    #[must_use]
-    pub fn per_byte(&self, device: &Device) -> Joules {
-        self.memory * Seconds::new(1.0 / device.memory_bandwidth().get())
     }
 
     /// The least time that a pass can take where a device may draw no more than `limit`: its energy beside the constant draw,

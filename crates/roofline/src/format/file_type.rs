@@ -85,14 +85,9 @@ pub(crate) enum GgufTensor {
 }
 
 impl FileType {
-    /// Every file type, smallest first within a family.
-    pub fn all() -> impl Iterator<Item = Self> {
-        ALL.iter().map(|row| row.0)
-    }
-
     /// The name, as the file has it in lower case: `q4_k_m`.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
     }
 

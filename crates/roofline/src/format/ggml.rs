@@ -95,14 +95,14 @@ impl GgmlType {
 
     /// The size of one element in bits, its share of the block's scales included: 4.5 for `q4_k`.
     #[must_use]
-    pub const fn bits_per_element(self) -> f64 {
+    pub(crate) const fn bits_per_element(self) -> f64 {
         let row = self.row();
         (8 * row.bytes) as f64 / row.elements as f64
     }
 
     /// The name used in files and on the command line, as ggml has it: `q4_k`, `iq4_xs`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         self.row().name
     }
 

@@ -46,7 +46,7 @@ impl Format {
     ///
     /// See [`Format::math_on`] for a device that may not.
     #[must_use]
-    pub const fn math(self) -> MathType {
+    pub(crate) const fn math(self) -> MathType {
         match self.kernel() {
             Kernel::Widen => MathType::Bf16,
             Kernel::Native(math) => math,

@@ -63,12 +63,6 @@ impl UnknownFormat {
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.chars().take(48).collect() }
     }
-
-    /// The name that was given, cut where it is long.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 impl FromStr for Format {

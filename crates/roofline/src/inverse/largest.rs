@@ -74,18 +74,6 @@ impl System {
         Some(LargestBatch { batch, figures: self.figures_at(by, load, batch as f64), limited_by })
     }
 
-    /// The batch at which prefills and decode steps in turns take `target` per token, while decode is bound by memory:
-    /// `B = (target BW - W) / (kv c + BW Cp / O)`, for each replica, with one pipeline stage. What
-    /// [`System::largest_batch`] finds by trial, in closed form; negative where the weights alone take longer.
-    #[must_use]
-    pub fn batch_of_memory_regime(&self, load: &Load, target: Seconds) -> f64 {
-        let (_, output, _) = load.lengths();
-        let one = self.bound_decode(load, 1.0);
-        let prompt = self.bound_pass(&self.prefill_pass(load)).total;
-        let left = target + one.weights * -1.0;
-        left / (one.cache + prompt * (1.0 / output))
-    }
-
     /// The largest context, up to `most`, with which `batch` sequences fit, decode within `goal`'s time per token, and are
     /// read in within its time to first token. None where not even one token does.
     #[must_use]

@@ -1,9 +1,8 @@
 //! Searches over deployments and devices.
 
-use fizeau_core::{Seconds, UsdPerHour};
+use fizeau_core::Seconds;
 
 use super::{Goal, Shortfall};
-use crate::cost::HourlyRate;
 use crate::reckoning::Reckoning;
 use crate::system::System;
 use crate::{Deployment, Device, Figures, Load, Model, Serving};
@@ -57,18 +56,6 @@ pub struct Found {
     /// What one device less lacks, by its best deployment: what the number of devices is for. None for one device, or
     /// where the number was given.
     pub limited_by: Option<Shortfall>,
-}
-
-/// A device of a list, and what it comes to.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Cheapest<'a> {
-    /// The device.
-    pub device: &'a Device,
-    /// The fewest of it that meet the goal.
-    pub found: Found,
-    /// What an hour of all of them costs, at the highest price.
-    pub per_hour: UsdPerHour,
 }
 
 /// Why nothing was found.
@@ -146,24 +133,6 @@ impl<'a> Query<'a> {
     /// If none meets the goal; the error names what comes closest.
     pub fn best_deployment(&self, device: &Device, devices: u64) -> Result<Found, SearchError> {
         self.best_on(device, devices).map_err(|closest| self.nothing(device, devices, closest))
-    }
-
-    /// The device whose fewest, up to `most`, that meet the goal cost least an hour, and the next; of equals the first.
-    /// Empty where none does; the cheapest first.
-    #[must_use]
-    pub fn cheapest<'d>(
-        &self,
-        devices: &'d [(Device, HourlyRate)],
-        most: u64,
-    ) -> Vec<Cheapest<'d>> {
-        let of = |(device, rate): &'d (Device, HourlyRate)| {
-            let found = self.fewest_devices(device, most).ok()?;
-            let per_hour = rate.high() * found.best.deployment.devices() as f64;
-            Some(Cheapest { device, found, per_hour })
-        };
-        let mut all: Vec<Cheapest<'d>> = devices.iter().filter_map(of).collect();
-        all.sort_by(|one, other| one.per_hour.get().total_cmp(&other.per_hour.get()));
-        all
     }
 
     /// What comes closest where nothing meets the goal; nothing where nothing divides.

@@ -125,7 +125,7 @@ impl Model {
     /// The tensors of the MTP modules: their layers, and for each a projection of two hidden states to one and
     /// three norms. They share the base model's tables.
     #[must_use]
-    pub fn draft_tensors(&self) -> Vec<Tensors> {
+    pub(crate) fn draft_tensors(&self) -> Vec<Tensors> {
         let mut all = Tally::default();
         if let Some(layers) = &self.draft {
             all.add_layers(layers, self.hidden);

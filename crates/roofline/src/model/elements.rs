@@ -5,7 +5,7 @@ use super::{Attention, DeltaNet, Dense, Experts, Indexer, Keys, Latent, Mamba2};
 impl Attention {
     /// Elements of its matrices in a model of hidden size `hidden`.
     #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let projected = match self.keys {
             Keys::Own => self.kv_heads * (self.key_dim + self.value_dim),
             Keys::AreValues => self.kv_heads * self.key_dim,
@@ -21,7 +21,7 @@ impl Attention {
 
     /// Elements that a step reads from the cache for each token that it sees.
     #[must_use]
-    pub const fn cache_elements(&self) -> u64 {
+    pub(crate) const fn cache_elements(&self) -> u64 {
         match self.keys {
             Keys::Own | Keys::Shared => self.kv_heads * (self.key_dim + self.value_dim),
             Keys::AreValues => self.kv_heads * self.key_dim,
@@ -30,7 +30,7 @@ impl Attention {
 
     /// Arithmetic for one query position and one key position: `2 H (d_k + d_v)`.
     #[must_use]
-    pub const fn flops_per_pair(&self) -> u64 {
+    pub(crate) const fn flops_per_pair(&self) -> u64 {
         2 * self.heads * (self.key_dim + self.value_dim)
     }
 }
@@ -38,7 +38,7 @@ impl Attention {
 impl Latent {
     /// Elements of its matrices, the indexer's apart.
     #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let (heads, rope) = (self.heads, self.rope_dim);
         let wide = heads * (self.nope_dim + rope);
         let query = match self.query_rank {
@@ -52,20 +52,20 @@ impl Latent {
 
     /// Elements of the latent, `kv_r + r`, one a token: keys and values are one.
     #[must_use]
-    pub const fn cache_elements(&self) -> u64 {
+    pub(crate) const fn cache_elements(&self) -> u64 {
         self.kv_rank + self.rope_dim
     }
 
     /// Arithmetic for one pair of positions with keys and values expanded, as in prefill: `2 H (n + r + v)`.
     #[must_use]
-    pub const fn flops_per_pair_expanded(&self) -> u64 {
+    pub(crate) const fn flops_per_pair_expanded(&self) -> u64 {
         2 * self.heads * (self.nope_dim + self.rope_dim + self.value_dim)
     }
 
     /// Arithmetic for one pair with the expansion absorbed into query and output, as in decode:
     /// `2 H (2 kv_r + r)`.
     #[must_use]
-    pub const fn flops_per_pair_absorbed(&self) -> u64 {
+    pub(crate) const fn flops_per_pair_absorbed(&self) -> u64 {
         2 * self.heads * (2 * self.kv_rank + self.rope_dim)
     }
 }
@@ -73,7 +73,7 @@ impl Latent {
 impl Indexer {
     /// Elements of its matrices: queries from the query's latent (or the hidden state), one key, head weights.
     #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64, query_rank: Option<u64>) -> u64 {
+    pub(crate) const fn matrix_elements(&self, hidden: u64, query_rank: Option<u64>) -> u64 {
         let from = match query_rank {
             Some(rank) => rank,
             None => hidden,
@@ -83,7 +83,7 @@ impl Indexer {
 
     /// Arithmetic for one pair of positions: `2 H_i d_i`.
     #[must_use]
-    pub const fn flops_per_pair(&self) -> u64 {
+    pub(crate) const fn flops_per_pair(&self) -> u64 {
         2 * self.heads * self.dim
     }
 }
@@ -100,7 +100,7 @@ impl DeltaNet {
     /// Elements of its matrices: queries, keys, values, output; the update's strength, a number a head; decay and
     /// output gate.
     #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let (values, heads) = (self.values(), self.value_heads);
         let gates = match self.gate_rank {
             Some(rank) => 2 * (hidden * rank + rank * values),
@@ -111,7 +111,7 @@ impl DeltaNet {
 
     /// Convolution taps, decay and step terms, output norm.
     #[must_use]
-    pub const fn vector_elements(&self) -> u64 {
+    pub(crate) const fn vector_elements(&self) -> u64 {
         let steps = match self.gate_rank {
             Some(_) => self.values(),
             None => self.value_heads,
@@ -124,13 +124,13 @@ impl DeltaNet {
 
     /// Elements of a sequence's state, `n_v d_k d_v`.
     #[must_use]
-    pub const fn state_elements(&self) -> u64 {
+    pub(crate) const fn state_elements(&self) -> u64 {
         self.value_heads * self.key_dim * self.value_dim
     }
 
     /// Elements that the short convolution remembers of a sequence.
     #[must_use]
-    pub const fn convolution_elements(&self) -> u64 {
+    pub(crate) const fn convolution_elements(&self) -> u64 {
         (self.convolution - 1) * (2 * self.keys() + self.values())
     }
 }
@@ -146,19 +146,19 @@ impl Mamba2 {
 
     /// Elements of its matrices: the input projection and the output's.
     #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         hidden * (self.inner() + self.channels() + self.heads) + self.inner() * hidden
     }
 
     /// Elements of a sequence's state.
     #[must_use]
-    pub const fn state_elements(&self) -> u64 {
+    pub(crate) const fn state_elements(&self) -> u64 {
         self.inner() * self.state
     }
 
     /// Elements that the short convolution remembers of a sequence.
     #[must_use]
-    pub const fn convolution_elements(&self) -> u64 {
+    pub(crate) const fn convolution_elements(&self) -> u64 {
         (self.convolution - 1) * self.channels()
     }
 }
@@ -166,7 +166,7 @@ impl Mamba2 {
 impl Dense {
     /// Elements of its matrices.
     #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         self.matrices * hidden * self.width
     }
 }
@@ -174,7 +174,7 @@ impl Dense {
 impl Experts {
     /// Elements of one expert's matrices.
     #[must_use]
-    pub const fn each_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn each_elements(&self, hidden: u64) -> u64 {
         match self.latent {
             Some(latent) => self.each.matrix_elements(latent),
             None => self.each.matrix_elements(hidden),
@@ -183,7 +183,7 @@ impl Experts {
 
     /// Elements of the projections into the experts' narrower width and back; 0 where they have none.
     #[must_use]
-    pub const fn latent_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn latent_elements(&self, hidden: u64) -> u64 {
         match self.latent {
             Some(latent) => 2 * hidden * latent,
             None => 0,
@@ -192,7 +192,53 @@ impl Experts {
 
     /// Elements of the router's matrix, `h E`.
     #[must_use]
-    pub const fn router_elements(&self, hidden: u64) -> u64 {
+    pub(crate) const fn router_elements(&self, hidden: u64) -> u64 {
         hidden * self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+
+    use crate::{KnownModel, Layers, Mixer, Model};
+
+    fn model(name: &str) -> Model {
+        KnownModel::named(name).unwrap().model().unwrap()
+    }
+
+    #[test]
+    fn a_latent_is_kept_once_for_keys_and_values() {
+        for layers in model("deepseek-v3.2").layers() {
+            let Mixer::Latent(latent) = &layers.mixer else { continue };
+            assert_eq!(latent.cache_elements(), 576);
+            // Absorbed decode: 2,176 FLOP a head and token.
+            assert_eq!(latent.flops_per_pair_absorbed(), 128 * 2176);
+        }
+    }
+
+    /// Elements of states and of what convolutions remember, of one sequence.
+    fn states(model: &Model) -> (u64, u64) {
+        let of = |layers: &Layers| {
+            let (state, convolution) = match &layers.mixer {
+                Mixer::DeltaNet(layer) => (layer.state_elements(), layer.convolution_elements()),
+                Mixer::Mamba2(layer) => (layer.state_elements(), layer.convolution_elements()),
+                _ => (0, 0),
+            };
+            (layers.count * state, layers.count * convolution)
+        };
+        let each = model.layers().iter().map(of);
+        each.fold((0, 0), |sum, (state, convolution)| (sum.0 + state, sum.1 + convolution))
+    }
+
+    #[test]
+    fn hybrids_remember_a_state() {
+        let millions = |elements: u64| format!("{:.3}", elements as f64 / 1e6);
+        let (state, convolution) = states(&model("qwen3-next-80b-a3b"));
+        assert_eq!((millions(state), millions(convolution)), ("18.874".into(), "0.885".into()));
+        let (state, convolution) = states(&model("nemotron-h-56b"));
+        assert_eq!((millions(state), millions(convolution)), ("226.492".into(), "3.318".into()));
+        let (state, _) = states(&model("nemotron-3-nano-30b-a3b"));
+        assert_eq!(millions(state), "12.059");
     }
 }

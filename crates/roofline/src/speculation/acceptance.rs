@@ -7,9 +7,9 @@
 /// let usual = Acceptance::uniform(0.8)?;
 /// assert_eq!(format!("{:.2}", usual.tokens(1)), "1.80");
 /// assert_eq!(format!("{:.2}", usual.tokens(3)), "2.95");
-/// // What engines count: of all drafts, those whose first, second, ... token was accepted.
-/// let counted = Acceptance::from_reached(&[0.8, 0.56, 0.28])?;
-/// assert_eq!(format!("{:.2}", counted.tokens(3)), "2.64");
+/// // Later tokens are accepted less often.
+/// let falling = Acceptance::per_position(&[0.8, 0.7, 0.5])?;
+/// assert_eq!(format!("{:.2}", falling.tokens(3)), "2.64");
 /// # Ok::<(), fizeau_roofline::AcceptanceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -32,19 +32,6 @@ pub enum AcceptanceError {
         position: usize,
         /// What it was.
         value: f64,
-    },
-    /// A token that is accepted more often than the one before it.
-    #[error(
-        "drafted token {position} is accepted in {value} of drafts, the one before it in {before}; \
-         it cannot be more"
-    )]
-    Rises {
-        /// Which token of the draft, from 1.
-        position: usize,
-        /// In which share of drafts.
-        value: f64,
-        /// And the token before it.
-        before: f64,
     },
 }
 
@@ -73,25 +60,6 @@ impl Acceptance {
             }
         }
         Ok(Self { each: probabilities.to_vec() })
-    }
-
-    /// For each position the share of all drafts that are accepted at least so far, as engines count it.
-    ///
-    /// # Errors
-    /// If there is none, one is not from 0 to 1, or one is above the one before it.
-    pub fn from_reached(shares: &[f64]) -> Result<Self, AcceptanceError> {
-        Self::per_position(shares)?;
-        let mut before = 1.0;
-        let mut each = Vec::with_capacity(shares.len());
-        for (place, value) in shares.iter().copied().enumerate() {
-            let position = place + 1;
-            if value > before {
-                return Err(AcceptanceError::Rises { position, value, before });
-            }
-            each.push(if before > 0.0 { value / before } else { 0.0 });
-            before = value;
-        }
-        Ok(Self { each })
     }
 
     /// Tokens that a draft of `length` yields on average, the one that the verifying pass adds included:

@@ -193,7 +193,7 @@ fn keys_that_serve_as_values_are_kept_once() {
     });
     let full = full.unwrap();
     assert_eq!(full.keys, Keys::AreValues);
-    assert_eq!(full.cache_elements(), 4 * 512);
+    assert_eq!((full.kv_heads, full.key_dim), (4, 512));
 }
 
 #[test]

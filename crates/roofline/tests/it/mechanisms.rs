@@ -1,4 +1,4 @@
-//! What stands on the passes of a system: speculation, chunks, prefixes, roles, prices, power, curves, inverse queries.
+//! What stands on the passes of a system: speculation, chunks, roles, prices, power, curves, inverse queries.
 
 mod chunking;
 mod cost;
@@ -8,5 +8,4 @@ mod energy;
 mod inverse;
 mod ownership;
 mod pipelines;
-mod prefix;
 mod speculation;

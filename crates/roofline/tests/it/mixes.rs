@@ -147,8 +147,9 @@ fn one_by_one(system: &System, requests: &[(u64, u64, u64)], concurrency: f64) -
     let stages = f64::from(system.deployment().pipeline());
     // What was cached may be the same for all in a pass.
     let among = (concurrency / stages).max(1.0);
-    let mut add = |pass: Pass, cached: u64| {
-        let time = system.bound_pass(&pass.with_shared(cached as f64));
+    let mut add = |mut pass: Pass, cached: u64| {
+        pass.shared = cached as f64;
+        let time = system.bound_pass(&pass);
         cache += time.cache.get() - time.shared.get() * (1.0 - 1.0 / among);
         computing += time.arithmetic().get();
     };

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Bound, Deployment, Device, KnownModel, Lengths, Load, Prefix, Schedule, Serving, System,
+    Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Prefix, Schedule, Serving, System,
 };
 use proptest::prelude::*;
 
@@ -25,6 +25,18 @@ fn with_prefix(system: System, prefix: Prefix) -> System {
     let mut serving: Serving = *system.serving();
     serving.prefix = prefix;
     system.with_serving(serving)
+}
+
+/// Linear arithmetic is `2 P (I - g)`, attention `4 H d L (g (I - g) + (I - g) (I - g + 1) / 2)`.
+#[test]
+fn a_hit_spares_its_own_arithmetic() {
+    let system = llama();
+    let pass = system.bound_pass(&Pass::prefill(8192.0, 6144.0));
+    let pairs = 6144.0 * 2048.0 + 2048.0 * 2049.0 / 2.0;
+    let attention = 4.0 * 32.0 * 128.0 * 32.0 * pairs / 989.5e12;
+    assert!((pass.attention.get() / attention - 1.0).abs() < 1e-9);
+    let whole = system.bound_pass(&Pass::prefill(2048.0, 0.0));
+    assert_eq!(pass.matrices, whole.matrices);
 }
 
 /// By hand: W = 15,009,849,344 bytes, 64 contexts of 320 tokens on average beyond the 8,000 and these once, at

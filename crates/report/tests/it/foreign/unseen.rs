@@ -18,7 +18,7 @@ fn reports() -> Vec<(&'static str, ImportedLevel, LevelReport)> {
         let level = import(name, &fixture(name)).unwrap().remove(0);
         assert!(!level.tapes.is_empty(), "{name}");
         let report = LevelReport::of_tapes(level.load_point(), &level.tapes);
-        let report = report.with_unseen(Unseen::of(&level));
+        let report = report.with_unseen(level.unseen());
         all.push((name, level, report));
     }
     all
@@ -99,7 +99,7 @@ fn what_is_not_known_is_listed_with_the_reason_wherever_the_run_is_shown() {
 #[test]
 fn gaps_that_are_made_up_are_not_shown() {
     let level = import("guidellm.json", &fixture("guidellm.json")).unwrap().remove(0);
-    let unseen = Unseen::of(&level);
+    let unseen = level.unseen();
     assert!(unseen.has_no_gaps() && unseen.has_no_itl());
     let report = LevelReport::of_tapes(level.load_point(), &level.tapes).with_unseen(unseen);
     assert_eq!(report.summary.metrics.icl.n, 0);
@@ -112,7 +112,7 @@ fn gaps_that_are_made_up_are_not_shown() {
 #[test]
 fn a_request_has_no_value_for_what_nobody_saw() {
     let level = import("vllm-detailed.json", &fixture("vllm-detailed.json")).unwrap().remove(0);
-    let unseen = Unseen::of(&level);
+    let unseen = level.unseen();
     let heads = RequestRow::csv_head();
     let heads: Vec<&str> = heads.split(',').collect();
     let nobody = [

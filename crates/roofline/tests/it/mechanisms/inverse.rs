@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{PerSec, Seconds, Tokens, UsdPerHour};
+use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Aim, CurveEnd, Deployment, Goal, HourlyRate, Load, Need, Query, Reckoning, SearchError, System,
+    Aim, CurveEnd, Deployment, Goal, Load, Need, Query, Reckoning, SearchError, System,
 };
 use proptest::prelude::*;
 
@@ -17,24 +17,6 @@ fn load(concurrency: u64) -> Load {
 
 fn within(millis: f64) -> Goal {
     Goal { tpot: Some(Seconds::new(millis / 1e3)), ..Goal::default() }
-}
-
-/// `B = (target BW - W) / (kv c + BW Cp / O)` with `W` = 15.01 GB, `kv c` = 0.285 GB, `Cp` = 30 ms: at 30.4 ms, 128.
-#[test]
-fn the_closed_form_is_the_search() {
-    let system = single(llama_8b(), &device("h100-sxm"));
-    for millis in [6.0, 11.0, 20.0, 30.0, 60.0] {
-        let target = Seconds::new(millis / 1e3);
-        let formula = system.batch_of_memory_regime(&load(1000), target);
-        let serial = |batch: f64| {
-            let schedule = fizeau_roofline::Schedule::Serial;
-            system.bound_at(&load(1000), batch, schedule).tpot
-        };
-        let found = (1..=1000).take_while(|batch| serial(f64::from(*batch)) <= target).last();
-        assert_eq!(found, Some(formula as i32), "{millis} ms");
-    }
-    let at = system.batch_of_memory_regime(&load(1000), Seconds::new(0.0304));
-    assert_eq!(format!("{at:.0}"), "128");
 }
 
 #[test]
@@ -108,25 +90,6 @@ fn an_aim_chooses() {
     }
     // One request is done soonest where all devices work on it.
     assert_eq!(best(1, Aim::Latency).deployment.tensor(), 8);
-}
-
-#[test]
-fn the_cheapest_of_a_list() {
-    let model = model("llama-3.1-70b");
-    let goal = Goal { concurrency: NonZeroU64::new(16), ..within(60.0) };
-    let rate = |price| HourlyRate::given(UsdPerHour::new(price)).unwrap();
-    let list = [
-        (device("h100-sxm"), rate(3.0)),
-        (device("h200-sxm"), rate(3.5)),
-        (device("l4"), rate(0.5)),
-    ];
-    let all = Query::new(&model, load(16), goal).cheapest(&list, 8);
-    let hours: Vec<f64> = all.iter().map(|one| one.per_hour.get()).collect();
-    assert!(hours.is_sorted(), "{hours:?}");
-    let first = all.first().unwrap();
-    let fewest = first.found.best.deployment.devices() as f64;
-    let (_, price) = list.iter().find(|(device, _)| device == first.device).unwrap();
-    assert_eq!(first.per_hour.get(), fewest * price.high().get());
 }
 
 proptest! {

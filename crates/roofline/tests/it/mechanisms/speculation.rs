@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Acceptance, AcceptanceError, Deployment, DraftTree, Drafter, Load, Node, Pass, Reckoning, Span,
-    Speculation, System,
+    Acceptance, AcceptanceError, Deployment, Drafter, Load, Pass, Reckoning, Span, Speculation,
+    System,
 };
 use proptest::prelude::*;
 
@@ -41,8 +41,7 @@ fn tokens_of_a_draft() {
 #[test]
 fn acceptance_that_decays() {
     let each = Acceptance::per_position(&[0.8, 0.7, 0.5]).unwrap();
-    let counted = Acceptance::from_reached(&[0.8, 0.56, 0.28]).unwrap();
-    assert!((each.tokens(3) - counted.tokens(3)).abs() < 1e-12);
+    assert!((each.tokens(3) - 1.0 - 0.8 - 0.56 - 0.28).abs() < 1e-12);
     // Further positions are accepted as the last.
     assert!((each.tokens(4) - each.tokens(3) - 0.14).abs() < 1e-12);
 }
@@ -50,32 +49,11 @@ fn acceptance_that_decays() {
 #[test]
 fn what_is_no_acceptance() {
     assert_eq!(Acceptance::per_position(&[]), Err(AcceptanceError::Empty));
-    let message = |shares: &[f64]| Acceptance::from_reached(shares).unwrap_err().to_string();
     assert_eq!(
-        message(&[0.9, 1.2]),
+        Acceptance::per_position(&[0.9, 1.2]).unwrap_err().to_string(),
         "the acceptance of drafted token 2 is 1.2; it must be from 0 to 1"
     );
-    assert!(message(&[0.5, 0.6]).contains("drafted token 2 is accepted in 0.6 of drafts"));
     assert!(Acceptance::uniform(f64::NAN).is_err());
-}
-
-#[test]
-fn a_chain_is_a_tree_without_branches() {
-    let chain: Vec<Node> =
-        (0..4_usize).map(|place| Node { parent: place.checked_sub(1), acceptance: 0.7 }).collect();
-    let tree = DraftTree::new(&chain).unwrap();
-    let tokens = Acceptance::uniform(0.7).unwrap().tokens(4);
-    assert!((tree.expected_tokens() - tokens).abs() < 1e-12);
-    assert_eq!((tree.size(), tree.depth()), (4, 4));
-}
-
-#[test]
-fn what_is_no_tree() {
-    let node = |parent, acceptance| Node { parent, acceptance };
-    assert_eq!(DraftTree::new(&[node(Some(0), 0.5)]), None);
-    assert_eq!(DraftTree::new(&[node(None, 1.5)]), None);
-    assert_eq!(DraftTree::new(&[node(None, 0.7), node(None, 0.4)]), None);
-    assert!(DraftTree::new(&[node(None, 0.7), node(None, 0.3), node(Some(1), 1.0)]).is_some());
 }
 
 /// Verifying reads the cache once, whatever the draft; its activations and arithmetic are those of all tokens.

@@ -1,0 +1,164 @@
+//! How a prompt that is made comes to be.
+//!
+//! Every prompt starts as a row of symbols, numbers below the size of an alphabet; what a symbol stands for (a
+//! token id, a word) is looked up afterwards. The first symbols of a prompt's own part spell its scrambled
+//! index, so that no two prompts are the same; the rest are drawn.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use fizeau_core::{Prompt, Tokens};
+
+use super::Starts;
+use super::exact::{ExactText, fit_text};
+use crate::codec::{CodecError, TextCodec};
+use crate::parts::Turn;
+use crate::seed::{Purpose, Seed, scramble};
+use crate::words::WORDS;
+
+/// Where a prompt's symbols come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Draw {
+    pub(crate) seed: Seed,
+    /// The prompt's place in the whole space of prompts, warm-up included.
+    pub(crate) index: u64,
+    /// Which shared prefix stands before it.
+    pub(crate) prefix: u64,
+    pub(crate) prefix_len: Tokens,
+    pub(crate) len: Tokens,
+}
+
+impl Draw {
+    /// The prompt made of `range`'s token ids.
+    pub(crate) fn token_ids(&self, range: &Range<u32>) -> Turn {
+        let mut ids = self.symbols(range.len());
+        for id in &mut ids {
+            // The symbol is below the length of the range, so that the sum fits.
+            *id = id.wrapping_add(range.start);
+        }
+        Turn::counted(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
+    }
+
+    /// The prompt's text made of words.
+    pub(crate) fn words(&self) -> String {
+        let mut text = String::new();
+        let symbols = self.symbols(WORDS.len());
+        for word in symbols.iter().filter_map(|&symbol| WORDS.get(symbol as usize)) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+        }
+        text
+    }
+
+    /// The prompt's text, fitted to its exact length under `codec`: behind its prefix, whose text all that share it have
+    /// alike. Where prefix and own part meet, a token of either may become one with its neighbour.
+    pub(crate) fn exact(
+        &self,
+        codec: &dyn TextCodec,
+        starts: &Starts,
+    ) -> Result<ExactText, CodecError> {
+        let vocabulary = codec.vocabulary();
+        let before = if self.prefix_len == Tokens::ZERO {
+            Cow::Borrowed("")
+        } else {
+            let fit = || self.exact_prefix(codec);
+            starts.text(self.prefix, fit)?
+        };
+        let ids = self
+            .own_symbols(vocabulary.len())
+            .iter()
+            .filter_map(|&symbol| vocabulary.get(symbol as usize).copied())
+            .collect();
+        let mut padding = self.seed.stream(Purpose::Padding, self.index);
+        fit_text(codec, &before, ids, self.prefix_len + self.len, &mut padding)
+    }
+
+    /// The text of the prompt's prefix, fitted to its exact length.
+    fn exact_prefix(&self, codec: &dyn TextCodec) -> Result<String, CodecError> {
+        let mut draws = self.seed.stream(Purpose::Prefix, self.prefix);
+        // No ids to begin with: all are padding, drawn from the prefix's own stream.
+        Ok(fit_text(codec, "", Vec::new(), self.prefix_len, &mut draws)?.text)
+    }
+
+    /// The whole row of symbols: the shared prefix, then the prompt's own.
+    pub(super) fn symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.prefix_len + self.len));
+        let mut prefix = self.seed.stream(Purpose::Prefix, self.prefix);
+        prefix.extend_below(bound(alphabet), places(self.prefix_len), &mut symbols);
+        self.extend_own(alphabet, &mut symbols);
+        symbols
+    }
+
+    /// The prompt's own symbols.
+    fn own_symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.len));
+        self.extend_own(alphabet, &mut symbols);
+        symbols
+    }
+
+    fn extend_own(&self, alphabet: usize, symbols: &mut Vec<u32>) {
+        let begins = symbols.len();
+        let mut body = self.seed.stream(Purpose::Body, self.index);
+        body.extend_below(bound(alphabet), places(self.len), symbols);
+        let digits = spell(self.distinct(), alphabet as u64);
+        for (symbol, digit) in symbols.iter_mut().skip(begins).zip(digits) {
+            *symbol = digit as u32;
+        }
+    }
+
+    /// A number that no other prompt of the plan has, and that looks like no other.
+    fn distinct(&self) -> u64 {
+        let key = self.seed.stream(Purpose::Distinct, 0).next_u64();
+        scramble(self.index ^ key)
+    }
+}
+
+/// As a bound of symbols. No alphabet is larger: ids are 32-bit numbers.
+fn bound(alphabet: usize) -> u32 {
+    u32::try_from(alphabet).unwrap_or(u32::MAX)
+}
+
+fn places(tokens: Tokens) -> usize {
+    usize::try_from(tokens.get()).unwrap_or(usize::MAX)
+}
+
+/// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different
+/// numbers have different digits. The lowest comes first because it is the most even: prompts then part as
+/// early as they can.
+pub(crate) fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
+    let base = base.max(2);
+    let (mut number, mut largest) = (number, u64::MAX);
+    std::iter::from_fn(move || {
+        if largest == 0 {
+            return None;
+        }
+        let digit = number % base;
+        (number, largest) = (number / base, largest / base);
+        Some(digit as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn digits_can_be_read_back(number: u64, base in 2_u64..5_000) {
+            let digits: Vec<usize> = spell(number, base).collect();
+            let read = digits.iter().rev().fold(0_u128, |n, &digit| n * u128::from(base) + digit as u128);
+            prop_assert_eq!(read, u128::from(number));
+            prop_assert!(digits.iter().all(|&digit| (digit as u64) < base));
+        }
+    }
+
+    #[test]
+    fn documented_numbers_of_symbols_tell_prompts_apart() {
+        assert_eq!(spell(0, WORDS.len() as u64).count(), 8);
+        assert_eq!(spell(0, 3_900).count(), 6);
+    }
+}
