@@ -5,6 +5,7 @@ mod rising;
 
 use fizeau_core::{Nanos, PerSec};
 use fizeau_harness::Measure;
+use fizeau_metrics::Slo;
 use fizeau_record::{LevelLoad, LevelReport, RunFolder, SweepReport, Unmeasured};
 
 use crate::event::{AfterLevel, Note, Watcher};
@@ -151,12 +152,15 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
             (Some(_), _) => REFINED,
         };
         // A range has two edges, which take turns: the tight one first.
-        let (mut edges, mut others) = (self.prepared.slo.tight(), self.prepared.slo.loose());
+        let slo = self.prepared.slo.as_ref();
+        let (mut edges, mut others) = (slo.map(Slo::tight), slo.map(Slo::loose));
         for _ in 0..self.prepared.protocol.refine.unwrap_or(by_budget) {
             if going != Going::On {
                 break;
             }
-            let Some(load) = self.next_load(&edges).or_else(|| self.next_load(&others)) else {
+            let Some(load) =
+                self.next_load(edges.as_ref()).or_else(|| self.next_load(others.as_ref()))
+            else {
                 break;
             };
             std::mem::swap(&mut edges, &mut others);
@@ -279,7 +283,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         runs.sort_by(|(one, _), (other, _)| one.rising(other));
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
         let curve = self.runner.curve(&runs);
-        SweepReport::of_runs(prepared.setup.clone(), runs, Some(prepared.slo.clone()))
+        SweepReport::of_runs(prepared.setup.clone(), runs, prepared.slo.clone())
             .with_profile(prepared.profile)
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)

@@ -168,7 +168,7 @@ impl<'a> Series<'a> {
             spec: self.spec.clone(),
             loads: self.loads.clone(),
             protocol: self.protocol.clone(),
-            slo: self.slo.clone(),
+            slo: Some(self.slo.clone()),
             profile: self.args.verdict.choosing.over(Profile::GENERAL),
             setup: self.setup.clone(),
             price: self.price(),

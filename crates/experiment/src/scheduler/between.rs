@@ -13,7 +13,7 @@ use crate::sweep::{Tried, load_between};
 impl<M: Measure, W: Watcher> SweepScheduler<'_, M, W> {
     /// The load between those that were measured which tells most of `slo`, of the kind that has been
     /// refined least.
-    pub(super) fn next_load(&self, slo: &Slo) -> Option<LevelLoad> {
+    pub(super) fn next_load(&self, slo: Option<&Slo>) -> Option<LevelLoad> {
         let mut kinds: Vec<Vec<LevelLoad>> = Vec::new();
         for load in self.loads() {
             match kinds.last_mut() {

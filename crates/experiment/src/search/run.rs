@@ -72,7 +72,7 @@ impl LoadSearch {
         let of_curve = of_curve.map(|(_, level)| (*level).clone()).collect();
         // Long levels step down: the lowest is the last.
         let last = all.iter().find(|(trial, _)| is_long(trial)).map(|(_, level)| (*level).clone());
-        let slo = Some(prepared.slo.clone());
+        let slo = prepared.slo.clone();
         let report = SweepReport::new(prepared.setup.clone(), of_curve, slo);
         report.with_curve(curve).with_sustained(last).with_price(prepared.price.clone())
     }

@@ -23,8 +23,8 @@ pub struct PreparedSweep<'a> {
     pub loads: SweepLoads,
     /// How it goes on from level to level.
     pub protocol: SweepProtocol,
-    /// What a level must keep to be run at.
-    pub slo: Slo,
+    /// What a level must keep to be run at; none where nobody asked.
+    pub slo: Option<Slo>,
     /// What is put first among the levels that do.
     pub profile: Profile,
     /// What is run, and on what.
@@ -64,8 +64,8 @@ impl PreparedSweep<'_> {
     }
 
     /// Whether a level is within `slo`; none if it may not be compared with others.
-    pub(crate) fn is_within(&self, slo: &Slo, level: &LevelReport) -> Option<bool> {
-        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], Some(slo.clone()));
+    pub(crate) fn is_within(&self, slo: Option<&Slo>, level: &LevelReport) -> Option<bool> {
+        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], slo.cloned());
         match alone.operating_point() {
             OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
                 None
