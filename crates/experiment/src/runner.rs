@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::Nanos;
+use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::{Cancel, Measure};
 use fizeau_record::{
-    LengthTally, LevelLoad, LevelReport, LevelRole, LightCurve, LoadPoint, RunFolder, level_folder,
+    LengthTally, LevelReport, LevelRole, LightCurve, LoadPoint, RunFolder, level_folder,
 };
 
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};

@@ -3,10 +3,10 @@
 mod between;
 mod rising;
 
-use fizeau_core::{Nanos, PerSec};
+use fizeau_core::{LevelLoad, Nanos, PerSec};
 use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
-use fizeau_record::{LevelLoad, LevelReport, RunFolder, SweepReport, Unmeasured};
+use fizeau_record::{LevelReport, RunFolder, SweepReport, Unmeasured};
 
 use crate::event::{AfterLevel, Note, Watcher};
 use crate::input::ExperimentError;

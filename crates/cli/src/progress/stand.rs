@@ -3,14 +3,13 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use fizeau::core::{Clock, Nanos, Part, Stamp};
+use fizeau::core::{Clock, LevelLoad, Nanos, Part, Stamp};
 use fizeau::experiment::{
     AfterLevel, Client, EvaluationContext, Event, LevelPlace, LevelSize, LevelStarted,
     LevelTallies, RequestEnded, Sweep, SweepSpec, load_point,
 };
 use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Thresholds;
-use fizeau::record::LevelLoad;
 use fizeau::report::Asked;
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Lengths, Spec};

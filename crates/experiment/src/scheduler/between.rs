@@ -1,10 +1,10 @@
 //! Where a further level tells most, by what was measured.
 
-use fizeau_core::Millis;
+use fizeau_core::{LevelLoad, Millis};
 use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
 use fizeau_pareto::{KneeRule, knee};
-use fizeau_record::{LevelLoad, LevelReport};
+use fizeau_record::LevelReport;
 
 use super::SweepScheduler;
 use crate::event::Watcher;

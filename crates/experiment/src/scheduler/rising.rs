@@ -1,7 +1,7 @@
 //! Whether more load still pays.
 
-use fizeau_core::PerSec;
-use fizeau_record::{LevelLoad, LevelReport};
+use fizeau_core::{LevelLoad, PerSec};
+use fizeau_record::LevelReport;
 
 use crate::sweep::{LevelYield, Saturated};
 

@@ -4,9 +4,8 @@ use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
-use fizeau_core::PerSec;
+use fizeau_core::{LevelLoad, PerSec};
 use fizeau_harness::connections_ahead;
-use fizeau_record::LevelLoad;
 use fizeau_workload::{Pacing, Spacing};
 
 use super::LevelSize;

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::Nanos;
+use fizeau_core::{LevelLoad, Nanos};
 use fizeau_metrics::Slo;
-use fizeau_record::{Asked, LevelLoad, LevelReport, OperatingPoint, Profile, Setup, SweepReport};
+use fizeau_record::{Asked, LevelReport, OperatingPoint, Profile, Setup, SweepReport};
 use fizeau_roofline::HourlyRate;
 use fizeau_workload::{Plan, Spacing};
 

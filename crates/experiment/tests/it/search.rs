@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, Nanos};
 use fizeau_experiment::{
     Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
@@ -11,7 +12,6 @@ use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
-use fizeau_record::LevelLoad;
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
