@@ -1,185 +1,79 @@
-//! `--backend auto`: what the endpoint speaks, found out before anything is measured.
+//! What an endpoint speaks, found out before anything is measured.
 
-use std::fmt::Write;
-
-use fizeau::core::TokenSource;
-use fizeau::transport::{
-    Backend, Findings, Flow, ForcedLength, Identity, KeepText, ModelError, ProbeError, Server,
-    Target, candidates, probe,
+use fizeau_transport::{
+    Backend, Findings, Identity, KeepText, ModelError, ProbeError, Server, Target, candidates,
+    probe,
 };
 use serde::Serialize;
 
-use crate::args::EndpointArgs;
-use crate::endpoint;
-use crate::exit::Fail;
-use crate::runtime;
-use crate::say::say;
+use crate::endpoint::EndpointSpec;
+use crate::hint::Hint;
+use crate::input::{EndpointError, ExperimentError, Field, InputError};
 
-/// The value of `--backend` that asks for it.
-pub(crate) const AUTO: &str = "auto";
-
-/// What was found out, for the record.
+/// What was found out of an endpoint.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Found {
+#[non_exhaustive]
+pub struct DetectedEndpoint {
     /// The server, where it gives itself away.
-    server: Option<String>,
-    backend: &'static str,
-    url: String,
-    model: String,
+    pub server: Option<String>,
+    /// The backend that fits.
+    pub backend: &'static str,
+    /// Where it is spoken.
+    pub url: String,
+    /// The model's name, as the server knows it.
+    pub model: String,
+    /// What the replies were like.
     #[serde(flatten)]
-    findings: Findings,
+    pub findings: Findings,
 }
 
-/// `args` with backend and model filled in if they are to be found out at `base_urls`, and what was found; else as they
-/// are. The first of several is asked: they are alike.
-pub(crate) fn settled(
-    args: &EndpointArgs,
-    base_urls: &[String],
-) -> Result<(EndpointArgs, Option<Found>), Fail> {
-    let (args, found) = found(args, base_urls)?;
-    found.as_ref().map_or(Ok(()), |found| say(found.block()))?;
-    Ok((args, found))
-}
-
-/// As [`settled`], without a word.
-pub(crate) fn found(
-    args: &EndpointArgs,
-    base_urls: &[String],
-) -> Result<(EndpointArgs, Option<Found>), Fail> {
-    if args.backend != AUTO {
-        return Ok((args.clone(), None));
+impl EndpointSpec {
+    /// Finds out the backend of the first server, by requests that cost it next to nothing, and the name of its model, where it
+    /// has one alone and this one has an empty name. The backend of this specification is not looked at.
+    ///
+    /// # Errors
+    /// If it does not answer, nothing fits, or it has several models.
+    pub async fn detect(&self) -> Result<DetectedEndpoint, ExperimentError> {
+        let first = self.base_urls.get(..1).unwrap_or_default();
+        let target = |backend: Backend, model: &str| -> Result<Target, InputError> {
+            let spec = Self {
+                base_urls: first.to_vec(),
+                backend,
+                model: model.to_owned(),
+                extra_body: "{}".to_owned(),
+                ..self.clone()
+            };
+            Ok(spec.prepare(KeepText::No)?.target)
+        };
+        let any = target(Backend::OpenAi, "")?;
+        let any = match Server::of(&any).and_then(|server| server.backends().first()) {
+            Some(backend) => target(*backend, "")?,
+            None => any,
+        };
+        let identity = Identity::of(&any).await.map_err(|error| {
+            EndpointError::new(format!("{}: {error}", first.concat())).hint(Hint::IsServerUp)
+        })?;
+        let model = self.served_model(&identity)?;
+        let candidates = candidates(identity.server(), self.route.as_deref());
+        let probed = probe(&candidates, |backend| target(backend, &model)).await;
+        let probed = probed.map_err(|error| match error {
+            ProbeError::Target(error) => ExperimentError::from(error),
+            error => EndpointError::new(error).field(Field::DetectedBackend).into(),
+        })?;
+        let url = target(probed.backend, &model)?.url();
+        let server = identity.server().map(|server| server.to_string());
+        let backend = probed.backend.as_str();
+        Ok(DetectedEndpoint { server, backend, url, model, findings: probed.findings })
     }
-    let found = runtime::single()?.block_on(find(args, base_urls))?;
-    let backend = found.backend.to_owned();
-    let model = args.model.clone().or_else(|| Some(found.model.clone()));
-    Ok((EndpointArgs { backend, model, ..args.clone() }, Some(found)))
-}
 
-/// Where backend and model are to be found out: `args` with some in their place, so that all that does not hang on them
-/// can be checked before anything is sent.
-pub(crate) fn stand_in(args: &EndpointArgs) -> Option<EndpointArgs> {
-    let model = args.model.clone().or_else(|| Some("model".to_owned()));
-    (args.backend == AUTO).then(|| EndpointArgs { model, ..embedded(args) })
-}
-
-/// `args` for the embedded engine, which is known to speak as vLLM does.
-pub(crate) fn embedded(args: &EndpointArgs) -> EndpointArgs {
-    let backend = if args.backend == AUTO { Backend::Vllm.as_str() } else { &args.backend };
-    EndpointArgs { backend: backend.to_owned(), ..args.clone() }
-}
-
-async fn find(args: &EndpointArgs, base_urls: &[String]) -> Result<Found, Fail> {
-    let first = base_urls.get(..1).unwrap_or_default();
-    let target = |backend: Backend, model: &str| -> Result<Target, Fail> {
-        let args = EndpointArgs { backend: backend.as_str().to_owned(), ..args.clone() };
-        Ok(endpoint::call(&args, first, model, "{}", KeepText::No)?.target)
-    };
-    let any = target(Backend::OpenAi, "")?;
-    let any = match Server::of(&any).and_then(|server| server.backends().first()) {
-        Some(backend) => target(*backend, "")?,
-        None => any,
-    };
-    let identity = Identity::of(&any).await.map_err(|error| {
-        Fail::endpoint(format!(
-            "{}: {error}; is the server up, and is --base-url right?",
-            first.concat()
-        ))
-    })?;
-    let model = model(args, &identity)?;
-    let candidates = candidates(identity.server(), args.endpoint.as_deref());
-    let probed = probe(&candidates, |backend| target(backend, &model)).await;
-    let probed = probed.map_err(|error| match error {
-        ProbeError::Target(fail) => fail,
-        error => Fail::endpoint(format!("--backend auto: {error}")),
-    })?;
-    let url = target(probed.backend, &model)?.url();
-    let server = identity.server().map(|server| server.to_string());
-    let backend = probed.backend.as_str();
-    Ok(Found { server, backend, url, model, findings: probed.findings })
-}
-
-/// The model as the server knows it: the one that was named, else the only one there is.
-fn model(args: &EndpointArgs, identity: &Identity) -> Result<String, Fail> {
-    if let Some(name) = args.served_model_name.as_ref().or(args.model.as_ref()) {
-        return Ok(name.clone());
-    }
-    identity.only_model().map(str::to_owned).map_err(|error| match error {
-        ModelError::Several(_) => Fail::usage(format!("--model: {error}")),
-        error => Fail::endpoint(format!("--model: {error}")),
-    })
-}
-
-impl Found {
-    /// A few lines for a person.
-    pub(crate) fn block(&self) -> String {
-        let findings = &self.findings;
-        let server = self.server.as_deref().unwrap_or("a server of unknown kind");
-        let mut block = format!("found {server}, model {}", self.model);
-        let rows = [
-            ("backend", format!("{} at {}", self.backend, self.url)),
-            ("token counts", counts(findings.token_source).to_owned()),
-            ("forced length", length(findings.forced_length)),
-            ("tokens per event", bundles(findings)),
-            ("events came", flow(findings)),
-            ("first events", start(findings.events_before_first_token)),
-            ("server timings", timings(findings)),
-        ];
-        for (name, value) in rows {
-            // Writing to a string cannot fail.
-            let _ = write!(block, "\n  {name:<18}{value}");
+    /// The model as the server knows it: the one that was named, else the only one there is.
+    fn served_model(&self, identity: &Identity) -> Result<String, ExperimentError> {
+        if !self.model.is_empty() {
+            return Ok(self.model.clone());
         }
-        block
+        identity.only_model().map(str::to_owned).map_err(|error| match error {
+            ModelError::Several(_) => InputError::new(Field::Model, error).into(),
+            error => EndpointError::new(error).field(Field::Model).into(),
+        })
     }
-}
-
-const fn counts(source: TokenSource) -> &'static str {
-    match source {
-        TokenSource::Tokenless => "none: nothing is generated",
-        TokenSource::TokenIds => "token ids on each event: exact",
-        TokenSource::ContinuousUsage => "running usage on each event: exact",
-        TokenSource::Logprobs => "log-probabilities on each event: exact",
-        TokenSource::FinalUsageSpread => "usage at the end only, spread over the events",
-        TokenSource::Tokenizer => "by a tokenizer of ours",
-        TokenSource::Events => "none: events are counted; --tokenizer would count",
-    }
-}
-
-fn length(forced: ForcedLength) -> String {
-    match forced {
-        ForcedLength::Refused => "refused: add --no-ignore-eos".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-fn bundles(findings: &Findings) -> String {
-    let Some(mean) = findings.tokens_per_event else {
-        return "unknown: tokens are not counted".to_owned();
-    };
-    match findings.first_event_tokens {
-        Some(first) => format!("{mean:.2}; in the first event {first}"),
-        None => format!("{mean:.2}; in the first event unknown"),
-    }
-}
-
-fn flow(findings: &Findings) -> String {
-    match (findings.flow, findings.zero_gap_share) {
-        (Flow::Spaced | Flow::Bursts, Some(share)) => {
-            format!("{}; {:.0}% of the gaps are zero", findings.flow, 100.0 * share)
-        }
-        (flow, _) => flow.to_string(),
-    }
-}
-
-fn start(quiet: Option<u32>) -> String {
-    match quiet {
-        None => "not looked at".to_owned(),
-        Some(0) => "the first event holds a token".to_owned(),
-        Some(1) => "one without a token (a role, say) before the first token".to_owned(),
-        Some(n) => format!("{n} without a token before the first token"),
-    }
-}
-
-fn timings(findings: &Findings) -> String {
-    let names: Vec<String> = findings.server_timings.iter().map(ToString::to_string).collect();
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

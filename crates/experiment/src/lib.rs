@@ -3,6 +3,8 @@
 mod ab;
 mod client;
 mod device;
+mod discovery;
+mod endpoint;
 mod hint;
 mod input;
 mod model;
@@ -16,6 +18,11 @@ mod workload;
 pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
+pub use discovery::DetectedEndpoint;
+pub use endpoint::{
+    ConnectionSpec, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint, TrustSpec,
+    check_context, preflight, split_url,
+};
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use model::{LoadModelError, LoadedModel};
