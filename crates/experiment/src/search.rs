@@ -6,10 +6,10 @@ mod spec;
 use std::num::NonZeroU32;
 
 use crate::{LevelAsk, LevelSize};
+use fizeau_core::LevelLoad;
 use fizeau_core::PerSec;
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
-use fizeau_record::LevelLoad;
 
 pub use judge::Judgement;
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};
@@ -24,7 +24,7 @@ pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 /// ```
 /// use fizeau_core::PerSec;
 /// use crate::{LoadSearch, LoadSearchSpec, Over, SearchStep};
-/// use fizeau_record::LevelLoad;
+/// use fizeau_core::LevelLoad;
 ///
 /// let goals = "p99 ttft<500ms".parse()?;
 /// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(Over::Rate, goals) };

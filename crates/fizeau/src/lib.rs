@@ -30,7 +30,7 @@
 //! use fizeau::core::Tokens;
 //! use fizeau::experiment::{Sweep, SweepSpec};
 //! use fizeau::harness::{Cancel, Rig, SelfWatch};
-//! use fizeau::record::LevelLoad;
+//! use fizeau::core::LevelLoad;
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Side};
-use fizeau_record::LevelLoad;
 
 use crate::until::Looks;
 use crate::{InFlight, LevelRun};

@@ -4,7 +4,7 @@ use fizeau_core::Millis;
 use fizeau_metrics::WindowChoice;
 use serde::Serialize;
 
-use crate::LevelLoad;
+use fizeau_core::LevelLoad;
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.

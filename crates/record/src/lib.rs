@@ -9,7 +9,6 @@ mod folder;
 mod goal;
 mod lengths;
 mod level;
-mod level_load;
 mod level_plan;
 mod peers;
 mod plan;
@@ -42,7 +41,6 @@ pub use level::{
     LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange, Reference, SpeedOfLight,
     Tail, Until, WarmUp, WithEnds,
 };
-pub use level_load::LevelLoad;
 pub use level_plan::{
     LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder,
 };

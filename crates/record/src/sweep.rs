@@ -292,13 +292,11 @@ impl SweepReport {
     }
 
     /// Each level with its place.
-    #[must_use]
     pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
     }
 
     /// The levels that are compared with one another.
-    #[must_use]
     pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         let compared =
             |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });

@@ -162,7 +162,6 @@ impl Variant {
     }
 
     /// The levels that may be compared with others, with their indices.
-    #[must_use]
     pub fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
         let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
         placed.filter_map(|(index, (level, place))| match place {

@@ -7,7 +7,7 @@ pub(crate) mod table;
 #[cfg(feature = "html")]
 pub(crate) use table::change;
 
-use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, Effect, EffectKind, Tested};
+use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, EffectKind, Estimate, Tested};
 
 use crate::Shown;
 use crate::terminal::{plain, wrap};
@@ -168,9 +168,9 @@ impl Shown<'_, ComparisonView<'_>> {
 }
 
 /// `-2.3 [-4.0, -0.61]`.
-fn with_interval(effect: Effect) -> String {
-    let estimate = number(effect.estimate);
-    match effect.interval {
+fn with_interval(effect: Estimate<f64>) -> String {
+    let estimate = number(effect.value());
+    match effect.interval() {
         Some(interval) => {
             format!("{estimate} [{}, {}]", number(interval.low), number(interval.high))
         }

@@ -17,14 +17,6 @@ pub struct Shown<'a, T>(
     pub &'a T,
 );
 
-impl<T> Clone for Shown<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Shown<'_, T> {}
-
 impl<T> Deref for Shown<'_, T> {
     type Target = T;
 

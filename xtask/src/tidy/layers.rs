@@ -133,13 +133,7 @@ const LAYERS: [Layer; 17] = [
     Layer {
         name: "fizeau-harness",
         rank: 3,
-        ours: &[
-            "fizeau-record",
-            "fizeau-workload",
-            "fizeau-transport",
-            "fizeau-metrics",
-            "fizeau-core",
-        ],
+        ours: &["fizeau-workload", "fizeau-transport", "fizeau-metrics", "fizeau-core"],
         external: &[
             "futures-util",
             "hdrhistogram",
@@ -164,6 +158,7 @@ const LAYERS: [Layer; 17] = [
         external: &[
             "ab_glyph",
             "csv",
+            "jiff",
             "textwrap",
             "minijinja",
             "parquet",

@@ -3,9 +3,10 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
 use fizeau::metrics::LevelHistograms;
-use fizeau::record::{LevelLoad, RunFolder, level_folder};
+use fizeau::record::{RunFolder, level_folder};
 use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
 use serde_json::{Value, json};
 

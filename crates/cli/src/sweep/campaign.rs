@@ -3,10 +3,11 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::Nanos;
 use fizeau::experiment::{Client, LevelAsk, SpeedOfLightReference, Sweep, SweptLevel};
 use fizeau::harness::{Cancel, Measure};
-use fizeau::record::{LevelLoad, LevelRole, RunFolder, level_folder};
+use fizeau::record::{LevelRole, RunFolder, level_folder};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;

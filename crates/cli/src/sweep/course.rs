@@ -5,10 +5,11 @@ mod rising;
 
 use std::time::Duration;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::{Nanos, PerSec};
 use fizeau::experiment::{Client, LevelAsk, LevelYield, rates_up_to};
 use fizeau::harness::Measure;
-use fizeau::record::{LevelLoad, RunFolder};
+use fizeau::record::RunFolder;
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;

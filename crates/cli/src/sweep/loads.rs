@@ -2,10 +2,10 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
 use fizeau::experiment::LevelSize;
 use fizeau::harness::connections_ahead;
-use fizeau::record::LevelLoad;
 use fizeau::workload::{Pacing, Spacing};
 
 use crate::args::LevelsArgs;

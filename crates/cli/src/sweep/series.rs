@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::Nanos;
 use fizeau::experiment::{
     LevelAsk, LevelSize, PlanParts, PreparedWorkload, SpeedOfLightReference, SweepSpec, WallTime,
     WorkloadSpec,
 };
 use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::record::LevelLoad;
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
-use fizeau_record::LevelLoad;
 
 /// One level to be measured.
 #[derive(Debug, Clone, Copy, PartialEq)]

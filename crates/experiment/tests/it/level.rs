@@ -1,5 +1,6 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
 use fizeau_experiment::LevelSize;
 use fizeau_experiment::{Sweep, SweepSpec};

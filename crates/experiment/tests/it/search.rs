@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, Nanos};
 use fizeau_experiment::{
     Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,

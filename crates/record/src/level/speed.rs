@@ -46,7 +46,9 @@ impl Reference<'_> {
     }
 
     /// What physics leads one to expect of requests of these lengths; or, in plain words, why that cannot be said.
-    #[must_use]
+    ///
+    /// # Errors
+    /// In plain words, if that cannot be said.
     pub fn expect(&self, lengths: &Lengths, concurrency: NonZeroU64) -> Result<Expected, String> {
         if self.system.serving().tokens_per_step > NonZeroU64::MIN {
             let reason =

@@ -6,8 +6,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::{RunRecord, StoredError, StoredTapes};
-use crate::LevelLoad;
 use crate::level_plan::LEVEL;
+use fizeau_core::LevelLoad;
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]

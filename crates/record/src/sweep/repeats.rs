@@ -72,7 +72,6 @@ impl Repeats {
     }
 
     /// The runs that may be compared with others.
-    #[must_use]
     pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         self.runs.iter().filter(|run| run.left_out().is_none())
     }
@@ -82,7 +81,7 @@ impl Repeats {
     pub fn mean(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<MeanOverRuns> {
         let values: Vec<f64> = self.compared().map(figure).collect::<Option<_>>()?;
         let found = mean_of_runs(&values, Confidence::P95)?;
-        Some(MeanOverRuns { mean: found.value, half_width: found.interval.high - found.value })
+        Some(MeanOverRuns { mean: found.value(), half_width: found.high() - found.value() })
     }
 
     /// The median and the range of a percentile of latencies, as goals have it.

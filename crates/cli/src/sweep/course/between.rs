@@ -1,11 +1,11 @@
 //! Where a further level tells most, by what was measured.
 
+use fizeau::core::LevelLoad;
 use fizeau::core::Millis;
 use fizeau::experiment::{Tried, load_between};
 use fizeau::harness::Measure;
 use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
-use fizeau::record::LevelLoad;
 use fizeau::report::LevelReport;
 
 use super::Course;

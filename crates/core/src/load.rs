@@ -1,15 +1,16 @@
-//! How hard a level of a sweep presses, and how large it is.
+//! How hard a level presses.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use fizeau_core::PerSec;
-use fizeau_workload::Seed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// How hard a level of a sweep presses.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+use crate::PerSec;
+
+/// The operating condition of a level: how hard it presses.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LevelLoad {
     /// So many requests in flight at any time: a closed loop.
     #[serde(rename = "concurrency")]
@@ -17,6 +18,17 @@ pub enum LevelLoad {
     /// So many requests sent per second, whether or not earlier ones are done: an open loop.
     #[serde(rename = "requests_per_s")]
     Rate(PerSec),
+}
+
+/// In what a load is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LoadKind {
+    /// In requests per second.
+    Rate,
+    /// In requests in flight.
+    Concurrency,
 }
 
 impl LevelLoad {
@@ -38,14 +50,13 @@ impl LevelLoad {
         }
     }
 
-    /// The seed of a level of this load, so that no two levels of a sweep have prompts in common.
+    /// In what it is counted.
     #[must_use]
-    pub fn seed(self, of: Seed, visit: u32) -> Seed {
-        let own = match self {
-            Self::Concurrency(slots) => of.child(slots.get().into()),
-            Self::Rate(rate) => of.child(rate.get().to_bits()),
-        };
-        if visit == 0 { own } else { own.child(visit.into()) }
+    pub const fn kind(self) -> LoadKind {
+        match self {
+            Self::Concurrency(_) => LoadKind::Concurrency,
+            Self::Rate(_) => LoadKind::Rate,
+        }
     }
 
     /// The name of the folder of a level of this load: `concurrency-0008`, `rate-00012.500`, and of a second visit
@@ -66,7 +77,7 @@ impl LevelLoad {
     /// decimals.
     ///
     /// ```
-    /// use fizeau_record::LevelLoad;
+    /// use fizeau_core::LevelLoad;
     ///
     /// let (load, visit) = LevelLoad::of_folder("rate-00012.500-2").expect("the name of a level");
     /// assert_eq!((load.to_string().as_str(), visit), ("12.5 requests/s", 1));

@@ -3,7 +3,7 @@
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Outcome, Stamp, Tape, TokenSource, Tokens, Usage,
 };
-use fizeau_report::LengthTally;
+use fizeau_record::LengthTally;
 use fizeau_roofline::{Lengths, Model};
 
 fn llama() -> Model {

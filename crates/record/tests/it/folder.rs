@@ -6,7 +6,7 @@ struct Scratch(std::path::PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let unique = format!("fizeau-harness-{}-{name}", std::process::id());
+        let unique = format!("fizeau-record-{}-{name}", std::process::id());
         Self(std::env::temp_dir().join(unique))
     }
 }
