@@ -4,12 +4,12 @@ mod prepare;
 
 use std::num::NonZeroU32;
 
-use fizeau::experiment::{AbPrompts, PreparedAb, WallTime};
+use fizeau::experiment::{AbPrompts, ContextLimit, PreparedAb, WallTime};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Pace, Verdict};
 use fizeau::record::LevelPlan;
 use fizeau::report::{AbParty, AbReport, Shown};
-use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
+use fizeau::transport::{MonotonicClock, RequestError};
 use fizeau::workload::Pacing;
 
 use crate::args::AbArgs;
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
 /// Measures all turns; each is on disk before the next begins. Says whether the run was interrupted.
 async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool), Fail> {
     let clock = MonotonicClock::new();
-    check(job, &job.a, clock).await?;
-    check(job, &job.b, clock).await?;
+    check(job, &job.a).await?;
+    check(job, &job.b).await?;
     announce(job, args)?;
     let cancel = Cancel::new();
     let a = crew(job, &job.a, clock, &cancel).await?;
@@ -101,12 +101,10 @@ fn announce(job: &Job, args: &AbArgs) -> Result<(), Fail> {
 }
 
 /// One request before the first, on a connection of its own.
-async fn check(job: &Job, side: &Party, clock: MonotonicClock) -> Result<(), Fail> {
+async fn check(job: &Job, side: &Party) -> Result<(), Fail> {
     let target = &side.called.target;
-    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(job.sample.check(limit)?))
-        .await?;
-    let http = HttpTransport::new(target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
+    let fits = |limit: &ContextLimit| Ok(job.sample.check(limit)?);
+    endpoint::check(target, job.limit.as_ref(), job.sample.plan(), fits).await
 }
 
 /// The threads that measure a side, with their connections.

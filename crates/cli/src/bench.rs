@@ -13,16 +13,16 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Place, Reader, Trial, load_point, nominal, text_after, warmups_of};
 pub(crate) use vllm::settled;
 
-use fizeau::experiment::{Client, WallTime};
-use fizeau::harness::{Cancel, Pacer};
+use fizeau::experiment::{Client, ContextLimit, PreparedEndpoint, WallTime};
+use fizeau::harness::Cancel;
 use fizeau::record::RunFolder;
-use fizeau::transport::{HttpTransport, MonotonicClock, Route};
+use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
 use crate::args::BenchArgs;
 use crate::calibrate::{self, Calibration};
 use crate::client;
-use crate::endpoint::{self, Called};
+use crate::endpoint;
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
 use crate::progress::View;
@@ -33,7 +33,7 @@ use prepare::{base_urls, prepare};
 
 /// Everything that is decided before anything is sent.
 struct Job<'a> {
-    called: Called,
+    called: PreparedEndpoint,
     client: Client,
     /// What the client can do at most, where that was asked for.
     calibration: Option<Calibration>,
@@ -142,8 +142,6 @@ fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job<'_>) -> Result<(), Fail> {
     let (target, trial) = (&job.called.target, &job.trial);
-    endpoint::check_context(target, trial.limit.as_ref(), |limit| trial.fits(limit)).await?;
-    let clock = MonotonicClock::new();
-    let http = HttpTransport::new(target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), trial.work.plan()).await.map(drop)
+    let fits = |limit: &ContextLimit| trial.fits(limit);
+    endpoint::check(target, trial.limit.as_ref(), trial.work.plan(), fits).await
 }

@@ -219,7 +219,8 @@ impl Bench<'_> {
         let target = Target::new(server.base_url(), self.backend, "echo").named("--calibrate")?;
         let text = bench::text_after(&self.args.level);
         let keep = self.made_up()?.keep_text(text);
-        let target = endpoint::apply_plain(target.keep_text(keep), &self.args.endpoint.connections);
+        let target =
+            endpoint::reached(&self.args.endpoint.connections).apply_plain(target.keep_text(keep));
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
         let mut crew = client.start(&target, clock, tokenizer, &Cancel::new())?;

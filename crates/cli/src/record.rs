@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use fizeau::core::{Millis, UsdPerHour};
-use fizeau::experiment::{AskedLengths, DeploymentRecord, WorkloadRecord};
+use fizeau::experiment::{
+    AskedLengths, DeploymentRecord, DetectedEndpoint, PreparedEndpoint, WorkloadRecord,
+};
 use fizeau::harness;
 use fizeau::record::LevelPlan;
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
@@ -12,9 +14,7 @@ use fizeau::workload::Spec;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::endpoint::Called;
 use crate::exit::Fail;
-use crate::probe::Found;
 
 /// `run.json`: what was asked, written before the first request that counts.
 #[derive(Debug, Serialize)]
@@ -45,7 +45,7 @@ pub(crate) struct RunDocument<'a> {
     levels: Vec<LevelPlan>,
     /// Fields that the body of each request had besides: what sampling flags and `--extra-body` gave; absent if nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sampling: Option<&'a serde_json::Value>,
+    sampling: Option<serde_json::Value>,
     /// The time limits of a request; what is not among them is not limited.
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
@@ -55,7 +55,7 @@ pub(crate) struct RunDocument<'a> {
     client: Option<ClientPlan<'a>>,
     /// What `--backend auto` found out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    probed: Option<&'a Found>,
+    probed: Option<&'a DetectedEndpoint>,
     /// Of an A/B run, how its sides take turns. The endpoint above is A's.
     #[serde(skip_serializing_if = "Option::is_none")]
     ab: Option<AbPlan<'a>>,
@@ -80,7 +80,7 @@ pub(crate) struct AbPlan<'a> {
     pub(crate) b_endpoint: Endpoint,
     /// What `--backend auto` found out of B.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) b_probed: Option<&'a Found>,
+    pub(crate) b_probed: Option<&'a DetectedEndpoint>,
 }
 
 /// The client that was to measure.
@@ -145,7 +145,7 @@ impl<'a> RunDocument<'a> {
     /// at its epoch.
     pub(crate) fn measured(
         self,
-        called: &'a Called,
+        called: &'a PreparedEndpoint,
         client: ClientPlan<'a>,
         epoch_unix_ns: u64,
     ) -> Self {
@@ -161,7 +161,7 @@ impl<'a> RunDocument<'a> {
         Self {
             epoch_unix_ns: Some(epoch_unix_ns),
             time: None,
-            sampling: Some(&called.sampling).filter(|body| **body != serde_json::json!({})),
+            sampling: sampling(&called.extra_body),
             timeouts: limits.collect(),
             client: Some(client),
             probed: called.found.as_ref(),
@@ -183,6 +183,11 @@ impl<'a> RunDocument<'a> {
     pub(crate) fn with_ab(self, ab: AbPlan<'a>) -> Self {
         Self { ab: Some(ab), ..self }
     }
+}
+
+/// The fields of a body, where there are any.
+fn sampling(body: &str) -> Option<serde_json::Value> {
+    serde_json::from_str(body).ok().filter(|body| *body != serde_json::json!({}))
 }
 
 /// How many requests is each level's own.

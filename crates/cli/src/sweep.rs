@@ -12,18 +12,19 @@ pub(crate) use series::{Answering, Series, SeriesArgs};
 use std::path::Path;
 
 use fizeau::experiment::{
-    Client, ContextLimit, LEVEL_TIME, ResumedLevels, SpeedOfLightReference, WallTime,
+    Client, ContextLimit, LEVEL_TIME, PreparedEndpoint, ResumedLevels, SpeedOfLightReference,
+    WallTime,
 };
-use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
+use fizeau::harness::{Cancel, Crew, TextAfter};
 use fizeau::record::StoredRun;
 use fizeau::report::{Engine, Shown, SweepReport, Terminal};
-use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
+use fizeau::transport::{MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
 use crate::client;
 use crate::embedded::Embedded;
-use crate::endpoint::{self, Called};
+use crate::endpoint;
 use crate::exit::{Exit, Fail};
 use crate::folder::{self, Claim};
 use crate::levels::NO_PHYSICS;
@@ -40,7 +41,7 @@ pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
 
 /// Everything that is decided before anything is sent.
 pub(crate) struct Job<'a> {
-    called: Called,
+    called: PreparedEndpoint,
     pub(crate) client: Client,
     pub(crate) series: Series<'a>,
     /// The most tokens that the model takes, where that is known before the server is asked.
@@ -74,7 +75,7 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
     let protocol = protocol_of(&args.protocol, &args.time)?;
     let most = loads_of(&args.plan)?.most_connections(size_of(&args.plan)?);
     let urls = &*args.endpoint.base_url;
-    let wanted = endpoint::wanted(&args.endpoint.connections, urls, most);
+    let wanted = endpoint::reached(&args.endpoint.connections).needs(urls, most);
     let client = client::spec(&args.client)?.prepare(wanted)?;
     let physics = speed::from_args(&args.physics)?;
     let now = WallTime::now();
@@ -137,7 +138,7 @@ fn call(
     args: &SweepArgs,
     endpoint: &EndpointArgs,
     embedded: Option<&Embedded>,
-) -> Result<Called, Fail> {
+) -> Result<PreparedEndpoint, Fail> {
     let (base_urls, model) = match (embedded, &*endpoint.base_url) {
         (None, urls @ [_, ..]) => {
             let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
@@ -170,7 +171,7 @@ async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
 /// Says what is about to be sent, makes ready to send it, and puts it on record.
 pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let (clock, series) = (MonotonicClock::new(), &job.series);
-    check(job, clock).await?;
+    check(job).await?;
     let cancel = Cancel::new();
     let (sample, workload) = (&series.sample, series.args.workload);
     say(workload::describe_salt_of_levels(workload::prompt_salt(workload), sample.salt()))?;
@@ -225,11 +226,10 @@ impl Job<'_> {
 }
 
 /// One request before the first, on a connection of its own.
-async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
+async fn check(job: &Job<'_>) -> Result<(), Fail> {
     let (target, sample) = (&job.called.target, &job.series.sample);
-    endpoint::check_context(target, job.limit.as_ref(), |limit| Ok(sample.check(limit)?)).await?;
-    let http = HttpTransport::new(target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), sample.plan()).await.map(drop)
+    let fits = |limit: &ContextLimit| Ok(sample.check(limit)?);
+    endpoint::check(target, job.limit.as_ref(), sample.plan(), fits).await
 }
 
 /// Prints the report, as wide as the terminal is, and where its page is.

@@ -6,17 +6,17 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fizeau_core::RequestSource;
-use fizeau_harness::{Cancel, Host, Measure, Pacer, preflight};
+use fizeau_harness::{Cancel, Host, Measure};
 use fizeau_metrics::{GoodputGoals, Precision, Slo, WindowChoice};
 use fizeau_record::{
     Connections, Endpoint, Engine, Profile, RunFolder, Setup, SweepReport, ToolVersion,
 };
-use fizeau_transport::{HttpTransport, MonotonicClock, Target};
+use fizeau_transport::{MonotonicClock, Target};
 
 pub use handle::{EventStream, ExperimentHandle};
 
 use crate::client::{Client, ClientSpec, ConnectionNeeds};
+use crate::endpoint::{preflight, split_url};
 use crate::event::{Event, Watcher};
 use crate::input::{EndpointError, ExperimentError};
 use crate::reference::SpeedOfLightReference;
@@ -168,7 +168,7 @@ impl Experiment {
         let client = self.client.prepare(ConnectionNeeds::of(most))?;
         let clock = MonotonicClock::new();
         if self.checks == Checks::Endpoint {
-            self.check(&sample, clock).await?;
+            preflight(&self.target, clock, sample.plan(), |_| ()).await?;
         }
         let crew = client.start(&self.target, clock, sample.tokenizer(), &self.cancel)?;
         crew.preconnect(most).await.map_err(EndpointError::new)?;
@@ -194,20 +194,6 @@ impl Experiment {
         let requests = self.workload.requests.or_else(|| sizes.max());
         let workload = WorkloadSpec { requests, ..self.workload.clone() };
         Ok(workload.prepare(&self.target)?)
-    }
-
-    /// One request before the first, on a connection of its own.
-    async fn check(
-        &self,
-        sample: &PreparedWorkload,
-        clock: MonotonicClock,
-    ) -> Result<(), ExperimentError> {
-        let first = sample.plan().warmup(Box::new(std::iter::once(0))).next_request();
-        let Some(first) = first.map_err(ExperimentError::broken)? else { return Ok(()) };
-        let http = HttpTransport::new(self.target.clone(), clock);
-        let checked = preflight(&http, &Pacer::new(clock), &first.request).await;
-        let failed = |error| EndpointError::new(format!("{}: {error}", self.target.url()));
-        checked.map(drop).map_err(|error| failed(error).into())
     }
 
     async fn measure(
@@ -255,8 +241,7 @@ impl Experiment {
 
     fn setup(&self, sample: &PreparedWorkload) -> Setup {
         let (url, here) = (self.target.url(), Host::here());
-        let path = url.find("://").and_then(|at| url[at + 3..].find('/').map(|end| at + 3 + end));
-        let (base_url, path) = url.split_at(path.unwrap_or(url.len()));
+        let (base_url, path) = split_url(&url);
         let mut workload = sample.described(NonZeroU64::MIN);
         if let Some(arrivals) = self.loads.words() {
             workload.arrivals = arrivals;

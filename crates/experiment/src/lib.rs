@@ -3,6 +3,8 @@
 mod ab;
 mod client;
 mod device;
+mod discovery;
+mod endpoint;
 mod evaluate;
 mod event;
 mod experiment;
@@ -26,6 +28,11 @@ pub use ab::{
 };
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
+pub use discovery::DetectedEndpoint;
+pub use endpoint::{
+    ConnectionSpec, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint, TrustSpec,
+    check_context, preflight, split_url,
+};
 pub use evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 pub use event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher};
 pub use experiment::{EventStream, Experiment, ExperimentHandle};

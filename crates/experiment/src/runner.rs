@@ -11,6 +11,7 @@ use fizeau_record::{
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, Telling, Watcher};
 use crate::input::ExperimentError;
+use crate::reference::SpeedOfLightReference;
 use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
 
 /// What of a sweep was measured before it was broken off, by the names of the levels' folders.
@@ -83,7 +84,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         Self {
             cancel: with.cancel().clone(),
             sweep: Sweep::new(with, &prepared.spec, folder),
-            lengths: prepared.light.ok().map(|light| light.lengths()),
+            lengths: prepared.light.ok().map(SpeedOfLightReference::lengths),
             prepared,
             folder,
             watcher,

@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    AbPrompts, AbSpec, Client, ContextLimit, InputError, LevelSize, PlanParts, PreparedWorkload,
-    Rounds, WallTime, WorkloadSpec, in_flight,
+    AbPrompts, AbSpec, Client, ContextLimit, InputError, LevelSize, PlanParts, PreparedEndpoint,
+    PreparedWorkload, Rounds, WallTime, WorkloadSpec, in_flight, split_url,
 };
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
@@ -15,7 +15,7 @@ use fizeau::workload::{Content, Salt};
 
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::client;
-use crate::endpoint::{self, Called};
+use crate::endpoint;
 use crate::exit::{Fail, Named};
 use crate::folder::{self, Claim};
 use crate::say::say;
@@ -47,7 +47,7 @@ pub(super) struct Job {
 pub(super) struct Party {
     /// What it is called, where somebody gave it a name.
     pub(super) name: Option<String>,
-    pub(super) called: Called,
+    pub(super) called: PreparedEndpoint,
 }
 
 /// The run that `args` ask for. Files are read; with `--backend auto` the servers are asked what they are.
@@ -82,7 +82,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let pacing = sample.plan().pacing();
     // Both sides keep their connections while the other has its turn.
     let most = in_flight(requests, cap, pacing).saturating_mul(2);
-    let wanted = endpoint::wanted(&args.endpoint.connections, &urls, most);
+    let wanted = endpoint::reached(&args.endpoint.connections).needs(&urls, most);
     let client = client::spec(&args.client)?.prepare(wanted)?;
     if args.endpoint.connections.new_connection_per_request {
         client::note_ports(&client, requests.saturating_mul(2 * u64::from(rounds.get())));
@@ -180,12 +180,12 @@ fn party(args: &AbArgs, side: &EndpointArgs, name: &Option<String>) -> Result<Pa
     endpoint::announce(&side.connections, &side.base_url);
     let (side, found) = probe::found(side, &side.base_url)?;
     if let Some(found) = found.as_ref().filter(|_| !args.answer.json) {
-        say(found.block())?;
+        say(probe::block(found))?;
     }
     Ok(Party { name: name.clone(), called: call(args, &side)?.with_found(found) })
 }
 
-fn call(args: &AbArgs, side: &EndpointArgs) -> Result<Called, Fail> {
+fn call(args: &AbArgs, side: &EndpointArgs) -> Result<PreparedEndpoint, Fail> {
     let name = side.served_model_name.as_ref().or(side.model.as_ref());
     let name = name.ok_or_else(|| {
         Fail::usage("--model: name the model as the servers know it, or --a-model and --b-model")
@@ -272,13 +272,13 @@ fn prompts(
 /// Whether some server is on both sides.
 fn are_one(a: &Target, b: &Target) -> bool {
     let origins = |target: &Target| -> Vec<String> {
-        target.urls().map(|url| endpoint::split(&url).0.to_owned()).collect()
+        target.urls().map(|url| split_url(&url).0.to_owned()).collect()
     };
     let of_b = origins(b);
     origins(a).iter().any(|url| of_b.contains(url))
 }
 
-fn setup(called: &Called, sample: &PreparedWorkload, now: WallTime) -> Setup {
+fn setup(called: &PreparedEndpoint, sample: &PreparedWorkload, now: WallTime) -> Setup {
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),

@@ -1,13 +1,13 @@
 //! All that can be decided of a run against an endpoint before anything is sent.
 
-use fizeau::experiment::{WallTime, in_flight};
+use fizeau::experiment::{PreparedEndpoint, WallTime, in_flight};
 use fizeau::report::Engine;
 
 use super::Job;
 use super::trial::{Place, Reader, Trial, nominal, text_after};
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::client;
-use crate::endpoint::{self, Called};
+use crate::endpoint;
 use crate::exit::Fail;
 use crate::levels::NO_PHYSICS;
 use crate::speed;
@@ -31,7 +31,7 @@ pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Resul
     trial.setup.precision = args.precision.clone().or(trial.setup.precision);
     let (requests, pacing) = (trial.work.requests().get(), trial.work.plan().pacing());
     let most = in_flight(requests, trial.load.max_in_flight, pacing);
-    let wanted = endpoint::wanted(&endpoint.connections, &base_urls, most);
+    let wanted = endpoint::reached(&endpoint.connections).needs(&base_urls, most);
     let client = client::spec(&args.client)?.prepare(wanted)?;
     Ok(Job { called, client, calibration: None, trial })
 }
@@ -46,7 +46,11 @@ pub(super) fn base_urls(args: &BenchArgs) -> Vec<String> {
     }
 }
 
-fn call(args: &BenchArgs, endpoint: &EndpointArgs, base_urls: &[String]) -> Result<Called, Fail> {
+fn call(
+    args: &BenchArgs,
+    endpoint: &EndpointArgs,
+    base_urls: &[String],
+) -> Result<PreparedEndpoint, Fail> {
     let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
     let asked = workload::spec(&args.level.workload, nominal(&args.level))?;
