@@ -8,6 +8,7 @@ mod endpoint;
 mod hint;
 mod input;
 mod model;
+mod own_thread;
 mod reference;
 mod search;
 mod sweep;

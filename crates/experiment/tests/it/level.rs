@@ -6,7 +6,6 @@ use fizeau_experiment::LevelSize;
 use fizeau_experiment::{Sweep, SweepSpec};
 use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau_metrics::Verdict;
-use fizeau_record::LevelLoad;
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
