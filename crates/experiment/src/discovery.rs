@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::endpoint::EndpointSpec;
 use crate::hint::Hint;
 use crate::input::{EndpointError, ExperimentError, Field, InputError};
+use crate::own_thread::on_own_thread;
 
 /// What was found out of an endpoint.
 #[derive(Debug, Clone, Serialize)]
@@ -29,11 +30,19 @@ pub struct DetectedEndpoint {
 
 impl EndpointSpec {
     /// Finds out the backend of the first server, by requests that cost it next to nothing, and the name of its model, where it
-    /// has one alone and this one has an empty name. The backend of this specification is not looked at.
+    /// has one alone and this one has an empty name. The backend of this specification is not looked at. It is asked from a
+    /// thread of its own.
     ///
     /// # Errors
     /// If it does not answer, nothing fits, or it has several models.
-    pub async fn detect(&self) -> Result<DetectedEndpoint, ExperimentError> {
+    pub fn detect(
+        &self,
+    ) -> impl Future<Output = Result<DetectedEndpoint, ExperimentError>> + Send + use<> {
+        let spec = self.clone();
+        on_own_thread(async move || spec.find().await)
+    }
+
+    async fn find(&self) -> Result<DetectedEndpoint, ExperimentError> {
         let first = self.base_urls.get(..1).unwrap_or_default();
         let target = |backend: Backend, model: &str| -> Result<Target, InputError> {
             let spec = Self {

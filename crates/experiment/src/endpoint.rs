@@ -5,14 +5,17 @@ mod preflight;
 
 use std::fmt;
 
+use fizeau_core::Tape;
 use fizeau_record::{Connections, Endpoint};
-use fizeau_transport::{Backend, ExtraBody, KeepText, Secret, Target, Timeouts};
+use fizeau_transport::{Backend, ExtraBody, KeepText, MonotonicClock, Secret, Target, Timeouts};
 
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use preflight::{PreflightStep, check_context, preflight};
 
 use crate::discovery::DetectedEndpoint;
-use crate::input::{Blame, Field, InputError};
+use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::own_thread::on_own_thread;
+use crate::workload::PreparedWorkload;
 
 /// An endpoint that is to be called.
 ///
@@ -148,6 +151,20 @@ impl PreparedEndpoint {
     #[must_use]
     pub fn with_found(self, found: Option<DetectedEndpoint>) -> Self {
         Self { found, ..self }
+    }
+
+    /// Whether it answers: [`preflight`] of `workload`, from a thread of its own, so that any task may wait for it.
+    ///
+    /// # Errors
+    /// As [`preflight`].
+    pub fn preflight(
+        &self,
+        workload: &PreparedWorkload,
+    ) -> impl Future<Output = Result<Tape, ExperimentError>> + Send + use<> {
+        let (target, workload) = (self.target.clone(), workload.clone());
+        on_own_thread(async move || {
+            preflight(&target, MonotonicClock::new(), workload.plan(), |_| ()).await
+        })
     }
 
     /// For the record.

@@ -12,6 +12,7 @@ mod hint;
 mod input;
 mod level;
 mod model;
+mod own_thread;
 mod progress;
 mod reference;
 mod runner;

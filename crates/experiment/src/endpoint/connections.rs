@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use fizeau_record::Connections;
-use fizeau_transport::{Balance, ConnectionUse, HttpVersion, Proxy, StampChoice, Target, Trust};
+use fizeau_transport::{Balance, ConnectionUse, HttpVersion, Proxy, StampChoice, Target};
 
 use super::split_url;
 use crate::client::ConnectionNeeds;
-use crate::input::{Blame, Field, InputError};
+use crate::input::{Field, InputError};
 
 /// How an endpoint is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,6 +40,33 @@ pub enum TrustSpec {
     Unchecked,
 }
 
+impl TrustSpec {
+    #[cfg(feature = "tls")]
+    fn apply(&self, target: Target) -> Result<Target, InputError> {
+        use crate::input::Blame;
+        use fizeau_transport::Trust;
+        match self {
+            Self::WebPki => Ok(target),
+            Self::Unchecked => target.trust(&Trust::Insecure).blame(Field::Insecure),
+            Self::File(path) => {
+                let pem = std::fs::read(path).blame_given(Field::CaCert, path.display())?;
+                let trusted = target.trust(&Trust::Pem(pem));
+                trusted.blame_given(Field::CaCert, path.display())
+            }
+        }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn apply(&self, target: Target) -> Result<Target, InputError> {
+        let without = |field| InputError::new(field, "this build has no TLS");
+        match self {
+            Self::WebPki => Ok(target),
+            Self::Unchecked => Err(without(Field::Insecure)),
+            Self::File(_) => Err(without(Field::CaCert)),
+        }
+    }
+}
+
 impl ConnectionSpec {
     /// `target`, reached so.
     pub(super) fn apply(&self, target: Target) -> Result<Target, InputError> {
@@ -48,15 +75,7 @@ impl ConnectionSpec {
             .proxy(self.proxy.clone())
             .balance(self.balance)
             .http_version(self.http_version);
-        match &self.trust {
-            TrustSpec::WebPki => Ok(target),
-            TrustSpec::Unchecked => target.trust(&Trust::Insecure).blame(Field::Insecure),
-            TrustSpec::File(path) => {
-                let pem = std::fs::read(path).blame_given(Field::CaCert, path.display())?;
-                let trusted = target.trust(&Trust::Pem(pem));
-                trusted.blame_given(Field::CaCert, path.display())
-            }
-        }
+        self.trust.apply(target)
     }
 
     /// `target` with what of this a server on loopback can follow: how arrivals are stamped, and how long a connection lasts.
