@@ -12,7 +12,6 @@ use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
-use fizeau_record::LevelLoad;
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
