@@ -1,14 +1,15 @@
 //! vLLM's block and file, by hand-made tapes.
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens, Usage,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens,
+    Usage,
 };
 use fizeau_interop::{Detail, RampStrategy, RequestRate, Selection, VllmResult, VllmRun};
 use fizeau_metrics::GoodputGoals;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-pub(crate) fn run() -> VllmRun {
+fn run() -> VllmRun {
     VllmRun {
         date: "20260801-120000".to_owned(),
         backend: "vllm".to_owned(),
@@ -349,4 +350,29 @@ proptest! {
         let peak = requests.iter().map(|r| in_flight(r.0)).max().unwrap_or(0);
         prop_assert_eq!(result.peak_concurrency(), peak);
     }
+}
+
+#[test]
+fn a_probe_is_beside_the_figures_and_in_none_of_them() {
+    let tapes = tapes();
+    let mut probe = tapes[0].clone();
+    probe.part = Part::Probe;
+    let mut lost = Tape {
+        outcome: Outcome::Failed(Failure::new(FailureClass::Status, "made by hand")),
+        ..probe.clone()
+    };
+    lost.arrivals.clear();
+    let result = |tapes: &[&Tape]| {
+        let (all, none) = (Selection::default(), GoodputGoals::default());
+        VllmResult::of(run(), tapes.iter().copied(), &all, &none, Detail::Full)
+    };
+    let (beside, alone) = (result(&[&tapes[0], &probe, &lost]), result(&[&tapes[0]]));
+    assert_eq!(beside.block(), alone.block());
+    let json = |of: &VllmResult| of.to_json();
+    let latency = tapes[0].last_output().unwrap().since(Stamp::EPOCH).unwrap().as_millis_f64();
+    let figures = format!(
+        "\"rtfx\":0.0,\"probe_completed\":1,\"probe_failed\":1,\"probe_median_e2el_ms\":{latency},\
+         \"probe_p99_e2el_ms\":{latency},\"probe_max_e2el_ms\":{latency},"
+    );
+    assert_eq!(json(&beside), json(&alone).replace("\"rtfx\":0.0,", &figures));
 }

@@ -1,5 +1,6 @@
 //! What is shown of other tools' results, by the fixtures of `fixtures/foreign`.
 
+mod shown;
 mod unseen;
 
 use fizeau_interop::{ForeignError, ForeignFile, ForeignFormats};

@@ -101,8 +101,8 @@ fn aiperfs_requests_alone_and_its_table_alone_are_read() {
 }
 
 /// A table has the duration to two decimals.
-fn whole_counts(whole: &ImportedLevel, table: &ImportedLevel) -> fizeau_report::ImportedCounts {
-    fizeau_report::ImportedCounts { duration_s: table.counts.duration_s, ..whole.counts }
+fn whole_counts(whole: &ImportedLevel, table: &ImportedLevel) -> fizeau_record::ImportedCounts {
+    fizeau_record::ImportedCounts { duration_s: table.counts.duration_s, ..whole.counts }
 }
 
 #[test]

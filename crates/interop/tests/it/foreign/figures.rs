@@ -1,11 +1,7 @@
 //! What is taken from a file, and what is not.
 
-use fizeau_interop::{ForeignFile, ForeignFormats};
-use fizeau_interop::{Peer, PeerSettings};
+use fizeau_interop::{ForeignFile, ForeignFormats, Peer, PeerSettings};
 use fizeau_record::{ImportedLevel, ImportedRun, LoadPoint};
-use fizeau_report::{
-    AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Style, TableCell, Terminal,
-};
 
 use super::{close, fixture, import, level, record};
 
@@ -37,7 +33,6 @@ fn a_figure_is_ours_only_where_the_definition_is() {
     assert!(why(&level, "peaks").contains("whole second"));
     assert!(why(&level, "tapes").contains("--save-detailed"));
     assert!(why(&level, "p90_ttft_ms").contains("not in the file"));
-    assert!(level.figures.keys().all(|name| LevelTable::legend().any(|(own, _)| own == name)));
 }
 
 #[test]
@@ -150,23 +145,9 @@ fn a_load_that_is_not_in_the_file_is_none() {
         assert_eq!(level.load_words(), "load not known", "{name}");
         assert_eq!(why(level, "the load"), "not in the file", "{name}");
     }
-    // Of two such levels neither stands for the other, and a table has an empty cell.
+    // Of two such levels neither stands for the other.
     let run = ImportedRun::new("old", vec![levels[0].clone(), levels[0].clone()]);
     assert_eq!(run.one_a_load().len(), 2);
-    let chart = &run.charts("old").levels[0];
-    assert_eq!((chart.load.as_str(), chart.label.as_str()), ("load not known", "?"));
-    let row = ImportedTableRun {
-        name: "old".to_owned(),
-        run: &run,
-        devices: None,
-        price: None,
-        quality: None,
-    };
-    let table = LevelTable::new(&[]).with_imported(&[row]);
-    let at = |name: &str| table.heads().iter().position(|head| head == name).unwrap();
-    assert_eq!(table.rows()[0][at("load")], TableCell::Text("load not known".to_owned()));
-    assert_eq!(table.rows()[0][at("load_value")], TableCell::Empty);
-    assert_eq!(table.rows()[0][at("load_kind")], TableCell::Empty);
     // All at once is a load.
     let at_once = without("vllm.json", "", "max_concurrency");
     assert!(at_once.load_words().starts_with("concurrency "), "{}", at_once.load_words());
@@ -211,8 +192,6 @@ fn a_sweeps_summary_is_not_counted_twice_and_one_run_stands_for_a_load() {
     assert_eq!(level.about.devices, Some(2));
     let per_device = level.figure("output_tps_per_device").unwrap();
     assert!(close(per_device * 2.0, level.figure("output_tps").unwrap()));
-    let charts = run.charts("sweep");
-    assert_eq!(charts.levels.iter().filter(|level| level.left_out.is_none()).count(), 2);
 }
 
 #[test]
@@ -223,78 +202,4 @@ fn levels_of_other_models_or_settings_are_other_runs() {
     let runs = ImportedRun::of_levels(levels);
     let names: Vec<&str> = runs.iter().map(ImportedRun::name).collect();
     assert_eq!(names, ["other", "model-8b gpu=b200", "model-8b"]);
-}
-
-#[test]
-fn imported_levels_are_rows_beside_others() {
-    let run = ImportedRun::new("old", sweep());
-    let row = ImportedTableRun {
-        name: "old".to_owned(),
-        run: &run,
-        devices: Some(4),
-        price: None,
-        quality: None,
-    };
-    let table = LevelTable::new(&[]).with_imported(&[row]);
-    assert_eq!(table.rows().len(), 2);
-    let at = |name: &str| table.heads().iter().position(|head| head == name).unwrap();
-    assert_eq!(table.rows()[0][at("devices")], TableCell::Number(4.0));
-    for axis in AxesPreset::all()[0].axes() {
-        assert!(
-            matches!(table.rows()[0][at(axis.name())], TableCell::Number(_)),
-            "{}",
-            axis.name()
-        );
-    }
-    assert_eq!(table.rows()[0][at("verdict")], TableCell::Text("suspect".to_owned()));
-}
-
-#[test]
-fn text_and_markdown_say_what_is_not_known_and_obey_no_file() {
-    let mut levels = sweep();
-    for level in &mut levels {
-        level.about.model = Some("<script>alert(1)</script>\u{1b}[2J|x".to_owned());
-    }
-    let run = ImportedRun::new("old", levels);
-    let text = run.text();
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("Not known:") && !text.contains('\u{1b}'), "{text}");
-    let best = |line: &str| line.strip_prefix('+').is_some_and(|row| row.trim().starts_with("4 "));
-    assert!(text.lines().any(best), "{text}");
-    let markdown = run.markdown();
-    assert!(!markdown.contains("<script>") && !markdown.contains('\u{1b}'), "{markdown}");
-    assert!(markdown.contains("| **concurrency 4** |"), "{markdown}");
-}
-
-#[cfg(feature = "html")]
-#[test]
-fn the_page_of_figures_alone_says_what_is_missing_and_runs_no_foreign_script() {
-    let mut levels = sweep();
-    for level in &mut levels {
-        level.about.model = Some("<script>alert(1)</script>".to_owned());
-    }
-    let page = ImportedRun::new("old", levels).page();
-    assert!(!page.contains("<script>alert"), "escaped");
-    assert!(page.contains("What is not known?") && page.contains("no figure can be"), "reasons");
-    for chart in ["frontier", "interactivity", "load"] {
-        assert!(page.contains(&format!("data-chart=\"{chart}\"")), "{chart}");
-    }
-    assert!(!page.contains("data-chart=\"quantiles\""), "no chart of what takes tapes");
-}
-
-#[test]
-fn a_table_of_figures_is_drawn_as_that_of_a_sweep() {
-    let run = ImportedRun::new("old", sweep());
-    for width in [40, 80, 120] {
-        let (style, charset) = (Style::Ansi, Charset::Unicode);
-        let checklist = ChecklistRows::Missed;
-        let text = run.terminal(&Terminal { width, style, charset, checklist, report: None });
-        let table: Vec<&str> = text.lines().filter(|line| line.contains("\u{1b}[")).collect();
-        assert_eq!(table.len(), run.levels().len(), "a line a level: {text}");
-        let shown = |line: &str| line.chars().count() - "\u{1b}[1m\u{1b}[0m".len();
-        assert!(table.iter().all(|line| shown(line) <= width), "{text}");
-        assert!(text.contains("conc"), "{text}");
-        assert_eq!(text.contains("Not shown at this width"), width == 40, "{text}");
-    }
-    assert!(run.text().contains("- E2EL ms -"), "{}", run.text());
 }
