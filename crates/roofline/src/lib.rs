@@ -96,8 +96,8 @@ pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use calibration::{
-    CalibratedStepTime, Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate,
-    Fit, FitError, Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime,
+    CalibratedStepTime, Calibration, CalibrationFileError, Constant, Constants, Errors, Fit,
+    FitError, FittedConstant, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime,
     Prediction, Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
 };
 pub use carried::PassSums;

@@ -1,7 +1,7 @@
 //! What a calibration predicts, beside the bound and the expectation.
 
-use fizeau_core::{PerSec, Seconds};
-use fizeau_roofline::{Interval, OutsideRegime, Prediction, Scope};
+use fizeau_core::{Estimate, PerSec, Seconds};
+use fizeau_roofline::{OutsideRegime, Prediction, Scope};
 use serde::Serialize;
 
 use super::figures::Number;
@@ -65,8 +65,8 @@ impl Calibrated<'_> {
         let head = format!("calibrated on {}", self.scope);
         let mut grid = Grid::new(&[&head, "likely", "1 in 20 below", "1 in 20 above"]);
         let mut add = |name: &str, of: [f64; 3]| grid.row(row(name, of.into_iter()));
-        let ms = |of: &Interval<Seconds>| [of.value, of.low, of.high].map(|time| time.get() * 1e3);
-        let rate = |of: &Interval<PerSec>| [of.value, of.low, of.high].map(PerSec::get);
+        let ms = |of: &Estimate<Seconds>| spread(of).map(|time| time.get() * 1e3);
+        let rate = |of: &Estimate<PerSec>| spread(of).map(PerSec::get);
         add("TTFT with all under way, ms", ms(&of.ttft));
         add("TPOT, ms", ms(&of.tpot));
         add("E2EL, ms", ms(&of.e2el));
@@ -82,13 +82,18 @@ impl Calibrated<'_> {
 }
 
 impl Range {
-    fn ms(of: &Interval<Seconds>) -> Self {
-        let Interval { value, low, high, .. } = *of;
-        Self { value: Number::ms(value), low: Number::ms(low), high: Number::ms(high) }
-    }
-
-    fn rate(of: &Interval<PerSec>) -> Self {
-        let [value, low, high] = [of.value, of.low, of.high].map(|rate| Number(rate.get()));
+    fn ms(of: &Estimate<Seconds>) -> Self {
+        let [value, low, high] = spread(of).map(Number::ms);
         Self { value, low, high }
     }
+
+    fn rate(of: &Estimate<PerSec>) -> Self {
+        let [value, low, high] = spread(of).map(|rate| Number(rate.get()));
+        Self { value, low, high }
+    }
+}
+
+/// The figure, and the ends of its interval.
+fn spread<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
+    [of.value(), of.low(), of.high()]
 }
