@@ -4,7 +4,7 @@ use fizeau::core::Millis;
 use fizeau::experiment::{Tried, load_between};
 use fizeau::harness::{LevelLoad, Measure};
 use fizeau::metrics::Slo;
-use fizeau::pareto::{KneeRule, knee};
+use fizeau::pareto::{StepRule, knee};
 use fizeau::report::LevelReport;
 
 use super::Course;
@@ -29,7 +29,7 @@ impl<M: Measure> Course<'_, M> {
                 .map(|(&load, run)| Tried { load, within: self.series.is_within(slo, run) })
                 .collect();
             let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
-            let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);
+            let bend = knee(&points, StepRule::KNEE).map(|knee| knee.at);
             load_between(&tried, bend)
         })
     }
