@@ -5,7 +5,6 @@ mod table;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::dialect::Forcing;
 use crate::route::{Route, fill};
 
 pub(crate) use table::{KeyHeader, Takes};
@@ -134,12 +133,6 @@ impl Backend {
         }
     }
 
-    /// Whether it can be made to generate the asked length, on its default route.
-    #[must_use]
-    pub fn forcing(self) -> Forcing {
-        self.route().dialect().forcing(self)
-    }
-
     pub(crate) fn takes(self) -> &'static Takes {
         &self.row().takes
     }
@@ -154,6 +147,16 @@ impl Backend {
         // Every backend has a row (a test says so); the first is what a missing one would fall back to.
         row.unwrap_or(&TABLE[0])
     }
+}
+
+/// Whether a server can be made to generate just as many tokens as asked, past the model's own end
+/// ([`EosRule::Ignore`](fizeau_core::EosRule::Ignore)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Forcing {
+    /// It cannot: the asked length is a cap, and a reply may be shorter. Never divide by the asked length.
+    CapOnly,
+    /// It can, and is told to.
+    Exact,
 }
 
 impl fmt::Display for Backend {

@@ -39,10 +39,11 @@ pub use sglang::SglangGenerate;
 pub use tgi::TgiGenerate;
 pub use triton::TritonGenerate;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 use crate::extra::{ExtraBody, ExtraBodyError};
 use crate::framing::Framing;
+use crate::route::Route;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
@@ -96,6 +97,57 @@ pub trait Dialect: std::fmt::Debug {
     }
 }
 
+impl Route {
+    /// What is spoken there.
+    #[must_use]
+    pub fn dialect(self) -> &'static dyn Dialect {
+        match self {
+            Self::Chat => &ChatCompletions,
+            Self::Completions => &Completions,
+            Self::Embeddings => &Embeddings,
+            Self::Gemini => &GeminiContent,
+            Self::LlamaCppCompletion => &LlamaCppCompletion,
+            Self::Messages => &AnthropicMessages,
+            Self::OllamaChat => &OllamaChat,
+            Self::OllamaGenerate => &OllamaGenerate,
+            Self::Responses => &Responses,
+            Self::SglangGenerate => &SglangGenerate,
+            Self::TgiGenerate => &TgiGenerate,
+            Self::TritonGenerate => &TritonGenerate,
+        }
+    }
+}
+
+impl Backend {
+    /// Whether it can be made to generate the asked length, on its default route.
+    #[must_use]
+    pub fn forcing(self) -> Forcing {
+        self.route().dialect().forcing(self)
+    }
+}
+
+impl ExtraBody {
+    /// Whether these fields can be sent on `route`, whose protocol has names of its own for what is set for each
+    /// request.
+    ///
+    /// ```
+    /// use fizeau_transport::{ExtraBody, Route};
+    /// let extra = ExtraBody::parse(r#"{"options": {"num_predict": 9}}"#)?;
+    /// assert!(extra.check(Route::OllamaChat).is_err());
+    /// assert!(extra.check(Route::Chat).is_ok());
+    /// # Ok::<(), fizeau_transport::ExtraBodyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If one of them is the route's own.
+    pub fn check(&self, route: Route) -> Result<(), ExtraBodyError> {
+        match self.first_of(route.dialect().reserved()) {
+            Some(name) => Err(ExtraBodyError::Reserved(name.to_owned())),
+            None => Ok(()),
+        }
+    }
+}
+
 /// All that goes into a request's body.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
@@ -128,16 +180,6 @@ pub enum Repeats {
     Never,
     /// By a setting of the server, each holds all the text and token ids so far. The reader finds out.
     Perhaps,
-}
-
-/// Whether a server can be made to generate just as many tokens as asked, past the model's own end
-/// ([`EosRule::Ignore`](fizeau_core::EosRule::Ignore)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Forcing {
-    /// It cannot: the asked length is a cap, and a reply may be shorter. Never divide by the asked length.
-    CapOnly,
-    /// It can, and is told to.
-    Exact,
 }
 
 /// What one event says. Usage, timing, text, a finish reason and an error are independent of each other:

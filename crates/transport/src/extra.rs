@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::route::Route;
-
 /// Further fields of a request's body: sampling parameters (`temperature`, `top_p`, `top_k`, ...) and
 /// whatever else a server understands. They are sent as given; a field that we would otherwise set, such as
 /// `ignore_eos`, is theirs.
@@ -64,26 +62,6 @@ impl ExtraBody {
         match RESERVED.iter().find(|name| fields.contains_key(**name)) {
             Some(name) => Err(ExtraBodyError::Reserved((*name).to_owned())),
             None => Ok(Self(fields)),
-        }
-    }
-
-    /// Whether these fields can be sent on `route`, whose protocol has names of its own for what is set for each
-    /// request.
-    ///
-    /// ```
-    /// use fizeau_transport::{ExtraBody, Route};
-    /// let extra = ExtraBody::parse(r#"{"options": {"num_predict": 9}}"#)?;
-    /// assert!(extra.check(Route::OllamaChat).is_err());
-    /// assert!(extra.check(Route::Chat).is_ok());
-    /// # Ok::<(), fizeau_transport::ExtraBodyError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If one of them is the route's own.
-    pub fn check(&self, route: Route) -> Result<(), ExtraBodyError> {
-        match self.first_of(route.dialect().reserved()) {
-            Some(name) => Err(ExtraBodyError::Reserved(name.to_owned())),
-            None => Ok(()),
         }
     }
 

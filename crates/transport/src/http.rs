@@ -1,7 +1,6 @@
 //! Requests over HTTP on connections of our own.
 
 mod answer;
-mod balance;
 mod call;
 mod connect;
 mod date;
@@ -13,7 +12,6 @@ mod kernel;
 mod log;
 mod look;
 mod pool;
-mod proxy;
 mod socket;
 #[cfg(feature = "tls")]
 mod tls;
@@ -31,16 +29,8 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::coop;
 
-pub use balance::Balance;
-pub(crate) use balance::Balancer;
-pub use proxy::{Proxy, ProxyError};
-#[cfg(feature = "tls")]
-pub(crate) use tls::Tls;
-#[cfg(feature = "tls")]
-pub use tls::{Trust, TrustError};
-
 use crate::dialect::RequestError;
-use crate::target::{Authority, ConnectionUse, Target};
+use crate::target::{Authority, ConnectionUse, StampChoice, Target};
 use call::Call;
 use endpoint::{Endpoint, Payload, Wanted};
 use wire::Wire;
@@ -87,16 +77,6 @@ pub struct HttpTransport<C> {
     others: Vec<Endpoint<C>>,
     /// What all connections read into: what a read brings is looked at before the next one.
     scratch: RefCell<Box<[u8]>>,
-}
-
-/// Who is to stamp arrivals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StampChoice {
-    /// The kernel, as it takes packets from the device; this process where the kernel does not.
-    #[default]
-    KernelIfAvailable,
-    /// This process, as the read call returns. What a run would see without the kernel's help.
-    User,
 }
 
 /// The longest single read: what a server that outruns us sends in a few milliseconds.

@@ -47,19 +47,17 @@ mod target;
 mod timeouts;
 mod tokens;
 
-pub use backend::{Backend, BackendError};
+pub use backend::{Backend, BackendError, Forcing};
 pub use clock::MonotonicClock;
 pub use dialect::{
     AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, Embeddings, EndRule, EventError,
-    Forcing, GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
+    GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
     Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
 };
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
-pub use http::{Balance, HttpTransport, PreconnectError, Proxy, ProxyError, StampChoice};
-#[cfg(feature = "tls")]
-pub use http::{Trust, TrustError};
+pub use http::{HttpTransport, PreconnectError};
 pub use probe::{
     Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
     Server, ServerTimed, Tried, candidates, context_limit, probe,
@@ -67,7 +65,11 @@ pub use probe::{
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;
-pub use target::{ConnectionUse, HttpVersion, Target, TargetError};
+pub use target::{
+    Balance, ConnectionUse, HttpVersion, Proxy, ProxyError, StampChoice, Target, TargetError,
+};
+#[cfg(feature = "tls")]
+pub use target::{Trust, TrustError};
 pub use timeouts::Timeouts;
 
 /// Compiles the example of the README with the tests.

@@ -22,9 +22,9 @@ pub use findings::{Findings, Flow, ForcedLength, ServerTimed};
 pub use identity::{Identity, ModelError};
 pub use server::{Candidate, Ground, Server, candidates};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Forcing};
 use crate::clock::MonotonicClock;
-use crate::dialect::{Forcing, RequestError};
+use crate::dialect::RequestError;
 use crate::http::HttpTransport;
 use crate::route::Route;
 use crate::target::Target;

@@ -4,12 +4,6 @@ use std::fmt::Write;
 
 use fizeau_core::Prompt;
 
-use crate::dialect::{
-    AnthropicMessages, ChatCompletions, Completions, Dialect, Embeddings, GeminiContent,
-    LlamaCppCompletion, OllamaChat, OllamaGenerate, Responses, SglangGenerate, TgiGenerate,
-    TritonGenerate,
-};
-
 /// The kind of endpoint that a path leads to.
 ///
 /// ```
@@ -171,25 +165,6 @@ impl Route {
                         | Self::SglangGenerate
                 )
             }
-        }
-    }
-
-    /// What is spoken there.
-    #[must_use]
-    pub fn dialect(self) -> &'static dyn Dialect {
-        match self {
-            Self::Chat => &ChatCompletions,
-            Self::Completions => &Completions,
-            Self::Embeddings => &Embeddings,
-            Self::Gemini => &GeminiContent,
-            Self::LlamaCppCompletion => &LlamaCppCompletion,
-            Self::Messages => &AnthropicMessages,
-            Self::OllamaChat => &OllamaChat,
-            Self::OllamaGenerate => &OllamaGenerate,
-            Self::Responses => &Responses,
-            Self::SglangGenerate => &SglangGenerate,
-            Self::TgiGenerate => &TgiGenerate,
-            Self::TritonGenerate => &TritonGenerate,
         }
     }
 

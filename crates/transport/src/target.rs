@@ -1,7 +1,11 @@
 //! What is measured: an endpoint and all that a request to it needs beyond the prompt.
 
 mod asked;
+mod balance;
 mod connections;
+mod proxy;
+#[cfg(feature = "tls")]
+mod trust;
 mod url;
 
 use std::fmt;
@@ -12,14 +16,20 @@ use hyper::header::{
     HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
 
+pub use balance::Balance;
+pub(crate) use balance::Balancer;
 pub(crate) use connections::Connections;
-pub use connections::{ConnectionUse, HttpVersion};
-pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
+pub use connections::{ConnectionUse, HttpVersion, StampChoice};
+pub(crate) use proxy::Via;
+pub use proxy::{Proxy, ProxyError};
+#[cfg(feature = "tls")]
+pub(crate) use trust::{Tls, is_authority};
+#[cfg(feature = "tls")]
+pub use trust::{Trust, TrustError};
+pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
 
-use crate::backend::{Backend, KeyHeader};
-use crate::dialect::Forcing;
+use crate::backend::{Backend, Forcing, KeyHeader};
 use crate::extra::ExtraBody;
-use crate::http::{Balance, Balancer};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};

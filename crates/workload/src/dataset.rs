@@ -18,9 +18,9 @@ pub use sharegpt::{ShareGpt, Take};
 
 pub(crate) use body::with_line;
 
-use std::sync::Arc;
+use fizeau_core::{Prompt, Tokens};
 
-use fizeau_core::{Nanos, Prompt, Tokens};
+use crate::parts::Turn;
 
 /// The records of a data set, in memory.
 ///
@@ -44,25 +44,8 @@ pub struct Dataset {
 /// One record of a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
-    /// Its turns, at least one.
+    /// What the user says, turn by turn, at least once; not what the model answers.
     pub turns: Vec<Turn>,
-}
-
-/// One turn of a [`Conversation`]: what the user says, not what the model answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// What is new in this turn. The history, with the replies that really came, goes before it.
-    pub prompt: Prompt,
-    /// How many tokens `prompt` has, where the data set says so.
-    pub input_tokens: Option<Tokens>,
-    /// The most tokens to generate, where the data set says so.
-    pub output_tokens: Option<Tokens>,
-    /// How long the user thinks before this turn, where the data set says so.
-    pub think: Option<Nanos>,
-    /// The model to be asked, where the data set names one.
-    pub model: Option<Arc<str>>,
-    /// Further fields of the body, as the text of a JSON object.
-    pub extra: Option<Arc<str>>,
 }
 
 impl Dataset {
@@ -122,21 +105,6 @@ impl Dataset {
             return Err(DatasetError::Empty { name: name.into(), dropped });
         }
         Ok(Self { name: name.to_owned(), conversations, dropped })
-    }
-}
-
-impl Turn {
-    /// `prompt`, of which nothing else is known.
-    #[must_use]
-    pub const fn new(prompt: Prompt) -> Self {
-        Self {
-            prompt,
-            input_tokens: None,
-            output_tokens: None,
-            think: None,
-            model: None,
-            extra: None,
-        }
     }
 }
 

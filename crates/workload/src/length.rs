@@ -6,6 +6,7 @@ mod preset;
 mod text;
 
 pub use check::LengthMistake;
+pub(crate) use check::weights;
 pub use preset::Preset;
 pub use text::LengthTextError;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::draws::Draws;
 use crate::parts::{LengthPair, LengthSource};
-use crate::weights;
+use crate::weights::pick;
 
 /// How long requests are.
 ///
@@ -206,7 +207,7 @@ impl LengthSource for Lengths {
             Self::Independent { input: inputs, output: outputs } => {
                 LengthPair { input: inputs.draw(input), output: outputs.draw(output) }
             }
-            Self::Pairs(pairs) => weights::pick(pairs, |pair| pair.weight, input)
+            Self::Pairs(pairs) => pick(pairs, |pair| pair.weight, input)
                 .and_then(|place| pairs.get(place))
                 .map_or_else(LengthPair::default, WeightedPair::lengths),
         }

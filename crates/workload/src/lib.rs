@@ -52,15 +52,16 @@
 
 mod arrivals;
 mod cache;
+mod codec;
 mod content;
 mod dataset;
 mod draws;
-mod exact;
 mod length;
 mod numpy;
 mod parts;
 mod plan;
 mod prefix;
+mod prompts;
 mod sample;
 mod seed;
 mod session;
@@ -75,17 +76,18 @@ pub use arrivals::{
     Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
 };
 pub use cache::CacheShare;
+pub use codec::{CodecError, TextCodec};
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take, Turn};
+pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
 pub use draws::Draws;
-pub use exact::{CodecError, ExactText, TextCodec, exact_text};
 pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
 pub use parts::{
-    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Outline, Phase, Place,
-    SharedStart,
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase, Place,
+    SharedStart, Turn,
 };
-pub use plan::{Plan, PlanBuilder, PlanSource, Repeats};
+pub use plan::{Plan, PlanBuilder, PlanSource};
 pub use prefix::{Popularity, SharedPrefix};
+pub use prompts::{ExactText, Repeats, exact_text};
 pub use seed::{Salt, Seed};
 pub use session::{Sessions, ThinkTime, Turns};
 pub use spec::{ModelShare, Spec, SpecError};

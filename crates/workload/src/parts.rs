@@ -37,7 +37,7 @@ pub struct LengthPair {
 /// Where prompts come from.
 pub trait ContentSource: Debug + Send + Sync {
     /// What the request at `place` says. A pure function: it is called in any order, on any thread, and more than once.
-    fn content(&self, place: &Place) -> Made;
+    fn content(&self, place: &Place) -> Turn;
 
     /// How many turns session `number` has, at least 1, where the content decides that (a data set of conversations);
     /// none where the specification does.
@@ -133,10 +133,11 @@ impl Place {
     }
 }
 
-/// What a request says, and whatever else its content decides.
+/// What the user says in one turn of a session, and whatever else its content decides. A request that stands alone is a
+/// session of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// The prompt; of a later turn only what is new, the history comes before it when the turn's time has come.
+pub struct Turn {
+    /// What is new in this turn. The history, with the replies that really came, goes before it when the turn's time has come.
     pub prompt: Prompt,
     /// How many tokens `prompt` has, where that is certain.
     pub input_tokens: Option<Tokens>,
@@ -150,10 +151,15 @@ pub struct Made {
     pub extra: Option<Arc<str>>,
 }
 
-impl Made {
-    /// `prompt` and nothing else.
+impl Turn {
+    /// `prompt`, of which nothing else is known.
     #[must_use]
-    pub const fn new(prompt: Prompt, input_tokens: Option<Tokens>) -> Self {
+    pub const fn new(prompt: Prompt) -> Self {
+        Self::counted(prompt, None)
+    }
+
+    /// `prompt` of so many tokens, where that is certain.
+    pub(crate) const fn counted(prompt: Prompt, input_tokens: Option<Tokens>) -> Self {
         Self { prompt, input_tokens, output_tokens: None, think: None, model: None, extra: None }
     }
 }
@@ -173,7 +179,7 @@ macro_rules! forward {
         }
 
         impl<T: ContentSource + ?Sized> ContentSource for $pointer {
-            fn content(&self, place: &Place) -> Made {
+            fn content(&self, place: &Place) -> Turn {
                 (**self).content(place)
             }
 

@@ -2,6 +2,7 @@
 
 mod builder;
 mod history;
+mod index;
 mod source;
 
 pub use builder::PlanBuilder;
@@ -14,13 +15,15 @@ use fizeau_core::{Nanos, Request, RequestId, SessionId, Tokens};
 
 use crate::arrivals::{Arrivals, Schedule};
 use crate::cache::CacheShare;
-use crate::exact::TextCodec;
+use crate::codec::TextCodec;
 use crate::parts::{ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, Place};
+use crate::prompts::Repeats;
 use crate::seed::Purpose;
-use crate::session::{SessionIndex, ThinkTime};
+use crate::session::ThinkTime;
 use crate::spec::{Spec, SpecError};
 use crate::weights;
 use crate::workload::{Numbers, Pacing, Walk, Workload};
+use index::SessionIndex;
 
 /// The whole list of requests that follows from a [`Spec`].
 ///
@@ -37,26 +40,6 @@ pub struct Plan {
     repeats: Option<Repeats>,
     /// What a prefix cache would supply of the whole plan, once that has been asked for.
     cache: Arc<OnceLock<Option<CacheShare>>>,
-}
-
-/// How far a data set falls short of a plan that begins it again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Repeats {
-    /// How many records the data set has.
-    pub records: u64,
-    /// How many the plan takes, each counted as often as it is taken.
-    pub wanted: u64,
-}
-
-impl std::fmt::Display for Repeats {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { records, wanted } = self;
-        let most = wanted.div_ceil((*records).max(1));
-        write!(
-            f,
-            "{wanted} records are asked for and the data set has {records}: each is used up to {most} times"
-        )
-    }
 }
 
 impl Plan {

@@ -5,8 +5,6 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use serde::{Deserialize, Serialize};
 
-use crate::spec::SpecError;
-
 /// What prompts begin with that others begin with too.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,28 +57,6 @@ impl SharedPrefix {
 
     /// The most groups there can be, 2^20: how often each comes is summed up before the run.
     pub const MOST_GROUPS: u32 = 1 << 20;
-
-    /// Says what is wrong with this prefix.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
-        let &Self::Groups { groups, share, popularity, .. } = self else {
-            return Ok(());
-        };
-        let exponent = match popularity {
-            Popularity::Uniform => 0.0,
-            Popularity::Zipf { exponent } => exponent,
-        };
-        let numbers = [
-            ("a number of", groups.get() as f64, Self::MOST_GROUPS),
-            ("a share of", share, 1),
-            ("a Zipf exponent of", exponent, 100),
-        ];
-        let wrong =
-            numbers.into_iter().find(|&(_, value, most)| !(0.0..=most.into()).contains(&value));
-        match wrong {
-            Some((which, value, most)) => Err(SpecError::PrefixGroups { which, value, most }),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Popularity {

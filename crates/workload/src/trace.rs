@@ -25,7 +25,7 @@ use std::io::{self, BufRead};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::exact::TextCodec;
+use crate::codec::TextCodec;
 use crate::seed::{Salt, Seed};
 use crate::workload::{Numbers, Pacing, Walk, Workload};
 use prompt::Prompts;

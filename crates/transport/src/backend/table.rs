@@ -1,7 +1,6 @@
 //! What is known of each backend, one row each.
 
-use super::Backend;
-use crate::dialect::Forcing;
+use super::{Backend, Forcing};
 use crate::route::Route;
 
 /// One backend.

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::body::{self, Messages};
 use super::openai::{self, Common};
-use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent, chunk};
-use crate::backend::Backend;
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent, chunk};
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
 /// `/v1/chat/completions` as OpenAI and all who follow it speak it.

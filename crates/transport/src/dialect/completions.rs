@@ -4,8 +4,8 @@ use fizeau_core::Prompt;
 use serde::Serialize;
 
 use super::openai::{self, Common};
-use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent, body, chunk};
-use crate::backend::Backend;
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent, body, chunk};
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
 /// `/v1/completions` as OpenAI, vLLM, SGLang, TensorRT-LLM, LMDeploy and llama.cpp's server speak it.

@@ -10,8 +10,8 @@ use super::fields::{Count, Text};
 use super::json::{self, counted, error_words, take_finish};
 use super::tally::Tally;
 use super::timings::Timings;
-use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
-use crate::backend::Backend;
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
 /// `/completion` of llama.cpp's server.

@@ -9,8 +9,8 @@ use super::fields::{Count, Loose, Text};
 use super::given::Given;
 use super::json::{self, counted, error_words, take_finish};
 use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
-use crate::backend::Backend;
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
 /// `/v1/responses` as OpenAI, vLLM and llama.cpp's server speak it.

@@ -8,8 +8,8 @@ use super::body::{self, Nest, Object, Part};
 use super::fields::{Count, Loose, Text};
 use super::json::{self, counted, error_words, seconds, take_finish};
 use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, Forcing, Repeats, RequestError, WireEvent};
-use crate::backend::Backend;
+use super::{Ask, Dialect, EndRule, EventError, Repeats, RequestError, WireEvent};
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
 /// SGLang's `/generate`.

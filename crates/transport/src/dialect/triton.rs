@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::body::{self, Object, Part};
 use super::fields::Text;
 use super::json::{self, error_words};
-use super::{Ask, Dialect, EndRule, EventError, Forcing, Repeats, RequestError, WireEvent};
-use crate::backend::Backend;
+use super::{Ask, Dialect, EndRule, EventError, Repeats, RequestError, WireEvent};
+use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
 /// Triton's `/v2/models/MODEL/generate_stream`, with the field names of TensorRT-LLM's model repository.

@@ -7,14 +7,12 @@ use std::net::SocketAddr;
 use fizeau_core::{Clock, ConnectMarks, Failure, FailureClass, Nanos};
 use tokio::net::TcpStream;
 
-use super::StampChoice;
 use super::io::Io;
-use super::proxy::Via;
 use super::socket::Stamped;
 #[cfg(feature = "tls")]
 use super::tls::{Handshakes, handshake};
 use super::tunnel;
-use crate::target::{Authority, BaseUrl, Host, HttpVersion, Scheme, Target};
+use crate::target::{Authority, BaseUrl, Host, HttpVersion, Scheme, StampChoice, Target, Via};
 
 /// How one endpoint is reached.
 #[derive(Debug)]

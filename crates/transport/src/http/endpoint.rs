@@ -7,13 +7,12 @@ use fizeau_core::{Clock, ConnectMarks, Failure};
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::{Method, Uri};
 
-use super::StampChoice;
 use super::connect::Way;
 use super::h1::Post;
 use super::h2::{H2, Link, Links, Seat, Template};
 use super::pool::Pool;
 use super::wire::Wire;
-use crate::target::{BaseUrl, ConnectionUse, HttpVersion, Target};
+use crate::target::{BaseUrl, ConnectionUse, HttpVersion, StampChoice, Target};
 
 #[derive(Debug)]
 pub(super) struct Endpoint<C> {

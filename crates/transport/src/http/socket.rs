@@ -10,9 +10,9 @@ use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::StampChoice;
 use super::kernel;
 use super::log::IoLog;
+use crate::target::StampChoice;
 
 /// A TCP stream that stamps each read, by the kernel where it can and else as the call returns, and each write.
 #[derive(Debug)]
@@ -239,8 +239,7 @@ mod tests {
 
         use tokio::net::TcpStream;
 
-        use super::super::{StampChoice, kernel};
-        use super::Stamped;
+        use super::{StampChoice, Stamped, kernel};
         use crate::clock::MonotonicClock;
 
         const BOTH: &[u8] = b"data: a\n\ndata: b\n\n";

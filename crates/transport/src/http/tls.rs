@@ -1,73 +1,19 @@
-//! TLS: whom to trust, and the handshake.
+//! The handshake of TLS.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 use fizeau_core::{Failure, FailureClass};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::server::ParsedCertificate;
-use rustls::{
-    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
-    SignatureScheme,
-};
+use rustls::client::Resumption;
+use rustls::pki_types::ServerName;
+use rustls::{AlertDescription, CertificateError, ClientConfig, Error};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::connect::why;
-use crate::target::{Authority, ConnectionUse, Host, HttpVersion};
-
-/// Which certificates of servers are believed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Trust {
-    /// Those signed by an authority that Mozilla trusts (the `webpki-roots` package).
-    #[default]
-    WebPki,
-    /// Those too that are signed by a certificate of this PEM text, or that stand in it themselves; of the latter
-    /// the name is checked and not the dates.
-    Pem(Vec<u8>),
-    /// Any: whoever sits on the way can read and change all, the API key among it. For tests in a network of
-    /// one's own.
-    Insecure,
-}
-
-/// Why certificates cannot be trusted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrustError {
-    /// One that is none.
-    #[error("certificate {number} cannot be read: {why}")]
-    Certificate {
-        /// Its number, from 1.
-        number: usize,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The text holds none.
-    #[error("holds no certificate: PEM text with `-----BEGIN CERTIFICATE-----` would be right")]
-    Empty,
-    /// TLS cannot be set up at all.
-    #[error("TLS cannot be set up: {0}")]
-    Setup(String),
-}
-
-/// Settings for TLS, checked.
-#[derive(Clone, Default)]
-pub(crate) struct Tls {
-    /// None is [`Trust::WebPki`].
-    config: Option<Arc<ClientConfig>>,
-}
-
-impl Tls {
-    pub(crate) fn new(trust: &Trust) -> Result<Self, TrustError> {
-        Ok(Self { config: Some(Arc::new(config(trust)?)) })
-    }
-}
+use crate::target::{Authority, ConnectionUse, Host, HttpVersion, Tls, TrustError, is_authority};
 
 /// What makes the handshakes of one endpoint in one transport. Sessions are resumed within it, so that no lock is
 /// shared between threads; where each request is to make its own connection, none are.
@@ -78,11 +24,7 @@ pub(super) struct Handshakes {
 
 impl Handshakes {
     pub(super) fn new(tls: &Tls, version: HttpVersion, usage: ConnectionUse) -> Self {
-        let config = match &tls.config {
-            Some(config) => Ok(Arc::clone(config)),
-            None => config(&Trust::WebPki).map(Arc::new),
-        };
-        let connector = config.map(|config| {
+        let connector = tls.config().map(|config| {
             let mut config = ClientConfig::clone(&config);
             config.resumption = match usage {
                 ConnectionUse::Reuse => Resumption::in_memory_sessions(SESSIONS),
@@ -103,36 +45,6 @@ impl fmt::Debug for Handshakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Handshakes")
     }
-}
-
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tls")
-    }
-}
-
-fn config(trust: &Trust) -> Result<ClientConfig, TrustError> {
-    let setup = |error: Error| TrustError::Setup(error.to_string());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
-    let builder = builder.with_safe_default_protocol_versions().map_err(setup)?;
-    let mut roots = RootCertStore::empty();
-    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let builder = match trust {
-        Trust::WebPki => builder.with_root_certificates(roots),
-        Trust::Pem(text) => {
-            let given = certificates(text, &mut roots)?;
-            let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
-            let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
-            let verifier = Arc::new(AlsoGiven { inner, given });
-            builder.dangerous().with_custom_certificate_verifier(verifier)
-        }
-        Trust::Insecure => {
-            let verifier = Arc::new(Anybody(provider));
-            builder.dangerous().with_custom_certificate_verifier(verifier)
-        }
-    };
-    Ok(builder.with_no_client_auth())
 }
 
 const H2: &[u8] = b"h2";
@@ -212,121 +124,5 @@ fn certificate_words(error: &CertificateError) -> String {
                 .to_owned()
         }
         error => format!("its certificate is not good: {error}"),
-    }
-}
-
-/// Whether a server showed an authority's certificate as its own, as `openssl req -x509` makes them. The package
-/// that finds this out names it in no type that could be asked.
-fn is_authority(error: &CertificateError) -> bool {
-    matches!(error, CertificateError::Other(_))
-        && format!("{error:?}").contains("CaUsedAsEndEntity")
-}
-
-/// The certificates of `pem`, each of them added to `roots`.
-fn certificates(
-    pem: &[u8],
-    roots: &mut RootCertStore,
-) -> Result<Vec<CertificateDer<'static>>, TrustError> {
-    let mut found = Vec::new();
-    for (number, certificate) in (1..).zip(CertificateDer::pem_slice_iter(pem)) {
-        let wrong = |why: String| TrustError::Certificate { number, why };
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate.clone()).map_err(|error| wrong(error.to_string()))?;
-        found.push(certificate);
-    }
-    if found.is_empty() { Err(TrustError::Empty) } else { Ok(found) }
-}
-
-/// Believes what the roots vouch for, and servers' own certificates that were given.
-#[derive(Debug)]
-struct AlsoGiven {
-    inner: Arc<WebPkiServerVerifier>,
-    given: Vec<CertificateDer<'static>>,
-}
-
-impl ServerCertVerifier for AlsoGiven {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let verified =
-            self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp, now);
-        match verified {
-            Err(Error::InvalidCertificate(error))
-                if is_authority(&error) && self.given.contains(end_entity) =>
-            {
-                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
-                Ok(ServerCertVerified::assertion())
-            }
-            verified => verified,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.inner.supported_verify_schemes()
-    }
-}
-
-/// Believes any certificate. The handshake's signature is checked all the same: it is what shows that the server
-/// has the key of the certificate that it showed.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }

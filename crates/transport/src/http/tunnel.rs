@@ -7,8 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::connect::why;
-use super::proxy::Via;
-use crate::target::Authority;
+use crate::target::{Authority, Via};
 
 /// The most that a proxy may say before the tunnel stands.
 const ANSWER_LIMIT: usize = 16 << 10;

@@ -3,9 +3,10 @@
 use std::num::NonZeroU32;
 
 use super::Target;
-use crate::http::{Balance, Balancer, Proxy, StampChoice};
+use super::balance::{Balance, Balancer};
+use super::proxy::Proxy;
 #[cfg(feature = "tls")]
-use crate::http::{Tls, Trust, TrustError};
+use super::trust::{Tls, Trust, TrustError};
 
 /// What becomes of a connection when its request is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +47,16 @@ impl HttpVersion {
             Self::Http2 { .. } => "2",
         }
     }
+}
+
+/// Who is to stamp arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StampChoice {
+    /// The kernel, as it takes packets from the device; this process where the kernel does not.
+    #[default]
+    KernelIfAvailable,
+    /// This process, as the read call returns. What a run would see without the kernel's help.
+    User,
 }
 
 /// How the endpoints of a target are reached.

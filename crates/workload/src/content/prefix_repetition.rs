@@ -6,9 +6,7 @@ use fizeau_core::Tokens;
 use serde::{Deserialize, Serialize};
 
 use super::{Content, Form, Wording};
-use crate::length::{Length, Lengths};
 use crate::parts::LengthPair;
-use crate::spec::{Spec, SpecError};
 
 /// The parameters of vLLM's `prefix_repetition` data set: some prefixes, each in front of the same number of suffixes, in
 /// random order.
@@ -49,7 +47,7 @@ impl Default for PrefixRepetition {
 
 impl PrefixRepetition {
     /// The symbols that prompts are made of.
-    pub(super) const fn content(&self, has_tokenizer: bool) -> Content {
+    pub(crate) const fn content(&self, has_tokenizer: bool) -> Content {
         let wording = if has_tokenizer { Wording::Exact } else { Wording::Words };
         match self.form {
             Form::Chat => Content::Chat(wording),
@@ -62,30 +60,4 @@ impl PrefixRepetition {
     pub(crate) const fn lengths(&self) -> LengthPair {
         LengthPair { input: self.suffix, output: self.output }
     }
-
-    pub(super) fn check(&self, spec: &Spec) -> Result<(), SpecError> {
-        let lengths = |length| Length::Fixed(length);
-        let (input, output) = (lengths(self.suffix), lengths(self.output));
-        Lengths::Independent { input, output }.check()?;
-        if self.form == Form::TokenIds && self.vocabulary < 2 {
-            return Err(SpecError::Vocabulary { start: 0, end: self.vocabulary });
-        }
-        let (requests, prefixes) = (spec.requests, self.prefixes);
-        if requests < prefixes {
-            return Err(SpecError::Prefixes { requests, prefixes });
-        }
-        drawn_whole("prefix_repetition", requests, 1 << 24)
-    }
-}
-
-/// Refuses plans of more requests than can well be drawn before the run.
-pub(crate) fn drawn_whole(
-    content: &'static str,
-    requests: NonZeroU64,
-    most: u64,
-) -> Result<(), SpecError> {
-    if requests.get() > most {
-        return Err(SpecError::TooMany { content, requests, most });
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use fizeau_core::Tokens;
 
-use crate::exact::CodecError;
+use crate::codec::CodecError;
 
 /// Why a data set could not be read. Each message names the file, the place in it, what was found there and what would
 /// be right.

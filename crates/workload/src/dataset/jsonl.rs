@@ -8,7 +8,8 @@ use fizeau_core::{Message, Prompt, Role};
 use super::error::{DatasetError, Fault};
 use super::fields::Fields;
 use super::lines::each_line;
-use super::{Conversation, Dataset, Turn};
+use super::{Conversation, Dataset};
+use crate::parts::Turn;
 
 const EXPECTED: &str = "one JSON object a line, such as {\"prompt\": \"Once upon a time\"}";
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use fizeau_core::Prompt;
 
+use super::Dataset;
 use super::body::output_tokens;
 use super::error::{DatasetError, Fault};
 use super::fields::Fields;
 use super::lines::each_line;
-use super::{Dataset, Turn};
+use crate::parts::Turn;
 
 const EXPECTED: &str = "one JSON object a line, such as {\"custom_id\": \"1\", \"url\": \"/v1/chat/completions\", \"body\": {...}}";
 

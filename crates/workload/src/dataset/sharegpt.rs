@@ -7,8 +7,9 @@ use fizeau_core::{Message, Prompt, Role, TokenCounter, Tokens};
 use super::array::each_element;
 use super::error::{At, DatasetError, Fault};
 use super::fields::Fields;
-use super::{Conversation, Dataset, Turn};
-use crate::exact::{CodecError, TextCodec};
+use super::{Conversation, Dataset};
+use crate::codec::{CodecError, TextCodec};
+use crate::parts::Turn;
 
 const EXPECTED: &str = "a JSON array of {\"conversations\": [{\"from\", \"value\"}, ...]}";
 

@@ -2,8 +2,7 @@
 
 use fizeau_core::Tokens;
 
-use super::{Length, Lengths};
-use crate::spec::SpecError;
+use super::Length;
 
 /// What is wrong with a law of lengths; the message goes on from "the input length".
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -38,49 +37,9 @@ pub enum LengthMistake {
     Weight(f64),
 }
 
-impl Lengths {
-    /// Says what is wrong with these lengths.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
-        let pairs = match self {
-            Self::Independent { input, output } => {
-                input.check("input")?;
-                return output.check("output");
-            }
-            Self::Pairs(pairs) => pairs,
-        };
-        for pair in pairs {
-            Length::Fixed(pair.input).check("input")?;
-            Length::Fixed(pair.output).check("output")?;
-        }
-        weights(pairs.iter().map(|pair| pair.weight))
-            .map_err(|mistake| SpecError::Length { which: "joint", mistake })
-    }
-}
-
 impl Length {
-    /// Says what is wrong with this length; `which` names it in the message.
-    pub(super) fn check(&self, which: &'static str) -> Result<(), SpecError> {
-        match *self {
-            Self::Uniform { ratio, .. } if !(0.0..1.0).contains(&ratio) => {
-                return Err(SpecError::Ratio { which, ratio });
-            }
-            Self::Fixed(Tokens::ZERO)
-            | Self::Uniform { nominal: Tokens::ZERO, .. }
-            | Self::UniformUpTo { most: Tokens::ZERO, .. }
-            | Self::LogNormal { median: Tokens::ZERO, .. } => {
-                return Err(SpecError::NoLength { which });
-            }
-            _ => {}
-        }
-        self.mistake().map_or(Ok(()), |mistake| Err(SpecError::Length { which, mistake }))?;
-        let longest = *self.bounds().end();
-        if longest > Self::MAX {
-            return Err(SpecError::TooLong { which, longest });
-        }
-        Ok(())
-    }
-
-    fn mistake(&self) -> Option<LengthMistake> {
+    /// What is wrong with this law, beside its longest and shortest.
+    pub(crate) fn mistake(&self) -> Option<LengthMistake> {
         match *self {
             Self::Fixed(_) | Self::Uniform { .. } => None,
             Self::UniformUpTo { ratio, .. } => {
@@ -111,7 +70,8 @@ fn spread(name: &'static str, value: f64) -> Option<LengthMistake> {
     (!(0.0..=most).contains(&value)).then_some(LengthMistake::Spread { name, value })
 }
 
-fn weights(weights: impl Iterator<Item = f64>) -> Result<(), LengthMistake> {
+/// Says what is wrong with weights of which one is to be drawn.
+pub(crate) fn weights(weights: impl Iterator<Item = f64>) -> Result<(), LengthMistake> {
     let mut total = 0.0;
     for weight in weights {
         if !weight.is_finite() || weight < 0.0 {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Plan;
 use super::history::go_on;
-use super::{Plan, Repeats};
-use crate::content::{Content, DatasetContent, Synthetic, VllmDraws};
+use super::index::SessionIndex;
+use crate::codec::TextCodec;
+use crate::content::Content;
 use crate::dataset::Dataset;
-use crate::exact::TextCodec;
 use crate::parts::{ArrivalProcess, ContentSource, LengthSource};
-use crate::session::SessionIndex;
+use crate::prompts::{DatasetContent, Repeats, Synthetic, VllmDraws};
 use crate::spec::{Spec, SpecError};
 
 /// A specification with the parts that are no plain data: a tokenizer, the records of a data set, laws of your own.

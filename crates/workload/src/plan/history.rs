@@ -32,7 +32,7 @@ pub(super) fn go_on(before: Prompt, reply: &str, new: Prompt) -> Result<Prompt, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::user_message;
+    use crate::prompts::user_message;
 
     #[test]
     fn messages_follow_each_other_and_texts_are_joined_by_line_ends() {

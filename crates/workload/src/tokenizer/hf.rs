@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fizeau_core::{TokenCounter, Tokens};
 use tokenizers::{PostProcessor, Tokenizer};
 
-use crate::exact::{CodecError, TextCodec};
+use crate::codec::{CodecError, TextCodec};
 
 /// A tokenizer read from a `tokenizer.json`, the file beside most open models. Cloning is cheap.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fizeau_core::{TokenCounter, Tokens};
 use tiktoken_rs::CoreBPE;
 
-use crate::exact::{CodecError, TextCodec};
+use crate::codec::{CodecError, TextCodec};
 
 /// One of OpenAI's byte-pair vocabularies, embedded in the program: nothing is downloaded.
 ///

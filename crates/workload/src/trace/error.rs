@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, Tokens};
 
-use crate::exact::CodecError;
+use crate::codec::CodecError;
 
 /// Why a trace cannot be replayed. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

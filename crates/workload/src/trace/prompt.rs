@@ -7,9 +7,10 @@ use fizeau_core::{Prompt, Tokens};
 use super::error::TraceError;
 use super::reader::TraceRecord;
 use super::spec::TraceSpec;
-use crate::content::{Content, Wording, spell, user_message};
+use crate::codec::{CodecError, TextCodec};
+use crate::content::{Content, Wording};
 use crate::draws::Draws;
-use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
+use crate::prompts::{ExactText, fit_text, spell, user_message};
 use crate::seed::{Purpose, Seed, scramble};
 use crate::words::WORDS;
 

@@ -10,7 +10,7 @@ use fizeau_core::{
     Seconds, SessionId, Stamp, Tape,
 };
 use fizeau_workload::{
-    Content, ContentSource, Made, Numbers, Place, Plan, Seed, Sessions, Shard, Spec, ThinkTime,
+    Content, ContentSource, Numbers, Place, Plan, Seed, Sessions, Shard, Spec, ThinkTime, Turn,
     Turns, Wording, Workload,
 };
 use proptest::prelude::*;
@@ -261,10 +261,10 @@ fn warm_up_requests_stand_alone() {
 struct Growing;
 
 impl ContentSource for Growing {
-    fn content(&self, place: &Place) -> Made {
+    fn content(&self, place: &Place) -> Turn {
         let think = Some(Nanos::from_secs(u64::from(place.turn)));
         let prompt = Prompt::Text(format!("{}.{}", place.session.0, place.turn));
-        Made { think, ..Made::new(prompt, None) }
+        Turn { think, ..Turn::new(prompt) }
     }
 
     fn turns(&self, number: SessionId) -> Option<u32> {

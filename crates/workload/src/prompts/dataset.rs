@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role, SessionId, TokenCounter, Tokens};
 
-use super::{Content, Draw, Form, Order, Repeat, spell, user_message};
-use crate::dataset::{Conversation, Dataset, Turn, with_line};
-use crate::exact::TextCodec;
-use crate::parts::{ContentSource, Made, Phase, Place};
-use crate::plan::Repeats;
+use super::draw::{Draw, spell};
+use super::user_message;
+use crate::codec::TextCodec;
+use crate::content::{Content, Form, Order, Repeat};
+use crate::dataset::{Conversation, Dataset, with_line};
+use crate::parts::{ContentSource, Phase, Place, Turn};
 use crate::seed::{Purpose, Salt, Seed};
 use crate::session::Turns;
 use crate::spec::{Spec, SpecError};
@@ -30,6 +31,26 @@ pub(crate) struct DatasetContent {
     /// The ids that records of ids are made of, where these are salted: others may not be in the vocabulary.
     ids: Vec<u32>,
     tokenizer: Option<Arc<dyn TextCodec>>,
+}
+
+/// How far a data set falls short of a plan that begins it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeats {
+    /// How many records the data set has.
+    pub records: u64,
+    /// How many the plan takes, each counted as often as it is taken.
+    pub wanted: u64,
+}
+
+impl fmt::Display for Repeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { records, wanted } = self;
+        let most = wanted.div_ceil((*records).max(1));
+        write!(
+            f,
+            "{wanted} records are asked for and the data set has {records}: each is used up to {most} times"
+        )
+    }
 }
 
 impl fmt::Debug for DatasetContent {
@@ -173,13 +194,13 @@ impl DatasetContent {
 }
 
 impl ContentSource for DatasetContent {
-    fn content(&self, place: &Place) -> Made {
+    fn content(&self, place: &Place) -> Turn {
         let Some(turn) = self.turn(place) else {
             // Not to be reached: each record was seen to have a turn.
-            return Made::new(Prompt::Text(String::new()), None);
+            return Turn::new(Prompt::Text(String::new()));
         };
         let (prompt, input_tokens) = self.prompt(place, turn);
-        Made {
+        Turn {
             prompt,
             input_tokens,
             output_tokens: turn.output_tokens,

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use super::url::{Authority, BaseUrl, Host, Scheme, host_and_port};
 use crate::secret::{Secret, Secrets};
-use crate::target::{Authority, BaseUrl, Host, Scheme, host_and_port};
 
 /// The proxies that requests go through, if any.
 ///

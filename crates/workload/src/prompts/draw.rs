@@ -10,8 +10,9 @@ use std::ops::Range;
 use fizeau_core::{Prompt, Tokens};
 
 use super::Starts;
-use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
-use crate::parts::Made;
+use super::exact::{ExactText, fit_text};
+use crate::codec::{CodecError, TextCodec};
+use crate::parts::Turn;
 use crate::seed::{Purpose, Seed, scramble};
 use crate::words::WORDS;
 
@@ -29,13 +30,13 @@ pub(crate) struct Draw {
 
 impl Draw {
     /// The prompt made of `range`'s token ids.
-    pub(crate) fn token_ids(&self, range: &Range<u32>) -> Made {
+    pub(crate) fn token_ids(&self, range: &Range<u32>) -> Turn {
         let mut ids = self.symbols(range.len());
         for id in &mut ids {
             // The symbol is below the length of the range, so that the sum fits.
             *id = id.wrapping_add(range.start);
         }
-        Made::new(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
+        Turn::counted(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
     }
 
     /// The prompt's text made of words.

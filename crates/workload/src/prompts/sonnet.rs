@@ -3,9 +3,10 @@
 use fizeau_core::Tokens;
 
 use super::Draw;
+use super::exact::{ExactText, fit_text};
 use super::sonnets::SONNETS;
+use crate::codec::{CodecError, TextCodec};
 use crate::draws::Draws;
-use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
 use crate::seed::Purpose;
 
 impl Draw {

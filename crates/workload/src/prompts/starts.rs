@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use fizeau_core::Tokens;
 
-use super::PrefixRepetition;
-use crate::exact::CodecError;
+use crate::codec::CodecError;
+use crate::content::PrefixRepetition;
 use crate::parts::{Phase, Place};
 use crate::prefix::SharedPrefix;
 use crate::seed::{Purpose, Seed};
