@@ -1,5 +1,6 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
+use fizeau_core::LevelLoad;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,16 @@ impl Seed {
     #[must_use]
     pub fn child(self, n: u64) -> Self {
         Self(self.stream(Purpose::Child, n).next_u64())
+    }
+
+    /// The seed of a level of `load` in a sweep seeded with this one, so that no two of its levels have prompts in common.
+    #[must_use]
+    pub fn of_level(self, load: LevelLoad, visit: u32) -> Self {
+        let own = match load {
+            LevelLoad::Concurrency(slots) => self.child(slots.get().into()),
+            LevelLoad::Rate(rate) => self.child(rate.get().to_bits()),
+        };
+        if visit == 0 { own } else { own.child(visit.into()) }
     }
 
     /// The generator for `purpose`, at `index`. Any one can be had without those before it, and no two overlap.

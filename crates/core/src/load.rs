@@ -1,0 +1,128 @@
+//! How hard a level presses.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::PerSec;
+
+/// The operating condition of a level: how hard it presses.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LevelLoad {
+    /// So many requests in flight at any time: a closed loop.
+    #[serde(rename = "concurrency")]
+    Concurrency(NonZeroU32),
+    /// So many requests sent per second, whether or not earlier ones are done: an open loop.
+    #[serde(rename = "requests_per_s")]
+    Rate(PerSec),
+}
+
+/// In what a load is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LoadKind {
+    /// In requests per second.
+    Rate,
+    /// In requests in flight.
+    Concurrency,
+}
+
+impl LevelLoad {
+    /// The requests in flight; none of an open loop.
+    #[must_use]
+    pub const fn concurrency(self) -> Option<NonZeroU32> {
+        match self {
+            Self::Concurrency(slots) => Some(slots),
+            Self::Rate(_) => None,
+        }
+    }
+
+    /// The load as a number: requests in flight, or per second.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Concurrency(slots) => slots.get().into(),
+            Self::Rate(rate) => rate.get(),
+        }
+    }
+
+    /// In what it is counted.
+    #[must_use]
+    pub const fn kind(self) -> LoadKind {
+        match self {
+            Self::Concurrency(_) => LoadKind::Concurrency,
+            Self::Rate(_) => LoadKind::Rate,
+        }
+    }
+
+    /// The name of the folder of a level of this load: `concurrency-0008`, `rate-00012.500`, and of a second visit
+    /// `concurrency-0008-2`.
+    #[must_use]
+    pub fn folder(self, visit: u32) -> String {
+        let mut name = match self {
+            Self::Concurrency(slots) => format!("concurrency-{slots:04}"),
+            Self::Rate(rate) => format!("rate-{:09.3}", rate.get()),
+        };
+        if visit > 0 {
+            name.push_str(&format!("-{}", u64::from(visit) + 1));
+        }
+        name
+    }
+
+    /// The load and the visit that a folder is named for; none if it is named for something else. Of a rate it has three
+    /// decimals.
+    ///
+    /// ```
+    /// use fizeau_core::LevelLoad;
+    ///
+    /// let (load, visit) = LevelLoad::of_folder("rate-00012.500-2").expect("the name of a level");
+    /// assert_eq!((load.to_string().as_str(), visit), ("12.5 requests/s", 1));
+    /// assert_eq!(LevelLoad::of_folder("concurrency-0008-partial"), None);
+    /// ```
+    #[must_use]
+    pub fn of_folder(name: &str) -> Option<(Self, u32)> {
+        let (kind, rest) = name.split_once('-')?;
+        let (load, visit) = match rest.split_once('-') {
+            None => (rest, 0),
+            Some((load, visit)) => (load, visit.parse::<u32>().ok()?.checked_sub(1)?),
+        };
+        let load = match kind {
+            "concurrency" => Self::Concurrency(load.parse().ok()?),
+            "rate" => Self::Rate(
+                load.parse().ok().filter(|rate: &f64| rate.is_finite()).map(PerSec::new)?,
+            ),
+            _ => return None,
+        };
+        (load.folder(visit) == name).then_some((load, visit))
+    }
+
+    /// The order in which levels are shown: the closed loops first, each kind rising.
+    #[must_use]
+    pub fn rising(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Concurrency(one), Self::Concurrency(other)) => one.cmp(other),
+            (Self::Rate(one), Self::Rate(other)) => one.get().total_cmp(&other.get()),
+            (Self::Concurrency(_), Self::Rate(_)) => Ordering::Less,
+            (Self::Rate(_), Self::Concurrency(_)) => Ordering::Greater,
+        }
+    }
+}
+
+impl From<NonZeroU32> for LevelLoad {
+    fn from(slots: NonZeroU32) -> Self {
+        Self::Concurrency(slots)
+    }
+}
+
+impl fmt::Display for LevelLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Concurrency(slots) => write!(f, "concurrency {slots}"),
+            Self::Rate(rate) => write!(f, "{} requests/s", rate.get()),
+        }
+    }
+}

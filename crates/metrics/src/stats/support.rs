@@ -1,0 +1,49 @@
+//! What a sample supports, or how much more it would take.
+
+/// Something that a sample supports, or how large a sample it would take.
+///
+/// What it needs is a rule or an estimate from the sample at hand (where values hang together, more of them are needed), so
+/// a sample that has grown to that size may need a few more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Support<T> {
+    /// The sample supports it.
+    Known(T),
+    /// The sample is too small.
+    NotSupported {
+        /// How many values it would take.
+        needs: u64,
+        /// How many there are.
+        has: u64,
+    },
+}
+
+impl<T> Support<T> {
+    /// What is known, if it is.
+    ///
+    /// ```
+    /// use fizeau_metrics::Support;
+    /// assert_eq!(Support::Known(3).known(), Some(3));
+    /// assert_eq!(Support::<u8>::NotSupported { needs: 662, has: 100 }.known(), None);
+    /// ```
+    #[must_use]
+    pub fn known(self) -> Option<T> {
+        match self {
+            Self::Known(known) => Some(known),
+            Self::NotSupported { .. } => None,
+        }
+    }
+
+    /// The same, with what is known made into something else.
+    ///
+    /// ```
+    /// use fizeau_metrics::Support;
+    /// assert_eq!(Support::Known(3).map(|n| n * 2), Support::Known(6));
+    /// ```
+    #[must_use]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Support<U> {
+        match self {
+            Self::Known(known) => Support::Known(change(known)),
+            Self::NotSupported { needs, has } => Support::NotSupported { needs, has },
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A load, and the figures of all its runs.
+
+use fizeau_metrics::{Comparison, Confidence, Goal, Statistic, mean_of_runs};
+use fizeau_pareto::{Estimate, Tested, Trend, isotonic};
+
+use super::is_upper;
+use crate::LoadPoint;
+
+/// The figure of a goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) estimate: Estimate,
+    pub(crate) ends: Ends,
+}
+
+/// What the ends of a figure are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// Nothing is known of how far off it may be: both are the figure itself.
+    Unknown,
+    /// Those of an interval.
+    Interval,
+    /// The least and the greatest of several runs.
+    Runs,
+}
+
+/// A level, as goals see it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    /// What the level is called by who asks; of the runs of one load the first counts.
+    pub(crate) index: usize,
+    pub(crate) load: LoadPoint,
+    /// What was completed.
+    pub(crate) served: Estimate,
+    /// Whether the queue of an open loop grew to the end.
+    pub(crate) is_saturated: bool,
+    /// Of each goal, in order.
+    pub(crate) figures: Vec<Option<Figure>>,
+}
+
+/// All runs of one load.
+pub(super) struct Load {
+    pub(super) index: usize,
+    pub(super) load: LoadPoint,
+    served: Estimate,
+    figures: Vec<Option<Figure>>,
+    /// 1 where it is too much by its queue, else 0.
+    too_much: f64,
+}
+
+/// The loads of `measured`, rising.
+pub(super) fn loads(goals: &[Goal], measured: &[Measured]) -> Vec<Load> {
+    let mut rising: Vec<&Measured> = measured.iter().collect();
+    // A stable sort: the first of a load stays the first.
+    rising.sort_by(|a, b| a.load.value().total_cmp(&b.load.value()));
+    let same = |a: &&Measured, b: &&Measured| a.load.value() == b.load.value();
+    let groups: Vec<&[&Measured]> = rising.chunk_by(same).collect();
+    let too_much = too_much(&groups);
+    let load = |(runs, too_much): (&&[&Measured], f64)| {
+        let first = runs.first()?;
+        let served: Vec<Estimate> = runs.iter().map(|run| run.served).collect();
+        let figure = |(at, goal): (usize, &Goal)| {
+            let of: Vec<Figure> = runs.iter().filter_map(|run| *run.figures.get(at)?).collect();
+            over(goal, &of)
+        };
+        Some(Load {
+            index: first.index,
+            load: first.load,
+            served: match &*served {
+                [one] => *one,
+                many => mean(many.iter().copied())?,
+            },
+            figures: goals.iter().enumerate().map(figure).collect(),
+            too_much,
+        })
+    };
+    groups.iter().zip(too_much).filter_map(load).collect()
+}
+
+/// A figure over the runs of a load: that of one run as it is; of several the mean with Student's interval, and of percentiles,
+/// whose mean is none, the [middle] one with the range.
+pub(crate) fn over(goal: &Goal, runs: &[Figure]) -> Option<Figure> {
+    if let [one] = runs {
+        return Some(*one);
+    }
+    let (estimate, ends) = match goal.statistic {
+        Statistic::Mean | Statistic::Value => {
+            (mean(runs.iter().map(|run| run.estimate)), Ends::Interval)
+        }
+        _ => {
+            let values = runs.iter().map(|run| run.estimate.value()).collect();
+            (middle(values, goal.comparison), Ends::Runs)
+        }
+    };
+    Some(Figure { estimate: estimate?, ends })
+}
+
+fn mean(runs: impl Iterator<Item = Estimate>) -> Option<Estimate> {
+    let values: Vec<f64> = runs.map(|run| run.value()).collect();
+    let found = mean_of_runs(&values, Confidence::P95)?;
+    Estimate::new(found.value(), found.low(), found.high()).ok()
+}
+
+/// The median, between the least and the greatest: one of the values themselves, of an even number the worse of the two in the
+/// middle, as a limit has it.
+pub(crate) fn middle(mut values: Vec<f64>, limit: Comparison) -> Option<Estimate> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    let middle = if is_upper(limit) { values.len() / 2 } else { last / 2 };
+    let at = |i: usize| values.get(i).copied();
+    Estimate::new(at(middle)?, at(0)?, at(last)?).ok()
+}
+
+/// 1 for a load that is too much by its queue, else 0. A run that came out so by chance, among greater loads that did not, is
+/// outvoted.
+fn too_much(groups: &[&[&Measured]]) -> Vec<f64> {
+    let grew = |runs: &&[&Measured]| {
+        runs.iter().filter(|run| run.is_saturated).count() as f64 / runs.len().max(1) as f64
+    };
+    let seen: Vec<f64> = groups.iter().map(grew).collect();
+    let runs: Vec<f64> = groups.iter().map(|runs| runs.len() as f64).collect();
+    let fitted = isotonic(&seen, &runs, Trend::Rising).unwrap_or(seen);
+    fitted.into_iter().map(|share| f64::from(share > 0.5)).collect()
+}
+
+impl Load {
+    /// The figure of a goal; behind the goals, whether it is too much by its queue.
+    pub(super) fn estimate(&self, goal: usize) -> Option<Estimate> {
+        if goal == self.figures.len() {
+            return Estimate::exact(self.too_much).ok();
+        }
+        self.figures.get(goal)?.map(|figure| figure.estimate)
+    }
+
+    /// What the ends of the figure of a goal are.
+    pub(super) fn ends(&self, goal: usize) -> Ends {
+        let figure = self.figures.get(goal).copied().flatten();
+        figure.map_or(Ends::Unknown, |figure| figure.ends)
+    }
+
+    pub(super) fn tested(&self, goals: usize) -> Tested {
+        Tested {
+            load: self.load.value(),
+            throughput: self.served,
+            figures: (0..=goals).map(|at| self.estimate(at)).collect(),
+        }
+    }
+}
