@@ -1,20 +1,10 @@
 //! Where a further level tells most, by what was measured.
 
-<<<<<<< HEAD:crates/cli/src/sweep/course/between.rs
-use fizeau::core::LevelLoad;
-use fizeau::core::Millis;
-use fizeau::experiment::{Tried, load_between};
-use fizeau::harness::Measure;
-use fizeau::metrics::Slo;
-use fizeau::pareto::{StepRule, knee};
-use fizeau::report::LevelReport;
-=======
 use fizeau_core::{LevelLoad, Millis};
 use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
-use fizeau_pareto::{KneeRule, knee};
+use fizeau_pareto::{StepRule, knee};
 use fizeau_record::LevelReport;
->>>>>>> main:crates/experiment/src/scheduler/between.rs
 
 use super::SweepScheduler;
 use crate::event::Watcher;
