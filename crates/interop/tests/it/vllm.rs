@@ -371,8 +371,8 @@ fn a_probe_is_beside_the_figures_and_in_none_of_them() {
     let json = |of: &VllmResult| of.to_json();
     let latency = tapes[0].last_output().unwrap().since(Stamp::EPOCH).unwrap().as_millis_f64();
     let figures = format!(
-        "\"rtfx\":0.0,\"probe_completed\":1,\"probe_failed\":1,\"probe_median_e2el_ms\":{latency},\
-         \"probe_p99_e2el_ms\":{latency},\"probe_max_e2el_ms\":{latency},"
+        "\"rtfx\":0.0,\"probe_completed\":1,\"probe_failed\":1,\"probe_median_e2el_ms\":{latency:?},\
+         \"probe_p99_e2el_ms\":{latency:?},\"probe_max_e2el_ms\":{latency:?},"
     );
     assert_eq!(json(&beside), json(&alone).replace("\"rtfx\":0.0,", &figures));
 }
