@@ -9,7 +9,8 @@ use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Side, Verdict};
 use fizeau::record::LevelPlan;
-use fizeau::report::{AbParty, AbReport, AbRound, LevelReport, Shown};
+use fizeau::record::{AbParty, AbReport, AbRound, LevelReport};
+use fizeau::report::Shown;
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::AbArgs;

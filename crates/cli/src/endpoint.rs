@@ -6,7 +6,7 @@ pub(crate) use connections::{announce, apply_plain, wanted};
 
 use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, RequestSource, Tape, Timer};
 use fizeau::harness::{PreflightError, TextAfter, preflight};
-use fizeau::report::{Connections, Endpoint};
+use fizeau::record::{Connections, Endpoint};
 use fizeau::transport::{
     Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, RequestError, Secret,
     Target, Timeouts, context_limit,

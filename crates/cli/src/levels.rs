@@ -3,7 +3,7 @@
 use fizeau::harness::{Ended, LevelRun, Notice, Observer};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau::record::RunFolder;
-use fizeau::report::{
+use fizeau::record::{
     Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until, WarmUp,
 };
 

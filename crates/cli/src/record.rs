@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fizeau::core::{Clock as _, Millis, Nanos, Stamp, UsdPerHour};
 use fizeau::harness;
 use fizeau::record::LevelPlan;
-use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
+use fizeau::record::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::MonotonicClock;
 use fizeau::workload::Spec;

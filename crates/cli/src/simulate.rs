@@ -5,7 +5,7 @@ mod place;
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
 use fizeau::record::RunFolder;
-use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
+use fizeau::record::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::{SimulateArgs, TrustArgs};

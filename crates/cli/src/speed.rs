@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::Tokens;
-use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
+use fizeau::record::{LengthTally, LevelReport, LightCurve, Reference, Setup};
 use fizeau::roofline::{Bound, Calibration, Load, Model, Predictor, System, TensorClass};
 use fizeau::sim::Scenario;
 

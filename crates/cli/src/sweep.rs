@@ -21,7 +21,8 @@ use std::path::Path;
 use fizeau::core::Nanos;
 use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
 use fizeau::record::StoredRun;
-use fizeau::report::{Engine, Shown, SweepReport, Terminal};
+use fizeau::record::{Engine, SweepReport};
+use fizeau::report::{Shown, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};

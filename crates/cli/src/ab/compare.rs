@@ -6,7 +6,7 @@ use fizeau::metrics::{
     Side,
 };
 use fizeau::record::StoredRun;
-use fizeau::report::{AbRound, LevelReport};
+use fizeau::record::{AbRound, LevelReport};
 
 use super::prepare::Job;
 use crate::compare::{Output, figures, pace};

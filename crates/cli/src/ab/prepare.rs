@@ -7,7 +7,7 @@ use fizeau::experiment::LevelSize;
 use fizeau::experiment::{AbPrompts, AbSpec, Rounds};
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
-use fizeau::report::{Engine, LoadPoint, Setup};
+use fizeau::record::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Content, Salt, TracePacing};
 

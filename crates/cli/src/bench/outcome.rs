@@ -3,7 +3,8 @@
 use fizeau::harness::{Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
-use fizeau::report::{Checklist, Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
+use fizeau::record::{Checklist, LevelReport, SweepReport};
+use fizeau::report::{Detail, Shown, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;

@@ -1,6 +1,6 @@
 //! All that can be decided of a run against an endpoint before anything is sent.
 
-use fizeau::report::Engine;
+use fizeau::record::Engine;
 
 use super::Job;
 use super::trial::{Place, Reader, Trial, text_after};

@@ -1,6 +1,6 @@
 //! How the endpoint is reached: from arguments and the environment to a target, the screen and the record.
 
-use fizeau::report::Connections;
+use fizeau::record::Connections;
 use fizeau::transport::{
     Balance, ConnectionUse, HttpVersion, Proxy, ProxyError, StampChoice, Target, Trust,
 };

@@ -8,7 +8,7 @@ use fizeau::experiment::{LevelAsk, LevelSize};
 use fizeau::experiment::{Sweep, SweepSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
-use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
+use fizeau::record::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
 use fizeau::roofline::Calibration;
 use fizeau::sim::{EngineConfig, Overheads, Routing, Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Content, Lengths, Spacing, Spec};

@@ -1,6 +1,6 @@
 //! A run's folder, for a plan.
 
-use fizeau::report::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
+use fizeau::record::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
 
 use super::Found;
 use super::from::FromArg;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fizeau::core::Part;
 use fizeau::harness::Notice;
 use fizeau::metrics::{RequestMetrics, Side};
-use fizeau::report::Setup;
+use fizeau::record::Setup;
 
 use super::left::{After, Next};
 use super::level::Running;

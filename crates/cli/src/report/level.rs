@@ -3,12 +3,10 @@
 use fizeau::core::Stamp;
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, Warmup};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
+use fizeau::record::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{
-    Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
-    Unseen, Until, VllmResult, VllmRun, VllmTally,
-};
+use fizeau::report::{Detail, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
 
 use super::before::Before;
 use super::detail::Details;

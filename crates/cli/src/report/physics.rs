@@ -1,7 +1,7 @@
 //! What the speed of light of a stored run is computed from.
 
+use fizeau::record::Setup;
 use fizeau::record::{StoredLevel, StoredRun};
-use fizeau::report::Setup;
 use fizeau::sim::Scenario;
 
 use super::setup;

@@ -6,10 +6,11 @@ use fizeau::experiment::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
-use fizeau::report::{
+use fizeau::record::{
     Checklist, LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
-    SearchedLevel, SearchedLoad, Shown, SweepReport,
+    SearchedLevel, SearchedLoad, SweepReport,
 };
+use fizeau::report::Shown;
 
 use super::Wanted;
 use crate::args::TrustArgs;

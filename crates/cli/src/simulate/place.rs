@@ -1,7 +1,7 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::report::{Connections, Endpoint, Engine};
+use fizeau::record::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 

@@ -8,8 +8,8 @@ use fizeau::core::Nanos;
 use fizeau::experiment::LevelAsk;
 use fizeau::experiment::{Sweep, SweptLevel};
 use fizeau::harness::{Cancel, Measure};
+use fizeau::record::{LengthTally, LevelReport, LightCurve, LoadPoint};
 use fizeau::record::{LevelRole, RunFolder, level_folder};
-use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;
 use super::series::Series;

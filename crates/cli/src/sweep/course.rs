@@ -11,7 +11,7 @@ use fizeau::experiment::LevelAsk;
 use fizeau::experiment::{LevelYield, rates_up_to};
 use fizeau::harness::Measure;
 use fizeau::record::RunFolder;
-use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
+use fizeau::record::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;
 use super::campaign::{Campaign, load_point};

@@ -3,7 +3,7 @@
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
-use fizeau::report::{Decision, Sustained, SweepReport};
+use fizeau::record::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;
 use super::course::Course;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use fizeau::record::LevelReport;
 use fizeau::record::{RunRecord, StoredRun};
-use fizeau::report::LevelReport;
 use serde::Serialize;
 
 use super::series::Series;

@@ -7,7 +7,7 @@ use fizeau::core::Nanos;
 use fizeau::experiment::SweepSpec;
 use fizeau::experiment::{LevelAsk, LevelSize};
 use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
+use fizeau::record::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
 use fizeau::workload::{Arrivals, Spacing, TracePacing};

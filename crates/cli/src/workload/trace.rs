@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fizeau::core::{Nanos, PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
-use fizeau::report::{Asked, AskedArrivals};
+use fizeau::record::{Asked, AskedArrivals};
 use fizeau::transport::Target;
 use fizeau::workload::{
     Opener, Pacing, Repeat, Salt, Seed, Trace, TraceFormat, TracePacing, TraceSpec, Wording,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use fizeau::core::{PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
-use fizeau::report::{self, Asked, AskedArrivals};
+use fizeau::record;
+use fizeau::record::{Asked, AskedArrivals};
 use fizeau::workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
 use serde_json::Value;
 
@@ -23,9 +24,9 @@ pub(crate) enum Work {
 
 impl Work {
     /// As a report names it, where this run has one share in `one_in`.
-    pub(crate) fn described(&self, args: &WorkloadArgs, one_in: NonZeroU64) -> report::Workload {
+    pub(crate) fn described(&self, args: &WorkloadArgs, one_in: NonZeroU64) -> record::Workload {
         let (input, output) = self.asked_lengths();
-        report::Workload {
+        record::Workload {
             dataset: self.dataset(args),
             input_tokens: input.words(),
             output_tokens: output.words(),

@@ -6,7 +6,7 @@ use fizeau::experiment::{Tried, load_between};
 use fizeau::harness::Measure;
 use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
-use fizeau::report::LevelReport;
+use fizeau::record::LevelReport;
 
 use super::Course;
 

@@ -3,7 +3,7 @@
 use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
 use fizeau::experiment::{LevelYield, Saturated};
-use fizeau::report::LevelReport;
+use fizeau::record::LevelReport;
 
 /// What a level says of saturation; nothing if it has no requests that completed, or broke off.
 pub(super) fn yield_of(load: LevelLoad, run: &LevelReport) -> Option<LevelYield> {
