@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::record::{ImportedLevel, ImportedRun, Unseen};
+use fizeau::record::Unseen;
+use fizeau::record::{ImportedLevel, ImportedRun};
 use fizeau::record::{StoredLevel, StoredRun};
 use serde_json::Value;
 

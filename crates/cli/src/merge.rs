@@ -14,8 +14,9 @@ use fizeau::interop::{Detail, Selection, VllmResult, VllmTally};
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
+use fizeau::record::{Asked, LevelReport};
 use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
-use fizeau::report::{Asked, LevelReport, Shown};
+use fizeau::report::Shown;
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;

@@ -29,8 +29,9 @@ use fizeau::interop::Concept;
 use fizeau::interop::Explanation;
 use fizeau::metrics::{GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::record::ImportedRun;
+use fizeau::record::{Checklist, LevelReport, SweepReport};
 use fizeau::record::{Cut, StoredLevel, StoredRun};
-use fizeau::report::{Checklist, LevelReport, Shown, SweepReport};
+use fizeau::report::Shown;
 use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
 use fizeau::interop::{Detail, VllmResult, VllmTally};
 use fizeau::metrics::{Thresholds, Verdict};
 use fizeau::record::RunFolder;
-use fizeau::report::{LevelReport, Shown, SweepReport};
+use fizeau::record::{LevelReport, SweepReport};
+use fizeau::report::Shown;
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;

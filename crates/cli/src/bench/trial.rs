@@ -10,7 +10,7 @@ use fizeau::harness::{Load, TextAfter};
 use fizeau::interop::{RampStrategy, RequestRate, Selection, VllmRun};
 use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::record::LevelPlan;
-use fizeau::report::{Endpoint, Engine, LoadPoint, Setup};
+use fizeau::record::{Endpoint, Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 

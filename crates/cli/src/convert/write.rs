@@ -6,10 +6,12 @@ use std::path::Path;
 use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
 use fizeau::metrics::LevelHistograms;
+use fizeau::record::{Checklist, LevelReport, LoadPoint};
 use fizeau::record::{ImportedLevel, ImportedRun};
 use fizeau::record::{RunFolder, level_folder};
-use fizeau::report::{Checklist, LevelReport, LoadPoint, Shown};
 use serde_json::{Value, json};
+
+use fizeau::report::Shown;
 
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};

@@ -6,10 +6,10 @@ use fizeau::metrics::{
     CacheExpectation, ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom,
     LevelTally, Reason, Room, Thresholds, Verdict, judge,
 };
-use fizeau::record::{RunRecord, StoredEnding};
-use fizeau::report::{
+use fizeau::record::{
     Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, WarmUp,
 };
+use fizeau::record::{RunRecord, StoredEnding};
 
 use super::check::Shares;
 use super::shard::MeasuredShard;

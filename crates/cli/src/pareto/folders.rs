@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fizeau::core::UsdPerHour;
 use fizeau::record::ImportedRun;
-use fizeau::report::{ImportedTableRun, LevelReport, LevelTable, SweepReport, TableRun};
+use fizeau::record::{LevelReport, SweepReport};
+use fizeau::report::{ImportedTableRun, LevelTable, TableRun};
 use fizeau::roofline::{HourlyRate, Origin, System};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use fizeau::core::Tape;
 use fizeau::interop::beside_ours;
 use fizeau::interop::{OwnFigures, Peer, PeerSettings};
 use fizeau::metrics::ShapeTally;
-use fizeau::report::LevelDetail;
+use fizeau::record::LevelDetail;
 
 /// The most requests, and the most events of their replies, of which other tools' figures are computed: these look at all tapes more
 /// than once, so that they have to be held in memory, up to 160 MB.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use fizeau::record::Checklist;
 use fizeau::record::ImportedRun;
-use fizeau::report::{Checklist, ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
+use fizeau::report::{ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
 
 use super::export::Sink;
 use super::page::Place;

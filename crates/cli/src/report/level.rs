@@ -6,9 +6,9 @@ use fizeau::harness::{Driven, Ended, LevelRun, Warmup};
 use fizeau::interop::PeerSettings;
 use fizeau::interop::{Detail, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
 use fizeau::metrics::{LevelTally, PrecisionOutcome};
+use fizeau::record::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 
 use super::before::Before;
 use super::detail::Details;

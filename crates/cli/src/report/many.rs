@@ -7,7 +7,8 @@ use clap::Parser;
 use fizeau::metrics::Verdict;
 use fizeau::record::ImportedRun;
 use fizeau::record::StoredRun;
-use fizeau::report::{ComparisonPage, ComparisonReport, SweepReport};
+use fizeau::record::{ComparisonReport, SweepReport};
+use fizeau::report::ComparisonPage;
 
 use super::level::Level;
 use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};

@@ -4,9 +4,10 @@ use fizeau::core::Tape;
 use fizeau::interop::{Concept, OwnFigures, Peer, PeerSettings};
 use fizeau::interop::{Detail, Explanation, Selection, VllmTally, beside_ours};
 use fizeau::metrics::{Percent, PercentileRule};
+use fizeau::record::PeerComparison;
 use fizeau::record::{Cut, StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{PeerComparison, PercentileTable, PercentileTally};
+use fizeau::report::{PercentileTable, PercentileTally};
 use serde::Serialize;
 
 use super::before::Before;

@@ -3,12 +3,9 @@
 use fizeau_core::{
     Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens, Usage,
 };
-
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
-use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, LoadPoint, Shown, Style,
-    SweepReport, Terminal,
-};
+use fizeau_record::{Asked, AskedArrivals, LevelReport, LoadPoint, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 use serde_json::{Value, json};
 
 use crate::sample;

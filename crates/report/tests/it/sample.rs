@@ -13,7 +13,7 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, Reason, Validity,
     Verdict,
 };
-use fizeau_report::{
+use fizeau_record::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
     LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
 };

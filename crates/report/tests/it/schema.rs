@@ -4,8 +4,7 @@ mod validator;
 
 use std::path::PathBuf;
 
-use fizeau_record::LoadPoint;
-use fizeau_report::{DocumentSchema, Unmeasured};
+use fizeau_record::{DocumentSchema, LoadPoint, Unmeasured};
 use serde_json::{Value, json};
 
 use crate::sample;

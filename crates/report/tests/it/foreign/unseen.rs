@@ -1,9 +1,8 @@
 //! What another tool's file does not tell is in no figure, and is said.
 
 use fizeau_record::{ImportedLevel, ImportedRun};
-use fizeau_report::{
-    ChartRun, Exposition, LevelReport, LevelTable, RequestRow, Shown, SweepReport, TableRun,
-};
+use fizeau_record::{LevelReport, SweepReport};
+use fizeau_report::{ChartRun, Exposition, LevelTable, RequestRow, Shown, TableRun};
 use serde_json::Value;
 
 use super::{fixture, import};
