@@ -42,3 +42,8 @@ pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,
 };
+
+/// The example of the README, compiled so that it cannot go stale.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
