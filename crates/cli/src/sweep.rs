@@ -41,9 +41,6 @@ use crate::{checklist, interrupt, levels, probe, record, runtime};
 use loads::{levels_of, most};
 use size::{SECONDS, size_of};
 
-/// The goal where none is given: what a person who chats would call prompt and fluent.
-pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
-
 /// Everything that is decided before anything is sent.
 pub(crate) struct Job<'a> {
     called: Called,
