@@ -1,6 +1,7 @@
 //! A search: the highest load within goals, from levels that are measured one after another.
 
 mod judge;
+mod run;
 mod spec;
 
 use std::num::NonZeroU32;
@@ -12,6 +13,7 @@ use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
 pub use judge::Judgement;
+pub use run::SearchOutcome;
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with

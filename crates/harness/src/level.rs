@@ -133,9 +133,6 @@ pub struct LevelRun {
     pub summary: LevelSummary,
     /// What the client saw of itself.
     pub client: ClientProof,
-    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or what a
-    /// prefix cache may supply: who does judges again.
-    pub validity: Validity,
     /// When it began, and why it ended.
     pub driven: Driven,
     /// What came of the warm-up.
@@ -151,6 +148,16 @@ impl LevelRun {
         matches!(self.driven.ended, Ended::Cancelled)
     }
 
+    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or what a prefix
+    /// cache may supply: who knows more asks [`judge`] themselves.
+    #[must_use]
+    pub fn validity(&self) -> Validity {
+        let ending = if self.is_partial() { Ending::Interrupted } else { Ending::Finished };
+        let Driven { held_back, abandoned, .. } = self.driven;
+        let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
+        judge(&self.summary, &self.client, &expected)
+    }
+
     /// The level that `tally` was kept of.
     pub(crate) fn of(
         tally: &LevelTally,
@@ -159,15 +166,9 @@ impl LevelRun {
         warmup: Warmup,
     ) -> Self {
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
-        let ending = match driven.ended {
-            Ended::Cancelled => Ending::Interrupted,
-            Ended::Enough | Ended::Exhausted | Ended::TimeUp => Ending::Finished,
-        };
         let Driven { held_back, abandoned, .. } = driven;
         (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
-        let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
-        let validity = judge(&summary, &client, &expected);
-        Self { summary, client, validity, driven, warmup, precision: Vec::new() }
+        Self { summary, client, driven, warmup, precision: Vec::new() }
     }
 
     /// The same, with what is known of what was `asked` for.
