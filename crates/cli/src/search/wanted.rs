@@ -34,7 +34,7 @@ impl Wanted {
         series: SeriesArgs<'_>,
         clock: Clock,
     ) -> Result<Self, Fail> {
-        let slo: Slo = series.verdict.slo.parse().named("--slo")?;
+        let slo = series.verdict.goals.slo()?;
         let (from, to) = (flags.from, flags.to);
         if let Some((from, to)) = from.zip(to).filter(|(from, to)| from > to) {
             return Err(Fail::usage(format!(
