@@ -16,6 +16,7 @@
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
 
 mod interval;
+mod load;
 mod request;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
@@ -26,6 +27,7 @@ mod traits;
 mod units;
 
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
+pub use load::{LevelLoad, LoadKind, WarmUp};
 pub use request::{
     EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
 };

@@ -1,22 +1,20 @@
 //! A sweep: the same workload at rising load.
 
 mod refine;
+mod size;
 mod stop;
 
 use std::sync::Arc;
 
-use fizeau_core::Nanos;
-use fizeau_harness::{
-    DriveError, FolderError, LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelRun,
-    LevelSize, Load, Measure, Notice, Observer, PlannedArrivals, PlannedLevel, RunFolder,
-    level_folder,
-};
+use fizeau_core::{LevelLoad, Nanos};
+use fizeau_harness::{DriveError, FolderError, LevelDocument, LevelPlan, LevelRole, LevelRun, Load, Measure, Notice, Observer, PlannedArrivals, PlannedLevel, RunFolder, level_folder};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
 };
 
 pub use refine::{Tried, load_between, rates_up_to};
+pub use size::{LevelAsk, LevelSize};
 pub use stop::{LevelYield, Saturated, StopRule};
 
 /// What to sweep.
@@ -55,7 +53,7 @@ impl SweepSpec {
             workload,
             tokenizer: None,
             dataset: None,
-            size: LevelSize { requests: None, time: None, warmup: None },
+            size: LevelSize::default(),
             goals: GoodputGoals::default(),
             window: WindowChoice::AUTO,
             until: None,
@@ -86,7 +84,7 @@ impl SweepSpec {
                 }
             },
             release_for_ms: size.time.map(Nanos::to_millis),
-            seed: Some(load.seed(self.workload.seed, visit).0),
+            seed: Some(self.workload.seed.of_level(load, visit).0),
             window: self.window.into(),
             until: self.until.as_ref().map(Precision::to_string),
         }
@@ -246,7 +244,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let spec = Spec {
             requests: size.requests_at(load),
             arrivals: arrivals(load, self.spec.spacing),
-            seed: load.seed(self.spec.workload.seed, visit),
+            seed: self.spec.workload.seed.of_level(load, visit),
             ..self.spec.workload.clone()
         };
         plan_of(spec, self.spec.tokenizer.as_ref(), self.spec.dataset.as_ref())

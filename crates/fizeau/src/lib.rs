@@ -27,9 +27,9 @@
 //! ```
 //! use std::num::NonZeroU32;
 //!
-//! use fizeau::core::Tokens;
+//! use fizeau::core::{LevelLoad, Tokens};
 //! use fizeau::experiment::{Sweep, SweepSpec};
-//! use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch};
+//! use fizeau::harness::{Cancel, Rig, SelfWatch};
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!

@@ -139,7 +139,7 @@ pub struct LevelRun {
     /// When it began, and why it ended.
     pub driven: Driven,
     /// What came of the warm-up.
-    pub warmup: Warmup,
+    pub warmup: WarmUp,
     /// How well is known what was asked for, of all that was measured; empty if nothing was.
     pub precision: Vec<PrecisionOutcome>,
 }
@@ -156,7 +156,7 @@ impl LevelRun {
         tally: &LevelTally,
         watch: ClientWatch,
         driven: Driven,
-        warmup: Warmup,
+        warmup: WarmUp,
     ) -> Self {
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let ending = match driven.ended {
@@ -184,15 +184,6 @@ impl LevelRun {
         let reached = self.precision.iter().all(PrecisionOutcome::is_reached);
         reached || self.driven.ended == Ended::Enough
     }
-}
-
-/// What came of a warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Warmup {
-    /// How many requests were sent.
-    pub sent: u64,
-    /// How many of them failed.
-    pub failed: u64,
 }
 
 /// Why a level broke off: see [`DriveError`].
@@ -247,14 +238,14 @@ async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
     rig: &Rig<'_, T, C>,
     mut requests: S,
     load: Load,
-) -> Result<Warmup, DriveError<S::Error, T::Error, Infallible>> {
+) -> Result<WarmUp, DriveError<S::Error, T::Error, Infallible>> {
     let load = Load { stop_after: None, ..load };
-    let mut count = Warmup::default();
+    let mut count = WarmUp::default();
     drive(&mut requests, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
     Ok(count)
 }
 
-impl TapeSink for Warmup {
+impl TapeSink for WarmUp {
     type Error = Infallible;
 
     fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {

@@ -39,7 +39,7 @@ pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
 pub use in_flight::InFlight;
 pub use level::{
-    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, Warmup, connections_ahead,
+    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, connections_ahead,
     run_level,
 };
 pub use observe::{Notice, Observer};
@@ -52,6 +52,6 @@ pub use stored::{
     StoredTapes,
 };
 pub use sweep::{
-    LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals,
+    LevelDocument, LevelPlan, LevelRole, PlannedArrivals,
     WindowPlan, level_folder,
 };

@@ -1,5 +1,6 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
+use fizeau_core::LevelLoad;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,17 @@ impl Seed {
     #[must_use]
     pub fn child(self, n: u64) -> Self {
         Self(self.stream(Purpose::Child, n).next_u64())
+    }
+
+    /// The seed of the level of `load` that is measured for the `visit`-th time, from 0, so that no two levels of a sweep have
+    /// prompts in common.
+    #[must_use]
+    pub fn of_level(self, load: LevelLoad, visit: u32) -> Self {
+        let own = match load {
+            LevelLoad::Concurrency(slots) => self.child(slots.get().into()),
+            LevelLoad::Rate(rate) => self.child(rate.get().to_bits()),
+        };
+        if visit == 0 { own } else { own.child(visit.into()) }
     }
 
     /// The generator for `purpose`, at `index`. Any one can be had without those before it, and no two overlap.

@@ -3,8 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{AbPrompts, AbSpec, Rounds};
-use fizeau::harness::{LevelSize, Load, TextAfter};
+use fizeau::experiment::{AbPrompts, AbSpec, LevelSize, Rounds};
+use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
@@ -197,7 +197,7 @@ fn call(args: &AbArgs, side: &EndpointArgs) -> Result<Called, Fail> {
 fn ask(args: &AbArgs, cap: Option<NonZeroU32>, (a, b): (&Target, &Target)) -> Result<Ask, Fail> {
     let by_default = || match cap {
         Some(cap) => {
-            LevelSize { requests: None, time: None, warmup: None }.requests_at(cap.into()).get()
+            LevelSize::default().requests_at(cap.into()).get()
         }
         None => REQUESTS,
     };

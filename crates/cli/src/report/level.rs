@@ -1,7 +1,7 @@
 //! A level, computed again.
 
-use fizeau::core::Stamp;
-use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
+use fizeau::core::{Stamp, WarmUp};
+use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
 use fizeau::report::{
     Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
@@ -123,7 +123,7 @@ fn report(
         client,
         validity,
         driven,
-        warmup: Warmup::default(),
+        warmup: WarmUp::default(),
         precision: Vec::new(),
     };
     let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::experiment::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
+use fizeau::experiment::{Judgement, LoadSearch, Purpose, SearchStep, Trial};
+use fizeau::core::LoadKind;
 use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
 use fizeau::report::{
@@ -104,8 +105,8 @@ fn report(
         slo: spec.slo.clone(),
         asked: SearchAsked {
             load: match spec.over {
-                Over::Rate => SearchedLoad::Rate,
-                Over::Concurrency => SearchedLoad::Concurrency,
+                LoadKind::Rate => SearchedLoad::Rate,
+                LoadKind::Concurrency => SearchedLoad::Concurrency,
             },
             most_levels: spec.most_levels,
             tolerance: spec.tolerance,

@@ -5,9 +5,9 @@ mod rising;
 
 use std::time::Duration;
 
-use fizeau::core::{Nanos, PerSec};
-use fizeau::experiment::{LevelYield, rates_up_to};
-use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder};
+use fizeau::core::{LevelLoad, Nanos, PerSec};
+use fizeau::experiment::{LevelAsk, LevelYield, rates_up_to};
+use fizeau::harness::{Measure, RunFolder};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;

@@ -2,9 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::Nanos;
-use fizeau::experiment::SweepSpec;
-use fizeau::harness::{LevelAsk, LevelLoad, LevelSize};
+use fizeau::core::{LevelLoad, Nanos};
+use fizeau::experiment::{LevelAsk, LevelSize, SweepSpec};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;

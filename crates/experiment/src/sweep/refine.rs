@@ -2,8 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::PerSec;
-use fizeau_harness::LevelLoad;
+use fizeau_core::{LevelLoad, PerSec};
 
 /// A load that was measured, and whether it was within the goals.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +24,7 @@ pub struct Tried {
 /// use std::num::NonZeroU32;
 ///
 /// use fizeau_experiment::{Tried, load_between};
-/// use fizeau_harness::LevelLoad;
+/// use fizeau_core::LevelLoad;
 ///
 /// let tried = |slots, within| Tried {
 ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),

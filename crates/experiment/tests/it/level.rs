@@ -1,8 +1,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau_core::Nanos;
-use fizeau_experiment::{Sweep, SweepSpec};
-use fizeau_harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
+use fizeau_core::{LevelLoad, Nanos};
+use fizeau_experiment::{LevelSize, Sweep, SweepSpec};
+use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau_metrics::Verdict;
 use fizeau_workload::{Lengths, Spec};
 
@@ -42,7 +42,7 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
 
 #[test]
 fn a_level_has_ten_requests_a_slot_and_enough_for_a_p99() {
-    let size = LevelSize { requests: None, time: None, warmup: None };
+    let size = LevelSize::default();
     let at = |n: u32| {
         let concurrency = LevelLoad::Concurrency(NonZeroU32::new(n).unwrap());
         (size.requests_at(concurrency).get(), size.warmup_at(concurrency))

@@ -4,11 +4,9 @@ use std::fs;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
-use fizeau_core::{Nanos, PerSec};
-use fizeau_experiment::{Sweep, SweepSpec};
-use fizeau_harness::{
-    Cancel, LevelAsk, LevelLoad, LevelSize, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun,
-};
+use fizeau_core::{LevelLoad, Nanos, PerSec};
+use fizeau_experiment::{LevelAsk, LevelSize, Sweep, SweepSpec};
+use fizeau_harness::{Cancel, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun};
 use fizeau_workload::{Lengths, Spec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -128,7 +126,7 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
         (record.whole("levels[0].requests"), record.get("levels[0].until")),
         (Some(20), None)
     );
-    assert_eq!(record.whole("levels[0].seed"), Some(slots(2).seed(spec.workload.seed, 0).0));
+    assert_eq!(record.whole("levels[0].seed"), Some(spec.workload.seed.of_level(slots(2), 0).0));
     assert_eq!(record.whole("levels[1].requests"), Some(640), "as run.json has it");
     assert_eq!(record.whole("levels[2].visit"), Some(1));
     assert_eq!(record.number("levels[4].load.requests_per_s"), Some(12.34567), "in full");

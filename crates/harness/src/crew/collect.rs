@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
-use crate::level::{LevelError, LevelRun, Warmup, widen};
+use crate::level::{LevelError, LevelRun, WarmUp, widen};
 use crate::observe::{Notice, Observer, Tee};
 use crate::until::Looks;
 use crate::{Cancel, DriveError, InFlight};
@@ -32,7 +32,7 @@ pub(super) struct Collector<E> {
     workers: usize,
     ready: usize,
     over: usize,
-    warmup: Warmup,
+    warmup: WarmUp,
     driven: Option<Driven>,
     watch: ClientWatch,
     unsendable: Option<Unsendable<E>>,
@@ -53,7 +53,7 @@ impl<E: Error> Collector<E> {
             workers,
             ready: 0,
             over: 0,
-            warmup: Warmup::default(),
+            warmup: WarmUp::default(),
             driven: None,
             watch: ClientWatch { threads, ..ClientWatch::default() },
             unsendable: None,

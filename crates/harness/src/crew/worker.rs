@@ -15,7 +15,7 @@ use super::Preconnect;
 use super::deal::{Hand, Share};
 use super::nap::{Counted, Nap, Wakeful};
 use crate::drive::{Course, DriveError, Driven, Keep, Outlet, TextAfter, press};
-use crate::level::Warmup;
+use crate::level::WarmUp;
 use crate::pacer::Pacer;
 use crate::proof::{SelfWatch, Watch};
 use crate::{Cancel, InFlight};
@@ -56,7 +56,7 @@ impl<E> std::fmt::Debug for Part<E> {
 )]
 pub(super) enum Message<E> {
     /// It has warmed up and connected, and waits for the start.
-    Ready(Warmup),
+    Ready(WarmUp),
     /// A measured request ended.
     Ended(Tape),
     /// Its part is over.
@@ -171,8 +171,8 @@ impl<T: Preconnect> Worker<T> {
         requests: &mut Walk,
         cap: &Share,
         cancel: &Cancel,
-    ) -> Result<Warmup, Unsendable<T::Error>> {
-        let mut count = Warmup::default();
+    ) -> Result<WarmUp, Unsendable<T::Error>> {
+        let mut count = WarmUp::default();
         let course = self.course(cancel, self.timer.now());
         let mut slots = cap.warmup_slots(&self.timer);
         course.run(requests, &mut slots, &mut Keep::new(&mut count)).await?;

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use fizeau_core::LevelLoad;
+
 use super::{RunRecord, StoredError, StoredTapes};
-use crate::LevelLoad;
 use crate::sweep::LEVEL;
 
 /// One level of a stored run.

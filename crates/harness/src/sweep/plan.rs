@@ -1,10 +1,8 @@
 //! What a level is to be, for its record.
 
-use fizeau_core::Millis;
+use fizeau_core::{LevelLoad, Millis};
 use fizeau_metrics::WindowChoice;
 use serde::Serialize;
-
-use super::LevelLoad;
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.

@@ -2,11 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::Tokens;
-use fizeau::experiment::{
-    LoadSearch, LoadSearchSpec, Over, SearchStep, Sweep, SweepSpec, SweptLevel,
-};
-use fizeau::harness::{Cancel, LevelAsk, LevelSize, Rig, SelfWatch};
+use fizeau::core::{LoadKind, Tokens};
+use fizeau::experiment::{LevelAsk, LevelSize, LoadSearch, LoadSearchSpec, SearchStep, Sweep, SweepSpec, SweptLevel};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::GoodputGoals;
 use fizeau::roofline::{Device, KnownModel, System};
 use fizeau::sim::{EngineConfig, Overheads, Scenario, SimTransport, VirtualTime};
@@ -17,7 +15,7 @@ use fizeau::workload::{Content, Length, Lengths, Seed, Spec};
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) engine: Engine,
-    pub(crate) over: Over,
+    pub(crate) over: LoadKind,
     pub(crate) slo: &'static str,
     pub(crate) goodput: &'static str,
     /// Mean lengths of prompts and replies; each is uniform within a fifth of it.
@@ -40,7 +38,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, rate, p99 TTFT: the queue",
         engine: Engine::Small,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "p99 ttft<500ms",
         goodput: "",
         lengths: (1000, 200),
@@ -50,7 +48,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, rate, p99 TPOT",
         engine: Engine::Small,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "p99 tpot<11ms",
         goodput: "",
         lengths: (1000, 200),
@@ -60,7 +58,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, concurrency, mean TPOT",
         engine: Engine::Small,
-        over: Over::Concurrency,
+        over: LoadKind::Concurrency,
         slo: "mean tpot<12ms",
         goodput: "",
         lengths: (1000, 200),
@@ -70,7 +68,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, rate, goodput",
         engine: Engine::Small,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "goodput>0.95",
         goodput: "ttft:200 tpot:15",
         lengths: (500, 100),
@@ -80,7 +78,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "70B on four, rate, p95 E2EL and p99 TTFT",
         engine: Engine::Large,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "p95 e2el<6s, p99 ttft<1s",
         goodput: "",
         lengths: (2000, 250),

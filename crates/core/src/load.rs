@@ -1,15 +1,23 @@
-//! How hard a level of a sweep presses, and how large it is.
+//! How hard a level presses.
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, PerSec};
-use fizeau_workload::Seed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// How hard a level of a sweep presses.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+use crate::PerSec;
+
+/// How hard a level presses: its operating condition.
+///
+/// ```
+/// use fizeau_core::{LevelLoad, LoadKind, PerSec};
+/// let load = LevelLoad::Rate(PerSec::new(12.5));
+/// assert_eq!((load.kind(), load.value()), (LoadKind::Rate, 12.5));
+/// assert_eq!(load.to_string(), "12.5 requests/s");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LevelLoad {
     /// So many requests in flight at any time: a closed loop.
     #[serde(rename = "concurrency")]
@@ -19,31 +27,37 @@ pub enum LevelLoad {
     Rate(PerSec),
 }
 
-/// One level to be measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LevelAsk {
-    /// How hard it presses.
-    pub load: LevelLoad,
-    /// How many times this load was measured before. Each visit has prompts and instants of its own.
-    pub visit: u32,
-    /// How large it is.
-    pub size: LevelSize,
+/// In what a load is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LoadKind {
+    /// In requests per second.
+    Rate,
+    /// In requests in flight.
+    Concurrency,
 }
 
-/// How large a level is at most. It ends when its requests are done, or its time is up and those in flight have finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LevelSize {
-    /// How many requests. By default, of a closed loop ten for each slot, of an open one as many as come in the level's time
-    /// (or in a minute, where it has none); and at least 100, which a p99 needs.
-    pub requests: Option<NonZeroU64>,
-    /// Release nothing more after this time.
-    pub time: Option<Nanos>,
-    /// How many requests to send first that do not count. By default, of a closed loop one for each slot, of an open one a
-    /// tenth of the level; at most 50.
-    pub warmup: Option<u64>,
+/// The requests that were sent before a level, and are in none of its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WarmUp {
+    /// How many were sent.
+    pub sent: u64,
+    /// How many of those failed.
+    pub failed: u64,
 }
 
 impl LevelLoad {
+    /// In what it is counted.
+    #[must_use]
+    pub const fn kind(self) -> LoadKind {
+        match self {
+            Self::Concurrency(_) => LoadKind::Concurrency,
+            Self::Rate(_) => LoadKind::Rate,
+        }
+    }
+
     /// The requests in flight; none of an open loop.
     #[must_use]
     pub const fn concurrency(self) -> Option<NonZeroU32> {
@@ -60,16 +74,6 @@ impl LevelLoad {
             Self::Concurrency(slots) => slots.get().into(),
             Self::Rate(rate) => rate.get(),
         }
-    }
-
-    /// The seed of a level of this load, so that no two levels of a sweep have prompts in common.
-    #[must_use]
-    pub fn seed(self, of: Seed, visit: u32) -> Seed {
-        let own = match self {
-            Self::Concurrency(slots) => of.child(slots.get().into()),
-            Self::Rate(rate) => of.child(rate.get().to_bits()),
-        };
-        if visit == 0 { own } else { own.child(visit.into()) }
     }
 
     /// The name of the folder of a level of this load: `concurrency-0008`, `rate-00012.500`, and of a second visit
@@ -90,7 +94,7 @@ impl LevelLoad {
     /// decimals.
     ///
     /// ```
-    /// use fizeau_harness::LevelLoad;
+    /// use fizeau_core::LevelLoad;
     ///
     /// let (load, visit) = LevelLoad::of_folder("rate-00012.500-2").expect("the name of a level");
     /// assert_eq!((load.to_string().as_str(), visit), ("12.5 requests/s", 1));
@@ -125,6 +129,27 @@ impl LevelLoad {
     }
 }
 
+impl LoadKind {
+    /// The name used in files and on the command line: `rate`, `concurrency`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Concurrency => "concurrency",
+        }
+    }
+
+    /// So much of it: requests per second, or in flight, of which there are only whole ones and at least one.
+    #[must_use]
+    pub fn at(self, load: f64) -> LevelLoad {
+        match self {
+            Self::Rate => LevelLoad::Rate(PerSec::new(load)),
+            // A cast of a number beyond what the type holds gives the greatest there is.
+            Self::Concurrency => NonZeroU32::new(load as u32).unwrap_or(NonZeroU32::MIN).into(),
+        }
+    }
+}
+
 impl From<NonZeroU32> for LevelLoad {
     fn from(slots: NonZeroU32) -> Self {
         Self::Concurrency(slots)
@@ -139,34 +164,3 @@ impl fmt::Display for LevelLoad {
         }
     }
 }
-
-impl LevelSize {
-    /// The most requests that a level of `load` has.
-    #[must_use]
-    pub fn requests_at(&self, load: LevelLoad) -> NonZeroU64 {
-        let by_default = || match load {
-            LevelLoad::Concurrency(slots) => NonZeroU64::from(slots).saturating_mul(PER_SLOT),
-            LevelLoad::Rate(rate) => {
-                let seconds = self.time.map_or(60.0, Nanos::as_secs_f64);
-                // A cast of a number above what the type holds gives the greatest there is.
-                NonZeroU64::new((rate.get() * seconds).ceil() as u64).unwrap_or(FOR_A_P99)
-            }
-        };
-        self.requests.unwrap_or_else(|| by_default().max(FOR_A_P99))
-    }
-
-    /// How many warm-up requests a level of `load` has.
-    #[must_use]
-    pub fn warmup_at(&self, load: LevelLoad) -> u64 {
-        let by_default = match load {
-            LevelLoad::Concurrency(slots) => slots.get().into(),
-            LevelLoad::Rate(_) => self.requests_at(load).get().div_ceil(10),
-        };
-        self.warmup.unwrap_or_else(|| by_default.min(MOST_WARMUPS))
-    }
-}
-
-/// Ten requests a slot: each slot's first and last are then a fifth of the whole.
-const PER_SLOT: NonZeroU64 = NonZeroU64::new(10).unwrap();
-const FOR_A_P99: NonZeroU64 = NonZeroU64::new(100).unwrap();
-const MOST_WARMUPS: u64 = 50;
