@@ -4,7 +4,6 @@ use std::error::Error;
 
 use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink};
 use fizeau_metrics::{ClientWatch, LevelTally};
-use fizeau_transport::MonotonicClock;
 use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 use tokio::sync::oneshot;
@@ -68,7 +67,7 @@ impl<E: Error> Collector<E> {
 
     pub(super) async fn collect<K: TapeSink, O: Observer>(
         &mut self,
-        clock: MonotonicClock,
+        clock: &impl Clock,
         switches: Vec<oneshot::Sender<Stamp>>,
         (tally, looks): (LevelTally, Option<Looks<'_>>),
         sink: &mut K,

@@ -7,7 +7,6 @@ use std::task::Poll;
 
 use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer};
 use fizeau_metrics::ClientWatch;
-use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Walk, WalkError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -113,13 +112,13 @@ impl<E> Drop for Post<E> {
 }
 
 /// The state of a worker thread.
-pub(super) struct Worker<T> {
+pub(super) struct Worker<T, C> {
     transport: Counted<T>,
-    timer: Wakeful<Pacer>,
+    timer: Wakeful<Pacer<C>>,
 }
 
-impl<T: Preconnect> Worker<T> {
-    pub(super) fn new(transport: T, clock: MonotonicClock, nap: Nap) -> Self {
+impl<T: Preconnect, C: Clock> Worker<T, C> {
+    pub(super) fn new(transport: T, clock: C, nap: Nap) -> Self {
         Self {
             transport: Counted { transport, nap: nap.clone() },
             timer: Wakeful { timer: Pacer::new(clock), nap },
@@ -183,7 +182,7 @@ impl<T: Preconnect> Worker<T> {
         &'a self,
         cancel: &'a Cancel,
         start: Stamp,
-    ) -> Course<'a, Counted<T>, Wakeful<Pacer>> {
+    ) -> Course<'a, Counted<T>, Wakeful<Pacer<C>>> {
         Course::new(&self.transport, &self.timer, cancel, start)
     }
 

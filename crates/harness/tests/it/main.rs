@@ -11,4 +11,5 @@ mod recount;
 mod sessions;
 mod stand;
 mod stored;
+mod threads;
 mod until;
