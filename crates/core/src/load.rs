@@ -1,12 +1,13 @@
 //! How hard a level presses.
 
 use std::cmp::Ordering;
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::PerSec;
+use crate::{PerSec, Tape, TapeSink};
 
 /// How hard a level presses: its operating condition.
 ///
@@ -162,5 +163,16 @@ impl fmt::Display for LevelLoad {
             Self::Concurrency(slots) => write!(f, "concurrency {slots}"),
             Self::Rate(rate) => write!(f, "{} requests/s", rate.get()),
         }
+    }
+}
+
+/// Counts tapes, and keeps none.
+impl TapeSink for WarmUp {
+    type Error = Infallible;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
+        self.sent += 1;
+        self.failed += u64::from(!tape.is_success());
+        Ok(())
     }
 }

@@ -10,10 +10,10 @@ pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use search::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose,
-    SearchStep, Trial,
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchStep,
+    Trial,
 };
 pub use sweep::{
-    LevelAsk, LevelSize, LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, load_between,
-    rates_up_to,
+    LevelAsk, LevelSize, LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel,
+    Tried, load_between, rates_up_to,
 };

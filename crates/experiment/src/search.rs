@@ -3,12 +3,11 @@
 mod judge;
 mod spec;
 
-use std::num::NonZeroU32;
-
-use fizeau_core::{LevelLoad, PerSec};
-use crate::sweep::{LevelAsk, LevelSize};
+use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
+
+use crate::sweep::{LevelAsk, LevelSize};
 
 pub use judge::Judgement;
 pub use spec::{LoadSearchError, LoadSearchSpec};

@@ -7,7 +7,10 @@ mod stop;
 use std::sync::Arc;
 
 use fizeau_core::{LevelLoad, Nanos};
-use fizeau_harness::{DriveError, FolderError, LevelDocument, LevelPlan, LevelRole, LevelRun, Load, Measure, Notice, Observer, PlannedArrivals, PlannedLevel, RunFolder, level_folder};
+use fizeau_harness::{
+    DriveError, FolderError, LevelDocument, LevelPlan, LevelRole, LevelRun, Load, Measure, Notice,
+    Observer, PlannedArrivals, PlannedLevel, RunFolder, level_folder,
+};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
 
-use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport};
+use fizeau_core::{RequestSource, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
     Precision, PrecisionOutcome, Validity, WindowChoice, judge,
@@ -243,16 +243,6 @@ async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
     let mut count = WarmUp::default();
     drive(&mut requests, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
     Ok(count)
-}
-
-impl TapeSink for WarmUp {
-    type Error = Infallible;
-
-    fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
-        self.sent += 1;
-        self.failed += u64::from(!tape.is_success());
-        Ok(())
-    }
 }
 
 /// An error of a drive whose sink cannot fail, as that of one whose can.

@@ -92,10 +92,7 @@ pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
-pub use sweep::{
-    LevelDocument, LevelPlan, LevelRole, PlannedArrivals,
-    WindowPlan, level_folder,
-};
+pub use sweep::{LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
 
 /// Compiles the example of the README with the tests.
 #[cfg(doctest)]

@@ -196,9 +196,7 @@ fn call(args: &AbArgs, side: &EndpointArgs) -> Result<Called, Fail> {
 /// The workload, in a form that both sides take: text where one of them takes no token ids.
 fn ask(args: &AbArgs, cap: Option<NonZeroU32>, (a, b): (&Target, &Target)) -> Result<Ask, Fail> {
     let by_default = || match cap {
-        Some(cap) => {
-            LevelSize::default().requests_at(cap.into()).get()
-        }
+        Some(cap) => LevelSize::default().requests_at(cap.into()).get(),
         None => REQUESTS,
     };
     let wish = Wish {

@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
 use fizeau::harness::{RunFolder, level_folder};
-use fizeau::core::LevelLoad;
 use fizeau::metrics::LevelHistograms;
 use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
 use serde_json::{Value, json};

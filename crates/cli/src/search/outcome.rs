@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::experiment::{Judgement, LoadSearch, Purpose, SearchStep, Trial};
 use fizeau::core::LoadKind;
+use fizeau::experiment::{Judgement, LoadSearch, Purpose, SearchStep, Trial};
 use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
 use fizeau::report::{

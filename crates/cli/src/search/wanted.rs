@@ -57,7 +57,12 @@ impl Wanted {
 }
 
 /// How large a level is. In virtual time it has as many requests as the goals need; over HTTP it lasts as long as it is given.
-fn size(over: LoadKind, series: SeriesArgs<'_>, clock: Clock, slo: &Slo) -> Result<LevelSize, Fail> {
+fn size(
+    over: LoadKind,
+    series: SeriesArgs<'_>,
+    clock: Clock,
+    slo: &Slo,
+) -> Result<LevelSize, Fail> {
     let plan = series.plan;
     let given = plan.num_prompts.and_then(NonZeroU64::new);
     if plan.num_prompts == Some(0) {
@@ -72,7 +77,11 @@ fn size(over: LoadKind, series: SeriesArgs<'_>, clock: Clock, slo: &Slo) -> Resu
 }
 
 /// The long level at the end; none for 0 seconds.
-fn confirm(over: LoadKind, seconds: f64, series: SeriesArgs<'_>) -> Result<Option<LevelSize>, Fail> {
+fn confirm(
+    over: LoadKind,
+    seconds: f64,
+    series: SeriesArgs<'_>,
+) -> Result<Option<LevelSize>, Fail> {
     if seconds == 0.0 {
         return Ok(None);
     }
@@ -94,7 +103,9 @@ fn time(seconds: f64, flag: &str) -> Result<Nanos, Fail> {
 fn until_time_is_up(over: LoadKind, series: SeriesArgs<'_>) -> Option<NonZeroU64> {
     match over {
         LoadKind::Rate => None,
-        LoadKind::Concurrency => workload::most_until_known(series.workload).and_then(NonZeroU64::new),
+        LoadKind::Concurrency => {
+            workload::most_until_known(series.workload).and_then(NonZeroU64::new)
+        }
     }
 }
 

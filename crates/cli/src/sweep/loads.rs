@@ -3,8 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{LevelLoad, PerSec};
-use fizeau::harness::connections_ahead;
 use fizeau::experiment::LevelSize;
+use fizeau::harness::connections_ahead;
 use fizeau::workload::{Pacing, Spacing};
 
 use crate::args::LevelsArgs;

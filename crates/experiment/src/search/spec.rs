@@ -2,9 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use crate::sweep::LevelSize;
+use fizeau_core::LoadKind;
 use fizeau_metrics::{Comparison, Goal, Metric, Slo};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
+
+use crate::sweep::LevelSize;
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +54,7 @@ impl LoadSearchSpec {
 
     /// The usual: at most twelve levels of a minute, to 3 % at 95 %, without a long level at the end.
     #[must_use]
-    pub const fn new(over: LoadKind, slo: Slo) -> Self {
+    pub fn new(over: LoadKind, slo: Slo) -> Self {
         let size = LevelSize::default();
         let (most_levels, tolerance, confidence) = (12, 0.03, 0.95);
         let (from, to, confirm) = (None, None, None);

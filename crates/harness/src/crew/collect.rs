@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink};
+use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink, WarmUp};
 use fizeau_metrics::{ClientWatch, LevelTally};
 use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
-use crate::level::{LevelError, LevelRun, WarmUp, widen};
+use crate::level::{LevelError, LevelRun, widen};
 use crate::observe::{Notice, Observer, Tee};
 use crate::until::Looks;
 use crate::{Cancel, DriveError, InFlight};

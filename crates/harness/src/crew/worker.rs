@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer};
+use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer, WarmUp};
 use fizeau_metrics::ClientWatch;
 use fizeau_workload::{Walk, WalkError};
 use tokio::sync::{mpsc, oneshot};
@@ -14,7 +14,6 @@ use super::Preconnect;
 use super::deal::{Hand, Share};
 use super::nap::{Counted, Nap, Wakeful};
 use crate::drive::{Course, DriveError, Driven, Keep, Outlet, TextAfter, press};
-use crate::level::WarmUp;
 use crate::pacer::Pacer;
 use crate::proof::{SelfWatch, Watch};
 use crate::{Cancel, InFlight};
