@@ -5,8 +5,9 @@ use std::num::NonZeroU64;
 use fizeau_core::{LevelLoad, Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Side};
 
+use crate::in_flight::InFlight;
+use crate::measured::LevelRun;
 use crate::until::Looks;
-use crate::{InFlight, LevelRun};
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]

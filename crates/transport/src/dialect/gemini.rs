@@ -82,7 +82,6 @@ fn contents(messages: Messages<'_>) -> Value {
 struct Chunk<'a> {
     #[serde(borrow)]
     candidates: Few<Candidate<'a>>,
-    #[serde(borrow)]
     prompt_feedback: Option<Feedback<'a>>,
     usage_metadata: Option<UsageField>,
     error: Option<Value>,
@@ -93,7 +92,6 @@ struct Chunk<'a> {
 struct Candidate<'a> {
     #[serde(borrow)]
     content: Option<Content<'a>>,
-    #[serde(borrow)]
     finish_reason: Text<'a>,
 }
 
@@ -110,7 +108,6 @@ struct ContentPart<'a> {
     #[serde(borrow)]
     text: Text<'a>,
     thought: Option<bool>,
-    #[serde(borrow)]
     function_call: Option<Call<'a>>,
 }
 

@@ -67,7 +67,6 @@ struct Chunk<'a> {
     content: Text<'a>,
     tokens: Count,
     stop: Option<bool>,
-    #[serde(borrow)]
     stop_type: Text<'a>,
     tokens_predicted: Tally,
     tokens_evaluated: Tally,

@@ -110,12 +110,9 @@ fn encode<'a>(object: Object<'a>, ask: &Ask<'a>) -> Result<Vec<u8>, RequestError
 struct Line<'a> {
     #[serde(borrow)]
     response: Text<'a>,
-    #[serde(borrow)]
     thinking: Text<'a>,
-    #[serde(borrow)]
     message: Option<Message<'a>>,
     done: Option<bool>,
-    #[serde(borrow)]
     done_reason: Text<'a>,
     prompt_eval_count: Tally,
     eval_count: Tally,
@@ -130,9 +127,7 @@ struct Line<'a> {
 struct Message<'a> {
     #[serde(borrow)]
     content: Text<'a>,
-    #[serde(borrow)]
     thinking: Text<'a>,
-    #[serde(borrow)]
     tool_calls: Few<ToolCall<'a>>,
 }
 

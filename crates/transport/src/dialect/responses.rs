@@ -87,12 +87,9 @@ fn whole(ask: &Ask<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, Request
 struct Said<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     delta: Loose<'a>,
     logprobs: Count,
-    #[serde(borrow)]
     item: Option<Item<'a>>,
-    #[serde(borrow)]
     response: Option<Response<'a>>,
     error: Option<Value>,
     /// Beside `"type": "error"`.

@@ -87,7 +87,6 @@ struct Chunk<'a> {
     #[serde(borrow)]
     text: Text<'a>,
     output_ids: Count,
-    #[serde(borrow)]
     meta_info: Option<Meta<'a>>,
     error: Option<Value>,
 }
@@ -109,7 +108,6 @@ struct Meta<'a> {
 struct Reason<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     message: Loose<'a>,
 }
 

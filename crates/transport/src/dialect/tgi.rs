@@ -68,10 +68,8 @@ impl Dialect for TgiGenerate {
 struct Chunk<'a> {
     #[serde(borrow)]
     token: Option<Token<'a>>,
-    #[serde(borrow)]
     details: Option<Details<'a>>,
     /// The whole text again, on the last event.
-    #[serde(borrow)]
     generated_text: Option<Loose<'a>>,
     error: Option<Value>,
 }
