@@ -15,8 +15,8 @@ use crate::event::RawEvent;
 ///
 /// The output count of `message_start` is a stand-in and is ignored; those of `message_delta` are cumulative.
 /// Signatures of thoughts are no tokens. Generating past the model's own end cannot be asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AnthropicMessages;
+#[derive(Debug)]
+pub(super) struct AnthropicMessages;
 
 impl Dialect for AnthropicMessages {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {

@@ -18,8 +18,8 @@ use crate::event::RawEvent;
 /// Events hold many tokens each; their `usageMetadata` is the count so far, thoughts included. There is no end
 /// marker: the body ends after an event with a `finishReason`. Generating past the model's own end cannot be asked
 /// for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct GeminiContent;
+#[derive(Debug)]
+pub(super) struct GeminiContent;
 
 const RESERVED: &[&str] =
     &["contents", "generationConfig.candidateCount", "generationConfig.maxOutputTokens"];

@@ -18,8 +18,8 @@ use crate::event::RawEvent;
 /// A capped reply normally ends with `response.incomplete`, which is a good end. The `*.done` events repeat what
 /// the deltas said and are no tokens; the log-probabilities of a delta count its tokens where they are asked for. A body
 /// given whole goes out as it is, but for the model, the streaming and, where it names none, the length.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Responses;
+#[derive(Debug)]
+pub(super) struct Responses;
 
 const RESERVED: &[&str] = &["input", "max_output_tokens"];
 
