@@ -24,7 +24,6 @@ criterion_group!(
     plans::arrivals,
     plans::shard,
     models::virtual_sweep,
-    statistics::exact_percentiles,
-    statistics::bootstrap
+    statistics::exact_percentiles
 );
 criterion_main!(benches);

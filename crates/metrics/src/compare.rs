@@ -13,7 +13,6 @@ mod intervals;
 mod mann_whitney;
 mod noncentral;
 mod null;
-mod permutation;
 mod ranks;
 mod requests;
 mod rounds;
@@ -30,12 +29,10 @@ pub use answer::{Answer, Direction};
 pub use figure::{Figure, FigureChoice, FigureError};
 pub use holm::holm;
 pub use intervals::IntervalFigure;
-pub use permutation::{PermutationError, PermutationTest, Permutations};
 pub use requests::{ComparedRequests, Pace, Pairing};
 pub use rounds::{RoundFigures, RoundsError};
 pub use samples::{Pairs, PairsError, Side, Sides, SidesError};
 pub use shares::{Alpha, PValue, Power, ShareError, Smallest};
-pub use shift::{Effect, EffectInterval};
 pub use t::{NoSpread, TTest};
 pub use table::{
     Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Decision,

@@ -22,7 +22,7 @@ pub use rates::RateDistribution;
 pub(crate) use rates::{RateSample, RatesOrReason};
 pub(crate) use sample::Sample;
 
-use fizeau_core::{Millis, Tokens};
+use fizeau_core::{Interval, Millis, Tokens};
 
 use crate::{Statistic, Support};
 use sample::WeightedSample;
@@ -228,17 +228,6 @@ pub enum Quantile {
         /// How many values it would take.
         needs: u64,
     },
-}
-
-/// A 95 % confidence interval, in the unit of its figure.
-///
-/// Summaries have it; what works on plain numbers has [`Bounds`](crate::Bounds), which tell their confidence too.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval<T> {
-    /// Its lower end.
-    pub low: T,
-    /// Its upper end.
-    pub high: T,
 }
 
 impl Quantile {

@@ -2,8 +2,8 @@
 //!
 //! The way through: [`RequestMetrics::of`] gives the figures of one [`Tape`](fizeau_core::Tape),
 //! [`LevelSummary::of`] those of a level, and [`LevelTally`] the same from tapes that come one by one and are not
-//! kept; a [`Slo`] says whether a level meets its goals, and [`judge`] whether it is to be believed. [`Bootstrap`] and
-//! [`BatchMeans`] say how far a figure may be off.
+//! kept; a [`Slo`] says whether a level meets its goals, and [`judge`] whether it is to be believed. [`BatchMeans`] says how far a
+//! mean or a rate may be off.
 //!
 //! **Use this crate** to compute figures from tapes, your own or those of a file, or to summarise any sample
 //! of latencies ([`Distribution`]). **Use `fizeau`** to get all layers at once. This crate measures nothing:
@@ -43,15 +43,18 @@ mod window;
 
 pub use compare::{
     AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
-    ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
-    EffectSize, Figure, FigureChoice, FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw,
-    PValue, Pace, Pairing, Pairs, PairsError, PermutationError, PermutationTest, Permutations,
-    Power, RankTest, RoundFigures, RoundsError, ShareError, Side, Sides, SidesError, Smallest,
-    TTest, Tested, Untested, Zeros, holm,
+    ComparisonTable, ComparisonTest, Decision, Direction, EffectKind, EffectSize, Figure,
+    FigureChoice, FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw, PValue, Pace, Pairing,
+    Pairs, PairsError, Power, RankTest, RoundFigures, RoundsError, ShareError, Side, Sides,
+    SidesError, Smallest, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, EarlyStopping, Interval, PooledSample, Quantile, RateDistribution, Resolution,
+    Distribution, EarlyStopping, PooledSample, Quantile, RateDistribution, Resolution,
     TokenDistribution, percentile_of_sorted,
+};
+pub use fizeau_core::{
+    Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Interval, Marks,
+    Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, TokenSource, Tokens,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{
@@ -83,11 +86,9 @@ pub use shape::{
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub(crate) use stats::least_for_percentile;
 pub use stats::{
-    Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
-    BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,
-    IntervalMethod, Percent, PercentError, PercentileRule, PercentilesError, RandomBits,
-    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, mean_of_runs, percentiles,
-    weighted_percentile_of_sorted,
+    Autocorrelation, BatchMeans, BatchMeansError, EarlyStoppingError, Percent, PercentError,
+    PercentileRule, PercentilesError, RandomBits, ResampleSeed, Support, early_stopping_bound,
+    early_stopping_needs, mean_of_runs, percentiles, weighted_percentile_of_sorted,
 };
 pub use validity::{
     CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Concern, Ending,

@@ -9,7 +9,9 @@ pub(crate) use parse::{metric_named, statistic_named};
 
 use std::fmt;
 
-use crate::{Interval, LevelSummary};
+use fizeau_core::Interval;
+
+use crate::LevelSummary;
 
 /// A set of goals that a level must meet all of.
 ///

@@ -4,22 +4,25 @@
 
 mod autocorrelation;
 mod batch;
-mod bootstrap;
+mod blocks;
 mod early;
-mod estimate;
 mod random;
 mod rank;
+mod ranked;
+mod resample;
 mod select;
 mod share;
+mod support;
 
 pub use autocorrelation::Autocorrelation;
 pub use batch::{BatchMeans, BatchMeansError, mean_of_runs};
-pub use bootstrap::{BlockKind, BlockLength, Bootstrap, BootstrapError, IntervalMethod};
-pub(crate) use bootstrap::{Ranked, Resampling, least_for_percentile};
+pub(crate) use blocks::block_length;
 pub use early::{EarlyStoppingError, early_stopping_bound, early_stopping_needs};
-pub use estimate::{Bounds, Estimate, Support};
-pub use fizeau_core::{Confidence, ConfidenceError};
 pub use random::{RandomBits, ResampleSeed};
+pub(crate) use rank::least_for_percentile;
 pub use rank::{PercentileRule, weighted_percentile_of_sorted};
+pub(crate) use ranked::Ranked;
+pub(crate) use resample::Resampling;
 pub use select::{PercentilesError, percentiles};
 pub use share::{Percent, PercentError};
+pub use support::Support;

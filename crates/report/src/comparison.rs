@@ -10,7 +10,7 @@ pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, R
 pub(crate) use table::change;
 
 use fizeau_metrics::{
-    Answer, Basis, ComparedFigure, ComparisonTable, ComparisonTest, Effect, EffectKind, Tested,
+    Answer, Basis, ComparedFigure, ComparisonTable, ComparisonTest, EffectKind, Estimate, Tested,
 };
 
 use crate::number::number;
@@ -191,9 +191,9 @@ impl ComparisonView<'_> {
 }
 
 /// `-2.3 [-4.0, -0.61]`.
-fn with_interval(effect: Effect) -> String {
-    let estimate = number(effect.estimate);
-    match effect.interval {
+fn with_interval(effect: Estimate<f64>) -> String {
+    let estimate = number(effect.value());
+    match effect.interval() {
         Some(interval) => {
             format!("{estimate} [{}, {}]", number(interval.low), number(interval.high))
         }

@@ -202,8 +202,8 @@ pub(crate) const fn is_upper(comparison: Comparison) -> bool {
 
 /// `value` with its interval; one that leaves its own figure out, as that of a rate may, is widened up to it.
 pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<Estimate> {
-    let Interval { low, high } = ends.unwrap_or(Interval { low: value, high: value });
-    Estimate::new(value, low.min(value), high.max(value)).ok()
+    let known = fizeau_metrics::Estimate::widened(value, ends);
+    Estimate::new(value, known.low(), known.high()).ok()
 }
 
 /// The figure of a goal at a level. Of a sample too small for a percentile the greatest value stands in where the limit is an
@@ -219,7 +219,7 @@ pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<Figure> {
 pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
     let of = Metric::RequestsPerSec;
     let value = of.measured(Statistic::Value, level)?;
-    let ends = request_rate::interval(level).map(|(low, high)| Interval { low, high });
+    let ends = request_rate::interval(level).map(|(low, high)| Interval::p95(low, high));
     with_ends(value, ends)
 }
 

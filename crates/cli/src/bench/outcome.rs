@@ -120,7 +120,7 @@ impl Trial<'_> {
                 // vLLM's format has no mark for a part of a run.
                 lines.push(format!("not written, since the run was interrupted: {path}"));
             } else {
-                file.write(&result.to_json().map_err(Fail::broken)?)?;
+                file.write(&result.to_json())?;
                 lines.push(format!("result: {path}"));
             }
         }

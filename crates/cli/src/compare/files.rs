@@ -5,8 +5,7 @@ use std::path::Path;
 
 use fizeau::harness::RunRecord;
 use fizeau::metrics::{
-    ComparisonSettings, ComparisonTable, EffectInterval, Figure, FigureChoice, IntervalFigure,
-    Metric,
+    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure, Metric,
 };
 use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 use serde_json::Value;
@@ -226,7 +225,7 @@ fn known(level: &Value, figure: Figure) -> Option<IntervalFigure> {
     Some(IntervalFigure {
         figure,
         value: of[name].as_f64()?,
-        interval: interval.map(|(low, high)| EffectInterval { low, high }),
+        interval: interval.map(|(low, high)| Interval::p95(low, high)),
         n,
     })
 }

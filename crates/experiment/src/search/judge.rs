@@ -89,7 +89,7 @@ fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
         _ => sample.statistic(statistic),
     };
     let interval = sample.interval(statistic);
-    with_interval(value?.get(), interval.map(|Interval { low, high }| (low.get(), high.get())))
+    with_interval(value?.get(), interval.map(|ends| (ends.low.get(), ends.high.get())))
 }
 
 /// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is
@@ -99,7 +99,7 @@ fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
     let sent = level.requests.sent as f64;
     let bad = |good: f64| ((1.0 - good) * sent + 0.5) / (sent + 1.0);
     let interval = level.throughput.intervals.good_share.and_then(Support::known);
-    let interval = interval.map(|Interval { low, high }| (bad(high), bad(low)));
+    let interval = interval.map(|Interval { low, high, .. }| (bad(high), bad(low)));
     let limit = (1.0 - goal.limit).max(bad(1.0));
     log_margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
 }

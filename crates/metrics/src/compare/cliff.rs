@@ -1,8 +1,9 @@
 //! Cliff's delta: how often one side's values are greater, less how often they are smaller.
 
-use super::shift::EffectInterval;
+use fizeau_core::Estimate;
+
 use super::student::normal_quantile;
-use super::{Alpha, Effect, Sides};
+use super::{Alpha, Sides};
 
 impl Sides {
     /// Cliff's delta, from -1 (every value of the candidate is smaller) over 0 to 1 (every one is greater).
@@ -12,7 +13,7 @@ impl Sides {
     /// -1 and 1 that variance is zero; the interval there is Wilson's for as many comparisons as the smaller
     /// side has values, none of them lost.
     #[must_use]
-    pub fn cliffs_delta(&self, alpha: Alpha) -> Effect {
+    pub fn cliffs_delta(&self, alpha: Alpha) -> Estimate<f64> {
         let of_candidate = dominances(&self.candidate, &self.baseline);
         let against_baseline = dominances(&self.baseline, &self.candidate);
         let (m, n) = (self.baseline.len() as f64, self.candidate.len() as f64);
@@ -22,7 +23,7 @@ impl Sides {
             let smaller = m.min(n);
             let inner = (smaller - z * z) / (smaller + z * z);
             let (low, high) = if d > 0.0 { (inner, 1.0) } else { (-1.0, -inner) };
-            return Effect { estimate: d, interval: Some(EffectInterval { low, high }) };
+            return Estimate::widened(d, Some(alpha.interval(low, high)));
         }
         let untied: f64 = of_candidate.iter().map(|dominance| dominance.untied).sum();
         let of_means = spread(&of_candidate, d) / (n - 1.0);
@@ -35,7 +36,7 @@ impl Sides {
         let over = rest + z * z * variance;
         let low = ((d * rest - reach) / over).max(-1.0);
         let high = ((d * rest + reach) / over).min(1.0);
-        Effect { estimate: d, interval: Some(EffectInterval { low, high }) }
+        Estimate::widened(d, Some(alpha.interval(low, high)))
     }
 }
 

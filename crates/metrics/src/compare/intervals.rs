@@ -1,10 +1,12 @@
 //! A comparison of figures of which no more is known than their intervals.
 
+use fizeau_core::{Estimate, Interval};
+
 use super::student::{normal_above, normal_quantile};
 use super::table::{share_of, strictest};
 use super::{
-    Alpha, Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Effect,
-    EffectInterval, Figure, NamedTest, PValue, Side, Tested, Untested,
+    Alpha, Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Figure,
+    NamedTest, PValue, Side, Tested, Untested,
 };
 
 /// A figure of a level, as a file of its summary has it.
@@ -14,8 +16,8 @@ pub struct IntervalFigure {
     pub figure: Figure,
     /// Its value, in its unit.
     pub value: f64,
-    /// The ends of its 95 % interval, around the value; absent where they are not known.
-    pub interval: Option<EffectInterval>,
+    /// Its 95 % interval, around the value; absent where they are not known.
+    pub interval: Option<Interval<f64>>,
     /// How many requests it is of.
     pub n: u64,
 }
@@ -31,11 +33,10 @@ impl ComparisonTable {
     /// A figure without an interval on either side is not tested.
     ///
     /// ```
-    /// use fizeau_metrics::{
-    ///     Answer, ComparisonSettings, ComparisonTable, EffectInterval, Figure, IntervalFigure,
-    /// };
+    /// use fizeau_core::Interval;
+    /// use fizeau_metrics::{Answer, ComparisonSettings, ComparisonTable, Figure, IntervalFigure};
     /// let side = |value: f64| {
-    ///     let interval = Some(EffectInterval { low: value - 20.0, high: value + 20.0 });
+    ///     let interval = Some(Interval::p95(value - 20.0, value + 20.0));
     ///     [IntervalFigure { figure: Figure::OUTPUT_TPS, value, interval, n: 400 }]
     /// };
     /// let compared = |candidate: f64| {
@@ -135,8 +136,8 @@ fn tested(
     // How far the difference may be less, and more, than it seems, at 95 %.
     let (less, more) = (after.below.hypot(before.above), after.above.hypot(before.below));
     let scale = normal_quantile(settings.alpha.tail()) / Z_95;
-    let interval = EffectInterval { low: estimate - scale * less, high: estimate + scale * more };
-    let difference = Effect { estimate, interval: Some(interval) };
+    let interval = settings.alpha.interval(estimate - scale * less, estimate + scale * more);
+    let difference = Estimate::widened(estimate, Some(interval));
     let to_zero = if estimate > 0.0 { less } else { more };
     let p = match (estimate == 0.0, to_zero == 0.0) {
         (true, _) => 1.0,

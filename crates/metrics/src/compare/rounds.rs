@@ -1,10 +1,11 @@
 //! A comparison of rounds: a figure a round and side.
 
+use fizeau_core::Estimate;
+
 use super::table::{share_of, strictest};
 use super::{
-    Alpha, Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Effect,
-    EffectKind, EffectSize, Figure, NamedTest, PValue, Pairs, PairsError, Power, Side, Tested,
-    Untested, Zeros,
+    Alpha, Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, EffectKind,
+    EffectSize, Figure, NamedTest, PValue, Pairs, PairsError, Power, Side, Tested, Untested, Zeros,
 };
 use crate::{LevelSummary, Quantile};
 
@@ -201,7 +202,7 @@ fn tested(pairs: &Pairs, baseline: f64, settings: &ComparisonSettings, within: A
         // No difference at all is told from none by no test.
         let same = NamedTest { test: ComparisonTest::Wilcoxon, p: PValue::clipped(1.0) };
         let estimate = mean(pairs.differences()).unwrap_or(0.0);
-        let difference = Effect { estimate, interval: None };
+        let difference = Estimate::widened(estimate, None);
         return Tested {
             n,
             difference,
@@ -213,7 +214,7 @@ fn tested(pairs: &Pairs, baseline: f64, settings: &ComparisonSettings, within: A
             decision: None,
         };
     };
-    let none = Effect { estimate: 0.0, interval: None };
+    let none = Estimate::widened(0.0, None);
     let difference = pairs.mean_shift(settings.alpha).unwrap_or(none);
     let detectable = detectable(pairs, within, settings.power);
     let t_test = NamedTest { test: ComparisonTest::PairedT, p: t_test.p };

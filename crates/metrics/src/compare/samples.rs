@@ -81,8 +81,8 @@ pub enum SidesError {
 /// let pairs = Pairs::new(&ttft_before, &ttft_after)?;
 /// let test = pairs.t_test()?;
 /// let shift = pairs.mean_shift(Alpha::FIVE_PERCENT)?;
-/// assert!((shift.estimate + 2.016_666_666_666_666).abs() < 1e-9);
-/// let answer = Answer::of(test.p, shift.estimate, Direction::LowerIsBetter, Alpha::FIVE_PERCENT);
+/// assert!((shift.value() + 2.016_666_666_666_666).abs() < 1e-9);
+/// let answer = Answer::of(test.p, shift.value(), Direction::LowerIsBetter, Alpha::FIVE_PERCENT);
 /// assert_eq!(answer, Answer::Better);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -129,7 +129,7 @@ impl Pairs {
 /// let sides = Sides::new(&[51.0, 49.0, 50.5, 52.0, 48.7], &[55.1, 54.2, 56.3, 53.9])?;
 /// assert!((sides.mann_whitney().p.get() - 2.0 / 126.0).abs() < 1e-12);
 /// let shift = sides.shift(Alpha::FIVE_PERCENT);
-/// assert!(shift.interval.is_some_and(|interval| interval.low > 0.0));
+/// assert!(shift.interval().is_some_and(|interval| interval.low > 0.0));
 /// # Ok::<(), fizeau_metrics::SidesError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

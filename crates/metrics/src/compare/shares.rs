@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fizeau_core::{Confidence, Interval};
 use thiserror::Error;
 
 /// Why a number is not the probability that was wanted.
@@ -68,6 +69,13 @@ impl Alpha {
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
+    }
+
+    /// An interval that leaves out the truth as often as this.
+    pub(super) fn interval(self, low: f64, high: f64) -> Interval<f64> {
+        // Of an alpha so small that 1 less it is 1 no confidence is left to tell.
+        let confidence = Confidence::new(1.0 - self.0).unwrap_or(Confidence::P99);
+        Interval { low, high, confidence }
     }
 
     /// What is outside on each side of a two-sided test or interval.

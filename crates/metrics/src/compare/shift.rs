@@ -1,28 +1,12 @@
 //! By how much two sides differ, robustly: the estimates of Hodges and Lehmann.
 
+use fizeau_core::Estimate;
+
 use super::null::Counts;
 use super::samples::sorted;
 use super::student::normal_quantile;
 use super::wilcoxon::EXACT_UPTO;
 use super::{Alpha, Pairs, Sides};
-
-/// The size of a difference.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effect {
-    /// The best guess; positive where the candidate's values are greater.
-    pub estimate: f64,
-    /// What it lies in with a confidence of 1 - alpha; none if there are too few values to say.
-    pub interval: Option<EffectInterval>,
-}
-
-/// An interval of the size of a difference.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EffectInterval {
-    /// Its lower end.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-}
 
 impl Pairs {
     /// The pseudo-median of the differences, in the unit of the values: the median of the means of any two of
@@ -33,7 +17,7 @@ impl Pairs {
     /// is a little wider than it need be (M. Hollander, D. A. Wolfe and E. Chicken, "Nonparametric
     /// Statistical Methods", section 3.3). At 95 % it needs 6 pairs.
     #[must_use]
-    pub fn shift(&self, alpha: Alpha) -> Effect {
+    pub fn shift(&self, alpha: Alpha) -> Estimate<f64> {
         let sorted = sorted(self.differences());
         let n = sorted.len() as u64;
         let all = n * (n + 1) / 2;
@@ -50,7 +34,7 @@ impl Pairs {
             },
             |counts| counts.within(alpha.tail()),
         );
-        of_ranks(all, end, |rank| rank_of_walsh_means(&sorted, rank))
+        of_ranks(all, end, alpha, |rank| rank_of_walsh_means(&sorted, rank))
     }
 }
 
@@ -62,14 +46,14 @@ impl Sides {
     /// approximation; with ties it is a little wider than it need be (Hollander, Wolfe and Chicken, section
     /// 4.3). Time grows with the number of values, not of differences.
     #[must_use]
-    pub fn shift(&self, alpha: Alpha) -> Effect {
+    pub fn shift(&self, alpha: Alpha) -> Estimate<f64> {
         let all = self.comparisons();
         let n = (self.baseline.len() + self.candidate.len()) as f64;
         let end = self.exact_null(all / 2).map_or_else(
             || end_by_normal(all, all as f64 * (n + 1.0) / 12.0, alpha),
             |counts| counts.within(alpha.tail()),
         );
-        of_ranks(all, end, |rank| rank_of_differences(&self.baseline, &self.candidate, rank))
+        of_ranks(all, end, alpha, |rank| rank_of_differences(&self.baseline, &self.candidate, rank))
     }
 }
 
@@ -82,14 +66,13 @@ fn end_by_normal(all: u64, variance: f64, alpha: Alpha) -> u64 {
 
 /// The median of `all` values, and the interval from the one at the rank `end`, from 1, to the one at that
 /// rank from above.
-fn of_ranks(all: u64, end: u64, at: impl Fn(u64) -> f64) -> Effect {
+fn of_ranks(all: u64, end: u64, alpha: Alpha, at: impl Fn(u64) -> f64) -> Estimate<f64> {
     let middle = at(all / 2);
     let estimate = if all % 2 == 1 { middle } else { at(all / 2 - 1).midpoint(middle) };
     // Past the middle the ends would cross.
     let end = end.min(all.div_ceil(2));
-    let interval =
-        end.checked_sub(1).map(|low| EffectInterval { low: at(low), high: at(all - end) });
-    Effect { estimate, interval }
+    let interval = end.checked_sub(1).map(|low| alpha.interval(at(low), at(all - end)));
+    Estimate::widened(estimate, interval)
 }
 
 /// The difference at `rank`, from 0, of all between the values of two ascending samples.

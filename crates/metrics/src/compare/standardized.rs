@@ -1,10 +1,11 @@
 //! Cohen's d of pairs.
 
+use fizeau_core::Estimate;
+
 use super::noncentral::above;
-use super::shift::EffectInterval;
 use super::student::falling_root;
 use super::t::{Moments, NoSpread};
-use super::{Alpha, Effect, Pairs};
+use super::{Alpha, Pairs};
 
 impl Pairs {
     /// Cohen's d of pairs (d_z): the mean of the differences over their standard deviation (n - 1). No unit.
@@ -15,7 +16,7 @@ impl Pairs {
     ///
     /// # Errors
     /// If all differences are alike.
-    pub fn cohens_d(&self, alpha: Alpha) -> Result<Effect, NoSpread> {
+    pub fn cohens_d(&self, alpha: Alpha) -> Result<Estimate<f64>, NoSpread> {
         let t = self.t_test()?.t;
         let moments = Moments::of(self.differences());
         let root = moments.n.sqrt();
@@ -24,9 +25,9 @@ impl Pairs {
         let interval = (t.abs() <= 1e3).then(|| {
             let noncentrality = |tail: f64| noncentrality(t, moments.n - 1.0, tail);
             let (low, high) = (noncentrality(alpha.tail()), noncentrality(1.0 - alpha.tail()));
-            EffectInterval { low: low / root, high: high / root }
+            alpha.interval(low / root, high / root)
         });
-        Ok(Effect { estimate, interval })
+        Ok(Estimate::widened(estimate, interval))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Student's tests: paired, and Welch's for two samples of unequal variance.
 
+use fizeau_core::Estimate;
 use thiserror::Error;
 
-use super::shift::EffectInterval;
 use super::student::{student_quantile, student_two_sided};
-use super::{Alpha, Effect, PValue, Pairs, Sides};
+use super::{Alpha, PValue, Pairs, Sides};
 
 /// The values do not vary, so that a test against their spread has nothing to stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -44,11 +44,11 @@ impl Pairs {
     ///
     /// # Errors
     /// If all differences are alike.
-    pub fn mean_shift(&self, alpha: Alpha) -> Result<Effect, NoSpread> {
+    pub fn mean_shift(&self, alpha: Alpha) -> Result<Estimate<f64>, NoSpread> {
         let (estimate, error, df) = self.mean_and_error()?;
         let reach = student_quantile(alpha.tail(), df) * error;
-        let interval = EffectInterval { low: estimate - reach, high: estimate + reach };
-        Ok(Effect { estimate, interval: Some(interval) })
+        let interval = alpha.interval(estimate - reach, estimate + reach);
+        Ok(Estimate::widened(estimate, Some(interval)))
     }
 
     /// Mean difference, its standard error and its degrees of freedom.

@@ -1,8 +1,8 @@
 //! A comparison as a table: a row for each figure that was looked at.
 
-use super::{
-    Alpha, Answer, Effect, EffectInterval, Figure, FigureChoice, PValue, Power, Smallest, holm,
-};
+use fizeau_core::Estimate;
+
+use super::{Alpha, Answer, Figure, FigureChoice, PValue, Power, Smallest, holm};
 use crate::ResampleSeed;
 
 /// How a comparison is made.
@@ -93,10 +93,10 @@ pub struct Tested {
     /// How many pairs were compared; without partners, how many values of the side that has fewer.
     pub n: u64,
     /// The difference in the figure's unit, with its interval.
-    pub difference: Effect,
+    pub difference: Estimate<f64>,
     /// The difference as a share of the baseline's figure, whose own uncertainty is not in the interval; absent where that
     /// figure is zero.
-    pub relative: Option<Effect>,
+    pub relative: Option<Estimate<f64>>,
     /// The tests, the one that decides first.
     pub tests: Vec<NamedTest>,
     /// The size of the effect, without a unit; absent where there is no spread, and for rates of requests.
@@ -155,7 +155,7 @@ pub struct EffectSize {
     /// Which.
     pub kind: EffectKind,
     /// How great; positive where the candidate's values are greater.
-    pub effect: Effect,
+    pub effect: Estimate<f64>,
 }
 
 /// A way to say how great an effect is.
@@ -237,9 +237,9 @@ impl ComparisonTable {
                 && let Some(adjusted) = corrected.next()
             {
                 let direction = row.figure.direction();
-                let found = Answer::of(adjusted, tested.difference.estimate, direction, alpha);
+                let found = Answer::of(adjusted, tested.difference.value(), direction, alpha);
                 let is_small =
-                    tested.relative.is_some_and(|change| change.estimate.abs() < smallest.get());
+                    tested.relative.is_some_and(|change| change.value().abs() < smallest.get());
                 let is_too_small = is_small && found != Answer::NoDetectableDifference;
                 let answer = if is_too_small { Answer::NoDetectableDifference } else { found };
                 tested.decision = Some(Decision { adjusted, answer, is_too_small });
@@ -312,11 +312,7 @@ pub(super) fn strictest(alpha: Alpha, family: usize) -> Alpha {
 }
 
 /// An effect as a share of the size of the baseline's figure.
-pub(super) fn share_of(effect: Effect, baseline: f64) -> Option<Effect> {
+pub(super) fn share_of(effect: Estimate<f64>, baseline: f64) -> Option<Estimate<f64>> {
     let size = baseline.abs();
-    let interval = effect
-        .interval
-        .map(|interval| EffectInterval { low: interval.low / size, high: interval.high / size });
-    let share = Effect { estimate: effect.estimate / size, interval };
-    share.estimate.is_finite().then_some(share)
+    Some(effect.map(|end| end / size)).filter(|share| share.value().is_finite())
 }

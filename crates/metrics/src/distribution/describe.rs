@@ -1,10 +1,10 @@
 //! From a sorted sample to its figures, read off by rank.
 
-use fizeau_core::Millis;
+use fizeau_core::{Interval, Millis};
 
 use super::interval::{enclosing_ranks, enclosing_ranks_of_series};
 use super::ordered::{inflation_above, mean_of_series, needed};
-use super::{Distribution, Interval, Quantile, Resolution};
+use super::{Distribution, Quantile, Resolution};
 use crate::Support;
 
 /// The percentile `percent` (from 0 to 100) of values sorted in ascending order, by linear interpolation as
@@ -125,9 +125,8 @@ fn quantile(
             (is_enough.then(|| enclosing_ranks_of_series(n, q, *inflation)).flatten(), least)
         }
     };
-    let ends = ranks.and_then(|(low, high)| {
-        Some(Interval { low: Millis::new(at(low)?), high: Millis::new(at(high)?) })
-    });
+    let ends = ranks
+        .and_then(|(low, high)| Some(Interval::p95(Millis::new(at(low)?), Millis::new(at(high)?))));
     let none = Support::NotSupported { needs: least.max(n + 1), has: n };
     Quantile::Known { value, interval: Some(ends.map_or(none, Support::Known)) }
 }

@@ -3,7 +3,9 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Distribution, EarlyStopping, Interval, Quantile};
+use fizeau_core::Interval;
+
+use super::{Distribution, EarlyStopping, Quantile};
 use crate::Support;
 use crate::json::known_or_reason;
 
@@ -85,7 +87,7 @@ pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
     interval: Option<Support<Interval<T>>>,
 ) -> Result<(), M::Error> {
     let Some(interval) = interval else { return Ok(()) };
-    let ends = interval.known().map(|interval| [interval.low, interval.high]);
+    let ends = interval.known().map(Interval::ends);
     known_or_reason(map, &format!("{key}_ci"), ends, &reason(&interval))
 }
 

@@ -1,15 +1,13 @@
 //! How far figures of a series may be off, in the order in which its requests were sent.
 
-use fizeau_core::Millis;
+use fizeau_core::{Confidence, Interval, Millis};
 
-use super::Interval;
-use crate::{
-    Autocorrelation, BatchMeans, Bounds, Confidence, Percent, Support, least_for_percentile,
-};
+use crate::{Autocorrelation, BatchMeans, Percent, Support, least_for_percentile};
 
 /// Where the true mean of a latency lies, from the bounds of the plain number: no latency is below zero.
-pub(crate) const fn mean_interval(bounds: Bounds) -> Interval<Millis> {
-    Interval { low: Millis::new(bounds.low.max(0.0)), high: Millis::new(bounds.high) }
+pub(crate) const fn mean_interval(bounds: Interval<f64>) -> Interval<Millis> {
+    let Interval { low, high, confidence } = bounds;
+    Interval { low: Millis::new(low.max(0.0)), high: Millis::new(high), confidence }
 }
 
 type MeanInterval = (Option<Support<Interval<Millis>>>, Option<f64>);

@@ -1,8 +1,8 @@
 //! Rates over time, from what requests did in it.
 
-use fizeau_core::Nanos;
+use fizeau_core::{Confidence, Nanos};
 
-use crate::{BatchMeans, Confidence, Support};
+use crate::{BatchMeans, Support};
 
 /// Equal slots of time that amounts are spread over.
 pub(super) struct Slots {

@@ -1,14 +1,14 @@
 //! How far the figures of a level may be off, from its requests in the order of sending.
 
-use fizeau_core::{Millis, Nanos, PerSec, Stamp};
+use fizeau_core::{Confidence, Interval, Millis, Nanos, PerSec, Stamp};
 
 use super::MetricTable;
 use super::slots::Slots;
 use crate::distribution::mean_interval;
 use crate::series::Sent;
 use crate::{
-    BatchMeans, Bounds, Confidence, Distribution, EarlyStopping, Interval, Metric, Percent,
-    Statistic, Support, Timeline, early_stopping_bound,
+    BatchMeans, Distribution, EarlyStopping, Metric, Percent, Statistic, Support, Timeline,
+    early_stopping_bound,
 };
 
 /// Where the true rates of a level lie, at 95 %, were it to go on as it did; absent where the rate itself is.
@@ -92,10 +92,7 @@ impl<'a> Rows<'a> {
             self.requests.iter().map(|request| f64::from(request.is_good)).collect();
         let left = good.len() as f64 / sent.max(1) as f64;
         let found = BatchMeans::of(&good, Confidence::P95).ok()?;
-        Some(found.map(|found| {
-            let Interval { low, high } = wilson(found.mean, found.effective_n);
-            Interval { low: low * left, high: high * left }
-        }))
+        Some(found.map(|found| wilson(found.mean, found.effective_n).map(|end| end * left)))
     }
 
     /// The interval of one figure, with the figure itself; none where there is none to be had.
@@ -185,8 +182,7 @@ pub(super) fn complete(table: &mut MetricTable, rows: &Rows<'_>) {
             found.map(|found| {
                 // Around the mean of the gaps themselves; that of the requests' own times differs by rounding.
                 let moved = mean.get() - found.mean;
-                let Bounds { low, high, confidence } = found.interval;
-                mean_interval(Bounds { low: low + moved, high: high + moved, confidence })
+                mean_interval(found.interval.map(|end| end + moved))
             })
         });
     }
@@ -224,11 +220,12 @@ fn half(low: Millis, high: Millis) -> f64 {
 
 /// No rate is below zero.
 pub(super) fn per_second(found: Option<Support<BatchMeans>>) -> Option<Support<Interval<PerSec>>> {
-    let ends = |BatchMeans { interval: Bounds { low, high, .. }, .. }| Interval {
+    let ends = |Interval { low, high, confidence }: Interval<f64>| Interval {
         low: PerSec::new(low.max(0.0)),
         high: PerSec::new(high),
+        confidence,
     };
-    found.map(|found| found.map(ends))
+    found.map(|found| found.map(|found| ends(found.interval)))
 }
 
 /// Where a share lies that was `share` of `n` independent values, at 95 %.
@@ -240,7 +237,7 @@ fn wilson(share: f64, n: f64) -> Interval<f64> {
     let half = Z * (share * (1.0 - share) / n + squared / (4.0 * n)).sqrt();
     let end = |value: f64| (value / (1.0 + squared)).clamp(0.0, 1.0);
     // Rounding must not leave out the share itself at 0 and 1.
-    Interval { low: end(middle - half).min(share), high: end(middle + half).max(share) }
+    Interval::p95(end(middle - half).min(share), end(middle + half).max(share))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What a goal can be about.
 
-use fizeau_core::{Millis, PerSec};
+use fizeau_core::{Interval, Millis, PerSec};
 
-use crate::{Distribution, Interval, LevelSummary, Support};
+use crate::{Distribution, LevelSummary, Support};
 
 /// A metric that a goal can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -178,10 +178,8 @@ impl Metric {
     /// pooled gaps, and where the sample is too small.
     #[must_use]
     pub fn interval(self, statistic: Statistic, level: &LevelSummary) -> Option<Interval<f64>> {
-        let latency =
-            |ends: Interval<Millis>| Interval { low: ends.low.get(), high: ends.high.get() };
         if let Some(distribution) = self.distribution(level) {
-            return distribution.interval(statistic).map(latency);
+            return Some(distribution.interval(statistic)?.map(Millis::get));
         }
         let ends = &level.throughput.intervals;
         if self == Self::GoodShare {
@@ -192,8 +190,7 @@ impl Metric {
             Self::OutputTokensPerSec => ends.output_tokens_per_s,
             _ => ends.goodput_per_s,
         };
-        let ends = rate.and_then(Support::known)?;
-        Some(Interval { low: ends.low.get(), high: ends.high.get() })
+        Some(rate.and_then(Support::known)?.map(PerSec::get))
     }
 }
 

@@ -1,12 +1,12 @@
 //! How far a mean or a rate may be off, from the means of long batches.
 
-use fizeau_core::Nanos;
+use fizeau_core::{Confidence, Estimate, Interval, Nanos};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use thiserror::Error;
 
 use super::autocorrelation::mean;
 use super::select::check_finite;
-use super::{Autocorrelation, Bounds, Confidence, Estimate, Support};
+use super::{Autocorrelation, Support};
 
 /// A mean with its interval, from batches of successive values so long that their own means hardly hang together.
 ///
@@ -30,7 +30,7 @@ pub struct BatchMeans {
     /// Their mean, in their unit.
     pub mean: f64,
     /// Where the true mean lies.
-    pub interval: Bounds,
+    pub interval: Interval<f64>,
     /// How many batches there are, of equal length to within one value.
     pub batches: u64,
     /// How many independent values would know the mean as well; at most `n`.
@@ -66,7 +66,7 @@ impl BatchMeans {
             (0..batches).map(|k| mean(&values[k * n / batches..(k + 1) * n / batches])).collect();
         let mean = mean(values);
         let half = half_width(&means, mean, confidence);
-        let interval = Bounds { low: mean - half, high: mean + half, confidence };
+        let interval = Interval { low: mean - half, high: mean + half, confidence };
         if !(interval.low.is_finite() && interval.high.is_finite()) {
             return Err(BatchMeansError::TooGreat);
         }
@@ -140,17 +140,17 @@ impl BatchMeans {
 ///
 /// let mean = mean_of_runs(&[11.0, 12.0, 13.0], Confidence::P95).expect("three runs");
 /// // R: t.test(c(11, 12, 13))$conf.int is 9.515862 14.484138.
-/// assert!((mean.interval.low - 9.515862).abs() < 1e-6 && mean.value == 12.0);
+/// assert!((mean.low() - 9.515862).abs() < 1e-6 && mean.value() == 12.0);
 /// ```
 #[must_use]
-pub fn mean_of_runs(values: &[f64], confidence: Confidence) -> Option<Estimate> {
+pub fn mean_of_runs(values: &[f64], confidence: Confidence) -> Option<Estimate<f64>> {
     if values.len() < 2 || !values.iter().all(|value| value.is_finite()) {
         return None;
     }
     let value = values.iter().sum::<f64>() / values.len() as f64;
     let half = half_width(values, value, confidence);
-    let interval = Bounds { low: value - half, high: value + half, confidence };
-    (value.is_finite() && half.is_finite()).then_some(Estimate { value, interval })
+    let interval = Interval { low: value - half, high: value + half, confidence };
+    Estimate::new(value, interval).ok().filter(|_| value.is_finite() && half.is_finite())
 }
 
 /// Half the width of Student's interval around `mean`, from the means of batches of equal length.

@@ -4,7 +4,9 @@ use statrs::function::beta::beta_reg;
 use thiserror::Error;
 
 use super::select::{at_ranks, check_finite};
-use super::{Confidence, Percent, Support};
+use fizeau_core::Confidence;
+
+use super::{Percent, Support};
 
 /// What the true percentile does not exceed, with a probability of at least `confidence`: the value that MLPerf LoadGen
 /// reports as its early-stopping estimate of a tail latency.

@@ -1,5 +1,7 @@
 //! What tools mean by a percentile.
 
+use fizeau_core::Confidence;
+
 use super::Percent;
 
 /// How a percentile is read off a sorted sample of `n` values.
@@ -189,4 +191,28 @@ pub fn weighted_percentile_of_sorted(sorted: &[(f64, u64)], percent: Percent) ->
         }
     }
     found
+}
+
+/// How many independent values it takes until both ends of a percentile's interval can lie within the sample: the greatest
+/// is then below the percentile, or the least above it, in no more than the share outside on each side. None for the
+/// percentiles 0 and 100.
+pub(crate) fn least_for_percentile(percent: Percent, confidence: Confidence) -> Option<u64> {
+    let longer = percent.share().max(1.0 - percent.share());
+    (longer < 1.0).then(|| (confidence.tail().ln() / longer.ln()).ceil() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0.99^367 = 0.02501 and 0.99^368 = 0.02476; 0.5^5 = 0.031 and 0.5^6 = 0.016.
+    #[test]
+    fn as_many_values_as_order_statistics_take() {
+        let least = |percent| least_for_percentile(percent, Confidence::P95);
+        assert_eq!(least(Percent::P99), Some(368));
+        assert_eq!(least(Percent::P50), Some(6));
+        assert_eq!(least(Percent::new(1.0).unwrap()), Some(368));
+        assert_eq!(least(Percent::new(100.0).unwrap()), None);
+        assert_eq!(least(Percent::new(0.0).unwrap()), None);
+    }
 }

@@ -98,10 +98,10 @@ fn beside(requests: &ComparisonTable) -> String {
     let change = |row: &ComparedFigure| {
         let change = row.tested.as_ref().ok()?.relative?;
         let signed = |share: f64| format!("{:+.1}", share * 100.0);
-        let interval = change.interval.map_or_else(String::new, |interval| {
+        let interval = change.interval().map_or_else(String::new, |interval| {
             format!(" [{}, {}]", signed(interval.low), signed(interval.high))
         });
-        Some(format!("{} {} %{interval}", row.figure.label(), signed(change.estimate)))
+        Some(format!("{} {} %{interval}", row.figure.label(), signed(change.value())))
     };
     let changes: Vec<String> = requests.rows.iter().filter_map(change).collect();
     let pairs = match requests.basis {

@@ -3,7 +3,7 @@
 #[cfg(feature = "schema")]
 mod schema;
 
-use fizeau_metrics::{Basis, ComparedFigure, ComparisonTable, Effect, EffectInterval, NamedTest};
+use fizeau_metrics::{Basis, ComparedFigure, ComparisonTable, Estimate, Interval, NamedTest};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -244,16 +244,16 @@ impl Serialize for Row<'_> {
             }
             Ok(tested) => {
                 map.serialize_entry("n", &tested.n)?;
-                map.serialize_entry("difference", &tested.difference.estimate)?;
+                map.serialize_entry("difference", &tested.difference.value())?;
                 map.serialize_entry("difference_ci", &ends(tested.difference))?;
-                map.serialize_entry("change", &tested.relative.map(|change| change.estimate))?;
+                map.serialize_entry("change", &tested.relative.map(|change| change.value()))?;
                 map.serialize_entry("change_ci", &tested.relative.and_then(ends))?;
                 map.serialize_entry("tests", &Tests(&tested.tests))?;
                 map.serialize_entry("decided_by", &tested.tests.first().map(|t| t.test.as_str()))?;
                 map.serialize_entry("p_holm", &tested.decision.map(|d| d.adjusted.get()))?;
                 let effect = tested.effect;
                 map.serialize_entry("effect", &effect.map(|size| size.kind.as_str()))?;
-                map.serialize_entry("effect_size", &effect.map(|size| size.effect.estimate))?;
+                map.serialize_entry("effect_size", &effect.map(|size| size.effect.value()))?;
                 map.serialize_entry("effect_ci", &effect.and_then(|size| ends(size.effect)))?;
                 map.serialize_entry("detectable", &tested.detectable)?;
                 map.serialize_entry("detectable_change", &tested.relative_detectable)?;
@@ -273,8 +273,8 @@ impl Serialize for Row<'_> {
     }
 }
 
-fn ends(effect: Effect) -> Option<[f64; 2]> {
-    effect.interval.map(|EffectInterval { low, high }| [low, high])
+fn ends(effect: Estimate<f64>) -> Option<[f64; 2]> {
+    effect.interval().map(Interval::ends)
 }
 
 struct Tests<'a>(&'a [NamedTest]);

@@ -1,6 +1,6 @@
 //! The table of a comparison, in 80 columns.
 
-use fizeau_metrics::{Answer, ComparedFigure, Effect, Tested};
+use fizeau_metrics::{Answer, ComparedFigure, Estimate, Tested};
 
 use super::{ComparisonView, WIDTH, p_value};
 use crate::number::number;
@@ -86,11 +86,11 @@ pub(crate) fn change(tested: &Tested) -> (String, String) {
     let decimals = decimals(effect, factor);
     // Adding zero makes what is rounded to a negative zero positive.
     let signed = |value: f64| format!("{:+.decimals$}", round(value * factor, decimals));
-    let interval = effect.interval.map_or_else(
+    let interval = effect.interval().map_or_else(
         || "-".to_owned(),
         |interval| format!("{} to {}", signed(interval.low), signed(interval.high)),
     );
-    (format!("{}{unit}", signed(effect.estimate)), interval)
+    (format!("{}{unit}", signed(effect.value())), interval)
 }
 
 fn round(value: f64, decimals: usize) -> f64 {
@@ -100,17 +100,18 @@ fn round(value: f64, decimals: usize) -> f64 {
 
 /// Two digits of how far the interval reaches, or of the difference where there is none; and where zero is not within it, one
 /// digit of the difference at least, so that it is not shown as none.
-fn decimals(effect: Effect, factor: f64) -> usize {
-    let reach = effect.interval.map_or(effect.estimate, |interval| interval.high - interval.low);
+fn decimals(effect: Estimate<f64>, factor: f64) -> usize {
+    let reach =
+        effect.interval().map_or_else(|| effect.value(), |interval| interval.high - interval.low);
     let by_reach = match (reach * factor).abs() {
         reach if reach >= 20.0 => 0,
         reach if reach >= 2.0 => 1,
         _ => 2,
     };
-    if effect.interval.is_some_and(|interval| interval.low <= 0.0 && 0.0 <= interval.high) {
+    if effect.interval().is_some_and(|interval| interval.low <= 0.0 && 0.0 <= interval.high) {
         return by_reach;
     }
-    let size = (effect.estimate * factor).abs();
+    let size = (effect.value() * factor).abs();
     let needed = (0..=MOST_DECIMALS).find(|decimals| round(size, *decimals) > 0.0);
     needed.map_or(by_reach, |needed| needed.max(by_reach))
 }

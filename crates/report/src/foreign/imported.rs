@@ -69,7 +69,9 @@ pub struct ImportedLoad {
 
 impl ImportedLoad {
     /// That of a tool which writes a rate or a cap where it has one: without both it is not known.
-    pub(super) const fn told(requests_per_s: Option<PerSec>, max_in_flight: Option<u32>) -> Self {
+    pub(super) fn told(rate: Option<f64>, cap: Option<u64>) -> Self {
+        let requests_per_s = rate.filter(|rate| *rate > 0.0 && rate.is_finite()).map(PerSec::new);
+        let max_in_flight = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
         let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
         Self { requests_per_s, max_in_flight, is_unknown }
     }
@@ -133,6 +135,22 @@ impl NotKnown {
 }
 
 impl ImportedLevel {
+    /// One of which nothing but its record is known yet.
+    pub(super) fn of(source: ImportedSource, record: String) -> Self {
+        Self {
+            source,
+            load: ImportedLoad::default(),
+            about: ImportedAbout::default(),
+            counts: ImportedCounts::default(),
+            figures: BTreeMap::new(),
+            greatest_for_p99: Vec::new(),
+            caveats: Vec::new(),
+            not_known: Vec::new(),
+            record,
+            tapes: Vec::new(),
+        }
+    }
+
     /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, as if
     /// all had left at once. [`ImportedLevel::load_words`] says where it is not known.
     #[must_use]

@@ -98,7 +98,7 @@ pub(crate) fn over(goal: &Goal, runs: &[Figure]) -> Option<Figure> {
 fn mean(runs: impl Iterator<Item = Estimate>) -> Option<Estimate> {
     let values: Vec<f64> = runs.map(|run| run.value()).collect();
     let found = mean_of_runs(&values, Confidence::P95)?;
-    Estimate::new(found.value, found.interval.low, found.interval.high).ok()
+    Estimate::new(found.value(), found.low(), found.high()).ok()
 }
 
 /// The median, between the least and the greatest: one of the values themselves, of an even number the worse of the two in the

@@ -222,7 +222,7 @@ pub(super) fn ends<T>(
     shown: impl Fn(T) -> String,
 ) -> String {
     match interval {
-        Some(Support::Known(Interval { low, high })) => {
+        Some(Support::Known(Interval { low, high, .. })) => {
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(Support::NotSupported { needs, .. }) => format!("  [needs {needs}]"),

@@ -56,7 +56,7 @@ impl CostFigure {
         let value = under(rate).filter(|value| *value > 0.0)?;
         let ends = interval.and_then(|ends| Some((under(ends.high)?, under(ends.low)?)));
         let ends = ends.filter(|(low, high)| (0.0..=value).contains(low) && *high >= value);
-        Some(Self { value, interval: ends.map(|(low, high)| Interval { low, high }) })
+        Some(Self { value, interval: ends.map(|(low, high)| Interval::p95(low, high)) })
     }
 
     /// Dollars, with the digits that the interval supports; small ones without one with those that count.
@@ -68,8 +68,7 @@ impl CostFigure {
     }
 
     fn times(self, by: f64) -> Self {
-        let interval = self.interval;
-        let interval = interval.map(|ends| Interval { low: ends.low * by, high: ends.high * by });
+        let interval = self.interval.map(|ends| ends.map(|end| end * by));
         Self { value: self.value * by, interval }
     }
 }

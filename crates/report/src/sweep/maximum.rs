@@ -54,7 +54,7 @@ impl Runs<'_> {
             result.outcome.measured = Some(estimate.value());
             let (low, high) = (estimate.low(), estimate.high());
             let is_interval = ends == Ends::Interval;
-            result.outcome.interval = is_interval.then_some(Interval { low, high });
+            result.outcome.interval = is_interval.then_some(Interval::p95(low, high));
             result.over_runs = over_runs;
         }
         result

@@ -76,7 +76,7 @@ impl Repeats {
     pub(crate) fn mean(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<Over> {
         let values: Vec<f64> = self.compared().map(figure).collect::<Option<_>>()?;
         let found = mean_of_runs(&values, Confidence::P95)?;
-        Some(Over { mean: found.value, half_width: found.interval.high - found.value })
+        Some(Over { mean: found.value(), half_width: found.high() - found.value() })
     }
 
     /// The median and the range of a percentile of latencies, as goals have it.

@@ -168,7 +168,7 @@ fn a_probe_is_shown_and_is_no_part_of_other_results() {
     };
     let (beside, alone) = (result(&[&tapes[0], &probe, &lost]), result(&[&tapes[0]]));
     assert_eq!(beside.block(), alone.block());
-    let json = |of: &VllmResult| of.to_json().unwrap();
+    let json = |of: &VllmResult| of.to_json();
     let latency = tapes[0].last_output().unwrap().since(Stamp::EPOCH).unwrap().as_millis_f64();
     let figures = format!(
         "\"rtfx\":0.0,\"probe_completed\":1,\"probe_failed\":1,\"probe_median_e2el_ms\":{latency},\

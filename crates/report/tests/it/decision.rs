@@ -13,7 +13,7 @@ use crate::sample;
 
 /// A p99 in ms with an interval of `half` to both sides.
 fn p99(ms: f64, half: f64) -> Distribution {
-    let ends = Interval { low: Millis::new(ms - half), high: Millis::new(ms + half) };
+    let ends = Interval::p95(Millis::new(ms - half), Millis::new(ms + half));
     let interval = (half > 0.0).then_some(Support::Known(ends));
     Distribution {
         n: 1_000,

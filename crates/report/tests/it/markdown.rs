@@ -1,7 +1,7 @@
 //! Markdown and JUnit's XML, with everything foreign in them hostile.
 
 use fizeau_metrics::{
-    ComparisonSettings, ComparisonTable, EffectInterval, Figure, FigureChoice, IntervalFigure,
+    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure,
 };
 use fizeau_report::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, Markdown, ReportSink,
@@ -78,7 +78,7 @@ fn assert_inert(text: &str) {
 /// A side whose p50 TTFT is `ms` give or take 1, and whose rate is 100 give or take 50.
 fn side(ms: f64) -> [IntervalFigure; 2] {
     let of = |figure, value: f64, reach: f64| {
-        let interval = Some(EffectInterval { low: value - reach, high: value + reach });
+        let interval = Some(Interval::p95(value - reach, value + reach));
         IntervalFigure { figure, value, interval, n: 100 }
     };
     [of(Figure::P50_TTFT, ms, 1.0), of(Figure::OUTPUT_TPS, 100.0, 50.0)]

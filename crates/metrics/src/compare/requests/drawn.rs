@@ -1,8 +1,8 @@
 //! The figure of a series, and of the series drawn again.
 
 use super::column::{Series, What};
-use crate::stats::{BlockLength, Ranked, Resampling};
-use crate::{Autocorrelation, BlockKind, PercentileRule, RandomBits, ResampleSeed};
+use crate::stats::{Ranked, Resampling, block_length};
+use crate::{Autocorrelation, PercentileRule, RandomBits, ResampleSeed};
 
 /// A series with its figure.
 #[derive(Debug)]
@@ -76,10 +76,10 @@ const TIMES: f64 = 10.0;
 const LEAST_BLOCKS: f64 = 10.0;
 
 /// How long the blocks of a series are that hangs together as `influences` do, the one that does so longest.
-fn block_length(influences: &[Vec<f64>]) -> f64 {
+fn longest_block(influences: &[Vec<f64>]) -> f64 {
     let of = |series: &Vec<f64>| {
         let time = Autocorrelation::of(series).map_or(1.0, Autocorrelation::inflation);
-        BlockLength::Auto.of(series, BlockKind::Stationary).max(TIMES * time)
+        block_length(series).max(TIMES * time)
     };
     let longest = influences.iter().map(of).fold(1.0, f64::max);
     let n = influences.first().map_or(0, Vec::len) as f64;
@@ -95,9 +95,9 @@ pub(super) fn of_pairs(
 ) -> StandardError {
     let (of_a, of_b) = (a.influence(), b.influence());
     let apart = of_a.iter().zip(&of_b).map(|(a, b)| b - a).collect();
-    let length = block_length(&[of_a, of_b, apart]);
+    let length = longest_block(&[of_a, of_b, apart]);
     let n = a.n();
-    let resampling = Resampling::new(n, BlockKind::Stationary, length);
+    let resampling = Resampling::new(n, length);
     let mut bits = RandomBits::new(seed);
     let mut times = vec![0; n];
     let differences = (0..resamples).map(|_| {
@@ -118,8 +118,8 @@ pub(super) fn of_sides(
     let mut bits = RandomBits::new(seed);
     let mut side = |figured: &Figured| {
         let n = figured.n();
-        let length = block_length(&[figured.influence()]);
-        let resampling = Resampling::new(n, BlockKind::Stationary, length);
+        let length = longest_block(&[figured.influence()]);
+        let resampling = Resampling::new(n, length);
         let mut times = vec![0; n];
         let figures = (0..resamples).map(|_| {
             draw(&resampling, &mut bits, &mut times);

@@ -1,18 +1,20 @@
 //! One figure of two runs, tested.
 
+use fizeau_core::{Confidence, Estimate};
+
 use super::Missing;
 use super::column::{Both, What};
 use super::drawn::{Figured, StandardError, of_pairs, of_sides};
+use crate::Autocorrelation;
 use crate::compare::detectable::least_noncentrality;
 use crate::compare::ranks::Ranks;
 use crate::compare::student::{normal_above, normal_quantile, student_quantile, student_two_sided};
 use crate::compare::table::share_of;
 use crate::compare::{
-    Alpha, ComparisonSettings, ComparisonTest, Effect, EffectInterval, EffectKind, EffectSize,
-    NamedTest, PValue, Sides, Tested, Untested,
+    Alpha, ComparisonSettings, ComparisonTest, EffectKind, EffectSize, NamedTest, PValue, Sides,
+    Tested, Untested,
 };
 use crate::stats::least_for_percentile;
-use crate::{Autocorrelation, Confidence};
 
 /// A figure of both runs that can be tested.
 #[derive(Debug)]
@@ -95,9 +97,9 @@ impl Compared {
         let decides = NamedTest { test: ComparisonTest::BlockBootstrap, p };
         let interval = moves.then(|| {
             let reach = student_quantile(settings.alpha.tail(), standard.df) * standard.error;
-            EffectInterval { low: estimate - reach, high: estimate + reach }
+            settings.alpha.interval(estimate - reach, estimate + reach)
         });
-        let difference = Effect { estimate, interval };
+        let difference = Estimate::widened(estimate, interval);
         let detectable = moves
             .then(|| least_noncentrality(within, standard.df, settings.power) * standard.error);
         let share = |least: f64| Some(least / self.a.value.abs()).filter(|share| share.is_finite());
@@ -132,14 +134,10 @@ impl Compared {
         };
         let inflation = self.rank_inflation();
         let plain = sides.cliffs_delta(alpha);
-        let stretch = |end: f64| {
-            (plain.estimate + (end - plain.estimate) * inflation.sqrt()).clamp(-1.0, 1.0)
-        };
-        let interval = plain.interval.map(|interval| EffectInterval {
-            low: stretch(interval.low),
-            high: stretch(interval.high),
-        });
-        let effect = Effect { estimate: plain.estimate, interval };
+        let stretch =
+            |end: f64| (plain.value() + (end - plain.value()) * inflation.sqrt()).clamp(-1.0, 1.0);
+        let interval = plain.interval().map(|interval| interval.map(stretch));
+        let effect = Estimate::widened(plain.value(), interval);
         let effect = EffectSize { kind: EffectKind::CliffsDelta, effect };
         let test = (!self.is_paired).then(|| {
             let deviation = normal_quantile(sides.mann_whitney().p.get() / 2.0) / inflation.sqrt();

@@ -1,11 +1,11 @@
 //! Rates in the measured part of a level.
 
-use fizeau_core::{Nanos, PerSec, Seconds, Stamp};
+use fizeau_core::{Interval, Nanos, PerSec, Seconds, Stamp};
 
 use crate::level::slots::Slots;
 use crate::level::uncertainty::per_second;
 use crate::series::Sent;
-use crate::{BatchMeans, Bounds, Interval, Support, TimeSpan, TokenCells};
+use crate::{BatchMeans, Support, TimeSpan, TokenCells};
 
 /// Rates in a window: of what came in it, whenever it was sent.
 ///
@@ -91,10 +91,5 @@ impl Part {
 /// The interval moved to `rate`: tokens do not come quite evenly, so that the slots' mean differs a little.
 fn around(found: BatchMeans, rate: f64) -> BatchMeans {
     let moved = rate - found.mean;
-    let Bounds { low, high, confidence } = found.interval;
-    BatchMeans {
-        mean: rate,
-        interval: Bounds { low: low + moved, high: high + moved, confidence },
-        ..found
-    }
+    BatchMeans { mean: rate, interval: found.interval.map(|end| end + moved), ..found }
 }

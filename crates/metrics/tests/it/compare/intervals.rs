@@ -1,15 +1,15 @@
 //! Figures of which no more is known than their intervals.
 
 use fizeau_metrics::{
-    Answer, Basis, ComparisonSettings, ComparisonTable, ComparisonTest, EffectInterval, Figure,
-    FigureChoice, IntervalFigure, Side, Untested,
+    Answer, Basis, ComparisonSettings, ComparisonTable, ComparisonTest, Figure, FigureChoice,
+    Interval, IntervalFigure, Side, Untested,
 };
 use proptest::prelude::*;
 
 use crate::cases;
 
 fn of(figure: Figure, value: f64, below: f64, above: f64) -> IntervalFigure {
-    let interval = Some(EffectInterval { low: value - below, high: value + above });
+    let interval = Some(Interval::p95(value - below, value + above));
     IntervalFigure { figure, value, interval, n: 200 }
 }
 
@@ -28,7 +28,7 @@ fn the_interval_and_p_are_those_of_the_method() {
     assert_eq!(table.basis, Basis::Intervals);
     let tested = table.rows[0].tested.as_ref().unwrap();
     assert_eq!(tested.tests[0].test, ComparisonTest::Intervals);
-    let interval = tested.difference.interval.unwrap();
+    let interval = tested.difference.interval().unwrap();
     assert!((interval.low - 5.0).abs() < 1e-6, "{interval:?}");
     assert!((interval.high - (10.0 + 5_f64.sqrt())).abs() < 1e-6, "{interval:?}");
     // 2 P(Z > 3.9199), of a table of the normal distribution.
@@ -68,7 +68,7 @@ proptest! {
         };
         let there = ComparisonTable::of_intervals(&[baseline], &[candidate], &settings);
         let back = ComparisonTable::of_intervals(&[candidate], &[baseline], &settings);
-        let interval = there.rows[0].tested.as_ref().unwrap().difference.interval.unwrap();
+        let interval = there.rows[0].tested.as_ref().unwrap().difference.interval().unwrap();
         let answer = there.rows[0].answer().unwrap();
         let expected = match (interval.low > 0.0, interval.high < 0.0) {
             (true, _) => Answer::Better,

@@ -141,7 +141,7 @@ fn the_rate_of_an_open_loop_has_an_interval_as_narrow_as_its_schedule() {
         let mut one = || run(&scaled(&series(&mut bits, 400, 0.0), 24.0));
         let table = ComparisonTable::of_requests(&one(), &one(), Pairing::ByNumber, &settings);
         let tested = table.rows[0].tested.as_ref().unwrap();
-        let interval = tested.relative.unwrap().interval.unwrap();
+        let interval = tested.relative.unwrap().interval().unwrap();
         assert!(interval.high - interval.low < 0.5, "{interval:?}");
         found += u32::from(tested.p().unwrap().get() <= 0.05);
     }
@@ -186,8 +186,8 @@ fn partners_show_a_difference_that_strangers_hide() {
     let (close, wide) = (row(&paired), row(&apart));
     assert!(close.detectable.unwrap() < wide.detectable.unwrap());
     let shift = close.relative.unwrap();
-    assert!((shift.estimate - 0.01).abs() < 1e-6, "{shift:?}");
-    assert!(shift.interval.is_some_and(|ends| ends.low < 0.01 && 0.01 < ends.high));
+    assert!((shift.value() - 0.01).abs() < 1e-6, "{shift:?}");
+    assert!(shift.interval().is_some_and(|ends| ends.low < 0.01 && 0.01 < ends.high));
     let tests = |tested: &Tested| tested.tests.iter().map(|test| test.test).collect::<Vec<_>>();
     assert_eq!(tests(&close), [ComparisonTest::BlockBootstrap]);
     assert_eq!(tests(&wide), [ComparisonTest::BlockBootstrap, ComparisonTest::MannWhitney]);
@@ -277,7 +277,7 @@ proptest! {
         let (forth, back) = (compare(&a, &b), compare(&b, &a));
         for (one, other) in forth.rows.iter().zip(&back.rows) {
             let (Ok(one), Ok(other)) = (&one.tested, &other.tested) else { continue };
-            prop_assert!((one.difference.estimate + other.difference.estimate).abs() < 1e-9);
+            prop_assert!((one.difference.value() + other.difference.value()).abs() < 1e-9);
             prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-9);
         }
         let again = compare(&scaled(&a, 3.0), &scaled(&b, 3.0));

@@ -49,7 +49,7 @@ proptest! {
         for (one, other) in forth.rows.iter().zip(&back.rows) {
             prop_assert_eq!(one.answer(), mirrored(other.answer()));
             let (one, other) = (one.tested.as_ref().unwrap(), other.tested.as_ref().unwrap());
-            prop_assert!((one.difference.estimate + other.difference.estimate).abs() < 1e-9);
+            prop_assert!((one.difference.value() + other.difference.value()).abs() < 1e-9);
             prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-9);
         }
     }
@@ -65,7 +65,7 @@ proptest! {
             let (one, other) = (one.tested.as_ref().unwrap(), other.tested.as_ref().unwrap());
             prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-9);
             let shares = (one.relative.unwrap(), other.relative.unwrap());
-            prop_assert!((shares.0.estimate - shares.1.estimate).abs() < 1e-9);
+            prop_assert!((shares.0.value() - shares.1.value()).abs() < 1e-9);
         }
     }
 }
@@ -100,7 +100,7 @@ fn the_t_test_decides_and_holm_corrects() {
     assert_eq!(ttft.tests[1].p.get(), 1.0 / 16.0);
     // The least of three p-values.
     assert_eq!(ttft.decision.unwrap().adjusted.get(), raw * 3.0);
-    assert!(ttft.relative_detectable.unwrap() > 0.0 && ttft.effect.unwrap().effect.estimate < 0.0);
+    assert!(ttft.relative_detectable.unwrap() > 0.0 && ttft.effect.unwrap().effect.value() < 0.0);
 }
 
 #[test]

@@ -2,76 +2,19 @@
 
 use fizeau_core::{Millis, Nanos};
 use fizeau_metrics::{
-    BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap, BootstrapError, Bounds,
-    Confidence, Distribution, Interval, IntervalMethod, Percent, PercentileRule, RandomBits,
-    ResampleSeed, Support,
+    BatchMeans, BatchMeansError, Confidence, Distribution, Interval, RandomBits, ResampleSeed,
+    Support,
 };
 
 use super::autoregressive;
 
-/// Runs to judge by: the share found is then within 0.05 of a coverage of 0.95 all but once in a thousand times. Blocks make
-/// intervals a little too narrow where values hang together and runs are short, so theirs may be 0.03 further down.
+/// Runs to judge by: the share found is then within 0.05 of a coverage of 0.95 all but once in a thousand times.
 const RUNS: u64 = 200;
 
 /// The share of runs whose interval encloses `truth`.
-fn coverage(truth: f64, interval: impl Fn(u64) -> Bounds) -> f64 {
-    let encloses = |bounds: &Bounds| bounds.low <= truth && truth <= bounds.high;
+fn coverage(truth: f64, interval: impl Fn(u64) -> Interval<f64>) -> f64 {
+    let encloses = |found: &Interval<f64>| found.low <= truth && truth <= found.high;
     (0..RUNS).map(interval).filter(encloses).count() as f64 / RUNS as f64
-}
-
-fn bootstrap(run: u64) -> Bootstrap {
-    Bootstrap { resamples: 200, ..Bootstrap::new(ResampleSeed(run)) }
-}
-
-fn mean(values: &mut [f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-#[test]
-fn an_interval_of_a_mean_encloses_it_as_often_as_it_says() {
-    for (phi, n) in [(0.0, 300), (0.6, 600)] {
-        for (kind, method) in [
-            (BlockKind::Stationary, IntervalMethod::Percentile),
-            (BlockKind::Moving, IntervalMethod::Percentile),
-            (BlockKind::Stationary, IntervalMethod::BiasCorrected),
-        ] {
-            let share = coverage(0.0, |run| {
-                let bootstrap = Bootstrap { kind, method, ..bootstrap(run) };
-                let found = bootstrap.statistic(&autoregressive(n, phi, run), mean);
-                found.unwrap().known().unwrap().interval
-            });
-            assert!((0.87..=0.99).contains(&share), "{phi} {kind:?} {method:?}: {share}");
-        }
-    }
-}
-
-/// What blocks are for: with independent draws the interval is far too narrow.
-#[test]
-fn without_blocks_dependence_is_missed() {
-    let length = BlockLength::Requests(1);
-    let share = coverage(0.0, |run| {
-        let bootstrap = Bootstrap { length, ..bootstrap(run) };
-        let found = bootstrap.statistic(&autoregressive(300, 0.6, run), mean);
-        found.unwrap().known().unwrap().interval
-    });
-    assert!(share < 0.8, "{share}");
-}
-
-/// The 90th percentile of the normal distribution is 1.2816 deviations above the mean.
-#[test]
-fn an_interval_of_a_percentile_encloses_it_as_often_as_it_says() {
-    for (phi, n) in [(0.0f64, 400), (0.6, 1_000)] {
-        let truth = 1.281_551_565_6 / (1.0 - phi * phi).sqrt();
-        for kind in [BlockKind::Stationary, BlockKind::Moving] {
-            let share = coverage(truth, |run| {
-                let bootstrap = Bootstrap { kind, ..bootstrap(run) };
-                let values = autoregressive(n, phi, 1_000 + run);
-                let found = bootstrap.percentile(&values, Percent::P90, PercentileRule::Linear);
-                found.unwrap().known().unwrap().interval
-            });
-            assert!((0.87..=0.99).contains(&share), "{phi} {kind:?}: {share}");
-        }
-    }
 }
 
 #[test]
@@ -105,24 +48,6 @@ fn an_interval_of_a_rate_encloses_it_as_often_as_it_says() {
 
 #[test]
 fn a_sample_that_is_too_small_is_said_to_be() {
-    let linear = PercentileRule::Linear;
-    let needs = |values: &[f64], percent| match bootstrap(1).percentile(values, percent, linear) {
-        Ok(Support::NotSupported { needs, has }) => {
-            assert_eq!(has, values.len() as u64);
-            Some(needs)
-        }
-        Ok(Support::Known(_)) => None,
-        Err(error) => panic!("{error}"),
-    };
-    assert_eq!(needs(&[], Percent::P99), Some(368));
-    assert_eq!(needs(&autoregressive(367, 0.0, 1), Percent::P99), Some(368));
-    assert_eq!(needs(&autoregressive(5, 0.0, 1), Percent::P50), Some(6));
-    let hanging_together = needs(&autoregressive(100, 0.95, 1), Percent::P90).unwrap();
-    assert!(hanging_together > 100, "{hanging_together}");
-    assert_eq!(needs(&autoregressive(1_000, 0.0, 1), Percent::P99), None);
-
-    let short = bootstrap(1).statistic(&[1.0; 9], mean);
-    assert_eq!(short, Ok(Support::NotSupported { needs: 10, has: 9 }));
     let batches = BatchMeans::of(&[1.0; 29], Confidence::P95);
     assert_eq!(batches, Ok(Support::NotSupported { needs: 30, has: 29 }));
     let events = [(Nanos::from_secs(1), 1); 3];
@@ -133,15 +58,6 @@ fn a_sample_that_is_too_small_is_said_to_be() {
 #[test]
 fn equal_values_have_an_interval_without_width() {
     let same = [7.0; 500];
-    for method in [IntervalMethod::Percentile, IntervalMethod::BiasCorrected] {
-        let bootstrap = Bootstrap { method, ..bootstrap(1) };
-        let p99 = bootstrap.percentile(&same, Percent::P99, PercentileRule::Linear);
-        let mean = bootstrap.statistic(&same, mean);
-        for found in [p99, mean] {
-            let found = found.unwrap().known().unwrap();
-            assert_eq!((found.value, found.interval.low, found.interval.high), (7.0, 7.0, 7.0));
-        }
-    }
     let found = BatchMeans::of(&same, Confidence::P95).unwrap().known().unwrap();
     assert_eq!((found.autocorrelation, found.effective_n), (None, 500.0));
     assert_eq!((found.interval.low, found.interval.high), (7.0, 7.0));
@@ -149,43 +65,12 @@ fn equal_values_have_an_interval_without_width() {
 
 #[test]
 fn bad_input_is_refused_by_name() {
-    let not_finite = Err(BootstrapError::NotFinite { index: 1 });
-    assert_eq!(bootstrap(1).statistic(&[1.0, f64::NAN], mean), not_finite);
-    let of = |bootstrap: Bootstrap, percent| {
-        let percent = Percent::new(percent).unwrap();
-        bootstrap.percentile(&[1.0; 50], percent, PercentileRule::Linear)
-    };
-    assert_eq!(of(bootstrap(1), 100.0), Err(BootstrapError::Extreme));
-    let none = Bootstrap { resamples: 0, ..bootstrap(1) };
-    assert_eq!(of(none, 50.0), Err(BootstrapError::NoResamples));
-    let length = BlockLength::Requests(26);
-    let skew = Bootstrap { length, method: IntervalMethod::BiasCorrected, ..bootstrap(1) };
-    let one_block = BootstrapError::OneBlock { length: 26, n: 50 };
-    assert_eq!(of(skew, 50.0), Err(one_block));
-    assert_eq!(skew.statistic(&[1.0; 50], mean), Err(one_block));
-    let nan = bootstrap(1).statistic(&[1.0; 50], |_| f64::NAN);
-    assert_eq!(nan, Err(BootstrapError::Statistic));
     let rate = |at, duration| {
         let (at, duration) = (Nanos::from_secs(at), Nanos::from_secs(duration));
         BatchMeans::of_rate(&[(at, 1)], duration, Confidence::P95)
     };
     assert_eq!(rate(3, 2), Err(BatchMeansError::PastTheEnd { index: 0 }));
     assert_eq!(rate(0, 0), Err(BatchMeansError::NoDuration));
-}
-
-#[test]
-fn the_same_seed_gives_the_same_interval() {
-    let values = autoregressive(500, 0.5, 1);
-    let of = |seed| {
-        let found = Bootstrap::new(ResampleSeed(seed)).percentile(
-            &values,
-            Percent::P90,
-            PercentileRule::Linear,
-        );
-        found.unwrap().known().unwrap().interval
-    };
-    assert_eq!(of(1), of(1));
-    assert_ne!(of(1), of(2));
 }
 
 /// How many of 200 intervals of the mean, the p50, the p90 and the p99 are shown, and how many of those enclose the truth:
@@ -276,24 +161,4 @@ fn intervals_of_independent_values_are_far_too_narrow_for_a_series() {
     };
     let (plain, series) = (share(Distribution::of), share(Distribution::of_series));
     assert!(plain < 0.6 && series > 0.88, "{plain} and {series}");
-}
-
-/// Both ways to an interval of a percentile agree: ranks of as many values as the series is worth, and the bootstrap.
-#[test]
-fn intervals_of_percentiles_are_as_wide_as_the_bootstraps() {
-    for (phi, percent) in [(0.0, Percent::P50), (0.5, Percent::P90), (0.8, Percent::P50)] {
-        let (mut ranks, mut drawn) = (0.0, 0.0);
-        for run in 0..20 {
-            let values: Vec<f64> =
-                autoregressive(1_500, phi, run).iter().map(|v| v + 50.0).collect();
-            let series = Distribution::of_series(values.iter().copied().map(Millis::new));
-            let quantile = if percent == Percent::P50 { series.p50 } else { series.p90 };
-            let interval = quantile.interval().unwrap();
-            ranks += interval.high.get() - interval.low.get();
-            let found = bootstrap(run).percentile(&values, percent, PercentileRule::Linear);
-            let bounds = found.unwrap().known().unwrap().interval;
-            drawn += bounds.high - bounds.low;
-        }
-        assert!((0.8..1.3).contains(&(ranks / drawn)), "{phi}: {ranks} against {drawn}");
-    }
 }

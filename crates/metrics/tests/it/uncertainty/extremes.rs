@@ -1,9 +1,6 @@
 //! Values at the ends of what there is: all equal, two of them, huge, tiny.
 
-use fizeau_metrics::{
-    Autocorrelation, BatchMeans, BlockKind, Bootstrap, Confidence, Distribution, IntervalMethod,
-    Percent, PercentileRule, ResampleSeed, Support,
-};
+use fizeau_metrics::{Autocorrelation, BatchMeans, Confidence, Distribution, Support};
 use proptest::prelude::*;
 
 use crate::cases;
@@ -53,22 +50,6 @@ proptest! {
         if let Some(found) = Autocorrelation::of(&values) {
             let is_finite = found.lag1.is_finite() && found.time.is_finite();
             prop_assert!(is_finite && found.effective_n() > 0.0, "{found:?}");
-        }
-        for (kind, method) in [
-            (BlockKind::Stationary, IntervalMethod::Percentile),
-            (BlockKind::Moving, IntervalMethod::BiasCorrected),
-        ] {
-            let bootstrap = Bootstrap { kind, method, resamples: 50, ..Bootstrap::new(ResampleSeed(1)) };
-            let found = bootstrap.percentile(&values, Percent::P50, PercentileRule::Linear);
-            if let Ok(Support::Known(found)) = found {
-                let ends = [found.value, found.interval.low, found.interval.high];
-                prop_assert!(ends.iter().all(|x| x.is_finite()) && ends[1] <= ends[2], "{found:?}");
-            }
-            let mean = |values: &mut [f64]| values.iter().sum::<f64>() / values.len() as f64;
-            if let Ok(Support::Known(found)) = bootstrap.statistic(&values, mean) {
-                let ends = [found.value, found.interval.low, found.interval.high];
-                prop_assert!(ends.iter().all(|x| x.is_finite()) && ends[1] <= ends[2], "{found:?}");
-            }
         }
     }
 }

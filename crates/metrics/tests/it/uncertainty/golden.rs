@@ -1,8 +1,7 @@
 //! Agreement with numpy, SciPy and arch.
 
 use fizeau_metrics::{
-    Autocorrelation, BatchMeans, BlockLength, Bootstrap, Bounds, Confidence, IntervalMethod,
-    Percent, PercentileRule, ResampleSeed, percentiles,
+    Autocorrelation, BatchMeans, Confidence, Percent, PercentileRule, percentiles,
 };
 use serde_json::Value;
 
@@ -42,35 +41,6 @@ fn autocorrelation_is_that_of_emcee() {
         assert!(close(found.lag1, "lag1") && close(found.time, "time"), "{name} {found:?}");
         assert!(found.effective_n() <= values.len() as f64);
     });
-}
-
-fn mean(values: &mut [f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn assert_near(found: Bounds, golden: &[f64], within: f64) {
-    let off = (found.low - golden[0]).abs().max((found.high - golden[1]).abs());
-    assert!(off < within, "{found:?} against {golden:?}");
-}
-
-/// Independent values: SciPy draws each value by itself. 20,000 resamples leave an end of these intervals, about 2 (mean)
-/// and 4.6 (p90) wide, uncertain by under 1 % of the width; p90s fall on few values, so that an end may jump.
-#[test]
-fn intervals_of_independent_values_are_those_of_scipy() {
-    let goldens = goldens();
-    let values = floats(&goldens["series"]["independent"]["values"]);
-    let methods =
-        [("percentile", IntervalMethod::Percentile), ("BCa", IntervalMethod::BiasCorrected)];
-    for (name, method) in methods {
-        let length = BlockLength::Requests(1);
-        let bootstrap = Bootstrap { method, length, ..Bootstrap::new(ResampleSeed(4)) };
-        let golden = |statistic| floats(&goldens["bootstrap"][format!("{statistic} {name}")]);
-        let found = Bootstrap { resamples: 4_000, ..bootstrap }.statistic(&values, mean);
-        assert_near(found.unwrap().known().unwrap().interval, &golden("mean"), 0.06);
-        let many = Bootstrap { resamples: 20_000, ..bootstrap };
-        let found = many.percentile(&values, Percent::P90, PercentileRule::Linear);
-        assert_near(found.unwrap().known().unwrap().interval, &golden("p90"), 0.12);
-    }
 }
 
 /// Student's quantiles, as the width of the interval shows them: batches of one value each at 30 values.

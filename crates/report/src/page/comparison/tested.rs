@@ -129,7 +129,7 @@ fn alike(label: &str, mut at: Vec<(&str, &TestedFigure)>) -> String {
         none if none.is_empty() => String::new(),
         loads => format!(" at {loads}"),
     };
-    let size = |one: &TestedFigure| one.relative.unwrap_or(one.difference).estimate.abs();
+    let size = |one: &TestedFigure| one.relative.unwrap_or(one.difference).value().abs();
     at.sort_by(|a, b| size(a.1).total_cmp(&size(b.1)));
     let change = match &*at {
         [(_, only)] => match interval(only) {

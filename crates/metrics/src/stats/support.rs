@@ -1,6 +1,4 @@
-//! A figure with its interval, or how much more it would take.
-
-use super::Confidence;
+//! What a sample supports, or how much more it would take.
 
 /// Something that a sample supports, or how large a sample it would take.
 ///
@@ -47,39 +45,5 @@ impl<T> Support<T> {
             Self::Known(known) => Support::Known(change(known)),
             Self::NotSupported { needs, has } => Support::NotSupported { needs, has },
         }
-    }
-}
-
-/// A figure and its interval, both in the unit of the sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The figure itself, from the whole sample.
-    pub value: f64,
-    /// Where the true one lies.
-    pub interval: Bounds,
-}
-
-/// A confidence interval, in the unit of the sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
-    /// Its lower end.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-    /// How often such an interval encloses the truth.
-    pub confidence: Confidence,
-}
-
-impl Bounds {
-    /// Half the width over the size of `value`, which is what "to within 2 %" is about; none at a value of zero.
-    ///
-    /// ```
-    /// use fizeau_metrics::{Bounds, Confidence};
-    /// let bounds = Bounds { low: 98.0, high: 102.0, confidence: Confidence::P95 };
-    /// assert_eq!(bounds.relative_half_width(100.0), Some(0.02));
-    /// ```
-    #[must_use]
-    pub fn relative_half_width(self, value: f64) -> Option<f64> {
-        Some((self.high - self.low) / 2.0 / value.abs()).filter(|width| width.is_finite())
     }
 }
