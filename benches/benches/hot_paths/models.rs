@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use criterion::{BatchSize, Criterion, Throughput};
-use fizeau::core::{LevelLoad, Tokens};
+use fizeau::core::LevelLoad;
+use fizeau::core::Tokens;
 use fizeau::experiment::{Sweep, SweepSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::pareto::{Direction, frontier};

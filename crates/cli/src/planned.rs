@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use fizeau::core::{LevelLoad, PerSec};
-use fizeau::harness::{LevelRole, RunRecord, StoredLevel, level_folder};
+use fizeau::core::LevelLoad;
+use fizeau::core::PerSec;
+use fizeau::record::{LevelRole, RunRecord, StoredLevel, level_folder};
 
 /// What a stored level was to be.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,10 +7,8 @@ use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
-use crate::sweep::{LevelAsk, LevelSize};
-
 pub use judge::Judgement;
-pub use spec::{LoadSearchError, LoadSearchSpec};
+pub use spec::{LoadKind, LoadSearchError, LoadSearchSpec};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with
 /// [`Sweep::level`](crate::Sweep::level).

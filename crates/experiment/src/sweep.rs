@@ -6,12 +6,13 @@ mod stop;
 
 use std::sync::Arc;
 
-use fizeau_core::{LevelLoad, Nanos};
-use fizeau_harness::{
-    DriveError, FolderError, LevelDocument, LevelPlan, LevelRole, LevelRun, Load, Measure, Notice,
-    Observer, PlannedArrivals, PlannedLevel, RunFolder, level_folder,
-};
+use fizeau_core::LevelLoad;
+use fizeau_core::Nanos;
+use fizeau_harness::{DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
+use fizeau_record::{
+    FolderError, LevelDocument, LevelPlan, LevelRole, PlannedArrivals, RunFolder, level_folder,
+};
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
 };

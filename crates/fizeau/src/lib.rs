@@ -27,9 +27,10 @@
 //! ```
 //! use std::num::NonZeroU32;
 //!
-//! use fizeau::core::{LevelLoad, Tokens};
+//! use fizeau::core::Tokens;
 //! use fizeau::experiment::{Sweep, SweepSpec};
 //! use fizeau::harness::{Cancel, Rig, SelfWatch};
+//! use fizeau::core::LevelLoad;
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!

@@ -57,7 +57,6 @@ mod apart;
 mod cancel;
 mod crew;
 mod drive;
-mod folder;
 mod headroom;
 mod host;
 mod in_flight;
@@ -68,15 +67,12 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
-mod stored;
-mod sweep;
 mod until;
 
 pub use apart::on_own_thread;
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};
 pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
-pub use folder::{FolderError, RunFolder, TapeFile};
 pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
 pub use in_flight::InFlight;
@@ -89,11 +85,6 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
-pub use stored::{
-    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
-    StoredTapes,
-};
-pub use sweep::{LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
 
 /// Compiles the example of the README with the tests.
 #[cfg(doctest)]

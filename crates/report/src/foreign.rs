@@ -38,7 +38,6 @@ mod serving;
 mod sglang;
 mod statistics;
 mod text;
-mod unseen;
 mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
@@ -47,12 +46,11 @@ pub use error::ForeignError;
 pub use file::ForeignFile;
 pub use format::{ExportLevel, ExportedFile, ForeignFormat};
 pub use formats::ForeignFormats;
-pub use imported::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
-};
+pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource};
 pub use name::plain_name;
 pub use run::ImportedRun;
-pub use unseen::Unseen;
+
+use fizeau_record::NotKnown;
 
 use figures::FigureSheet;
 

@@ -2,8 +2,10 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::core::{LevelLoad, Nanos, PerSec, Tokens};
-use fizeau::experiment::{LevelAsk, LevelSize, Sweep, SweepSpec};
+use fizeau::core::LevelLoad;
+use fizeau::core::{Nanos, PerSec, Tokens};
+use fizeau::experiment::{LevelAsk, LevelSize};
+use fizeau::experiment::{Sweep, SweepSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
 use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};

@@ -3,7 +3,8 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::{LoadKind, Nanos};
-use fizeau::experiment::{LevelSize, LoadSearch, LoadSearchSpec};
+use fizeau::experiment::LevelSize;
+use fizeau::experiment::{LoadSearch, LoadSearchSpec};
 use fizeau::metrics::{Slo, Statistic};
 
 use crate::args::SearchFlags;

@@ -2,7 +2,8 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::core::{LevelLoad, PerSec};
+use fizeau::core::LevelLoad;
+use fizeau::core::PerSec;
 use fizeau::experiment::LevelSize;
 use fizeau::harness::connections_ahead;
 use fizeau::workload::{Pacing, Spacing};

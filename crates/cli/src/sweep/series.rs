@@ -2,8 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::{LevelLoad, Nanos};
-use fizeau::experiment::{LevelAsk, LevelSize, SweepSpec};
+use fizeau::core::LevelLoad;
+use fizeau::core::Nanos;
+use fizeau::experiment::SweepSpec;
+use fizeau::experiment::{LevelAsk, LevelSize};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;

@@ -6,7 +6,7 @@ use fizeau_core::LoadKind;
 use fizeau_metrics::{Comparison, Goal, Metric, Slo};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
-use crate::sweep::LevelSize;
+use crate::LevelSize;
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{LevelLoad, PerSec};
+use fizeau_core::LevelLoad;
+use fizeau_core::PerSec;
 
 /// A load that was measured, and whether it was within the goals.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -56,5 +56,7 @@ impl LevelSize {
 
 /// Ten requests a slot: each slot's first and last are then a fifth of the whole.
 const PER_SLOT: NonZeroU64 = NonZeroU64::new(10).unwrap();
+
 const FOR_A_P99: NonZeroU64 = NonZeroU64::new(100).unwrap();
+
 const MOST_WARMUPS: u64 = 50;

@@ -1,6 +1,7 @@
 //! When a rising sweep has seen enough.
 
-use fizeau_core::{LevelLoad, Millis, PerSec};
+use fizeau_core::LevelLoad;
+use fizeau_core::{Millis, PerSec};
 
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,8 +53,9 @@ impl StopRule {
     /// ```
     /// use std::num::NonZeroU32;
     ///
-    /// use fizeau_core::{LevelLoad, Millis, PerSec};
-    /// use fizeau_experiment::{LevelYield, StopRule};
+    /// use fizeau_core::{Millis, PerSec};
+    /// use crate::{LevelYield, StopRule};
+    /// use fizeau_core::LevelLoad;
     ///
     /// let level = |slots, requests, latency| LevelYield {
     ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),

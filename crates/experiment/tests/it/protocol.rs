@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{LevelLoad, Millis, PerSec};
+use fizeau_core::LevelLoad;
+use fizeau_core::{Millis, PerSec};
 use fizeau_experiment::{LevelYield, StopRule, Tried, load_between, rates_up_to};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};

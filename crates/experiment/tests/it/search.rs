@@ -4,9 +4,10 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_experiment::{
-    Confirmation, Judgement, LevelAsk, LevelSize, LoadSearch, LoadSearchError, LoadSearchSpec,
-    Purpose, SearchStep, Sweep, SweepSpec,
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchStep,
+    Sweep, SweepSpec,
 };
+use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;

@@ -2,7 +2,8 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau::core::{LevelLoad, PerSec, Seconds, Tape, Tokens};
+use fizeau::core::LevelLoad;
+use fizeau::core::{PerSec, Seconds, Tape, Tokens};
 use fizeau::experiment::{Sweep, SweepSpec, SweptLevel};
 use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Verdict;

@@ -3,13 +3,11 @@
 
 mod crew;
 mod drive;
-mod folder;
 mod in_flight;
 mod pacer;
 mod probe;
 mod recount;
 mod sessions;
 mod stand;
-mod stored;
 mod threads;
 mod until;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fizeau_core::{PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
-use crate::LoadPoint;
+use fizeau_record::{LoadPoint, NotKnown, Unseen};
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -111,29 +111,6 @@ pub struct ImportedCounts {
     pub duration_s: Option<f64>,
 }
 
-/// Something that cannot be known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NotKnown {
-    /// What.
-    pub what: String,
-    /// Why.
-    pub why: String,
-}
-
-impl NotKnown {
-    /// That `what` is not known, because of `why`.
-    #[must_use]
-    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), why: why.into() }
-    }
-
-    /// Whether it is the load, alone or with more.
-    pub(super) fn names_load(&self) -> bool {
-        self.what == "the load" || self.what.starts_with("the load,")
-    }
-}
-
 impl ImportedLevel {
     /// One of which nothing but its record is known yet.
     pub(super) fn of(source: ImportedSource, record: String) -> Self {
@@ -149,6 +126,16 @@ impl ImportedLevel {
             record,
             tapes: Vec::new(),
         }
+    }
+
+    /// What is not known of it that its tapes have a value for.
+    #[must_use]
+    pub fn unseen(&self) -> Unseen {
+        let is_left = |known: &&NotKnown| {
+            !AGAIN.contains(&known.what.as_str()) && !known.what.split(", ").all(is_figure)
+        };
+        let not_known = self.not_known.iter().filter(is_left).cloned().collect();
+        Unseen::new(self.source.tool.clone(), not_known)
     }
 
     /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, as if
@@ -192,6 +179,15 @@ impl ImportedLevel {
         (self.counts.completed == 0).then_some("no request completed")
     }
 }
+
+/// Whether it is the name of a latency's column, such as `p99_ttft_ms`: tapes give what the file lacks.
+fn is_figure(what: &str) -> bool {
+    what.ends_with("_ms") && !what.contains(' ')
+}
+
+/// What the tool did not say in a way that we could take, and tapes show again.
+const AGAIN: [&str; 3] =
+    ["goodput", "its steady state", "peaks of requests in flight and of tokens per second"];
 
 /// A text of JSON as what it says.
 mod as_json {

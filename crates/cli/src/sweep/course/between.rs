@@ -1,6 +1,7 @@
 //! Where a further level tells most, by what was measured.
 
-use fizeau::core::{LevelLoad, Millis};
+use fizeau::core::LevelLoad;
+use fizeau::core::Millis;
 use fizeau::experiment::{Tried, load_between};
 use fizeau::harness::Measure;
 use fizeau::metrics::Slo;

@@ -1,6 +1,7 @@
 //! Whether more load still pays.
 
-use fizeau::core::{LevelLoad, PerSec};
+use fizeau::core::LevelLoad;
+use fizeau::core::PerSec;
 use fizeau::experiment::{LevelYield, Saturated};
 use fizeau::report::LevelReport;
 

@@ -3,9 +3,8 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::{LoadKind, Tokens};
-use fizeau::experiment::{
-    LevelAsk, LevelSize, LoadSearch, LoadSearchSpec, SearchStep, Sweep, SweepSpec, SweptLevel,
-};
+use fizeau::experiment::{LevelAsk, LevelSize};
+use fizeau::experiment::{LoadSearch, LoadSearchSpec, SearchStep, Sweep, SweepSpec, SweptLevel};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::GoodputGoals;
 use fizeau::roofline::{Device, KnownModel, System};
