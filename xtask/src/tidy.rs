@@ -1,11 +1,14 @@
 //! `cargo xtask tidy`: what must hold of this repository and can be seen without building it.
 
+mod circles;
 mod code;
 mod crates;
 mod duplicates;
+mod flags;
 mod layers;
 mod licences;
 mod pages;
+mod public;
 mod sources;
 mod vendored;
 
@@ -22,7 +25,7 @@ use crate::process;
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 16] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),
@@ -33,6 +36,9 @@ const CHECKS: [Check; 13] = [
     ("sources: files are short", sources::short),
     ("sources: nothing left over", sources::leftovers),
     ("sources: no paths of one machine", sources::machine_paths),
+    ("sources: no circle among the modules of a crate", circles::none),
+    ("sources: libraries name no flag", flags::none),
+    ("sources: public items are announced", public::announced),
     ("pages: README.md", pages::readme),
     ("pages: links lead somewhere", pages::links),
     ("vendored: files are as they were made", vendored::unchanged),
@@ -57,7 +63,8 @@ pub(crate) fn is_clean() -> Result<bool> {
         clean &= show(name, &check(&repo));
     }
     clean &= show("layers: no runtime below the transport", &layers::runtimes(&repo.metadata)?);
-    for finding in duplicates::in_the_program()? {
+    let known = [circles::known(&repo), flags::known(&repo), public::numbers(&repo)];
+    for finding in known.into_iter().flatten().chain(duplicates::in_the_program()?) {
         println!("note  {finding}");
     }
     Ok(clean)

@@ -1,21 +1,19 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
-mod compare;
 mod prepare;
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 
-use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
+use fizeau::experiment::{AbPrompts, ContextLimit, PreparedAb, WallTime};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
-use fizeau::metrics::{Side, Verdict};
+use fizeau::metrics::{Pace, Verdict};
 use fizeau::record::LevelPlan;
-use fizeau::report::{AbParty, AbReport, AbRound, LevelReport, Shown};
-use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
+use fizeau::report::{AbParty, AbReport, Shown};
+use fizeau::transport::{MonotonicClock, RequestError};
+use fizeau::workload::Pacing;
 
 use crate::args::AbArgs;
-use crate::client::Counting;
 use crate::exit::{Exit, Fail};
-use crate::levels::{Kept, Yardstick, released};
 use crate::progress::{Progress, Title, View};
 use crate::say::say;
 use crate::{endpoint, interrupt, levels, record, runtime, workload};
@@ -50,31 +48,46 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
 /// Measures all turns; each is on disk before the next begins. Says whether the run was interrupted.
 async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool), Fail> {
     let clock = MonotonicClock::new();
-    check(job, &job.a, clock).await?;
-    check(job, &job.b, clock).await?;
+    check(job, &job.a).await?;
+    check(job, &job.b).await?;
     announce(job, args)?;
     let cancel = Cancel::new();
     let a = crew(job, &job.a, clock, &cancel).await?;
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
     folder
-        .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
+        .write_json("run.json", &document(job, args, WallTime::epoch_unix_ns(&clock))?)
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
-    let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
-    let (a, b) = (job.a.called.describe().base_url, job.b.called.describe().base_url);
-    let title = Title { command: "ab", subject: format!("A {a}, B {b}") };
+    let prepared = prepared(job);
+    let (a_url, b_url) = (job.a.called.describe().base_url, job.b.called.describe().base_url);
+    let title = Title { command: "ab", subject: format!("A {a_url}, B {b_url}") };
     let mut progress = Progress::new(view, title, &cancel);
-    let mut rounds: Vec<AbRound> = Vec::new();
-    loop {
-        let mut kept = Kept::new(Some(folder), None);
-        let next = ab.next_turn(&mut (&mut progress, &mut kept)).await;
-        let Some(turn) = next.map_err(Fail::broken)? else { break };
-        let level = level(job, &turn, &kept)?;
-        add(&mut rounds, &turn, level);
+    let report = prepared.run(a, b, Pacer::new(clock), Some(folder), &mut progress).await?;
+    Ok((report, cancel.is_cancelled()))
+}
+
+/// The run as whoever measures it has it.
+fn prepared(job: &Job) -> PreparedAb<'_> {
+    let party =
+        |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
+    PreparedAb {
+        spec: job.spec.clone(),
+        setup: job.setup.clone(),
+        a: party(&job.a),
+        b: party(&job.b),
+        settings: job.settings.clone(),
+        figures: job.asked.clone(),
+        pace: match job.sample.plan().pacing() {
+            Pacing::ClosedLoop => Pace::ClosedLoop,
+            Pacing::AtOnce => Pace::AllAtOnce,
+            Pacing::OpenLoop { .. } => Pace::OpenLoop,
+        },
+        load: job.load_point,
+        no_light: levels::NO_PHYSICS,
+        client: &job.client,
+        sample: &job.sample,
     }
-    drop(progress);
-    Ok((report(job, rounds)?, cancel.is_cancelled()))
 }
 
 /// What is to be known before the first request that counts.
@@ -83,15 +96,15 @@ fn announce(job: &Job, args: &AbArgs) -> Result<(), Fail> {
     if args.answer.json {
         return Ok(());
     }
-    say(workload::describe_salt_of_levels(&args.workload, job.sample.salt()))
+    let asked = workload::prompt_salt(&args.workload);
+    say(workload::describe_salt_of_levels(asked, job.sample.salt()))
 }
 
 /// One request before the first, on a connection of its own.
-async fn check(job: &Job, side: &Party, clock: MonotonicClock) -> Result<(), Fail> {
+async fn check(job: &Job, side: &Party) -> Result<(), Fail> {
     let target = &side.called.target;
-    endpoint::check_context(target, job.limit.as_ref(), |limit| job.sample.check(limit)).await?;
-    let http = HttpTransport::new(target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
+    let fits = |limit: &ContextLimit| Ok(job.sample.check(limit)?);
+    endpoint::check(target, job.limit.as_ref(), job.sample.plan(), fits).await
 }
 
 /// The threads that measure a side, with their connections.
@@ -101,69 +114,12 @@ async fn crew(
     clock: MonotonicClock,
     cancel: &Cancel,
 ) -> Result<Crew<RequestError>, Fail> {
-    let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
-    let crew = job.client.start(&side.called.target, clock, &counting, cancel)?;
+    let tokenizer = job.spec.tokenizer.clone();
+    let crew = job.client.start(&side.called.target, clock, tokenizer, cancel)?;
     let (plan, cap) = (job.sample.plan(), job.spec.load.max_in_flight);
     let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
     crew.preconnect(ahead).await.map_err(Fail::endpoint)?;
     Ok(crew)
-}
-
-/// The report of a turn, once it is on disk.
-fn level(job: &Job, turn: &AbTurn, kept: &Kept) -> Result<LevelReport, Fail> {
-    let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
-    let yardstick = Yardstick {
-        physics: Err(levels::NO_PHYSICS),
-        client: &job.client,
-        asked: job
-            .sample
-            .of_level(turn.plan.clone())
-            .asked_of(NonZeroU64::MIN, released(&turn.run)),
-        abandoned: turn.run.driven.abandoned,
-        repeated: repeated.as_deref(),
-    };
-    let name = turn_name(turn.side, turn.round);
-    let report = levels::report(&turn.run, kept, job.load_point, yardstick, Some(name));
-    if let Some(folder) = &turn.folder {
-        levels::write(folder, &turn.run, kept, &report)?;
-    }
-    Ok(report)
-}
-
-/// Puts a turn into its round.
-fn add(rounds: &mut Vec<AbRound>, turn: &AbTurn, level: LevelReport) {
-    let (a, b) = match turn.side {
-        Side::Baseline => (Some(level), None),
-        Side::Candidate => (None, Some(level)),
-    };
-    match rounds.last_mut().filter(|round| round.number == turn.round) {
-        Some(round) => {
-            (round.a, round.b) = (a.or_else(|| round.a.take()), b.or_else(|| round.b.take()));
-        }
-        None => {
-            rounds.push(AbRound { number: turn.round, first: Rounds::first_of(turn.round), a, b })
-        }
-    }
-}
-
-fn report(job: &Job, rounds: Vec<AbRound>) -> Result<AbReport, Fail> {
-    let comparison = compare::rounds(job, &rounds);
-    let requests = match &comparison {
-        Ok(_) => Some(compare::requests(job, &rounds)?),
-        Err(_) => None,
-    };
-    let party =
-        |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
-    Ok(AbReport {
-        setup: job.setup.clone(),
-        a: party(&job.a),
-        b: party(&job.b),
-        planned: job.spec.rounds.get(),
-        settle: job.spec.settle.to_millis(),
-        rounds,
-        comparison,
-        requests,
-    })
 }
 
 fn document<'a>(
@@ -191,7 +147,7 @@ fn document<'a>(
     let client =
         record::ClientPlan { threads: job.client.threads(), thresholds, calibration: None };
     let asked = record::AskedPlan {
-        plan: job.sample.record(args.workload.tokenizer.as_deref())?,
+        plan: job.sample.record()?,
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,

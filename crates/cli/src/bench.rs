@@ -13,15 +13,16 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Place, Reader, Trial, load_point, nominal, text_after, warmups_of};
 pub(crate) use vllm::settled;
 
-use fizeau::harness::{Cancel, Pacer};
+use fizeau::experiment::{Client, ContextLimit, PreparedEndpoint, WallTime};
+use fizeau::harness::Cancel;
 use fizeau::record::RunFolder;
-use fizeau::transport::{HttpTransport, MonotonicClock, Route};
+use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
 use crate::args::BenchArgs;
 use crate::calibrate::{self, Calibration};
-use crate::client::{Client, Counting};
-use crate::endpoint::{self, Called};
+use crate::client;
+use crate::endpoint;
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
 use crate::progress::View;
@@ -32,7 +33,7 @@ use prepare::{base_urls, prepare};
 
 /// Everything that is decided before anything is sent.
 struct Job<'a> {
-    called: Called,
+    called: PreparedEndpoint,
     client: Client,
     /// What the client can do at most, where that was asked for.
     calibration: Option<Calibration>,
@@ -61,11 +62,11 @@ fn found_out<'a>(job: Job<'a>, args: &'a BenchArgs) -> Result<Job<'a>, Fail> {
     let (requests, base_urls) = (job.trial.work.requests().get(), base_urls(args));
     endpoint::announce(&args.endpoint.connections, &base_urls);
     if args.endpoint.connections.new_connection_per_request {
-        job.client.note_ports(requests);
+        client::note_ports(&job.client, requests);
     }
     let is_open = matches!(job.trial.work.plan().pacing(), Pacing::OpenLoop { .. });
     if job.trial.load.max_in_flight.is_none() && is_open {
-        job.client.note_backlog(requests);
+        client::note_backlog(&job.client, requests);
     }
     let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
     if found.is_none() {
@@ -106,8 +107,8 @@ async fn measure(
     let (clock, trial) = (MonotonicClock::new(), &job.trial);
     announce(trial, args)?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: trial.work.tokenizer() };
-    let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
+    let tokenizer = trial.work.tokenizer();
+    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(trial.level().connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
         let client = record::ClientPlan {
@@ -115,7 +116,7 @@ async fn measure(
             thresholds: &args.client.threshold,
             calibration: job.calibration.as_ref(),
         };
-        let epoch = record::epoch_unix_ns(&clock);
+        let epoch = WallTime::epoch_unix_ns(&clock);
         let document = trial.document()?.measured(&job.called, client, epoch);
         folder.write_json("run.json", &document).map_err(Fail::broken)?;
         levels::write_config(folder, trial.physics())?;
@@ -130,18 +131,17 @@ fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
-    let workload = &args.level.workload;
-    say(workload::describe_salt(workload, trial.work.salt()))?;
+    say(workload::describe_salt(trial.spec.salt, trial.work.salt()))?;
     trial.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    trial.work.notes(workload).iter().for_each(|note| tell!("note: {note}"));
+    workload::notes(&trial.work, &args.level.workload)
+        .iter()
+        .for_each(|note| tell!("note: {note}"));
     Ok(())
 }
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job<'_>) -> Result<(), Fail> {
     let (target, trial) = (&job.called.target, &job.trial);
-    endpoint::check_context(target, trial.limit.as_ref(), |limit| trial.fits(limit)).await?;
-    let clock = MonotonicClock::new();
-    let http = HttpTransport::new(target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), trial.work.plan()).await.map(drop)
+    let fits = |limit: &ContextLimit| trial.fits(limit);
+    endpoint::check(target, trial.limit.as_ref(), trial.work.plan(), fits).await
 }

@@ -9,6 +9,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau::core::{EosRule, Millis, Nanos, PerSec, Tokens};
+use fizeau::experiment::{Client, ConnectionNeeds, WorkloadSpec};
 use fizeau::harness::{Cancel, Load, Measure, PlannedLevel};
 use fizeau::metrics::{Ceiling, LevelSummary, OnTimeLimit};
 use fizeau::transport::{Backend, MonotonicClock, Route, Target};
@@ -16,10 +17,9 @@ use fizeau::workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
-use crate::client::{Client, Counting, Wanted};
+use crate::client;
 use crate::exit::{Fail, Named};
 use crate::progress::Waiting;
-use crate::workload::Ask;
 use crate::{bench, endpoint, runtime, workload};
 use echo::{Echo, Pace};
 use search::{Search, Went};
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
         let on_time = bench.on_time(streams).await?;
         let throughput = &flat.throughput;
         Ok(Calibration {
-            threads: Client::new(&args.client, Wanted::of(1))?.threads(),
+            threads: client::spec(&args.client)?.prepare(ConnectionNeeds::of(1))?.threads(),
             streams: streams.into(),
             tokens_per_s: throughput.output_tokens_per_s,
             requests_per_s: throughput.requests_per_s,
@@ -163,7 +163,8 @@ impl Bench<'_> {
             load: Load { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
             warmup: streams.into(),
         };
-        let client = Client::new(&self.args.client, Wanted::of(streams.into()))?;
+        let client =
+            client::spec(&self.args.client)?.prepare(ConnectionNeeds::of(streams.into()))?;
         let summary = self.measure(&server, &client, level).await?;
         if summary.requests.completed == 0 {
             return Err(Fail::broken("--calibrate: no request to the embedded server completed"));
@@ -174,7 +175,7 @@ impl Bench<'_> {
     /// Doubles the paced streams until requests leave too late, or halves them until they do not.
     async fn on_time(&self, start: u32) -> Result<OnTime, Fail> {
         let server = Echo::start(Pace { ttft: TTFT, itl: ITL })?;
-        let limit = Client::new(&self.args.client, Wanted::of(1))?.thresholds.lateness_suspect;
+        let limit = client::spec(&self.args.client)?.thresholds.lateness_suspect;
         let mut search = Search::new(start, STEPS);
         while let Some(streams) = search.next() {
             search.note(self.begins(&server, streams, limit).await?);
@@ -190,7 +191,8 @@ impl Bench<'_> {
     /// Whether `streams` paced streams begin on time. More than the system has room for do not.
     async fn begins(&self, server: &Echo, streams: u32, limit: Millis) -> Result<Went, Fail> {
         let cap = streams.saturating_mul(2);
-        let Ok(client) = Client::new(&self.args.client, Wanted::of(cap.into())) else {
+        let Ok(client) = client::spec(&self.args.client)?.prepare(ConnectionNeeds::of(cap.into()))
+        else {
             return Ok(Went::Ill);
         };
         let rate = f64::from(streams) / STREAM_SECONDS;
@@ -216,12 +218,12 @@ impl Bench<'_> {
     ) -> Result<LevelSummary, Fail> {
         let target = Target::new(server.base_url(), self.backend, "echo").named("--calibrate")?;
         let text = bench::text_after(&self.args.level);
-        let keep = endpoint::keep_text(text, &self.args.level.workload);
-        let target = endpoint::apply_plain(target.keep_text(keep), &self.args.endpoint.connections);
+        let keep = self.made_up()?.keep_text(text);
+        let target =
+            endpoint::reached(&self.args.endpoint.connections).apply_plain(target.keep_text(keep));
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
-        let counting = Counting { tokenizer };
-        let mut crew = client.start(&target, clock, &counting, &Cancel::new())?;
+        let mut crew = client.start(&target, clock, tokenizer, &Cancel::new())?;
         let Level { warmup, load, .. } = level;
         let planned = PlannedLevel { warmup, text, ..PlannedLevel::new(&plan, load) };
         let mut nowhere: Option<Vec<fizeau::core::Tape>> = None;
@@ -231,13 +233,12 @@ impl Bench<'_> {
 
     /// Made-up prompts of the lengths that the flags ask for, which is not what a data set has.
     fn plan(&self, target: &Target, level: &Level) -> Result<(Plan, Tokenizer), Fail> {
-        let made_up =
-            workload::made_up(&self.args.level.workload, bench::nominal(&self.args.level), target)?;
+        let mut made_up = self.made_up()?.parts(target)?;
         let lengths = match level.output_tokens {
             None => made_up.spec.lengths.clone(),
             Some(output) => with_output(&made_up.spec.lengths, output),
         };
-        let spec = Spec {
+        made_up.spec = Spec {
             requests: NonZeroU64::new(level.requests).unwrap_or(NonZeroU64::MIN),
             arrivals: level.arrivals.clone(),
             lengths,
@@ -246,7 +247,11 @@ impl Bench<'_> {
             ..made_up.spec.clone()
         };
         let tokenizer = made_up.tokenizer.clone();
-        Ok((Ask { spec, ..made_up }.plan()?, tokenizer))
+        Ok((made_up.plan()?, tokenizer))
+    }
+
+    fn made_up(&self) -> Result<WorkloadSpec, Fail> {
+        workload::made_up(&self.args.level.workload, bench::nominal(&self.args.level))
     }
 }
 

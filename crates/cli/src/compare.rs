@@ -10,8 +10,8 @@ mod run;
 use std::path::Path;
 
 use fizeau::metrics::{
-    Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, GoodputGoals, Pace,
-    Pairing, Smallest,
+    Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice,
+    GoodputGoals, Pace, Pairing, ReplyOutput, Smallest,
 };
 use fizeau::report::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, Shown,
@@ -21,7 +21,6 @@ use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
 use agree::{changed, imported_from, must_agree, of_level, refused};
-pub(crate) use choice::{Output, figures, pace};
 use level::Level;
 use run::Run;
 
@@ -252,9 +251,9 @@ impl Job<'_> {
     }
 
     fn settings(&self, baseline: &ComparedRequests, goals: &GoodputGoals) -> ComparisonSettings {
-        let output = if baseline.has_tokens() { Output::Tokens } else { Output::None };
+        let output = if baseline.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
         let Decided { alpha, smallest, .. } = self.decided;
-        let figures = figures(&self.decided.asked, goals, output);
+        let figures = FigureChoice::fitting(&self.decided.asked, goals, output);
         ComparisonSettings { figures, alpha, smallest, ..ComparisonSettings::default() }
     }
 }

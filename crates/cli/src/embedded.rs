@@ -2,11 +2,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use fizeau::core::Tokens;
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::sim::Scenario;
 use fizeau::sim::http::{Server, ServerConfig, ServerHandle};
 
 use crate::exit::Fail;
-use crate::speed::Physics;
 
 /// A running engine; it ends when this is dropped.
 pub(crate) struct Embedded {
@@ -41,8 +42,8 @@ impl Embedded {
     }
 
     /// Its speed of light.
-    pub(crate) fn physics(&self, lengths: (u64, u64)) -> Physics {
-        let name = self.scenario.model_name().to_owned();
-        Physics::new(name, self.scenario.system().clone(), lengths)
+    pub(crate) fn physics(&self, prompt: Tokens) -> SpeedOfLightReference {
+        let (name, system) = (self.scenario.model_name(), self.scenario.system());
+        SpeedOfLightReference::new(name, system.clone()).for_prompts_of(prompt)
     }
 }

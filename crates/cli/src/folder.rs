@@ -1,8 +1,9 @@
 //! The run's folder: taken before anything is sent, given back if nothing came of it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use fizeau::experiment::WallTime;
 use fizeau::record::RunFolder;
 
 use crate::exit::{Fail, Named};
@@ -12,6 +13,19 @@ pub(crate) struct Claim {
     folder: RunFolder,
     /// Whether it was made here, and did not lie there before.
     is_new: bool,
+}
+
+/// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`, and `...-sweep-2` where another began in the
+/// same second.
+pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
+    let name = format!("{}-{what}", now.compact());
+    let first = PathBuf::from("fizeau-runs").join(&name);
+    let next = |count: u32| first.with_file_name(format!("{name}-{count}"));
+    let mut further = (2..1_000).map(next);
+    match first.exists() {
+        true => further.find(|path| !path.exists()).unwrap_or(first),
+        false => first,
+    }
 }
 
 /// Whether several configurations lie there, each in a folder of its own.

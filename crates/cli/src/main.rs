@@ -24,7 +24,6 @@ mod levels;
 #[cfg(feature = "tui")]
 mod live;
 mod merge;
-mod model_config;
 mod models;
 mod pairs;
 mod pareto;
@@ -46,7 +45,6 @@ mod sol;
 mod speed;
 mod sweep;
 mod systems;
-mod tokenizer;
 mod whatif;
 mod workload;
 

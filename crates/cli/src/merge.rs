@@ -9,6 +9,7 @@ mod together;
 use std::io::BufRead;
 
 use fizeau::core::TapeSink as _;
+use fizeau::experiment::ReferenceFiles;
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
@@ -19,7 +20,6 @@ use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
-use crate::levels::PHYSICS;
 use crate::say::say;
 use shard::MeasuredShard;
 use together::Axis;
@@ -131,7 +131,7 @@ fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<Le
 
 /// The model's config and the device's file, of the first shard that has them.
 fn copy_physics(shards: &[MeasuredShard], folder: &RunFolder) -> Result<(), Fail> {
-    for name in PHYSICS {
+    for name in ReferenceFiles::NAMES {
         for shard in shards {
             if let Some(text) = shard.file(name)? {
                 folder.write_text(name, &text).map_err(Fail::broken)?;

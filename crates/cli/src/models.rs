@@ -3,18 +3,18 @@
 mod sheet;
 mod text;
 
+use fizeau::experiment::LoadedModel;
 use fizeau::roofline::KnownModel;
 
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::model_config;
 use crate::say::say;
 use sheet::Sheet;
 
 pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
     match &args.model {
         Some(name) => {
-            let loaded = model_config::load(name).named(name)?;
+            let loaded = LoadedModel::named(name).named(name)?;
             let name = loaded.known.map_or(name.as_str(), |known| known.name());
             let sheet = Sheet::of(name, loaded.known, &loaded.model);
             match args.json {

@@ -8,6 +8,7 @@ mod price;
 
 use std::num::NonZeroU64;
 
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
 use fizeau::report::{
@@ -17,7 +18,6 @@ use fizeau::report::{
 use crate::args::PlanArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
-use crate::speed::Physics;
 use from::FromArg;
 
 /// What was read of one source, before it is known what it is for.
@@ -28,7 +28,7 @@ struct Found {
     /// The goals of the run itself.
     slo: Option<Slo>,
     /// Model and devices, where they are known.
-    physics: Option<Physics>,
+    physics: Option<SpeedOfLightReference>,
     /// The speed of light over the requests of all levels.
     light: Option<LightCurve>,
     /// The device's name, where the run says it.

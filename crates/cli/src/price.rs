@@ -1,17 +1,17 @@
 //! What an hour of a device costs, for what tokens cost.
 
 use fizeau::core::UsdPerHour;
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::record::RunRecord;
 use fizeau::roofline::{Device, HourlyRate};
 
 use crate::exit::{Fail, Named};
-use crate::speed::Physics;
 
 /// As it was given; else the lowest that was published of the device, by its name where no speed of light knows it. None where
 /// the device is not known, or no price of it.
 pub(crate) fn of(
     given: Option<&HourlyRate>,
-    physics: Option<&Physics>,
+    physics: Option<&SpeedOfLightReference>,
     hardware: Option<&str>,
 ) -> Option<HourlyRate> {
     let device = || match physics {

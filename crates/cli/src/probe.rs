@@ -3,11 +3,8 @@
 use std::fmt::Write;
 
 use fizeau::core::TokenSource;
-use fizeau::transport::{
-    Backend, Findings, Flow, ForcedLength, Identity, KeepText, ModelError, ProbeError, Server,
-    Target, candidates, probe,
-};
-use serde::Serialize;
+use fizeau::experiment::DetectedEndpoint;
+use fizeau::transport::{Backend, Findings, Flow, ForcedLength};
 
 use crate::args::EndpointArgs;
 use crate::endpoint;
@@ -18,26 +15,14 @@ use crate::say::say;
 /// The value of `--backend` that asks for it.
 pub(crate) const AUTO: &str = "auto";
 
-/// What was found out, for the record.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Found {
-    /// The server, where it gives itself away.
-    server: Option<String>,
-    backend: &'static str,
-    url: String,
-    model: String,
-    #[serde(flatten)]
-    findings: Findings,
-}
-
 /// `args` with backend and model filled in if they are to be found out at `base_urls`, and what was found; else as they
 /// are. The first of several is asked: they are alike.
 pub(crate) fn settled(
     args: &EndpointArgs,
     base_urls: &[String],
-) -> Result<(EndpointArgs, Option<Found>), Fail> {
+) -> Result<(EndpointArgs, Option<DetectedEndpoint>), Fail> {
     let (args, found) = found(args, base_urls)?;
-    found.as_ref().map_or(Ok(()), |found| say(found.block()))?;
+    found.as_ref().map_or(Ok(()), |found| say(block(found)))?;
     Ok((args, found))
 }
 
@@ -45,11 +30,13 @@ pub(crate) fn settled(
 pub(crate) fn found(
     args: &EndpointArgs,
     base_urls: &[String],
-) -> Result<(EndpointArgs, Option<Found>), Fail> {
+) -> Result<(EndpointArgs, Option<DetectedEndpoint>), Fail> {
     if args.backend != AUTO {
         return Ok((args.clone(), None));
     }
-    let found = runtime::single()?.block_on(find(args, base_urls))?;
+    let name = args.served_model_name.as_ref().or(args.model.as_ref());
+    let spec = endpoint::spec(&embedded(args), base_urls, name.map_or("", String::as_str), "{}")?;
+    let found = runtime::single()?.block_on(spec.detect())?;
     let backend = found.backend.to_owned();
     let model = args.model.clone().or_else(|| Some(found.model.clone()));
     Ok((EndpointArgs { backend, model, ..args.clone() }, Some(found)))
@@ -68,68 +55,25 @@ pub(crate) fn embedded(args: &EndpointArgs) -> EndpointArgs {
     EndpointArgs { backend: backend.to_owned(), ..args.clone() }
 }
 
-async fn find(args: &EndpointArgs, base_urls: &[String]) -> Result<Found, Fail> {
-    let first = base_urls.get(..1).unwrap_or_default();
-    let target = |backend: Backend, model: &str| -> Result<Target, Fail> {
-        let args = EndpointArgs { backend: backend.as_str().to_owned(), ..args.clone() };
-        Ok(endpoint::call(&args, first, model, "{}", KeepText::No)?.target)
-    };
-    let any = target(Backend::OpenAi, "")?;
-    let any = match Server::of(&any).and_then(|server| server.backends().first()) {
-        Some(backend) => target(*backend, "")?,
-        None => any,
-    };
-    let identity = Identity::of(&any).await.map_err(|error| {
-        Fail::endpoint(format!(
-            "{}: {error}; is the server up, and is --base-url right?",
-            first.concat()
-        ))
-    })?;
-    let model = model(args, &identity)?;
-    let candidates = candidates(identity.server(), args.endpoint.as_deref());
-    let probed = probe(&candidates, |backend| target(backend, &model)).await;
-    let probed = probed.map_err(|error| match error {
-        ProbeError::Target(fail) => fail,
-        error => Fail::endpoint(format!("--backend auto: {error}")),
-    })?;
-    let url = target(probed.backend, &model)?.url();
-    let server = identity.server().map(|server| server.to_string());
-    let backend = probed.backend.as_str();
-    Ok(Found { server, backend, url, model, findings: probed.findings })
-}
-
-/// The model as the server knows it: the one that was named, else the only one there is.
-fn model(args: &EndpointArgs, identity: &Identity) -> Result<String, Fail> {
-    if let Some(name) = args.served_model_name.as_ref().or(args.model.as_ref()) {
-        return Ok(name.clone());
+/// A few lines for a person.
+pub(crate) fn block(found: &DetectedEndpoint) -> String {
+    let findings = &found.findings;
+    let server = found.server.as_deref().unwrap_or("a server of unknown kind");
+    let mut block = format!("found {server}, model {}", found.model);
+    let rows = [
+        ("backend", format!("{} at {}", found.backend, found.url)),
+        ("token counts", counts(findings.token_source).to_owned()),
+        ("forced length", length(findings.forced_length)),
+        ("tokens per event", bundles(findings)),
+        ("events came", flow(findings)),
+        ("first events", start(findings.events_before_first_token)),
+        ("server timings", timings(findings)),
+    ];
+    for (name, value) in rows {
+        // Writing to a string cannot fail.
+        let _ = write!(block, "\n  {name:<18}{value}");
     }
-    identity.only_model().map(str::to_owned).map_err(|error| match error {
-        ModelError::Several(_) => Fail::usage(format!("--model: {error}")),
-        error => Fail::endpoint(format!("--model: {error}")),
-    })
-}
-
-impl Found {
-    /// A few lines for a person.
-    pub(crate) fn block(&self) -> String {
-        let findings = &self.findings;
-        let server = self.server.as_deref().unwrap_or("a server of unknown kind");
-        let mut block = format!("found {server}, model {}", self.model);
-        let rows = [
-            ("backend", format!("{} at {}", self.backend, self.url)),
-            ("token counts", counts(findings.token_source).to_owned()),
-            ("forced length", length(findings.forced_length)),
-            ("tokens per event", bundles(findings)),
-            ("events came", flow(findings)),
-            ("first events", start(findings.events_before_first_token)),
-            ("server timings", timings(findings)),
-        ];
-        for (name, value) in rows {
-            // Writing to a string cannot fail.
-            let _ = write!(block, "\n  {name:<18}{value}");
-        }
-        block
-    }
+    block
 }
 
 const fn counts(source: TokenSource) -> &'static str {

@@ -1,20 +1,15 @@
 //! How a run goes on, shown while it does: as lines on a terminal, or on all of it; nothing in a pipe.
 //!
-//! The collecting side tells [`Progress`] of each request that ended, which takes note in a [`LiveState`]; whoever draws reads
+//! The run tells [`Progress`] of each request that ended, which takes note in a [`LiveState`]; whoever draws reads
 //! that from a thread of its own, four times a second for the lines and at most ten for the whole screen. Neither the threads
 //! that measure nor their event loops take part. How many requests are in flight is read from the harness's own count.
 
-mod left;
-mod level;
 mod line;
 #[cfg(test)]
 pub(crate) mod stand;
 mod state;
 mod waiting;
 
-pub(crate) use left::After;
-#[cfg(feature = "tui")]
-pub(crate) use level::Running;
 pub(crate) use line::lines;
 #[cfg(feature = "tui")]
 pub(crate) use line::{clock, short};
@@ -25,10 +20,9 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fizeau::harness::{Cancel, Notice, Observer};
+use fizeau::experiment::{Event, Note, Watcher};
+use fizeau::harness::Cancel;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use left::Next;
 
 /// How a run is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,20 +76,8 @@ impl Progress {
         Self { watched, show }
     }
 
-    /// Of the next level: how many there are in all, how long it goes on where that alone ends it, and what comes after it.
-    pub(crate) fn next(&mut self, of: usize, time: Option<Duration>, after: After) {
-        self.watched.now().0.expect(Next { of: Some(of), time, after });
-    }
-
-    /// A run of one level of at most `requests` begins.
-    pub(crate) fn only(&mut self, requests: u64) {
-        let (mut state, now) = self.watched.now();
-        state.expect(Next { of: None, time: None, after: After::Takes(Duration::ZERO) });
-        state.only(requests, now);
-    }
-
     /// Says `text` on standard error without getting into the way of what is shown there.
-    pub(crate) fn note(&self, text: &str) {
+    fn say(&self, text: &str) {
         match &self.show {
             Show::Nowhere | Show::Lines(_) => tell!("{text}"),
             #[cfg(feature = "tui")]
@@ -131,7 +113,7 @@ impl Show {
         let told = move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
             let (state, now) = watched.now();
             // A line that cannot be written is not there.
-            let _ = out.write_str(&lines(&state, now, line::width()));
+            let _ = out.write_str(&lines(&state.progress, now, line::width()));
         };
         if let Ok(style) = ProgressStyle::with_template("{lines}") {
             bar.set_style(style.with_key("lines", told));
@@ -171,12 +153,34 @@ pub(crate) fn is_full_screen() -> bool {
     false
 }
 
-impl Observer for Progress {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if !matches!(self.show, Show::Nowhere) {
-            let (mut state, now) = self.watched.now();
-            state.notice(notice, now);
+/// A note in the words of this command line.
+fn words(note: &Note) -> String {
+    match note {
+        Note::ShortLevel { time, needs } => format!(
+            "--budget leaves {:.0} s for a level: what takes longer to build up is not seen in less than {} s",
+            time.as_secs_f64(),
+            needs.as_secs_f64()
+        ),
+        Note::RepeatsLeftOut { missing } => {
+            format!("--repeats: there was no time left of --budget for {missing} of them")
         }
+        other => other.to_string(),
+    }
+}
+
+impl Watcher for Progress {
+    fn event(&mut self, event: Event) {
+        if let Event::Note(note) = &event {
+            self.say(&format!("note: {}", words(note)));
+        }
+        if self.watches_requests() {
+            let (mut state, now) = self.watched.now();
+            state.note(&event, now);
+        }
+    }
+
+    fn watches_requests(&self) -> bool {
+        !matches!(self.show, Show::Nowhere)
     }
 }
 

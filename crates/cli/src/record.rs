@@ -1,90 +1,20 @@
 //! What goes on record about a run: when, with what command line, on which machine.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use fizeau::core::{Clock as _, Millis, Nanos, Stamp, UsdPerHour};
+use fizeau::core::{Millis, UsdPerHour};
+use fizeau::experiment::{
+    AskedLengths, DeploymentRecord, DetectedEndpoint, PreparedEndpoint, WorkloadRecord,
+};
 use fizeau::harness;
 use fizeau::record::LevelPlan;
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::roofline::HourlyRate;
-use fizeau::transport::MonotonicClock;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::endpoint::Called;
 use crate::exit::Fail;
-use crate::probe::Found;
-use crate::speed::Spread;
-use crate::workload::AskedLength;
-
-/// The wall clock, read once per run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WallTime {
-    year: u64,
-    month: u64,
-    day: u64,
-    second_of_day: u64,
-}
-
-impl WallTime {
-    /// Now, in UTC.
-    pub(crate) fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self::from_unix(since.as_secs())
-    }
-
-    /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": `civil_from_days`, for days from 1970 on.
-    const fn from_unix(seconds: u64) -> Self {
-        let day = seconds / 86_400 + 719_468;
-        let era = day / 146_097;
-        let day_of_era = day % 146_097;
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * day_of_year + 2) / 153;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        let january_or_february = if month <= 2 { 1 } else { 0 };
-        Self {
-            year: year_of_era + era * 400 + january_or_february,
-            month,
-            day: day_of_year - (153 * shifted_month + 2) / 5 + 1,
-            second_of_day: seconds % 86_400,
-        }
-    }
-
-    fn clock(self) -> (u64, u64, u64) {
-        let s = self.second_of_day;
-        (s / 3_600, s / 60 % 60, s % 60)
-    }
-
-    /// `2026-11-20T18:45:00Z`.
-    pub(crate) fn rfc3339(self) -> String {
-        let (h, m, s) = self.clock();
-        format!("{:04}-{:02}-{:02}T{h:02}:{m:02}:{s:02}Z", self.year, self.month, self.day)
-    }
-
-    /// `20261120-184500`, as vLLM dates its results.
-    pub(crate) fn compact(self) -> String {
-        let (h, m, s) = self.clock();
-        format!("{:04}{:02}{:02}-{h:02}{m:02}{s:02}", self.year, self.month, self.day)
-    }
-
-    /// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`, and `...-sweep-2` where another began in the
-    /// same second.
-    pub(crate) fn folder(self, what: &str) -> PathBuf {
-        let name = format!("{}-{what}", self.compact());
-        let first = PathBuf::from("fizeau-runs").join(&name);
-        let next = |count: u32| first.with_file_name(format!("{name}-{count}"));
-        let mut further = (2..1_000).map(next);
-        match first.exists() {
-            true => further.find(|path| !path.exists()).unwrap_or(first),
-            false => first,
-        }
-    }
-}
 
 /// `run.json`: what was asked, written before the first request that counts.
 #[derive(Debug, Serialize)]
@@ -104,7 +34,7 @@ pub(crate) struct RunDocument<'a> {
     /// What is asked, but for the number of requests, which is each level's own.
     plan: serde_json::Value,
     /// The lengths that follow from it.
-    lengths: Lengths,
+    lengths: AskedLengths,
     /// The stream of probes beside it, without an end of its own; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     probe: Option<serde_json::Value>,
@@ -115,7 +45,7 @@ pub(crate) struct RunDocument<'a> {
     levels: Vec<LevelPlan>,
     /// Fields that the body of each request had besides: what sampling flags and `--extra-body` gave; absent if nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sampling: Option<&'a serde_json::Value>,
+    sampling: Option<serde_json::Value>,
     /// The time limits of a request; what is not among them is not limited.
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
@@ -125,14 +55,14 @@ pub(crate) struct RunDocument<'a> {
     client: Option<ClientPlan<'a>>,
     /// What `--backend auto` found out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    probed: Option<&'a Found>,
+    probed: Option<&'a DetectedEndpoint>,
     /// Of an A/B run, how its sides take turns. The endpoint above is A's.
     #[serde(skip_serializing_if = "Option::is_none")]
     ab: Option<AbPlan<'a>>,
     /// How the model lies on its devices, where there is a speed of light: with the config and the device's file beside it, all
     /// that it is computed from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    speed_of_light: Option<&'a Spread>,
+    speed_of_light: Option<&'a DeploymentRecord>,
     /// What an hour of one device costs, as it was given; what was published is not the run's to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     gpu_hour_usd: Option<UsdPerHour>,
@@ -150,7 +80,7 @@ pub(crate) struct AbPlan<'a> {
     pub(crate) b_endpoint: Endpoint,
     /// What `--backend auto` found out of B.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) b_probed: Option<&'a Found>,
+    pub(crate) b_probed: Option<&'a DetectedEndpoint>,
 }
 
 /// The client that was to measure.
@@ -168,20 +98,13 @@ pub(crate) struct ClientPlan<'a> {
 /// What is asked.
 pub(crate) struct AskedPlan<'a> {
     /// The whole specification.
-    pub(crate) plan: serde_json::Value,
+    pub(crate) plan: WorkloadRecord,
     /// Of prompts and of outputs.
-    pub(crate) lengths: (AskedLength, AskedLength),
+    pub(crate) lengths: AskedLengths,
     /// The stream of probes beside it.
     pub(crate) probe: Option<&'a Spec>,
     /// Which share of it is sent from here, as given.
     pub(crate) shard: Option<&'a str>,
-}
-
-/// Lengths by their law and as quantiles.
-#[derive(Debug, Serialize)]
-struct Lengths {
-    input: AskedLength,
-    output: AskedLength,
 }
 
 impl<'a> RunDocument<'a> {
@@ -192,7 +115,8 @@ impl<'a> RunDocument<'a> {
         levels: Vec<LevelPlan>,
         goodput: &'a [String],
     ) -> Result<Self, Fail> {
-        let AskedPlan { plan, lengths: (input, output), probe, shard } = asked;
+        let AskedPlan { plan, lengths, probe, shard } = asked;
+        let plan = serde_json::to_value(plan).map_err(Fail::broken)?;
         let probe = probe.map(serde_json::to_value).transpose().map_err(Fail::broken)?;
         Ok(Self {
             schema: "fizeau.run/1",
@@ -203,7 +127,7 @@ impl<'a> RunDocument<'a> {
             setup,
             plan: without_requests(plan),
             probe: probe.map(without_requests),
-            lengths: Lengths { input, output },
+            lengths,
             shard,
             levels,
             sampling: None,
@@ -221,7 +145,7 @@ impl<'a> RunDocument<'a> {
     /// at its epoch.
     pub(crate) fn measured(
         self,
-        called: &'a Called,
+        called: &'a PreparedEndpoint,
         client: ClientPlan<'a>,
         epoch_unix_ns: u64,
     ) -> Self {
@@ -237,7 +161,7 @@ impl<'a> RunDocument<'a> {
         Self {
             epoch_unix_ns: Some(epoch_unix_ns),
             time: None,
-            sampling: Some(&called.sampling).filter(|body| **body != serde_json::json!({})),
+            sampling: sampling(&called.extra_body),
             timeouts: limits.collect(),
             client: Some(client),
             probed: called.found.as_ref(),
@@ -246,7 +170,7 @@ impl<'a> RunDocument<'a> {
     }
 
     /// With what its speed of light is computed from.
-    pub(crate) fn with_spread(self, speed_of_light: Option<&'a Spread>) -> Self {
+    pub(crate) fn with_deployment(self, speed_of_light: Option<&'a DeploymentRecord>) -> Self {
         Self { speed_of_light, ..self }
     }
 
@@ -261,11 +185,9 @@ impl<'a> RunDocument<'a> {
     }
 }
 
-/// What the wall clock showed at the epoch of `clock`, in nanoseconds since 1970.
-pub(crate) fn epoch_unix_ns(clock: &MonotonicClock) -> u64 {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let since = Nanos::from(wall).saturating_sub(clock.now().saturating_since(Stamp::EPOCH));
-    since.as_nanos()
+/// The fields of a body, where there are any.
+fn sampling(body: &str) -> Option<serde_json::Value> {
+    serde_json::from_str(body).ok().filter(|body| *body != serde_json::json!({}))
 }
 
 /// How many requests is each level's own.
@@ -344,23 +266,7 @@ fn hide_user(arg: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WallTime, redact};
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        // `date -u -d @SECONDS +%Y-%m-%dT%H:%M:%SZ` of GNU coreutils.
-        let cases = [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_399, "2000-02-28T23:59:59Z"),
-            (951_868_800, "2000-03-01T00:00:00Z"),
-            (1_709_164_800, "2024-02-29T00:00:00Z"),
-            (1_795_200_300, "2026-11-20T18:45:00Z"),
-        ];
-        for (unix, text) in cases {
-            assert_eq!(WallTime::from_unix(unix).rfc3339(), text);
-        }
-        assert_eq!(WallTime::from_unix(1_795_200_300).compact(), "20261120-184500");
-    }
+    use super::redact;
 
     #[test]
     fn secrets_stay_out_of_the_record() {

@@ -39,7 +39,8 @@ pub(crate) fn of_experiment(error: ExperimentError, flag: impl Fn(Field) -> &'st
     }
 }
 
-fn refused(error: &InputError, flag: impl Fn(Field) -> &'static str) -> Fail {
+/// `error`, where commands differ in what they call some of their flags.
+pub(crate) fn refused(error: &InputError, flag: impl Fn(Field) -> &'static str) -> Fail {
     let hint = error.hint.as_ref().map(hint).unwrap_or_default();
     let (flag, message) = (flag(error.field), error.message());
     Fail::usage(match &error.given {
@@ -135,6 +136,7 @@ fn hint(hint: &Hint) -> String {
     match hint {
         Hint::AnotherRoute => "; choose another --endpoint or --backend".to_owned(),
         Hint::AnotherRecordRoute => ": choose another --endpoint".to_owned(),
+        Hint::TraceIsOneLevel => ", which `fizeau bench` replays".to_owned(),
         Hint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt".to_owned(),
         Hint::SameSalt => ": give all of them the same --salt N".to_owned(),
         Hint::SaidBy(who) => format!(" ({} says so)", said_by(*who)),

@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Tokens;
+use fizeau::experiment::LoadedModel;
 use fizeau::roofline::{Admission, Calibration, Speculation, System};
 use fizeau::sim::{
     Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
@@ -13,8 +14,8 @@ use crate::args::{
 };
 use crate::exit::{Fail, Named};
 use crate::hardware;
-use crate::model_config;
 use crate::sol::{self, MOST_DRAFTED};
+use crate::speed;
 
 /// What is simulated where nobody says: model, name for a reader, device, sequences at once.
 const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm", 64);
@@ -94,9 +95,9 @@ fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
 /// Model and devices, and the model's name.
 fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
     let (model, hardware) = names(args)?;
-    let loaded = model_config::load(model).named(&format!("--model-config {model}"))?;
+    let loaded = LoadedModel::named(model).named(&format!("--model-config {model}"))?;
     let device = hardware::named(hardware)?.device;
-    let system = sol::system(loaded.model, device, args).map_err(Fail::usage)?;
+    let system = speed::deployed(args).system(loaded.model, device).map_err(Fail::usage)?;
     let name = match args.model_config {
         Some(_) => loaded.known.map_or(model, |known| known.name()),
         None => DEFAULT.1,

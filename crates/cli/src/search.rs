@@ -6,16 +6,19 @@ mod wanted;
 pub(crate) use outcome::{Outcome, end};
 pub(crate) use wanted::{Clock, Wanted};
 
+use fizeau::experiment::WallTime;
+
 use crate::args::SearchArgs;
 use crate::exit::{Exit, Fail};
+use crate::folder;
+use crate::runtime;
 use crate::sweep::{self, Begun, Job};
-use crate::{record, runtime};
 
 pub(crate) fn run(args: &mut SearchArgs) -> Result<Exit, Fail> {
     if args.sweep.plan.until.is_some() {
         return Err(Fail::usage("--until: a search says itself when it knows enough: --tolerance"));
     }
-    let by_default = || record::WallTime::now().folder("search");
+    let by_default = || folder::by_default(WallTime::now(), "search");
     args.sweep.verdict.out.get_or_insert_with(by_default);
     args.sweep.plan.level_seconds.get_or_insert(SECONDS);
     let wanted = Wanted::new(args.over.into(), &args.search, args.sweep.series(), Clock::Wall)?;

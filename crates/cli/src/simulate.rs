@@ -2,6 +2,7 @@
 
 mod place;
 
+use fizeau::experiment::{Client, ResumedLevels, WallTime};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
 use fizeau::record::RunFolder;
@@ -10,15 +11,14 @@ use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::{SimulateArgs, TrustArgs};
 use crate::bench::{self, Trial, text_after};
-use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
-use crate::folder::Claim;
+use crate::folder::{self, Claim};
 use crate::progress::View;
 use crate::report::PAGE;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
-use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
-use crate::{checklist, endpoint, goodput, interrupt, levels, record};
+use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs, simulated_protocol_of};
+use crate::{checklist, goodput, interrupt, levels, workload};
 use place::Simulation;
 
 /// What came of a simulation.
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     args.check()?;
     goodput::check(&slo, &args.sweep.choosing, &args.level.result.goodput)?;
     let is_sweep = args.search.is_some() || args.is_sweep();
-    let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
+    let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(Claim::new).transpose()?;
     let folder = out.as_ref().map(Claim::folder);
@@ -80,9 +80,10 @@ fn level(
 ) -> Result<Simulated, Fail> {
     let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
     let time = VirtualTime::new();
-    let keep = endpoint::keep_text(text_after(&level), &level.workload);
+    let keep =
+        workload::spec(&level.workload, bench::nominal(&level))?.keep_text(text_after(&level));
     let transport = simulation.transport(&time, keep);
-    let trial = Trial::new(&level, simulation.place(), record::WallTime::now())?;
+    let trial = Trial::new(&level, simulation.place(), WallTime::now())?;
     if let Some(folder) = folder {
         folder.write_json("run.json", &trial.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, trial.physics())?;
@@ -105,8 +106,12 @@ fn series(
 ) -> Result<Simulated, Fail> {
     let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
     let (plan, verdict) = (args.levels(), args.verdict());
-    let (workload, window) = (&level.workload, &level.window);
-    let asked = SeriesArgs { workload, plan: &plan, verdict: &verdict, window };
+    let asked = SeriesArgs {
+        workload: &level.workload,
+        window: &level.window,
+        plan: &plan,
+        verdict: &verdict,
+    };
     asked.check()?;
     let wanted =
         args.search.map(|over| Wanted::new(over.into(), &args.searched, asked, Clock::Virtual));
@@ -114,11 +119,11 @@ fn series(
     let ask = asked.ask(simulation.target())?;
     simulation.check(&ask.1)?;
     let time = VirtualTime::new();
-    let keep = endpoint::keep_text(text_after(&level), workload);
+    let keep = asked.asked()?.keep_text(text_after(&level));
     let transport = simulation.transport(&time, keep);
-    let answering = simulation.answering(ask.1.typical());
-    let series = Series::new(asked, ask, answering, record::WallTime::now())?;
-    let mut series = series.with_protocol(Protocol::simulated(&args.protocol)?);
+    let answering = simulation.answering(ask.1.typical_prompt());
+    let series = Series::new(asked, ask, answering, WallTime::now())?;
+    let mut series = series.with_protocol(simulated_protocol_of(&args.protocol)?);
     if wanted.is_some() {
         series = series.of_loads_to_come(level.arrivals.burstiness);
     }
@@ -134,7 +139,7 @@ fn series(
             Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }
         None => {
-            let begun = (cancel, Resumed::nothing());
+            let begun = (cancel, ResumedLevels::default());
             let measuring = series.measure(with, &nobody, folder, begun);
             Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }

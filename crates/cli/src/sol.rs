@@ -8,14 +8,14 @@ mod query;
 mod systems;
 
 use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolAside, SolScope, SolSubject, SolView};
-use fizeau::roofline::{AnswerError, Device, Limit, Load, Model, System};
+use fizeau::roofline::{AnswerError, Limit, Load, System};
 
-use crate::args::{CurveArg, SolArgs, SystemArgs};
+use crate::args::{CurveArg, SolArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
 use crate::screen::Screen;
 pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
-use query::{LoadQuery, Query, SystemQuery};
+use query::{LoadQuery, Query};
 use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
@@ -145,11 +145,6 @@ fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
     };
     say(csv.trim_end())?;
     Ok(Exit::Good)
-}
-
-/// `model` on `device` as flags have them spread, stored and served.
-pub(crate) fn system(model: Model, device: Device, args: &SystemArgs) -> Result<System, String> {
-    systems::system_of(model, device, &SystemQuery::of(args, None))
 }
 
 /// The width of the terminal; 80 in a pipe.

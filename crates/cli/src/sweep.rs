@@ -1,56 +1,51 @@
 //! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
 
-mod budget;
-mod campaign;
-mod course;
-mod loads;
+mod flags;
 mod outcome;
-mod protocol;
 mod resume;
 mod series;
-mod size;
 
-pub(crate) use campaign::{Campaign, load_point};
+pub(crate) use flags::simulated_protocol_of;
 pub(crate) use outcome::Outcome;
-pub(crate) use protocol::Protocol;
-pub(crate) use resume::Resumed;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 
 use std::path::Path;
 
-use fizeau::core::Nanos;
-use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
+use fizeau::experiment::{
+    Client, ContextLimit, LEVEL_TIME, PreparedEndpoint, ResumedLevels, SpeedOfLightReference,
+    WallTime,
+};
+use fizeau::harness::{Cancel, Crew, TextAfter};
 use fizeau::record::StoredRun;
 use fizeau::report::{Engine, Shown, SweepReport, Terminal};
-use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
+use fizeau::transport::{MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
-use crate::client::{Client, Counting};
+use crate::client;
 use crate::embedded::Embedded;
-use crate::endpoint::{self, Called};
+use crate::endpoint;
 use crate::exit::{Exit, Fail};
-use crate::folder::Claim;
+use crate::folder::{self, Claim};
 use crate::levels::NO_PHYSICS;
 use crate::report::PAGE;
 use crate::say::say;
 use crate::screen::Screen;
-use crate::speed::Physics;
-use crate::workload::{self, Limit};
+use crate::speed;
+use crate::workload;
 use crate::{checklist, interrupt, levels, probe, record, runtime};
-use loads::{levels_of, most};
-use size::{SECONDS, size_of};
+use flags::{loads_of, protocol_of, size_of};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
 
 /// Everything that is decided before anything is sent.
 pub(crate) struct Job<'a> {
-    called: Called,
+    called: PreparedEndpoint,
     pub(crate) client: Client,
     pub(crate) series: Series<'a>,
     /// The most tokens that the model takes, where that is known before the server is asked.
-    limit: Option<Limit>,
+    limit: Option<ContextLimit>,
     pub(crate) out: Claim,
     /// The most requests in flight at any level.
     most: u64,
@@ -77,15 +72,15 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
     let view = args.live.view()?;
     let asked = args.series();
     asked.check()?;
-    let protocol = Protocol::measured(&args.protocol, &args.time)?;
-    let most = most(&levels_of(&args.plan)?, size_of(&args.plan)?);
+    let protocol = protocol_of(&args.protocol, &args.time)?;
+    let most = loads_of(&args.plan)?.most_connections(size_of(&args.plan)?);
     let urls = &*args.endpoint.base_url;
-    let wanted = endpoint::wanted(&args.endpoint.connections, urls, most);
-    let client = Client::new(&args.client, wanted)?;
-    let physics = Physics::from_args(&args.physics)?;
-    let now = record::WallTime::now();
+    let wanted = endpoint::reached(&args.endpoint.connections).needs(urls, most);
+    let client = client::spec(&args.client)?.prepare(wanted)?;
+    let physics = speed::from_args(&args.physics)?;
+    let now = WallTime::now();
     let out = args.time.resume.clone().or_else(|| args.verdict.out.clone());
-    let out = out.unwrap_or_else(|| now.folder("sweep"));
+    let out = out.unwrap_or_else(|| folder::by_default(now, "sweep"));
     let claim = || match &before {
         Some(_) => Ok(Claim::again(&out)),
         None => Claim::new(&out),
@@ -106,9 +101,9 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
     // The workload is checked before an engine is started.
     let workload = asked.ask(&endpoint::nowhere(&endpoint)?)?;
     let (_, sample) = &workload;
-    let typical = sample.typical();
-    let limit =
-        workload::limit(args.workload.max_model_len, physics.as_ref().and_then(Physics::config));
+    let typical = sample.typical_prompt();
+    let config = physics.as_ref().and_then(SpeedOfLightReference::config);
+    let limit = asked.asked()?.context_limit(config);
     limit.iter().try_for_each(|limit| sample.check(limit))?;
     let embedded = match urls {
         [_, ..] => None,
@@ -143,7 +138,7 @@ fn call(
     args: &SweepArgs,
     endpoint: &EndpointArgs,
     embedded: Option<&Embedded>,
-) -> Result<Called, Fail> {
+) -> Result<PreparedEndpoint, Fail> {
     let (base_urls, model) = match (embedded, &*endpoint.base_url) {
         (None, urls @ [_, ..]) => {
             let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
@@ -155,7 +150,7 @@ fn call(
         (None, []) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
-    let keep_text = endpoint::keep_text(TextAfter::Drop, &args.workload);
+    let keep_text = args.series().asked()?.keep_text(TextAfter::Drop);
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
@@ -165,7 +160,7 @@ pub(crate) struct Begun {
     /// Thrown when somebody interrupts.
     pub(crate) cancel: Cancel,
     /// What was measured before.
-    resumed: Resumed,
+    resumed: ResumedLevels,
 }
 
 async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
@@ -176,24 +171,24 @@ async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
 /// Says what is about to be sent, makes ready to send it, and puts it on record.
 pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let (clock, series) = (MonotonicClock::new(), &job.series);
-    check(job, clock).await?;
+    check(job).await?;
     let cancel = Cancel::new();
     let (sample, workload) = (&series.sample, series.args.workload);
-    say(workload::describe_salt_of_levels(workload, sample.salt()))?;
+    say(workload::describe_salt_of_levels(workload::prompt_salt(workload), sample.salt()))?;
     sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    sample.notes(workload).iter().for_each(|note| tell!("note: {note}"));
-    let counting = Counting { tokenizer: series.spec.tokenizer.clone() };
-    let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
+    workload::notes(sample, workload).iter().for_each(|note| tell!("note: {note}"));
+    let tokenizer = series.spec.tokenizer.clone();
+    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
     let (threads, thresholds) = (job.client.threads(), job.thresholds);
     let client = record::ClientPlan { threads, thresholds, calibration: None };
-    let epoch = record::epoch_unix_ns(&clock);
+    let epoch = WallTime::epoch_unix_ns(&clock);
     let document = series.document()?.measured(&job.called, client, epoch);
     let resumed = match &job.before {
         Some(run) => {
             resume::check(run, &document)?;
-            let resumed = Resumed::read(run)?;
+            let resumed = resume::read(run)?;
             say(match resumed.len() {
                 1 => "resumed: 1 level is finished".to_owned(),
                 many => format!("resumed: {many} levels are finished"),
@@ -203,7 +198,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
         None => {
             folder.write_json("run.json", &document).map_err(Fail::broken)?;
             levels::write_config(folder, series.physics())?;
-            Resumed::nothing()
+            ResumedLevels::default()
         }
     };
     note_short(series);
@@ -213,10 +208,11 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
 
 /// Says so where levels are shorter than what shows whether they are steady.
 fn note_short(series: &Series<'_>) {
-    let seconds = series.spec.size.time.map_or(f64::INFINITY, Nanos::as_secs_f64);
-    if series.is_by_time && seconds < SECONDS {
+    let (time, needs) = (series.spec.size.time, LEVEL_TIME.as_secs_f64());
+    if let Some(time) = time.filter(|time| series.is_by_time && *time < LEVEL_TIME) {
+        let seconds = time.as_secs_f64();
         tell!(
-            "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {SECONDS} or more would"
+            "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {needs} or more would"
         );
     }
 }
@@ -230,11 +226,10 @@ impl Job<'_> {
 }
 
 /// One request before the first, on a connection of its own.
-async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
+async fn check(job: &Job<'_>) -> Result<(), Fail> {
     let (target, sample) = (&job.called.target, &job.series.sample);
-    endpoint::check_context(target, job.limit.as_ref(), |limit| sample.check(limit)).await?;
-    let http = HttpTransport::new(target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), sample.plan()).await.map(drop)
+    let fits = |limit: &ContextLimit| Ok(sample.check(limit)?);
+    endpoint::check(target, job.limit.as_ref(), sample.plan(), fits).await
 }
 
 /// Prints the report, as wide as the terminal is, and where its page is.

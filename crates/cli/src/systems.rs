@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use clap::Arg;
 
+use fizeau::experiment::WallTime;
+
 use crate::args::{ParetoArgs, SweepArgs};
 use crate::exit::{Exit, Fail};
+use crate::folder;
+use crate::pareto;
 use crate::say::say;
-use crate::{pareto, record};
 
 const FLAG: &str = "--system";
 
@@ -105,7 +108,7 @@ fn system(text: &str, before: &[(String, String)]) -> Result<(String, String), F
 /// Sweeps each, and says what is on the frontier. A system that cannot be used does not keep the others from their turn.
 pub(crate) fn run(systems: Vec<System>) -> Result<Exit, Fail> {
     let given = systems.first().and_then(|system| system.args.verdict.out.clone());
-    let out: PathBuf = given.unwrap_or_else(|| record::WallTime::now().folder("sweep"));
+    let out: PathBuf = given.unwrap_or_else(|| folder::by_default(WallTime::now(), "sweep"));
     if out.join("run.json").exists() {
         return Err(Fail::usage(format!("--out: {} already holds a run", out.display())));
     }

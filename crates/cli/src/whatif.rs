@@ -3,6 +3,7 @@
 mod cases;
 mod pieces;
 
+use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
 use fizeau::record::RunFolder;
@@ -10,7 +11,7 @@ use fizeau::report::{NotRun, Setup, Shown, SweepReport, Variant, WhatIf};
 
 use crate::args::SimulateArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::folder::Claim;
+use crate::folder::{self, Claim};
 use crate::say::say;
 use crate::simulate::{Report, Simulated, simulate};
 use crate::sweep::DEFAULT_SLO;
@@ -37,7 +38,7 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     check(first)?;
     let given = first.sweep.slo.clone();
     let slo: Slo = given.parse().named("--slo")?;
-    let by_default = || record::WallTime::now().folder("what-if");
+    let by_default = || folder::by_default(WallTime::now(), "what-if");
     let out = Claim::new(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;

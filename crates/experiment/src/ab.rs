@@ -1,5 +1,7 @@
 //! An A/B run: the same requests to two endpoints, in rounds, never at the same time.
 
+mod run;
+
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,11 +9,13 @@ use std::task::Poll;
 
 use fizeau_core::{Nanos, Timer};
 use fizeau_harness::{
-    Cancel, DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel, TextAfter,
+    Cancel, DriveError, LevelRun, Load, Measure, Observer, PlannedLevel, TextAfter,
 };
 use fizeau_metrics::{GoodputGoals, Side};
 use fizeau_record::{FolderError, RunFolder};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
+
+pub use run::PreparedAb;
 
 use crate::sweep::plan_of;
 
@@ -117,15 +121,24 @@ impl Rounds {
     }
 
     /// Whose turn it is after `done` turns, and in which round; none when all are done.
-    fn turn(self, done: u32) -> Option<(u32, Side)> {
+    fn turn(self, done: u32) -> Option<UpcomingTurn> {
         let round = done / 2 + 1;
         let side = match (done % 2, Self::first_of(round)) {
             (0, first) => first,
             (_, Side::Baseline) => Side::Candidate,
             (_, Side::Candidate) => Side::Baseline,
         };
-        (round <= self.0).then_some((round, side))
+        (round <= self.0).then_some(UpcomingTurn { round, side })
     }
+}
+
+/// A turn that is next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpcomingTurn {
+    /// In which round, from 1.
+    pub round: u32,
+    /// Whose turn it is.
+    pub side: Side,
 }
 
 /// One side's turn in a round, measured.
@@ -192,6 +205,12 @@ impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
         Self { a, b, timer, spec, folder, done: 0 }
     }
 
+    /// Whose turn it is next; none when all are done.
+    #[must_use]
+    pub fn upcoming(&self) -> Option<UpcomingTurn> {
+        self.spec.rounds.turn(self.done)
+    }
+
     /// Measures the next turn; none when all are done or the run has been called off. A turn that was called off in its
     /// course is returned, and says so: its round counts for nothing.
     ///
@@ -201,16 +220,12 @@ impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
         &mut self,
         observer: &mut impl Observer,
     ) -> Result<Option<AbTurn>, AbError<M::Error>> {
-        let Some((round, side)) = self.spec.rounds.turn(self.done) else {
-            return Ok(None);
-        };
+        let Some(UpcomingTurn { round, side }) = self.upcoming() else { return Ok(None) };
         let with = match side {
             Side::Baseline => &mut self.a,
             Side::Candidate => &mut self.b,
         };
         let plan = self.spec.plan(round, side)?;
-        let requests = plan.len();
-        observer.notice(Notice::TurnStarted { round, of: self.spec.rounds.get(), side, requests });
         if pause(&self.timer, self.spec.settle, with.cancel()).await.is_err() {
             return Ok(None);
         }
@@ -224,7 +239,6 @@ impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
         };
         let run = with.measure(level, &mut kept, observer).await;
         let run = run.map_err(|error| AbError::Turn { round, side, error })?;
-        observer.notice(Notice::LevelEnded(&run));
         self.done += 1;
         Ok(Some(AbTurn { round, side, plan, run, folder }))
     }

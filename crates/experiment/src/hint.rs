@@ -13,6 +13,8 @@ pub enum Hint {
     AnotherRoute,
     /// Another route takes such records.
     AnotherRecordRoute,
+    /// A trace is replayed by a single level.
+    TraceIsOneLevel,
     /// A think time needs conversations.
     NeedsTurns,
     /// All shards of a run need the same salt.
@@ -88,6 +90,7 @@ impl Display for Hint {
         match self {
             Self::AnotherRoute => f.write_str("; choose another route or kind of server"),
             Self::AnotherRecordRoute => f.write_str(": choose another route"),
+            Self::TraceIsOneLevel => f.write_str(", which a single level replays"),
             Self::NeedsTurns => f.write_str(": ask for conversations"),
             Self::SameSalt => f.write_str(": give all of them the same salt"),
             Self::SaidBy(who) => write!(f, " ({} says so)", who.name()),

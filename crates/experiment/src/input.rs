@@ -241,14 +241,12 @@ pub enum ExperimentError {
 
 impl ExperimentError {
     /// That something broke in the midst.
-    #[allow(dead_code)]
     pub(crate) fn broken(error: impl Display) -> Self {
         Self::Broken(error.to_string())
     }
 }
 
 /// Says which input an error is about.
-#[allow(dead_code)]
 pub(crate) trait Blame<T> {
     /// It is about `field`.
     fn blame(self, field: Field) -> Result<T, InputError>;

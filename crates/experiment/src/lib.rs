@@ -1,19 +1,66 @@
 //! Whole experiments: prepare, run, evaluate, keep.
 
 mod ab;
+mod client;
+mod device;
+mod discovery;
+mod endpoint;
+mod evaluate;
+mod event;
+mod experiment;
 mod hint;
 mod input;
+mod level;
+mod model;
+mod own_thread;
+mod progress;
+mod reference;
+mod runner;
+mod scheduler;
 mod search;
 mod sweep;
+mod tokenizer;
+mod wall_time;
+mod workload;
 
-pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
+pub use ab::{
+    Ab, AbError, AbPrompts, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds, UpcomingTurn,
+    turn_name,
+};
+pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
+pub use device::LoadedDevice;
+pub use discovery::DetectedEndpoint;
+pub use endpoint::{
+    ConnectionSpec, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint, TrustSpec,
+    check_context, preflight, split_url,
+};
+pub use evaluate::{EvaluationContext, LevelTallies, keep_level, released};
+pub use event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher};
+pub use experiment::{EventStream, Experiment, ExperimentHandle};
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
+pub use level::{MeasuredLevel, PreparedLevel};
+pub use model::{LoadModelError, LoadedModel};
+pub use progress::{ProgressState, RunningLevel, TimeLeft};
+pub use reference::{
+    DeployError, DeploymentRecord, EngineChoices, ReferenceFiles, ReferenceSpec,
+    SpeedOfLightReference,
+};
+pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
+pub use scheduler::SweepScheduler;
 pub use search::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchStep,
-    Trial,
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchOutcome,
+    SearchStep, Trial,
 };
 pub use sweep::{
-    LevelAsk, LevelSize, LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel,
-    Tried, load_between, rates_up_to,
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,
+    Saturated, StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSpec, SweptLevel,
+    Tried, level_size, load_between, rates_up_to,
+};
+pub use tokenizer::TokenizerSpec;
+pub use wall_time::WallTime;
+pub use workload::{
+    AskedLength, AskedLengths, CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload,
+    PromptSalt, PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadRecord,
+    WorkloadSpec, words_or_ids,
 };

@@ -1,14 +1,18 @@
 //! A search: the highest load within goals, from levels that are measured one after another.
 
 mod judge;
+mod run;
 mod spec;
 
 use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
+use crate::{LevelAsk, LevelSize};
+
 pub use judge::Judgement;
-pub use spec::{LoadKind, LoadSearchError, LoadSearchSpec};
+pub use run::SearchOutcome;
+pub use spec::{LoadSearchError, LoadSearchSpec};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with
 /// [`Sweep::level`](crate::Sweep::level).

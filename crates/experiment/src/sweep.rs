@@ -1,5 +1,9 @@
 //! A sweep: the same workload at rising load.
 
+mod budget;
+mod loads;
+mod prepared;
+mod protocol;
 mod refine;
 mod size;
 mod stop;
@@ -8,7 +12,7 @@ use std::sync::Arc;
 
 use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
-use fizeau_harness::{DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel};
+use fizeau_harness::{DriveError, LevelRun, Load, Measure, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_record::{
     FolderError, LevelDocument, LevelPlan, LevelRole, PlannedArrivals, RunFolder, level_folder,
@@ -17,6 +21,10 @@ use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
 };
 
+pub(crate) use budget::Budget;
+pub use loads::{Rates, SweepLoads};
+pub use prepared::PreparedSweep;
+pub use protocol::{LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, SweepProtocol, level_size};
 pub use refine::{Tried, load_between, rates_up_to};
 pub use size::{LevelAsk, LevelSize};
 pub use stop::{LevelYield, Saturated, StopRule};
@@ -66,6 +74,12 @@ impl SweepSpec {
 }
 
 impl SweepSpec {
+    /// The levels, each once and of the usual size.
+    pub fn asks(&self) -> impl Iterator<Item = LevelAsk> {
+        let size = self.size;
+        self.levels.iter().map(move |&load| LevelAsk { load, visit: 0, size })
+    }
+
     /// What the level that is asked for is to be.
     #[must_use]
     pub fn level_plan(&self, ask: LevelAsk) -> LevelPlan {
@@ -147,48 +161,27 @@ pub struct Sweep<'a, M> {
     with: M,
     spec: &'a SweepSpec,
     folder: Option<&'a RunFolder>,
-    /// How many levels of the specification were measured.
-    next: usize,
-    /// How many levels of any kind were measured.
-    done: usize,
 }
 
 impl<'a, M: Measure> Sweep<'a, M> {
     /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it.
     #[must_use]
     pub const fn new(with: M, spec: &'a SweepSpec, folder: Option<&'a RunFolder>) -> Self {
-        Self { with, spec, folder, next: 0, done: 0 }
+        Self { with, spec, folder }
     }
 
-    /// Measures the next level of the specification; none when all are done or the run has been called off. A level that was
-    /// called off in its course is returned, and says so.
+    /// Measures a level, which the specification need not name; none when the run has been called off. A level that was called
+    /// off in its course is returned, and says so.
     ///
     /// # Errors
-    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
-    pub async fn next_level(
-        &mut self,
-        observer: &mut impl Observer,
-    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
-        let Some(&load) = self.spec.levels.get(self.next) else {
-            return Ok(None);
-        };
-        let ask = LevelAsk { load, visit: 0, size: self.spec.size };
-        let measured = self.level(ask, observer).await?;
-        self.next += usize::from(measured.is_some());
-        Ok(measured)
-    }
-
-    /// Measures a level of the same workload that the specification need not name, for whoever decides the next load by what
-    /// was measured; none when the run has been called off.
-    ///
-    /// # Errors
-    /// As [`Sweep::next_level`]; and with a folder, if this visit to this load was made before.
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint; and with a
+    /// folder, if this visit to this load was made before.
     pub async fn level(
         &mut self,
         ask: LevelAsk,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
-        self.measure((ask, None), observer).await
+        self.measure(ask, None, observer).await
     }
 
     /// Measures a level that is no part of the curve: whether the load of the operating point can be kept up. Its folder is
@@ -201,12 +194,13 @@ impl<'a, M: Measure> Sweep<'a, M> {
         ask: LevelAsk,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
-        self.measure((ask, Some(LevelRole::Sustained)), observer).await
+        self.measure(ask, Some(LevelRole::Sustained), observer).await
     }
 
     async fn measure(
         &mut self,
-        (ask, role): (LevelAsk, Option<LevelRole>),
+        ask: LevelAsk,
+        role: Option<LevelRole>,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
         if self.with.cancel().is_cancelled() {
@@ -214,12 +208,6 @@ impl<'a, M: Measure> Sweep<'a, M> {
         }
         let plan = self.plan(ask)?;
         let LevelAsk { load, visit, size } = ask;
-        observer.notice(Notice::LevelStarted {
-            load,
-            index: self.done,
-            of: self.spec.levels.len().max(self.done + 1),
-            requests: size.requests_at(load).get(),
-        });
         let folder = self.folder.map(|folder| folder.level(&level_folder(load, visit, role)));
         let folder = folder.transpose()?;
         if let Some(folder) = &folder {
@@ -239,8 +227,6 @@ impl<'a, M: Measure> Sweep<'a, M> {
         };
         let run = self.with.measure(level, &mut kept, observer).await;
         let run = run.map_err(|error| SweepError::Level { load, error })?;
-        observer.notice(Notice::LevelEnded(&run));
-        self.done += 1;
         Ok(Some(SweptLevel { ask, plan, run, folder }))
     }
 

@@ -45,7 +45,8 @@
 //! let mut sweep = Sweep::new(rig, &spec, None);
 //! let points = time.block_on(async {
 //!     let mut points = Vec::new();
-//!     while let Some(level) = sweep.next_level(&mut ()).await? {
+//!     for ask in spec.asks() {
+//!         let level = sweep.level(ask, &mut ()).await?.ok_or("called off")?;
 //!         let summary = level.run.summary;
 //!         let rate = summary.throughput.requests_per_s.get();
 //!         let latency = summary.metrics.e2el.p99.value().ok_or("100 requests have a p99")?;

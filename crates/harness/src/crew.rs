@@ -19,8 +19,7 @@ use fizeau_transport::MonotonicClock;
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::level::{LevelError, Measure, PlannedLevel, tally};
-use crate::measured::LevelRun;
+use crate::level::{LevelError, LevelRun, Measure, PlannedLevel, tally};
 use crate::until::Looks;
 use crate::{Cancel, InFlight, Observer};
 use collect::Collector;

@@ -61,7 +61,6 @@ mod headroom;
 mod host;
 mod in_flight;
 mod level;
-mod measured;
 mod observe;
 mod pacer;
 mod preflight;
@@ -77,9 +76,9 @@ pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
 pub use in_flight::InFlight;
 pub use level::{
-    LevelError, LevelSpec, Measure, PlannedLevel, Probe, Rig, connections_ahead, run_level,
+    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, connections_ahead,
+    run_level,
 };
-pub use measured::LevelRun;
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};

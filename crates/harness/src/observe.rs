@@ -1,40 +1,15 @@
 //! Watching a run from outside, for progress.
 
-use std::num::NonZeroU64;
+use fizeau_core::{Tape, TapeSink};
+use fizeau_metrics::LevelTally;
 
-use fizeau_core::{LevelLoad, Tape, TapeSink};
-use fizeau_metrics::{LevelTally, Side};
-
-use crate::in_flight::InFlight;
-use crate::measured::LevelRun;
+use crate::InFlight;
 use crate::until::Looks;
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Notice<'a> {
-    /// A level of a sweep begins.
-    LevelStarted {
-        /// How hard it presses.
-        load: LevelLoad,
-        /// Its place in the sweep, from 0.
-        index: usize,
-        /// How many levels there are, as far as is known.
-        of: usize,
-        /// How many requests it has at the most.
-        requests: u64,
-    },
-    /// A turn of an A/B run begins, with its pause.
-    TurnStarted {
-        /// In which round, from 1.
-        round: u32,
-        /// How many rounds there are.
-        of: u32,
-        /// Whose turn it is.
-        side: Side,
-        /// How many requests it has at the most.
-        requests: NonZeroU64,
-    },
     /// The warm-up of a level ends and the measuring begins.
     WarmedUp {
         /// How many requests were sent and did not count.
@@ -44,8 +19,6 @@ pub enum Notice<'a> {
     },
     /// A measured request ended, and is in the sink: one of the load, or a probe, as its tape says.
     RequestEnded(&'a Tape),
-    /// A level is over.
-    LevelEnded(&'a LevelRun),
 }
 
 /// Whoever watches a run, and takes from its tapes what a report needs beyond the summary. A [`Crew`](crate::Crew) calls it

@@ -26,7 +26,7 @@ mod table;
 mod wilcoxon;
 
 pub use answer::{Answer, Direction};
-pub use figure::{Figure, FigureChoice, FigureError};
+pub use figure::{Figure, FigureChoice, FigureError, ReplyOutput};
 pub use holm::holm;
 pub use intervals::IntervalFigure;
 pub use requests::{ComparedRequests, Pace, Pairing};

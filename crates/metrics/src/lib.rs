@@ -45,8 +45,8 @@ pub use compare::{
     AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
     ComparisonTable, ComparisonTest, Decision, Direction, EffectKind, EffectSize, Figure,
     FigureChoice, FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw, PValue, Pace, Pairing,
-    Pairs, PairsError, Power, RankTest, RoundFigures, RoundsError, ShareError, Side, Sides,
-    SidesError, Smallest, TTest, Tested, Untested, Zeros, holm,
+    Pairs, PairsError, Power, RankTest, ReplyOutput, RoundFigures, RoundsError, ShareError, Side,
+    Sides, SidesError, Smallest, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
     Distribution, EarlyStopping, PooledSample, Quantile, RateDistribution, Resolution,

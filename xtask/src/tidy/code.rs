@@ -21,6 +21,74 @@ pub(super) fn blanked(source: &str) -> String {
     code
 }
 
+/// Every string literal of `source` with the line that it begins in, counted from 0.
+pub(super) fn strings(source: &str) -> Vec<(usize, &str)> {
+    let (mut at, mut line, mut before) = (0, 0, ' ');
+    let mut found = Vec::new();
+    while let Some(first) = source[at..].chars().next() {
+        let rest = &source[at..];
+        let length = literal_length(rest, before).unwrap_or(0);
+        if length > 0 && matches!(first, '"' | 'r') {
+            found.push((line, &rest[..length]));
+        }
+        let taken = length.max(first.len_utf8());
+        line += rest[..taken].matches('\n').count();
+        at += taken;
+        before = first;
+    }
+    found
+}
+
+/// What of `code`, which is [blanked](blanked), is compiled for tests only.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ForTests<'a> {
+    /// The lines, counted from 0, each with the first behind it.
+    lines: Vec<(usize, usize)>,
+    /// The modules whose text is in files of their own.
+    pub(super) modules: Vec<&'a str>,
+}
+
+impl ForTests<'_> {
+    pub(super) fn has(&self, line: usize) -> bool {
+        self.lines.iter().any(|(from, to)| (*from..*to).contains(&line))
+    }
+}
+
+/// The items below each `#[cfg(test)]`.
+pub(super) fn for_tests(code: &str) -> ForTests<'_> {
+    let mut found = ForTests::default();
+    let line_of = |at: usize| code[..at].matches('\n').count();
+    for marker in ["#[cfg(test)]", "#[cfg(all(test"] {
+        for (from, _) in code.match_indices(marker) {
+            let item = &code[from..];
+            let to = from + item_length(item);
+            found.lines.push((line_of(from), line_of(to) + 1));
+            let (_, rest) = item.split_once(']').unwrap_or_default();
+            let mut names = words(rest.split(['{', ';']).next().unwrap_or_default());
+            if code[..to].ends_with(';') && names.any(|word| word == "mod") {
+                found.modules.extend(names.next());
+            }
+        }
+    }
+    found
+}
+
+/// Up to and with the `;` or the closing brace that an item ends with.
+fn item_length(item: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in item.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && matches!(c, '}' | ';') {
+            return at + 1;
+        }
+    }
+    item.len()
+}
+
 /// The identifiers and numbers of a line.
 pub(super) fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_word(c)).filter(|word| !word.is_empty())
@@ -111,6 +179,21 @@ mod tests {
         );
         assert_eq!(words_of("r#type"), ["r", "type"]);
         assert_eq!(words_of("for_r \"b\" c"), ["for_r", "c"]);
+    }
+
+    #[test]
+    fn strings_are_found_with_their_lines() {
+        let source = "// \"a\"\nlet b = \"c\\\"\";\nlet d = r#\"e\nf\"#; 'g'\n\"h\"";
+        let expected = [(1, "\"c\\\"\""), (2, "r#\"e\nf\"#"), (4, "\"h\"")];
+        assert_eq!(strings(source), expected);
+    }
+
+    #[test]
+    fn what_is_for_tests_ends_where_its_item_ends() {
+        let code = "a\n#[cfg(test)]\nmod tests {\n  { }\n}\nb\n#[cfg(test)]\npub(crate) mod c;\nd";
+        let found = for_tests(code);
+        let lines: Vec<usize> = (0..9).filter(|line| found.has(*line)).collect();
+        assert_eq!((lines, found.modules), (vec![1, 2, 3, 4, 6, 7], vec!["c"]));
     }
 
     #[test]

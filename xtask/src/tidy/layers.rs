@@ -15,7 +15,7 @@ struct Layer {
     external: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 16] = [
     Layer {
         name: "fizeau-core",
         rank: 0,
@@ -90,12 +90,6 @@ const LAYERS: [Layer; 17] = [
             "thiserror",
             "tracing",
         ],
-    },
-    Layer {
-        name: "fizeau-probe",
-        rank: 2,
-        ours: &["fizeau-roofline", "fizeau-core"],
-        external: &["serde", "serde_json", "thiserror"],
     },
     Layer {
         name: "fizeau-record",
@@ -181,7 +175,6 @@ const LAYERS: [Layer; 17] = [
             "fizeau-interop",
             "fizeau-metrics",
             "fizeau-pareto",
-            "fizeau-probe",
             "fizeau-record",
             "fizeau-report",
             "fizeau-roofline",

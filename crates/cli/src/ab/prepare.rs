@@ -3,21 +3,23 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
-use fizeau::experiment::LevelSize;
-use fizeau::experiment::{AbPrompts, AbSpec, Rounds};
+use fizeau::experiment::{
+    AbPrompts, AbSpec, Client, ContextLimit, InputError, LevelSize, PlanParts, PreparedEndpoint,
+    PreparedWorkload, Rounds, WallTime, WorkloadSpec, in_flight, split_url,
+};
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
-use fizeau::workload::{Content, Salt, TracePacing};
+use fizeau::workload::{Content, Salt};
 
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
-use crate::client::{self, Client};
-use crate::endpoint::{self, Called};
+use crate::client;
+use crate::endpoint;
 use crate::exit::{Fail, Named};
-use crate::folder::Claim;
+use crate::folder::{self, Claim};
 use crate::say::say;
-use crate::workload::{self, Ask, Limit, Nominal, Wish, Work};
+use crate::workload::{self, Nominal};
 use crate::{bench, probe, record};
 
 /// Everything that is decided before anything is measured.
@@ -31,10 +33,10 @@ pub(super) struct Job {
     /// The figures that were asked for by name.
     pub(super) asked: Vec<Figure>,
     /// A plan of the workload, for the request before the first.
-    pub(super) sample: Work,
+    pub(super) sample: PreparedWorkload,
     pub(super) load_point: LoadPoint,
     /// The most tokens that the models take, where that is known before the servers are asked.
-    pub(super) limit: Option<Limit>,
+    pub(super) limit: Option<ContextLimit>,
     /// What is not as one might think, in words.
     pub(super) notes: Vec<String>,
     pub(super) setup: Setup,
@@ -45,13 +47,13 @@ pub(super) struct Job {
 pub(super) struct Party {
     /// What it is called, where somebody gave it a name.
     pub(super) name: Option<String>,
-    pub(super) called: Called,
+    pub(super) called: PreparedEndpoint,
 }
 
 /// The run that `args` ask for. Files are read; with `--backend auto` the servers are asked what they are.
 pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     refuse(args)?;
-    let now = record::WallTime::now();
+    let now = WallTime::now();
     let rounds = Rounds::new(args.rounds.rounds).named("--rounds")?;
     let settle = time("--settle", &args.rounds.settle)?;
     let asked = args.answer.decision.metrics.iter().map(|name| name.parse().named("--metrics"));
@@ -59,7 +61,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let settings = settings(&args.answer)?;
     let goals: GoodputGoals = args.answer.goodput.join(" ").parse().named("--goodput")?;
     let cap = bench::cap(args.rounds.max_concurrency)?;
-    let out = args.answer.out.clone().unwrap_or_else(|| now.folder("ab"));
+    let out = args.answer.out.clone().unwrap_or_else(|| folder::by_default(now, "ab"));
     let [a, b] = [side_a(args), side_b(args)];
     if a.backend == probe::AUTO || b.backend == probe::AUTO {
         // Whatever else is wrong is found before the servers are asked what they are.
@@ -71,22 +73,21 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let (mut notes, urls) = (Vec::new(), all_urls(args));
     let ask = ask(args, cap, (&a.called.target, &b.called.target))?;
     let prompts = prompts(args, (&a.called.target, &b.called.target), &ask, &mut notes)?;
-    let plan = ask.plan()?;
-    let requests = plan.len().get();
-    let sample = Work::Plan { plan, ask: Box::new(ask.clone()) };
-    let limit = workload::limit(args.workload.max_model_len, None);
+    let sample = PreparedWorkload::of(ask.clone()).map_err(refused(args))?;
+    let requests = sample.requests().get();
+    let limit = workload_of(args)?.context_limit(None);
     limit.iter().try_for_each(|limit| sample.check(limit))?;
     notes.extend(sample.repeated());
-    notes.extend(sample.notes(&args.workload));
+    notes.extend(workload::notes(&sample, &args.workload));
     let pacing = sample.plan().pacing();
     // Both sides keep their connections while the other has its turn.
-    let in_flight = client::in_flight(requests, cap, pacing).saturating_mul(2);
-    let wanted = endpoint::wanted(&args.endpoint.connections, &urls, in_flight);
-    let client = Client::new(&args.client, wanted)?;
+    let most = in_flight(requests, cap, pacing).saturating_mul(2);
+    let wanted = endpoint::reached(&args.endpoint.connections).needs(&urls, most);
+    let client = client::spec(&args.client)?.prepare(wanted)?;
     if args.endpoint.connections.new_connection_per_request {
-        client.note_ports(requests.saturating_mul(2 * u64::from(rounds.get())));
+        client::note_ports(&client, requests.saturating_mul(2 * u64::from(rounds.get())));
     }
-    let Ask { spec: workload, tokenizer, dataset, .. } = ask;
+    let PlanParts { spec: workload, tokenizer, dataset, .. } = ask;
     let spec = AbSpec {
         rounds,
         workload,
@@ -99,7 +100,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
         goals,
         text: TextAfter::Drop,
     };
-    let setup = setup(args, &a.called, &sample, now);
+    let setup = setup(&a.called, &sample, now);
     let load_point = bench::load_point(&sample, NonZeroU64::MIN, cap);
     let out = Claim::new(&out)?;
     Ok(Job { a, b, client, spec, settings, asked, sample, load_point, limit, notes, setup, out })
@@ -179,49 +180,63 @@ fn party(args: &AbArgs, side: &EndpointArgs, name: &Option<String>) -> Result<Pa
     endpoint::announce(&side.connections, &side.base_url);
     let (side, found) = probe::found(side, &side.base_url)?;
     if let Some(found) = found.as_ref().filter(|_| !args.answer.json) {
-        say(found.block())?;
+        say(probe::block(found))?;
     }
     Ok(Party { name: name.clone(), called: call(args, &side)?.with_found(found) })
 }
 
-fn call(args: &AbArgs, side: &EndpointArgs) -> Result<Called, Fail> {
+fn call(args: &AbArgs, side: &EndpointArgs) -> Result<PreparedEndpoint, Fail> {
     let name = side.served_model_name.as_ref().or(side.model.as_ref());
     let name = name.ok_or_else(|| {
         Fail::usage("--model: name the model as the servers know it, or --a-model and --b-model")
     })?;
-    let keep_text = endpoint::keep_text(TextAfter::Drop, &args.workload);
+    let keep_text = workload_of(args)?.keep_text(TextAfter::Drop);
     let extra = workload::sampling_body(&args.sampling)?;
     endpoint::call(side, &side.base_url, name, &extra, keep_text)
 }
 
 /// The workload, in a form that both sides take: text where one of them takes no token ids.
-fn ask(args: &AbArgs, cap: Option<NonZeroU32>, (a, b): (&Target, &Target)) -> Result<Ask, Fail> {
+fn ask(
+    args: &AbArgs,
+    cap: Option<NonZeroU32>,
+    (a, b): (&Target, &Target),
+) -> Result<PlanParts, Fail> {
     let by_default = || match cap {
         Some(cap) => LevelSize::default().requests_at(cap.into()).get(),
         None => REQUESTS,
     };
-    let wish = Wish {
-        args: &args.workload,
-        nominal: Nominal {
-            input: ("--random-input-len", &args.lengths.random_input_len),
-            output: ("--random-output-len", &args.lengths.random_output_len),
-        },
-        requests: Some(args.rounds.num_prompts.unwrap_or_else(by_default)),
-        arrivals: bench::arrivals(&args.arrivals, cap.is_some())?,
-        arrivals_flag: bench::arrivals_flag(&args.arrivals),
-        replay: TracePacing::ClosedLoop,
-    };
+    let mut spec = workload_of(args)?;
+    let requests = args.rounds.num_prompts.unwrap_or_else(by_default);
+    spec.requests = workload::requests(Some(requests))?;
+    spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
     let (plainer, other) = if b.takes_token_ids() { (a, b) } else { (b, a) };
-    let ask = wish.ask(plainer)?;
+    let ask = spec.parts(plainer).map_err(refused(args))?;
     ask.check_sendable(other)?;
     Ok(ask)
+}
+
+/// The workload, but for how many requests there are and when they leave.
+fn workload_of(args: &AbArgs) -> Result<WorkloadSpec, Fail> {
+    workload::spec(&args.workload, nominal(args))
+}
+
+fn nominal(args: &AbArgs) -> Nominal<'_> {
+    Nominal {
+        input: ("--random-input-len", &args.lengths.random_input_len),
+        output: ("--random-output-len", &args.lengths.random_output_len),
+    }
+}
+
+/// What is wrong with the workload, by this command's flags.
+fn refused(args: &AbArgs) -> impl Fn(InputError) -> Fail {
+    workload::refused(nominal(args), bench::arrivals_flag(&args.arrivals))
 }
 
 /// Whether each side needs prompts of its own.
 fn prompts(
     args: &AbArgs,
     (a, b): (&Target, &Target),
-    ask: &Ask,
+    ask: &PlanParts,
     notes: &mut Vec<String>,
 ) -> Result<AbPrompts, Fail> {
     let (is_asked, is_one) = (args.sides.salt_sides, are_one(a, b));
@@ -255,20 +270,20 @@ fn prompts(
 /// Whether some server is on both sides.
 fn are_one(a: &Target, b: &Target) -> bool {
     let origins = |target: &Target| -> Vec<String> {
-        target.urls().map(|url| endpoint::split(&url).0.to_owned()).collect()
+        target.urls().map(|url| split_url(&url).0.to_owned()).collect()
     };
     let of_b = origins(b);
     origins(a).iter().any(|url| of_b.contains(url))
 }
 
-fn setup(args: &AbArgs, called: &Called, sample: &Work, now: record::WallTime) -> Setup {
+fn setup(called: &PreparedEndpoint, sample: &PreparedWorkload, now: WallTime) -> Setup {
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),
         command_line: record::command_line(),
         endpoint: called.describe(),
         engine: Engine::Remote { description: None },
-        workload: sample.described(&args.workload, NonZeroU64::MIN),
+        workload: sample.described(NonZeroU64::MIN),
         host: record::host(),
         model_config: None,
         hardware: None,

@@ -1,6 +1,7 @@
 //! How an engine goes about it, where physics alone does not decide.
 
 use clap::{Args, ValueEnum};
+use fizeau::experiment::EngineChoices;
 use fizeau::roofline::{ExpertExchange, Overlap, Prefix, Routing};
 
 /// How an engine goes about it.
@@ -78,6 +79,17 @@ pub(crate) fn routing(text: &str) -> Result<Routing, String> {
 
 /// Beyond it all tokens choose the same experts.
 const MOST_SKEWED: f64 = 100.0;
+
+impl From<ChoiceArgs> for EngineChoices {
+    fn from(of: ChoiceArgs) -> Self {
+        Self {
+            prefix: of.prefix.into(),
+            routing: of.routing,
+            overlap: of.overlap.into(),
+            exchange: of.exchange.into(),
+        }
+    }
+}
 
 impl From<PrefixArg> for Prefix {
     fn from(of: PrefixArg) -> Self {

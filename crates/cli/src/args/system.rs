@@ -3,11 +3,12 @@
 use std::num::NonZeroU64;
 
 use clap::Args;
+use fizeau::experiment::DeploymentRecord;
 
 use super::ChoiceArgs;
 
 /// As vLLM's.
-pub(crate) const DEFAULT_MEMORY_SHARE: f64 = 0.9;
+pub(crate) const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
 
 /// A model on devices. The flags have vLLM's spellings as aliases where it has them.
 #[derive(Debug, Clone, Args)]

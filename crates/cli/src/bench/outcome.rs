@@ -1,24 +1,23 @@
 //! A level, carried out: measured, judged, kept and shown.
 
-use fizeau::harness::{Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe};
-use fizeau::metrics::Verdict;
+use fizeau::core::Tape;
+use fizeau::experiment::{Client, Event, MeasuredLevel, PreparedLevel, Watcher, keep_level};
+use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
+use fizeau::metrics::{Thresholds, Verdict};
 use fizeau::record::RunFolder;
-use fizeau::report::{Checklist, Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
+use fizeau::report::{Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;
 use crate::checklist;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
-use crate::levels::{self, Kept, Yardstick};
 use crate::progress::{Progress, Title, View};
 use crate::report::{PAGE, write_page};
 use crate::say::say;
 
 /// What came of the run.
 pub(crate) struct Measured {
-    run: LevelRun,
-    kept: Kept,
+    level: MeasuredLevel,
     vllm: VllmTally,
     interrupted: bool,
 }
@@ -50,22 +49,33 @@ impl Trial<'_> {
     /// Runs the level; each tape is in `folder` as its request ends.
     pub(crate) async fn measure<M: Measure>(
         &self,
-        mut with: M,
+        with: M,
         folder: Option<&RunFolder>,
         cancel: &Cancel,
         view: View,
     ) -> Result<Measured, Fail> {
         let mut progress = Progress::new(view, Title::of("bench", &self.setup), cancel);
-        progress.only(self.share());
-        let mut sink = folder.map(RunFolder::tapes).transpose().map_err(Fail::broken)?;
         let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
         let mut vllm = VllmLevel(VllmTally::new(&self.selection, &self.goals, detail));
-        let mut kept = Kept::new(folder, self.physics());
-        let mut observer = (progress, (&mut kept, &mut vllm));
-        let run = with.measure(self.level(), &mut sink, &mut observer).await;
-        let run = run.map_err(Fail::broken)?;
-        drop(observer);
-        Ok(Measured { run, kept, vllm: vllm.0, interrupted: cancel.is_cancelled() })
+        // What is known of the client is for the report.
+        let client = Client::of_record(Thresholds::default(), None, None);
+        let prepared = self.prepared(&client);
+        let level = prepared.measure(with, folder, &mut (&mut progress, &mut vllm)).await?;
+        Ok(Measured { level, vllm: vllm.0, interrupted: cancel.is_cancelled() })
+    }
+
+    /// The level for whoever measures it.
+    fn prepared<'b>(&'b self, client: &'b Client) -> PreparedLevel<'b> {
+        PreparedLevel {
+            level: self.level(),
+            load: self.load_point,
+            share: self.share(),
+            setup: &self.setup,
+            light: self.physics.as_ref().map_err(|reason| *reason),
+            client,
+            work: &self.work,
+            one_in: self.one_in(),
+        }
     }
 
     /// What is to be said of what `client` measured; it is on disk then.
@@ -75,20 +85,11 @@ impl Trial<'_> {
         folder: Option<&RunFolder>,
         measured: Measured,
     ) -> Outcome {
-        let Measured { run, kept, vllm, interrupted } = measured;
-        let repeated = self.work.repeated();
-        let yardstick = Yardstick {
-            physics: self.physics.as_ref().map_err(|reason| *reason),
-            client,
-            asked: self.work.asked_of(self.one_in(), levels::released(&run)),
-            abandoned: run.driven.abandoned,
-            repeated: repeated.as_deref(),
-        };
-        let mut report = levels::report(&run, &kept, self.load_point, yardstick, None);
-        report.checklist = Some(Checklist::of(&self.setup, std::slice::from_ref(&report)));
+        let Measured { level, vllm, interrupted } = measured;
+        let report = self.prepared(client).report(&level);
         let result = vllm.finish(self.vllm.clone());
-        let files = self.keep(folder, &run, &kept, (&report, &result));
-        let missed = report.validity.verdict == Verdict::Invalid || !run.is_precise();
+        let files = self.keep(folder, &level, &report, &result);
+        let missed = report.validity.verdict == Verdict::Invalid || !level.run.is_precise();
         let exit = match interrupted {
             true => Exit::Interrupted,
             false if missed => Exit::Missed,
@@ -101,13 +102,13 @@ impl Trial<'_> {
     fn keep(
         &self,
         folder: Option<&RunFolder>,
-        run: &LevelRun,
-        kept: &Kept,
-        (report, result): (&LevelReport, &VllmResult),
+        level: &MeasuredLevel,
+        report: &LevelReport,
+        result: &VllmResult,
     ) -> Result<Vec<String>, Fail> {
         let mut lines = Vec::new();
         if let Some(folder) = folder {
-            levels::write(folder, run, kept, report)?;
+            keep_level(folder, report, &level.tallies).map_err(Fail::broken)?;
             let alone = SweepReport::new(self.setup.clone(), vec![report.clone()], None);
             write_page(folder, &alone)?;
             lines.push(format!("run folder: {}", folder.path().display()));
@@ -115,7 +116,7 @@ impl Trial<'_> {
         }
         if let Some(file) = &self.result {
             let path = file.path().display();
-            if run.is_partial() {
+            if level.run.is_partial() {
                 // vLLM's format has no mark for a part of a run.
                 lines.push(format!("not written, since the run was interrupted: {path}"));
             } else {
@@ -149,10 +150,14 @@ impl Outcome {
 /// vLLM's figures, added up as requests end.
 struct VllmLevel(VllmTally);
 
-impl Observer for VllmLevel {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
-            self.0.add(tape);
-        }
+impl Watcher for VllmLevel {
+    fn event(&mut self, _: Event) {}
+
+    fn tape(&mut self, tape: &Tape) {
+        self.0.add(tape);
+    }
+
+    fn watches_requests(&self) -> bool {
+        false
     }
 }

@@ -1,21 +1,21 @@
 //! All that can be decided of a run against an endpoint before anything is sent.
 
+use fizeau::experiment::{PreparedEndpoint, WallTime, in_flight};
 use fizeau::report::Engine;
 
 use super::Job;
-use super::trial::{Place, Reader, Trial, text_after};
+use super::trial::{Place, Reader, Trial, nominal, text_after};
 use crate::args::{BenchArgs, EndpointArgs};
-use crate::client::{self, Client};
-use crate::endpoint::{self, Called};
+use crate::client;
+use crate::endpoint;
 use crate::exit::Fail;
 use crate::levels::NO_PHYSICS;
-use crate::record;
-use crate::speed::Physics;
+use crate::speed;
 use crate::workload;
 
 /// The run against `endpoint`. Files are read; nothing is sent.
 pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Result<Job<'a>, Fail> {
-    let now = record::WallTime::now();
+    let now = WallTime::now();
     let base_urls = base_urls(args);
     let called = call(args, endpoint, &base_urls)?;
     let place = Place {
@@ -23,16 +23,16 @@ pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Resul
         model: args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model()),
         endpoint: called.describe(),
         engine: Engine::Remote { description: args.engine.clone() },
-        physics: Physics::from_args(&args.physics)?.ok_or(NO_PHYSICS),
+        physics: speed::from_args(&args.physics)?.ok_or(NO_PHYSICS),
         limit: None,
         reader: Reader::Server,
     };
     let mut trial = Trial::new(&args.level, place, now)?;
     trial.setup.precision = args.precision.clone().or(trial.setup.precision);
     let (requests, pacing) = (trial.work.requests().get(), trial.work.plan().pacing());
-    let in_flight = client::in_flight(requests, trial.load.max_in_flight, pacing);
-    let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
-    let client = Client::new(&args.client, wanted)?;
+    let most = in_flight(requests, trial.load.max_in_flight, pacing);
+    let wanted = endpoint::reached(&endpoint.connections).needs(&base_urls, most);
+    let client = client::spec(&args.client)?.prepare(wanted)?;
     Ok(Job { called, client, calibration: None, trial })
 }
 
@@ -46,10 +46,15 @@ pub(super) fn base_urls(args: &BenchArgs) -> Vec<String> {
     }
 }
 
-fn call(args: &BenchArgs, endpoint: &EndpointArgs, base_urls: &[String]) -> Result<Called, Fail> {
+fn call(
+    args: &BenchArgs,
+    endpoint: &EndpointArgs,
+    base_urls: &[String],
+) -> Result<PreparedEndpoint, Fail> {
     let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
-    let keep_text = endpoint::keep_text(text_after(&args.level), &args.level.workload);
+    let asked = workload::spec(&args.level.workload, nominal(&args.level))?;
+    let keep_text = asked.keep_text(text_after(&args.level));
     let extra = workload::sampling_body(&args.sampling)?;
     endpoint::call(endpoint, base_urls, name, &extra, keep_text)
 }

@@ -1,16 +1,20 @@
 //! A thin stream of small requests beside the load.
 
 use fizeau::core::PerSec;
+use fizeau::experiment::{ContextLimit, WorkloadSpec, words_or_ids};
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, Lengths, Plan, Salt, Seed, Spec};
+use fizeau::workload::{Arrivals, Lengths, Plan, Salt, Spec};
 
 use crate::args::LevelArgs;
 use crate::exit::{Fail, Named};
-use crate::workload::{self, Limit};
 
 /// The stream that the flags ask for: small requests at a constant rate, as many as there is time for.
 /// They have the `salt` of the run.
-pub(super) fn probe(args: &LevelArgs, target: &Target, salt: Salt) -> Result<Option<Plan>, Fail> {
+pub(super) fn probe(
+    args: &LevelArgs,
+    target: &Target,
+    (of, salt): (&WorkloadSpec, Salt),
+) -> Result<Option<Plan>, Fail> {
     let probe = &args.arrivals.probe;
     let Some(rate) = probe.probe_request_rate else {
         return Ok(None);
@@ -31,20 +35,20 @@ pub(super) fn probe(args: &LevelArgs, target: &Target, salt: Salt) -> Result<Opt
             length("--probe-input-len", probe.probe_input_len)?,
             length("--probe-output-len", probe.probe_output_len)?,
         ),
-        content: workload::words_or_ids(target),
+        content: words_or_ids(target),
         // None of the load's prompts, and those of another run only where the load's are.
-        seed: Seed(args.workload.seed).child(PROBE),
-        salt: workload::salt_of_probes(&args.workload, salt),
+        seed: of.seed.child(PROBE),
+        salt: of.salt.of_probes(salt),
         ..Spec::new(u64::MAX).named("--probe-request-rate")?
     };
     Plan::new(spec).map(Some).named("--probe-request-rate")
 }
 
 /// Refuses probes that are longer than `limit`.
-pub(super) fn check(probe: &Plan, limit: &Limit) -> Result<(), Fail> {
+pub(super) fn check(probe: &Plan, limit: &ContextLimit) -> Result<(), Fail> {
     let longest = probe.spec().lengths.longest();
     let what = || "--probe-input-len and --probe-output-len".to_owned();
-    limit.check(what, longest.input, longest.output)
+    Ok(limit.check(what, longest.input, longest.output)?)
 }
 
 /// The most probes a second.

@@ -3,6 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
+use fizeau::experiment::{
+    ContextLimit, PreparedWorkload, SpeedOfLightReference, WallTime, WorkloadSpec,
+};
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::record::LevelPlan;
@@ -17,19 +20,19 @@ use super::{files, probe_stream};
 use crate::args::{ArrivalArgs, LevelArgs, RampArg};
 use crate::exit::{Fail, Named};
 use crate::record;
-use crate::speed::Physics;
-use crate::workload::{self, Limit, Nominal, Wish, Work};
+use crate::workload::{self, Nominal};
 
 /// One level, decided. Nothing has been sent.
 pub(crate) struct Trial<'a> {
     pub(super) args: &'a LevelArgs,
-    pub(super) work: Work,
+    pub(super) spec: WorkloadSpec,
+    pub(super) work: PreparedWorkload,
     /// Which share of it is ours.
     pub(super) shard: Shard,
     /// A thin stream beside it.
     pub(super) probe: Option<Plan>,
     /// The most tokens that the model takes, where that is known.
-    pub(super) limit: Option<Limit>,
+    pub(super) limit: Option<ContextLimit>,
     pub(super) load: Load,
     pub(super) load_point: LoadPoint,
     pub(super) goals: GoodputGoals,
@@ -37,7 +40,7 @@ pub(crate) struct Trial<'a> {
     pub(super) until: Option<Precision>,
     pub(super) selection: Selection,
     /// What the speed of light is computed from, or why there is none.
-    pub(super) physics: Result<Physics, &'static str>,
+    pub(super) physics: Result<SpeedOfLightReference, &'static str>,
     pub(super) setup: Setup,
     pub(super) vllm: VllmRun,
     /// Where vLLM's JSON goes.
@@ -54,9 +57,9 @@ pub(crate) struct Place<'a> {
     pub(crate) endpoint: Endpoint,
     pub(crate) engine: Engine,
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) physics: Result<Physics, &'static str>,
+    pub(crate) physics: Result<SpeedOfLightReference, &'static str>,
     /// The most tokens that it takes, where it has said so.
-    pub(crate) limit: Option<Limit>,
+    pub(crate) limit: Option<ContextLimit>,
     /// Who reads the prompts.
     pub(crate) reader: Reader,
 }
@@ -77,11 +80,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The level that `args` ask of `place`. Files are read; nothing is sent.
-    pub(crate) fn new(
-        args: &'a LevelArgs,
-        place: Place<'_>,
-        now: record::WallTime,
-    ) -> Result<Self, Fail> {
+    pub(crate) fn new(args: &'a LevelArgs, place: Place<'_>, now: WallTime) -> Result<Self, Fail> {
         let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
         let cap = cap(args.load.max_concurrency)?;
         let arrivals = arrivals(&args.arrivals, cap.is_some())?;
@@ -89,26 +88,21 @@ impl<'a> Trial<'a> {
         let shard = shard(args)?;
         let selection = selection(args)?;
         let Place { target, endpoint, engine, physics, .. } = place;
-        let wish = Wish {
-            args: &args.workload,
-            nominal: nominal(args),
-            requests: requests(args),
-            arrivals,
-            arrivals_flag: arrivals_flag(&args.arrivals),
-            replay,
-        };
-        let work = wish.work(target)?;
+        let mut spec = workload::paced(workload::spec(&args.workload, nominal(args))?, replay);
+        (spec.requests, spec.arrivals) = (workload::requests(requests(args))?, arrivals);
+        let refused = workload::refused(nominal(args), arrivals_flag(&args.arrivals));
+        let work = spec.prepare(target).map_err(&refused)?;
         let work = match place.reader {
             Reader::Server => work,
-            Reader::Simulation => work.unread()?,
+            Reader::Simulation => work.unread().map_err(&refused)?,
         };
         let until = until(args, work.plan().pacing())?;
-        let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
-        let config = physics.as_ref().ok().and_then(Physics::config);
-        let limit = place.limit.or_else(|| workload::limit(args.workload.max_model_len, config));
-        let probe = probe_stream::probe(args, target, work.salt())?;
+        let physics = physics.map(|physics| physics.for_prompts_of(work.typical_prompt()));
+        let config = physics.as_ref().ok().and_then(SpeedOfLightReference::config);
+        let limit = place.limit.or_else(|| spec.context_limit(config));
+        let probe = probe_stream::probe(args, target, (&spec, work.salt()))?;
         let vllm = vllm_run(args, (&endpoint, place.model), &work, cap, now)?;
-        let mut setup = setup((endpoint, engine), (&work, shard, args), now);
+        let mut setup = setup((endpoint, engine), (&work, shard), now);
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
         // As in vLLM, to append is to save.
         let result = (args.result.save_result || args.result.append_result)
@@ -118,6 +112,7 @@ impl<'a> Trial<'a> {
             args,
             load: Load { max_in_flight: cap, stop_after: None },
             load_point: load_point(&work, one_in(shard), cap),
+            spec,
             work,
             shard,
             probe,
@@ -135,19 +130,19 @@ impl<'a> Trial<'a> {
     }
 
     /// Refuses requests and probes that are longer than `limit`.
-    pub(super) fn fits(&self, limit: &Limit) -> Result<(), Fail> {
+    pub(super) fn fits(&self, limit: &ContextLimit) -> Result<(), Fail> {
         self.work.check(limit)?;
         self.probe.as_ref().map_or(Ok(()), |probe| probe_stream::check(probe, limit))
     }
 
     /// What the speed of light is computed from.
-    pub(crate) fn physics(&self) -> Option<&Physics> {
+    pub(crate) fn physics(&self) -> Option<&SpeedOfLightReference> {
         self.physics.as_ref().ok()
     }
 
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let notes = self.work.notes(&self.args.workload);
+        let notes = workload::notes(&self.work, &self.args.workload);
         self.work.repeated().into_iter().chain(notes).collect()
     }
 
@@ -183,14 +178,15 @@ impl<'a> Trial<'a> {
             until: self.until.as_ref().map(Precision::to_string),
         };
         let asked = record::AskedPlan {
-            plan: self.work.record(args.workload.tokenizer.as_deref())?,
+            plan: self.work.record()?,
             lengths: self.work.asked_lengths(),
             probe: self.probe.as_ref().map(Plan::spec),
             shard: args.load.shard.as_deref(),
         };
         let document =
             record::RunDocument::new(&self.setup, asked, vec![level], &args.result.goodput)?;
-        let document = document.with_spread(self.physics().map(Physics::spread));
+        let document =
+            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
         Ok(document.with_price(args.result.price.gpu_hour.as_ref()))
     }
 }
@@ -250,9 +246,13 @@ pub(crate) const fn text_after(args: &LevelArgs) -> TextAfter {
 }
 
 /// The rate of requests, all turns counted, where the load has one; else how many are in flight.
-pub(crate) fn load_point(work: &Work, one_in: NonZeroU64, cap: Option<NonZeroU32>) -> LoadPoint {
+pub(crate) fn load_point(
+    work: &PreparedWorkload,
+    one_in: NonZeroU64,
+    cap: Option<NonZeroU32>,
+) -> LoadPoint {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
-        let share = work.requests_an_arrival() / one_in.get() as f64;
+        let share = work.requests_per_arrival() / one_in.get() as f64;
         return LoadPoint::Rate(rate * share);
     }
     let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
@@ -266,9 +266,9 @@ fn one_in(shard: Shard) -> NonZeroU64 {
 fn vllm_run(
     args: &LevelArgs,
     (endpoint, model): (&Endpoint, &str),
-    work: &Work,
+    work: &PreparedWorkload,
     cap: Option<NonZeroU32>,
-    now: record::WallTime,
+    now: WallTime,
 ) -> Result<VllmRun, Fail> {
     let pair = |pair: &String| match pair.split_once('=') {
         Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
@@ -316,8 +316,8 @@ fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<files::ResultFile, Fai
 
 fn setup(
     (endpoint, engine): (Endpoint, Engine),
-    (work, shard, args): (&Work, Shard, &LevelArgs),
-    now: record::WallTime,
+    (work, shard): (&PreparedWorkload, Shard),
+    now: WallTime,
 ) -> Setup {
     Setup {
         tool: record::tool(),
@@ -325,7 +325,7 @@ fn setup(
         command_line: record::command_line(),
         endpoint,
         engine,
-        workload: work.described(&args.workload, one_in(shard)),
+        workload: work.described(one_in(shard)),
         host: record::host(),
         model_config: None,
         hardware: None,

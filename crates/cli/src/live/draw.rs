@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fizeau::experiment::RunningLevel;
 use fizeau::report::Charset;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -13,7 +14,7 @@ use ratatui::widgets::LineGauge;
 use super::chart::{self, Curves};
 use super::history::Point;
 use super::{levels, plain};
-use crate::progress::{self, LiveState, Running, clock};
+use crate::progress::{self, LiveState, clock};
 
 /// Draws `state` as it is `now`, in the characters that the terminal has.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, charset: Charset) {
@@ -27,10 +28,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, char
     ])
     .areas(frame.area());
     title(frame, head, state, now);
-    let lines = progress::lines(state, now, figures.width.into());
+    let lines = progress::lines(&state.progress, now, figures.width.into());
     let lines: Vec<Line<'_>> = lines.lines().map(Line::from).collect();
     frame.render_widget(ratatui::text::Text::from(lines), figures);
-    if let Some(running) = &state.level {
+    if let Some(running) = state.progress.level() {
         gauge(frame, gauges, running, (state.history.most_in_flight, now));
     }
     curves(frame, charts, &state.history.points, (now, charset));
@@ -55,7 +56,7 @@ fn title(frame: &mut Frame<'_>, area: Rect, state: &LiveState, now: Duration) {
 fn gauge(
     frame: &mut Frame<'_>,
     area: Rect,
-    running: &Running,
+    running: &RunningLevel,
     (most_in_flight, now): (u64, Duration),
 ) {
     let [left, _, right] =

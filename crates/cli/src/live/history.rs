@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fizeau::core::{FailureClass, Millis, Outcome, Tape};
-use fizeau::harness::LevelRun;
-use fizeau::metrics::{Distribution, RequestMetrics, Verdict};
-
-use crate::progress::Running;
+use fizeau::core::{FailureClass, Millis};
+use fizeau::experiment::{Event, RequestEnded, RunningLevel};
+use fizeau::metrics::{Distribution, Verdict};
+use fizeau::report::LevelReport;
 
 /// What a run has come to.
 #[derive(Default)]
@@ -89,33 +88,28 @@ const LEAST_TIME: Duration = Duration::from_millis(500);
 const MOST_POINTS: usize = 2_048;
 
 impl History {
-    /// A level begins, with its warm-up.
-    pub(crate) fn level_begins(&mut self) {
-        (self.most_in_flight, self.has_point) = (0, false);
-    }
-
-    /// Requests count from `now`.
-    pub(crate) fn warmed_up(&mut self, now: Duration) {
-        self.batch = Batch { since: now, ..Batch::default() };
+    /// Takes note of what happened at a `level`.
+    pub(crate) fn note(&mut self, event: &Event, level: &RunningLevel, now: Duration) {
+        match event {
+            Event::LevelStarted(_) => (self.most_in_flight, self.has_point) = (0, false),
+            Event::WarmedUp { .. } => self.batch = Batch { since: now, ..Batch::default() },
+            Event::RequestEnded(request) => self.ended(*request, level.in_flight(), now),
+            Event::LevelEnded(report) => self.level_over(level, report, now),
+            _ => {}
+        }
     }
 
     /// A request of the load ended, and left so many in flight.
-    pub(crate) fn ended(
-        &mut self,
-        tape: &Tape,
-        metrics: &RequestMetrics,
-        in_flight: u64,
-        now: Duration,
-    ) {
-        if let Outcome::Failed(failure) = &tape.outcome {
-            *self.errors.entry(failure.class).or_default() += 1;
+    fn ended(&mut self, request: RequestEnded, in_flight: u64, now: Duration) {
+        if let Some(class) = request.failure {
+            *self.errors.entry(class).or_default() += 1;
         }
         self.most_in_flight = self.most_in_flight.max(in_flight);
         let batch = &mut self.batch;
         batch.requests += 1;
-        batch.tokens += tape.output_tokens().get();
-        batch.ttft.extend(metrics.ttft.map(|ttft| ttft.to_millis().get()));
-        batch.tpot.extend(metrics.tpot.map(Millis::get));
+        batch.tokens += request.output.get();
+        batch.ttft.extend(request.ttft.map(|ttft| ttft.to_millis().get()));
+        batch.tpot.extend(request.tpot.map(Millis::get));
         if batch.requests >= in_flight.clamp(FEWEST, MOST_NEEDED)
             && now.saturating_sub(batch.since) >= LEAST_TIME
         {
@@ -124,20 +118,20 @@ impl History {
     }
 
     /// The level `running` is over. One that was too short for a point gets one now.
-    pub(crate) fn level_over(&mut self, running: &Running, run: &LevelRun, now: Duration) {
+    fn level_over(&mut self, running: &RunningLevel, report: &LevelReport, now: Duration) {
         if !self.has_point && self.batch.requests > 0 {
             self.close(now);
         }
-        let place = running.place.map_or_else(String::new, |(k, _)| format!("{k} "));
-        let summary = &run.summary;
+        let place = running.place().map_or_else(String::new, |place| format!("{} ", place.number));
+        let summary = &report.summary;
         self.finished.push(Finished {
-            name: format!("{place}{}", running.name),
+            name: format!("{place}{}", running.name()),
             completed: summary.requests.completed,
             failed: summary.requests.failed,
             output_tps: summary.throughput.output_tokens_per_s.get(),
             ttft: Tail::of(&summary.metrics.ttft),
             tpot: Tail::of(&summary.metrics.tpot),
-            verdict: run.validity.verdict,
+            verdict: report.validity.verdict,
         });
     }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use fizeau::experiment::ReferenceFiles;
 use fizeau::record::Differing;
 
 use super::shard::MeasuredShard;
 use crate::exit::Fail;
-use crate::levels::PHYSICS;
 
 /// What is the same in all shards of a run.
 const ALIKE: [&str; 6] =
@@ -114,7 +114,7 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
 /// run would be of one of them alone.
 fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, Fail> {
     let mut objections = Vec::new();
-    for name in PHYSICS {
+    for name in ReferenceFiles::NAMES {
         let mut known: Option<(String, String)> = None;
         for shard in shards {
             let Some(text) = shard.file(name)? else { continue };

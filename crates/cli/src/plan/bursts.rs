@@ -4,8 +4,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::LevelLoad;
 use fizeau::core::{Nanos, PerSec, Tokens};
-use fizeau::experiment::{LevelAsk, LevelSize};
-use fizeau::experiment::{Sweep, SweepSpec};
+use fizeau::experiment::{
+    LevelAsk, LevelSize, SpeedOfLightReference, Sweep, SweepSpec, load_point,
+};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
 use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
@@ -16,8 +17,6 @@ use fizeau::workload::{Content, Lengths, Spacing, Spec};
 use super::Found;
 use super::curve::whole;
 use crate::exit::{Fail, Named};
-use crate::speed::Physics;
-use crate::sweep::load_point;
 
 /// Requests of a simulated level for each replica: as many as tell a p99 to a few percent.
 const REQUESTS: NonZeroU64 = NonZeroU64::new(2000).unwrap();
@@ -75,7 +74,7 @@ fn trial<'a>(
     asked: &'a Asked<'_>,
 ) -> Result<Result<(Trial<'a>, Carried), &'static str>, Fail> {
     let Some(physics) = &found.physics else { return Ok(Err(super::NO_MODEL)) };
-    let [.., Some(calibration)] = physics.files() else {
+    let Some(calibration) = &physics.files().calibration else {
         return Ok(Err(
             "there is no calibration of the engine: --calibration FILE, of `fizeau sol --fit`",
         ));
@@ -129,11 +128,11 @@ fn pooled(bursty: &Trial<'_>, each: f64) -> Result<Option<(u32, PerSec)>, Fail> 
 }
 
 /// The engine of a replica, as its calibration has it.
-fn scenario(physics: &Physics, calibration: &str) -> Result<Scenario, Fail> {
+fn scenario(physics: &SpeedOfLightReference, calibration: &str) -> Result<Scenario, Fail> {
     let calibration = Calibration::from_json(calibration).named("--calibration")?;
     let system = physics.reference().system.clone();
     let config = EngineConfig::new(1, Tokens::ZERO);
-    let most = physics.spread().system_args().max_num_seqs;
+    let most = physics.deployment().max_num_seqs;
     let usual = || Scenario::usual_sequences(&system, &config);
     let config = EngineConfig { max_num_seqs: most.map_or_else(usual, Into::into), ..config };
     let scenario = Scenario::of(physics.model_name(), system, config, Overheads::default());

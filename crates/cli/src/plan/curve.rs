@@ -3,6 +3,7 @@
 mod columns;
 
 use fizeau::core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::metrics::{Metric, Statistic};
 use fizeau::pareto::Estimate;
 use fizeau::report::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
@@ -13,7 +14,7 @@ use super::from::FromArg;
 use crate::args::PlanArgs;
 use crate::exit::Fail;
 use crate::pareto::{Field, Table};
-use crate::speed::Physics;
+use crate::speed;
 
 /// The columns that say how hard a level pressed.
 const LOADS: [&str; 3] = ["rate", "requests_per_s", "concurrency"];
@@ -28,7 +29,7 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     asked.hardware = from.hardware.clone().or(asked.hardware);
     // A device alone is for its price.
     let physics = match asked.model_config {
-        Some(_) => Physics::from_args(&asked)?,
+        Some(_) => speed::from_args(&asked)?,
         None => None,
     };
     let light = physics.as_ref().and_then(|physics| light(physics, lengths));
@@ -45,11 +46,11 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
 }
 
 /// The speed of light of requests that are all alike.
-fn light(physics: &Physics, lengths: MeanLengths) -> Option<LightCurve> {
+fn light(physics: &SpeedOfLightReference, lengths: MeanLengths) -> Option<LightCurve> {
     let (input, output) = (lengths.input?.round() as u64, lengths.output?.round() as u32);
     let mut tape = Tape::sent_at(Stamp::EPOCH);
     tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, output.max(1), Channel::Visible));
-    let mut all = physics.clone().for_prompts_of((input.max(1), 0)).lengths();
+    let mut all = physics.clone().for_prompts_of(Tokens::new(input.max(1))).lengths();
     all.add(&tape);
     LightCurve::over(physics.reference(), &all, &[]).ok()
 }

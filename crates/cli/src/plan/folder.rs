@@ -1,5 +1,6 @@
 //! A run's folder, for a plan.
 
+use fizeau::experiment::ReferenceFiles;
 use fizeau::report::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
 
 use super::Found;
@@ -7,7 +8,6 @@ use super::from::FromArg;
 use crate::args::{PhysicsArgs, PlanArgs};
 use crate::exit::{Fail, Named};
 use crate::folder::holds_whatif;
-use crate::levels::PHYSICS;
 use crate::report::{SEARCH, Stored};
 
 pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
@@ -58,7 +58,7 @@ fn tested<'a>(stored: &'a Stored, from: &FromArg) -> Vec<&'a LevelReport> {
 
 /// The device of one source alone is its run's too, where the run has a model.
 fn physics(from: &FromArg, args: &PlanArgs) -> PhysicsArgs {
-    let [config, ..] = PHYSICS;
+    let [config, ..] = ReferenceFiles::NAMES;
     let has_model = args.physics.model_config.is_some() || from.path.join(config).is_file();
     let own = from.hardware.clone().or_else(|| args.physics.hardware.clone());
     PhysicsArgs { hardware: own.filter(|_| has_model), ..args.physics.clone() }

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::{Tokens, UsdPerHour};
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::roofline::{Device, HourlyRate, Load, Ownership, Reckoning};
 
 use super::Found;
@@ -11,7 +12,6 @@ use super::from::FromArg;
 use crate::args::PlanArgs;
 use crate::exit::{Fail, Named};
 use crate::hardware;
-use crate::speed::Physics;
 
 /// By the source's own words, then by the flags, then the lowest that was published of the device.
 pub(super) fn of(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<HourlyRate, Fail> {
@@ -60,7 +60,7 @@ fn device(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<Option<Devic
 
 /// The share of the devices' time that prompts take, with so many requests in flight.
 pub(super) fn prompt_share(
-    physics: &Physics,
+    physics: &SpeedOfLightReference,
     (input, output): (f64, f64),
     in_flight: f64,
     hour: &HourlyRate,

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use fizeau::core::{Millis, Nanos};
+use fizeau::experiment::{LevelPlace, ProgressState, RunningLevel, TimeLeft};
 
-use super::LiveState;
-use super::left::Left;
-use super::level::Running;
 use crate::screen;
 
 /// Where the terminal does not say how wide it is.
@@ -19,8 +17,8 @@ pub(super) fn width() -> usize {
 
 /// What is told `now`, no line of it longer than `width`: what runs and how long, and below it what came of it so far. Where
 /// there is no room for all, the least important goes first.
-pub(crate) fn lines(state: &LiveState, now: Duration, width: usize) -> String {
-    let Some(running) = &state.level else {
+pub(crate) fn lines(state: &ProgressState, now: Duration, width: usize) -> String {
+    let Some(running) = state.level() else {
         return cut(&format!("preparing  {}", clock(now)), width);
     };
     let head = fit(&head(running, now), width);
@@ -33,38 +31,40 @@ pub(crate) fn lines(state: &LiveState, now: Duration, width: usize) -> String {
 /// A part of a line. The greater the number, the sooner it goes.
 type Part = (u8, String);
 
-fn head(running: &Running, now: Duration) -> Vec<Part> {
-    let place = running.place.map_or_else(String::new, |(k, of)| format!("[{k}/{of}] "));
+fn head(running: &RunningLevel, now: Duration) -> Vec<Part> {
+    let place = running.place();
+    let place =
+        place.map_or_else(String::new, |LevelPlace { number, of }| format!("[{number}/{of}] "));
     let warming = if running.measured(now).is_none() { ": warming up" } else { "" };
     let mut parts =
-        vec![(0, format!("{place}{}{warming}", running.name)), (2, clock(running.elapsed(now)))];
+        vec![(0, format!("{place}{}{warming}", running.name())), (2, clock(running.elapsed(now)))];
     parts.extend(running.left(now).map(|left| (1, words(left))));
     parts
 }
 
 /// How long it still takes, in words.
-fn words(left: Left) -> String {
+fn words(left: TimeLeft) -> String {
     // Of what is left a second that has begun counts.
     let whole = |time: Duration| clock(time.saturating_add(Duration::from_nanos(999_999_999)));
     match left {
-        Left::Run(time) => format!("about {} left", whole(time)),
-        Left::Level(time) => format!("about {} of the level left", whole(time)),
+        TimeLeft::Run(time) => format!("about {} left", whole(time)),
+        TimeLeft::Level(time) => format!("about {} of the level left", whole(time)),
     }
 }
 
-fn figures(running: &Running, now: Duration) -> Vec<Part> {
+fn figures(running: &RunningLevel, now: Duration) -> Vec<Part> {
     let mut parts = vec![
         (
             0,
             match running.goal() {
-                Some(goal) => format!("{}/{goal} done", running.done),
-                None => format!("{} done", running.done),
+                Some(goal) => format!("{}/{goal} done", running.done()),
+                None => format!("{} done", running.done()),
             },
         ),
         (3, format!("{} in flight", running.in_flight())),
-        (if running.failed > 0 { 1 } else { 6 }, format!("{} failed", running.failed)),
+        (if running.failed() > 0 { 1 } else { 6 }, format!("{} failed", running.failed())),
     ];
-    parts.extend(running.output_tps(now).map(|rate| (4, format!("{rate:.0} tok/s"))));
+    parts.extend(running.output_tps(now).map(|rate| (4, format!("{:.0} tok/s", rate.get()))));
     let percentile = |percent| running.ttft(percent).map(Nanos::to_millis).map(short);
     parts.extend(percentile(50.0).map(|p50| (2, format!("TTFT p50 {p50}"))));
     // As everywhere: too few for a 99th percentile have a greatest value.

@@ -5,6 +5,7 @@ mod push;
 mod requests;
 mod sink;
 
+use fizeau::experiment::SpeedOfLightReference;
 use fizeau::record::StoredRun;
 use fizeau::report::{Exposition, LevelTable, SweepReport, TableRun};
 use fizeau::roofline::HourlyRate;
@@ -71,7 +72,7 @@ struct Whole {
     report: SweepReport,
     devices: Option<u64>,
     /// The model on its devices, where they are known.
-    physics: Option<crate::speed::Physics>,
+    physics: Option<SpeedOfLightReference>,
     /// Every level, with each run of a load that was measured more than once.
     levels: Vec<fizeau::report::LevelReport>,
 }

@@ -1,8 +1,9 @@
 //! A level, computed again.
 
 use fizeau::core::{Stamp, WarmUp};
-use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer};
-use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
+use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
+use fizeau::harness::{Driven, Ended, LevelRun};
+use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
 use fizeau::report::{
@@ -13,12 +14,10 @@ use fizeau::report::{
 use super::before::Before;
 use super::detail::Details;
 use super::{Asked, Depth, each_tape, physics, setup};
-use crate::client::Client;
 use crate::exit::Fail;
 use crate::imported;
-use crate::levels::{self, Kept, NO_PHYSICS, Yardstick};
+use crate::levels::NO_PHYSICS;
 use crate::say::printable;
-use crate::speed::Physics;
 
 /// A level, computed again.
 pub(super) struct Level {
@@ -28,7 +27,7 @@ pub(super) struct Level {
     vllm: VllmResult,
     pub(super) report: LevelReport,
     /// What of its tapes the speed of light is for.
-    pub(super) kept: Kept,
+    pub(super) kept: LevelTallies,
 }
 
 impl Level {
@@ -46,7 +45,7 @@ impl Level {
         if before.asked.arrivals.is_none() {
             tally = tally.of_closed_loop();
         }
-        let mut kept = Kept::new(None, physics.as_ref());
+        let mut kept = LevelTallies::new(physics.as_ref());
         let unseen = imported::unseen(run, stored)?;
         let shown = of_vllm(unseen.as_ref())?;
         let mut vllm = VllmTally::new(&shown, &asked.goals, Detail::Brief);
@@ -54,7 +53,7 @@ impl Level {
         let cut = each_tape(stored, |tape| {
             tally.add(&tape);
             vllm.add(&tape);
-            kept.notice(Notice::RequestEnded(&tape));
+            kept.add(&tape);
             if let Some(details) = &mut details {
                 details.add(tape);
             }
@@ -103,9 +102,9 @@ fn of_vllm(unseen: Option<&Unseen>) -> Result<Selection, Fail> {
 
 fn report(
     tally: &LevelTally,
-    kept: &Kept,
+    kept: &LevelTallies,
     before: &Before,
-    physics: Option<&Physics>,
+    physics: Option<&SpeedOfLightReference>,
     name: &str,
 ) -> LevelReport {
     let (mut summary, client) = (tally.summary(), tally.proof(before.watch));
@@ -118,26 +117,17 @@ fn report(
         held_back: before.held_back,
         abandoned: before.abandoned,
     };
-    // It is judged below, by what is known of the run.
-    let validity = Validity { verdict: Verdict::Valid, reasons: Vec::new(), notes: Vec::new() };
-    let run = LevelRun {
-        summary,
-        client,
-        validity,
-        driven,
-        warmup: WarmUp::default(),
-        precision: Vec::new(),
-    };
+    let warmup = WarmUp::default();
+    let run = LevelRun { summary, client, driven, warmup, precision: Vec::new() };
     let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);
-    let yardstick = Yardstick {
-        physics: physics.ok_or(NO_PHYSICS),
+    let context = EvaluationContext {
+        light: physics.ok_or(NO_PHYSICS),
         client: &client,
         asked: before.asked,
-        abandoned: before.abandoned,
         repeated: None,
     };
-    let name = Some(name.to_owned()).filter(|name| !name.is_empty());
-    let mut report = levels::report(&run, kept, before.load, yardstick, name);
+    let mut report = context.report(&run, kept, before.load);
+    report.folder = Some(name.to_owned()).filter(|name| !name.is_empty());
     report.status = before.status.clone();
     if let Some(reason) = &before.unproven {
         report.validity.verdict = report.validity.verdict.max(reason.verdict);

@@ -2,12 +2,12 @@
 
 use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
+use fizeau::experiment::load_point;
 use fizeau::record::{StoredRun, level_folder};
 use fizeau::report::{LevelReport, LoadPoint, Unmeasured};
 use serde_json::Value;
 
 use crate::planned::Planned;
-use crate::sweep::load_point;
 
 /// The loads that `run` was to measure, and of which it has no level: never measured, as `sweep.json` or the lack of it has it,
 /// or lost since.

@@ -1,5 +1,7 @@
 //! What the speed of light of a stored run is computed from.
 
+use fizeau::core::Tokens;
+use fizeau::experiment::{DeploymentRecord, ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Setup;
 use fizeau::sim::Scenario;
@@ -7,8 +9,7 @@ use fizeau::sim::Scenario;
 use super::setup;
 use crate::args::PhysicsArgs;
 use crate::exit::Fail;
-use crate::levels::PHYSICS;
-use crate::speed::{Physics, Spread};
+use crate::speed;
 
 /// The config and the device that were kept with the run, or the embedded engine's own, but for what flags say otherwise; none
 /// where neither says.
@@ -17,22 +18,23 @@ pub(super) fn of(
     level: &StoredLevel,
     setup: &Setup,
     said: &PhysicsArgs,
-) -> Result<Option<Physics>, Fail> {
-    let lengths = (setup::typical_prompt(run.record()), 0);
+) -> Result<Option<SpeedOfLightReference>, Fail> {
+    let prompt = Tokens::new(setup::typical_prompt(run.record()));
     let folders = [Some(level.path()), level.path().parent(), Some(run.path())];
     let kept = |name: &str| {
         let mut paths = folders.into_iter().flatten().map(|folder| folder.join(name));
         paths.find(|path| path.is_file())
     };
-    let [config, _, own, calibration] = PHYSICS.map(kept);
+    let [config, _, own, calibration] = ReferenceFiles::NAMES.map(kept);
     let calibration = said.calibration.clone().or(calibration);
     let config = said.model_config.clone().or(config);
     let own = own.map(|path| path.display().to_string());
     let hardware = said.hardware.clone().or(own).or_else(|| setup.hardware.clone());
     if let (Some(config), Some(hardware)) = (&config, &hardware) {
-        let spread = Spread::of_run(run.record()).with(said);
-        let found = Physics::read(config, hardware, spread)?.calibrated(calibration.as_deref())?;
-        return Ok(Some(found.for_prompts_of(lengths)));
+        let mut spec = ReferenceSpec::new(config.display().to_string(), hardware);
+        spec.deployment = speed::deployment(said, DeploymentRecord::of_run(run.record()));
+        let found = speed::doubted(hardware, spec.load_whatever_fits())?;
+        return Ok(Some(found.calibrated(calibration.as_deref())?.for_prompts_of(prompt)));
     }
     if said.model_config.is_some() || said.hardware.is_some() {
         let missing = if config.is_none() { "--model-config" } else { "--hardware" };
@@ -42,13 +44,17 @@ pub(super) fn of(
     let is_embedded = setup.model_config.as_deref() == Some(scenario.model_name())
         && setup.hardware.as_deref() == Some(scenario.device().name());
     Ok(is_embedded.then(|| {
-        let name = scenario.model_name().to_owned();
-        Physics::new(name, scenario.system().clone(), lengths)
+        let (name, system) = (scenario.model_name(), scenario.system());
+        SpeedOfLightReference::new(name, system.clone()).for_prompts_of(prompt)
     }))
 }
 
 /// Says in `setup` what the speed of light is computed from. Formats that the run had are not those of another model.
-pub(super) fn describe(physics: Option<&Physics>, said: &PhysicsArgs, setup: &mut Setup) {
+pub(super) fn describe(
+    physics: Option<&SpeedOfLightReference>,
+    said: &PhysicsArgs,
+    setup: &mut Setup,
+) {
     let Some(physics) = physics else { return };
     if said.model_config.is_some() || said.weights.is_some() || said.kv.is_some() {
         setup.precision = None;

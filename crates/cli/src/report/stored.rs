@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fizeau::experiment::{LevelTallies, SpeedOfLightReference};
 use fizeau::metrics::Slo;
 use fizeau::record::{StoredEnding, StoredRun};
 use fizeau::report::{
@@ -15,10 +16,8 @@ use super::{Asked, missing, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::imported;
-use crate::levels::Kept;
 use crate::planned::is_sustained;
 use crate::price;
-use crate::speed::Physics;
 
 /// A run as its folder has it, computed again.
 pub(crate) struct Stored {
@@ -36,7 +35,7 @@ pub(crate) struct Stored {
     /// The run at the operating point, after all levels; of a search its long levels, rising.
     pub(crate) sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
-    pub(crate) physics: Option<Physics>,
+    pub(crate) physics: Option<SpeedOfLightReference>,
     /// What an hour of a device costs; none where nobody knows.
     price: Option<HourlyRate>,
 }
@@ -91,7 +90,7 @@ pub(super) fn is_rest(run: &StoredRun, level: &LevelReport) -> Result<bool, Fail
 
 /// The levels of a sweep that are finished, whole and read again: the names of their folders, their reports, and what was kept of
 /// their tapes.
-pub(crate) fn finished(run: &StoredRun) -> Result<Vec<(String, LevelReport, Kept)>, Fail> {
+pub(crate) fn finished(run: &StoredRun) -> Result<Vec<(String, LevelReport, LevelTallies)>, Fail> {
     let asked = Asked::as_run(run, &[], &PhysicsArgs::default(), (None, None))?;
     let mut all = Vec::new();
     for stored in run.levels() {
@@ -110,7 +109,7 @@ fn light(
     run: &StoredRun,
     levels: &[Level],
     asked: &Asked,
-) -> Result<(Setup, Option<Physics>, Option<LightCurve>), Fail> {
+) -> Result<(Setup, Option<SpeedOfLightReference>, Option<LightCurve>), Fail> {
     let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
         return Ok((setup, None, None));

@@ -2,25 +2,20 @@
 
 use std::path::Path;
 
-use fizeau::core::LoadKind;
-use fizeau::experiment::{Judgement, LoadSearch, Purpose, SearchStep, Trial};
+use fizeau::experiment::{Client, LevelRunner, SearchOutcome};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
-use fizeau::report::{
-    Checklist, LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
-    SearchedLevel, SearchedLoad, Shown, SweepReport,
-};
+use fizeau::report::{SearchReport, Shown, SweepReport};
 
 use super::Wanted;
 use crate::args::TrustArgs;
 use crate::checklist;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
-use crate::progress::After;
+use crate::progress::{Progress, Title};
 use crate::report::{PAGE, write_page};
 use crate::say::say;
-use crate::sweep::{Campaign, Resumed, Series};
+use crate::sweep::Series;
 
 /// What came of a search.
 pub(crate) struct Outcome {
@@ -39,33 +34,10 @@ impl Wanted {
         (client, folder): (&Client, Option<&RunFolder>),
         cancel: &Cancel,
     ) -> Result<Outcome, Fail> {
-        let mut search = self.search;
-        let nothing = Resumed::nothing();
-        let mut campaign = Campaign::new("search", with, series, client, folder, nothing);
-        let mut levels: Vec<LevelReport> = Vec::new();
-        loop {
-            let level = match search.next() {
-                SearchStep::Measure(ask) => {
-                    let most = usize::try_from(search.spec().most_levels).unwrap_or(usize::MAX);
-                    campaign.shows(most, ask.size.time, After::Unknown);
-                    campaign.level(ask).await?
-                }
-                // A long level is no point of the curve: it shows whether the answer can be kept up.
-                SearchStep::Confirm(ask) => campaign.sustained(ask).await?,
-                SearchStep::Done => break,
-            };
-            let Some(level) = level else { break };
-            if cancel.is_cancelled() {
-                // What it has is on disk; of a part nothing is concluded.
-                break;
-            }
-            search.observe(&level.summary);
-            levels.push(level);
-        }
-        let curve = campaign.curve(&levels);
-        drop(campaign);
-        let sweep = sweep(series, &search, &levels, curve);
-        let report = report(series, &search, levels, sweep.checklist());
+        let prepared = series.prepared(client);
+        let progress = Progress::new(series.view, Title::of("search", &series.setup), cancel);
+        let runner = LevelRunner::new(&prepared, with, folder, progress);
+        let SearchOutcome { report, sweep, .. } = self.search.run(runner).await?;
         if let Some(folder) = folder {
             write(folder, &report, &sweep).map_err(Fail::broken)?;
             write_page(folder, &sweep)?;
@@ -73,68 +45,6 @@ impl Wanted {
         let exit = exit(&report, cancel);
         Ok(Outcome { report, sweep, exit })
     }
-}
-
-/// The levels side by side, rising, as a sweep has them.
-fn sweep(
-    series: &Series<'_>,
-    search: &LoadSearch,
-    levels: &[LevelReport],
-    curve: Option<LightCurve>,
-) -> SweepReport {
-    let mut all: Vec<(&Trial, &LevelReport)> = search.trials().iter().zip(levels).collect();
-    all.sort_by(|(one, _), (other, _)| one.ask.load.rising(&other.ask.load));
-    let is_long = |trial: &Trial| trial.purpose == Purpose::Confirmation;
-    let of_curve = all.iter().filter(|(trial, _)| !is_long(trial));
-    let of_curve = of_curve.map(|(_, level)| (*level).clone()).collect();
-    // Long levels step down: the lowest is the last.
-    let last = all.iter().find(|(trial, _)| is_long(trial)).map(|(_, level)| (*level).clone());
-    let report = SweepReport::new(series.setup.clone(), of_curve, Some(series.slo.clone()));
-    report.with_curve(curve).with_sustained(last).with_price(series.price())
-}
-
-fn report(
-    series: &Series<'_>,
-    search: &LoadSearch,
-    levels: Vec<LevelReport>,
-    checklist: Checklist,
-) -> SearchReport {
-    let spec = search.spec();
-    let levels = levels.into_iter().zip(search.trials());
-    SearchReport {
-        setup: series.setup.clone(),
-        slo: spec.slo.clone(),
-        asked: SearchAsked {
-            load: match spec.over {
-                LoadKind::Rate => SearchedLoad::Rate,
-                LoadKind::Concurrency => SearchedLoad::Concurrency,
-            },
-            most_levels: spec.most_levels,
-            tolerance: spec.tolerance,
-            confidence: spec.confidence,
-            from: spec.from,
-            to: spec.to,
-        },
-        found: search.found(),
-        first_broken: search.first_broken(),
-        levels: levels.map(|(level, trial)| searched(level, trial)).collect(),
-        checklist,
-    }
-}
-
-fn searched(level: LevelReport, trial: &Trial) -> SearchedLevel {
-    let purpose = match trial.purpose {
-        Purpose::Start => SearchPurpose::Start,
-        Purpose::Evaluation => SearchPurpose::Evaluation,
-        Purpose::Confirmation => SearchPurpose::Confirmation,
-    };
-    let judgement = match trial.judgement {
-        Judgement::Held => SearchJudgement::Held,
-        Judgement::Missed => SearchJudgement::Missed,
-        Judgement::Failing => SearchJudgement::Failing,
-        Judgement::Saturated => SearchJudgement::Saturated,
-    };
-    SearchedLevel { purpose, standing: trial.standing, judgement, level }
 }
 
 fn write(

@@ -1,6 +1,9 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
 use fizeau::core::{Nanos, Tokens};
+use fizeau::experiment::{
+    CacheBlocks, ContextLimit, LimitSource, PreparedWorkload, SpeedOfLightReference,
+};
 use fizeau::report::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -8,15 +11,13 @@ use fizeau::transport::{Backend, KeepText, Target};
 use crate::args::{LevelArgs, OrderArg, SimulateArgs};
 use crate::bench::{Place, Reader};
 use crate::exit::{Fail, Named};
-use crate::scenario;
-use crate::speed::Physics;
 use crate::sweep::Answering;
-use crate::workload::{Limit, Work};
+use crate::{scenario, speed};
 
 /// A simulated engine and its speed of light.
 pub(super) struct Simulation {
     scenario: Scenario,
-    physics: Physics,
+    physics: SpeedOfLightReference,
     /// Nobody is there: it says what kinds of prompt there may be.
     target: Target,
     network_delay: Nanos,
@@ -39,7 +40,7 @@ impl Simulation {
             Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
             None => scenario,
         };
-        let physics = Physics::of_scenario(&args.system, &scenario)?;
+        let physics = speed::of_scenario(&args.system, &scenario)?;
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
         let (target, network_delay) = (target.named("--model-config")?, args.network_delay);
         Ok(Self { target, scenario, physics, network_delay })
@@ -80,18 +81,19 @@ impl Simulation {
     }
 
     /// Refuses requests that the engine would.
-    pub(super) fn check(&self, work: &Work) -> Result<(), Fail> {
-        self.limit().iter().try_for_each(|limit| work.check(limit))
+    pub(super) fn check(&self, work: &PreparedWorkload) -> Result<(), Fail> {
+        self.limit().iter().try_for_each(|limit| Ok(work.check(limit)?))
     }
 
-    fn limit(&self) -> Option<Limit> {
+    fn limit(&self) -> Option<ContextLimit> {
         let tokens = self.scenario.serve().longest_job()?;
         let config = self.scenario.config();
         let made_for = self.scenario.model().max_context();
         // Nobody asked for less than the model takes.
         let is_cache = tokens == config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
-        let cache = is_cache.then_some((config.blocks, config.block));
-        Some(Limit { tokens, said_by: "the simulated engine", cache })
+        let (blocks, block) = (config.blocks, config.block);
+        let cache = is_cache.then_some(CacheBlocks { blocks, block });
+        Some(ContextLimit::new(tokens, LimitSource::SimulatedEngine).with_cache(cache))
     }
 
     /// For one level.
@@ -108,7 +110,7 @@ impl Simulation {
     }
 
     /// For a sweep with prompts of this typical length.
-    pub(super) fn answering(&self, typical: (u64, u64)) -> Answering {
+    pub(super) fn answering(&self, typical: Tokens) -> Answering {
         Answering {
             endpoint: self.endpoint(),
             engine: self.engine(),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use fizeau::experiment::LoadedModel;
 use fizeau::report::FitView;
 use fizeau::roofline::{Calibration, Device, MeasuredLevel, MeasuredTable, Model, Sample};
 
@@ -13,7 +14,6 @@ use super::query::SystemQuery;
 use crate::args::CalibrationArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::hardware;
-use crate::model_config;
 use crate::say::say;
 
 /// Fits what `args` name, writes the calibration and says how good it is.
@@ -122,7 +122,7 @@ impl Known {
 
     fn model(&mut self, name: &str) -> Result<Model, String> {
         let file = self.files.get(name).map_or(name, String::as_str);
-        let load = || match model_config::load(file) {
+        let load = || match LoadedModel::named(file) {
             Ok(loaded) => Ok(loaded.model),
             Err(error) => Err(format!("model {name}: {error}; say where with --model {name}=FILE")),
         };

@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{PerSec, Seconds, Tokens, UsdPerHour, Watts};
+use fizeau::experiment::LoadedModel;
 use fizeau::report::{SolAside, SolSubject};
 use fizeau::roofline::{
     Acceptance, Disaggregation, Drafter, Goal, HourlyRate, PowerDraw, Speculation, System, Transfer,
@@ -10,7 +11,6 @@ use fizeau::roofline::{
 
 use crate::args::{ApartArgs, DraftArgs, MechanismArgs};
 use crate::exit::{Fail, Named};
-use crate::model_config;
 
 /// Every matter that the flags ask about.
 pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolAside>, Fail> {
@@ -99,7 +99,7 @@ fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
                 Err(Fail::usage(wrong))
             }
             Err(_) => {
-                let model = model_config::load(who).named(&format!("--drafter {who}"))?.model;
+                let model = LoadedModel::named(who).named(&format!("--drafter {who}"))?.model;
                 let device = system.device().clone();
                 let draft = System::new(model, device, *system.deployment());
                 let draft = draft.named(&format!("--drafter {who}"))?;

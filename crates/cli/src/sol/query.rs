@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use fizeau::core::Tokens;
+use fizeau::experiment::DeploymentRecord;
 use fizeau::roofline::Load;
 
 use crate::args::{ChoiceArgs, SolArgs, SolLoadArgs, SystemArgs};
@@ -77,6 +78,20 @@ impl<'a> SystemQuery<'a> {
             choices: args.choices,
             engine: engine.map(Cow::Borrowed),
         }
+    }
+}
+
+impl SystemQuery<'_> {
+    /// How the model is spread, stored and served.
+    pub(super) fn deployment(&self) -> DeploymentRecord {
+        let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        let mut all = DeploymentRecord::default();
+        let Degrees { tp, pp, ep, dp, replicas } = self.degrees;
+        (all.tp, all.pp, all.ep, all.dp, all.replicas) = (tp, pp, ep, dp, replicas);
+        (all.weights, all.kv) = (owned(&self.weights), owned(&self.kv));
+        (all.memory_share, all.max_num_seqs) = (self.memory_share, self.max_num_seqs);
+        all.choices = self.choices.into();
+        all
     }
 }
 

@@ -1,19 +1,15 @@
 //! Systems, each prepared once however many queries name it.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
 use fizeau::core::Tokens;
-use fizeau::roofline::{
-    Answer, AnswerError, Calibration, Deployment, DeploymentError, Device, Format, Load, Model,
-    Predictor, Routing, Serving, System, WeightChoice,
-};
+use fizeau::experiment::LoadedModel;
+use fizeau::roofline::{Answer, AnswerError, Calibration, Load, Model, Predictor, Routing, System};
 
 use super::query::{Degrees, SystemQuery};
 use crate::args::ChoiceArgs;
 use crate::hardware;
-use crate::model_config;
 
 /// What queries have named so far. Files are read once; what could not be had is remembered as well, so that a file of many
 /// bad lines is no slower than one of good ones.
@@ -74,7 +70,7 @@ impl Systems {
         let hardware = query.hardware.as_deref().ok_or("hardware is missing")?;
         let device = hardware::find(hardware, "hardware").map_err(|fail| fail.message)?.device;
         let model = self.model(path)?.clone();
-        let system = system_of(model, device, query)?;
+        let system = query.deployment().system(model, device).map_err(|error| error.to_string())?;
         let predictor = self
             .calibration
             .as_ref()
@@ -89,35 +85,13 @@ impl Systems {
 
     fn model(&mut self, path: &str) -> Result<&Model, String> {
         let model = self.models.entry(path.to_owned()).or_insert_with(|| {
-            let loaded = model_config::load(path);
+            let loaded = LoadedModel::named(path);
             loaded
                 .map(|loaded| loaded.model)
                 .map_err(|error| format!("model_config {path}: {error}"))
         });
         model.as_ref().map_err(Clone::clone)
     }
-}
-
-/// `model` on `device`, spread, stored and served as the query has it.
-pub(super) fn system_of(
-    model: Model,
-    device: Device,
-    query: &SystemQuery<'_>,
-) -> Result<System, String> {
-    let model = stored_as(model, query)?;
-    let choices = &query.choices;
-    let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
-    let deployment = deployment
-        .with_overlap(choices.overlap.into())
-        .with_expert_exchange(choices.exchange.into());
-    let system = System::new(model, device, deployment);
-    let system = system.map_err(|error| error.to_string())?;
-    let system = system.with_serving(serving(query)?);
-    Ok(match choices.routing {
-        // As it is made.
-        Routing::Expected => system,
-        routing => system.with_routing(routing),
-    })
 }
 
 /// Each text with a byte behind it that none can contain, then the numbers in text of their own.
@@ -146,43 +120,4 @@ fn write_key(key: &mut Vec<u8>, query: &SystemQuery<'_>) {
         _ => 0.0,
     };
     key.extend_from_slice(&skew.to_bits().to_le_bytes());
-}
-
-impl Degrees {
-    pub(super) fn deployment(&self) -> Result<Deployment, DeploymentError> {
-        Deployment::SINGLE
-            .with_tensor(self.tp)?
-            .with_pipeline(self.pp)?
-            .with_expert_groups(self.ep)?
-            .with_attention_groups(self.dp)?
-            .with_replicas(self.replicas)
-    }
-}
-
-/// The model with weights and cache as the query has them.
-fn stored_as(mut model: Model, query: &SystemQuery<'_>) -> Result<Model, String> {
-    let chosen = |text: &Option<Cow<'_, str>>| {
-        text.as_deref().filter(|text| !text.eq_ignore_ascii_case("auto")).map(str::to_owned)
-    };
-    if let Some(weights) = chosen(&query.weights) {
-        let choice: WeightChoice = weights.parse().map_err(|error| format!("weights: {error}"))?;
-        model = model.with_weights(&choice);
-    }
-    if let Some(kv) = chosen(&query.kv) {
-        let format: Format = kv.parse().map_err(|error| format!("kv: {error}"))?;
-        model = model.with_kv_cache(format);
-    }
-    Ok(model)
-}
-
-fn serving(query: &SystemQuery<'_>) -> Result<Serving, String> {
-    let share = query.memory_share;
-    if !(share > 0.0 && share <= 1.0) {
-        return Err(format!("the memory share is {share}; it must be above 0 and at most 1"));
-    }
-    let mut serving = Serving::default();
-    serving.memory_share = share;
-    serving.max_sequences = query.max_num_seqs;
-    serving.prefix = query.choices.prefix.into();
-    Ok(serving)
 }

@@ -1,16 +1,15 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
+use fizeau::experiment::{Client, ResumedLevels, SweepScheduler};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
 use fizeau::report::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;
-use super::course::Course;
-use super::resume::Resumed;
 use super::series::Series;
-use crate::client::Client;
 use crate::exit::{Exit, Fail};
+use crate::progress::{Progress, Title};
 use crate::report::write_page;
 
 /// What came of a sweep.
@@ -26,9 +25,12 @@ impl Series<'_> {
         with: M,
         client: &Client,
         folder: Option<&RunFolder>,
-        (cancel, resumed): (&Cancel, Resumed),
+        (cancel, resumed): (&Cancel, ResumedLevels),
     ) -> Result<Outcome, Fail> {
-        let report = Course::new(with, self, client, folder, resumed).run().await?;
+        let prepared = self.prepared(client);
+        let progress = Progress::new(self.view, Title::of("sweep", &self.setup), cancel);
+        let scheduler = SweepScheduler::new(&prepared, with, folder, progress);
+        let report = scheduler.resuming(resumed).run().await?;
         if let Some(folder) = folder {
             folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
             write_page(folder, &report)?;

@@ -1,21 +1,15 @@
 //! Going on with a sweep that was broken off.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use fizeau::experiment::ResumedLevels;
 use fizeau::record::{RunRecord, StoredRun};
-use fizeau::report::LevelReport;
 use serde::Serialize;
 
 use super::series::Series;
 use crate::args::SweepArgs;
 use crate::exit::Fail;
-use crate::levels::Kept;
 use crate::report::finished;
-
-/// What of a sweep was measured before it was broken off, by the names of the levels' folders.
-#[derive(Default)]
-pub(crate) struct Resumed(Option<BTreeMap<String, (LevelReport, Kept)>>);
 
 /// Fields of `run.json` that the sweep must have as it had them.
 const SAME: [&str; 14] = [
@@ -35,37 +29,9 @@ const SAME: [&str; 14] = [
     "time",
 ];
 
-impl Resumed {
-    /// Nothing: the sweep begins.
-    pub(crate) fn nothing() -> Self {
-        Self::default()
-    }
-
-    /// What is finished of `run`.
-    pub(super) fn read(run: &StoredRun) -> Result<Self, Fail> {
-        let levels = finished(run)?;
-        Ok(Self(Some(
-            levels.into_iter().map(|(name, report, kept)| (name, (report, kept))).collect(),
-        )))
-    }
-
-    /// Whether the sweep was begun before.
-    pub(super) const fn is_some(&self) -> bool {
-        self.0.is_some()
-    }
-
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.0.as_ref().is_some_and(|levels| levels.contains_key(name))
-    }
-
-    pub(super) fn take(&mut self, name: &str) -> Option<(LevelReport, Kept)> {
-        self.0.as_mut()?.remove(name)
-    }
-
-    /// How many levels are finished.
-    pub(super) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, BTreeMap::len)
-    }
+/// What is finished of `run`.
+pub(super) fn read(run: &StoredRun) -> Result<ResumedLevels, Fail> {
+    Ok(ResumedLevels::of(finished(run)?))
 }
 
 /// The sweep to go on with, whose prompts `args` then ask for; none if none is named.

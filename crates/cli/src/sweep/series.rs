@@ -2,25 +2,22 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::LevelLoad;
-use fizeau::core::Nanos;
-use fizeau::experiment::SweepSpec;
-use fizeau::experiment::{LevelAsk, LevelSize};
-use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
+use fizeau::experiment::{
+    Client, PlanParts, PreparedSweep, PreparedWorkload, SpeedOfLightReference, SweepLoads,
+    SweepProtocol, SweepSpec, WallTime, WorkloadSpec,
+};
+use fizeau::metrics::{GoodputGoals, Slo, Thresholds};
+use fizeau::report::{Endpoint, Engine, Profile, Setup};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, Spacing, TracePacing};
+use fizeau::workload::Spacing;
 
-use super::loads::{MOST_BY_TIME, Rates, described, levels_of, spacing};
-use super::protocol::Protocol;
-use super::size::{is_by_time, most_requests, size_of, until_of};
+use super::flags::{is_by_time, loads_of, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
 use crate::progress::View;
-use crate::speed::Physics;
-use crate::workload::{Ask, Nominal, Wish, Work};
+use crate::workload::{self, Nominal};
 use crate::{goodput, price, record};
 
 /// The flags of a sweep that are not of who answers.
@@ -37,19 +34,18 @@ pub(crate) struct Series<'a> {
     pub(super) args: SeriesArgs<'a>,
     pub(crate) spec: SweepSpec,
     /// A plan of the workload at the largest level.
-    pub(super) sample: Work,
+    pub(super) sample: PreparedWorkload,
     pub(crate) slo: Slo,
     /// What the speed of light is computed from, or why there is none.
-    pub(super) physics: Result<Physics, &'static str>,
+    pub(super) physics: Result<SpeedOfLightReference, &'static str>,
     pub(crate) setup: Setup,
     /// How it goes on from level to level.
-    pub(super) protocol: Protocol,
-    /// The rates of its open loops.
-    pub(super) rates: Rates,
+    pub(super) protocol: SweepProtocol,
+    pub(super) loads: SweepLoads,
     /// Whether a closed loop goes on until its time is up.
     pub(super) is_by_time: bool,
     /// How it is watched.
-    pub(super) view: View,
+    pub(crate) view: View,
 }
 
 /// Who is to answer.
@@ -58,7 +54,7 @@ pub(crate) struct Answering {
     pub(crate) endpoint: Endpoint,
     pub(crate) engine: Engine,
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) physics: Result<Physics, &'static str>,
+    pub(crate) physics: Result<SpeedOfLightReference, &'static str>,
     /// Who reads the prompts.
     pub(crate) reader: Reader,
 }
@@ -68,8 +64,7 @@ impl<'a> SeriesArgs<'a> {
     pub(crate) fn check(self) -> Result<(), Fail> {
         let (slo, _) = self.goals()?;
         goodput::check(&slo, &self.verdict.choosing, &self.verdict.goodput)?;
-        levels_of(self.plan)?;
-        spacing(self.plan)?;
+        loads_of(self.plan)?;
         until_of(self.plan)?;
         size_of(self.plan).map(drop)
     }
@@ -80,18 +75,23 @@ impl<'a> SeriesArgs<'a> {
     }
 
     /// The workload for `target`, and a plan of the largest level.
-    pub(crate) fn ask(self, target: &Target) -> Result<(Ask, Work), Fail> {
+    pub(crate) fn ask(self, target: &Target) -> Result<(PlanParts, PreparedWorkload), Fail> {
+        let refused = workload::refused(self.nominal(), "--levels");
+        let mut spec = self.asked()?;
+        spec.requests = workload::requests(most_requests(self)?)?;
+        let parts = spec.parts(target).map_err(&refused)?;
+        let sample = PreparedWorkload::of(parts.clone()).map_err(&refused)?;
+        Ok((parts, sample))
+    }
+
+    /// The workload, but for how many requests there are.
+    pub(crate) fn asked(self) -> Result<WorkloadSpec, Fail> {
+        workload::spec(self.workload, self.nominal())
+    }
+
+    fn nominal(self) -> Nominal<'a> {
         let (input, output) = (&*self.plan.isl, &*self.plan.osl);
-        let wish = Wish {
-            args: self.workload,
-            nominal: Nominal { input: ("--isl", input), output: ("--osl", output) },
-            requests: most_requests(self)?,
-            arrivals: Arrivals::ClosedLoop,
-            arrivals_flag: "--levels",
-            replay: TracePacing::ClosedLoop,
-        };
-        let ask = wish.ask(target)?;
-        Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask: Box::new(ask) }))
+        Nominal { input: ("--isl", input), output: ("--osl", output) }
     }
 }
 
@@ -99,9 +99,9 @@ impl<'a> Series<'a> {
     /// The sweep that `args` ask for, of the workload that [they ask](SeriesArgs::ask).
     pub(crate) fn new(
         args: SeriesArgs<'a>,
-        (ask, sample): (Ask, Work),
+        (ask, sample): (PlanParts, PreparedWorkload),
         answering: Answering,
-        now: record::WallTime,
+        now: WallTime,
     ) -> Result<Self, Fail> {
         let (slo, goals) = args.goals()?;
         let (mut size, until) = (size_of(args.plan)?, until_of(args.plan)?);
@@ -119,14 +119,15 @@ impl<'a> Series<'a> {
             command_line: record::command_line(),
             endpoint,
             engine,
-            workload: sample.described(args.workload, NonZeroU64::MIN),
+            workload: sample.described(NonZeroU64::MIN),
             host: record::host(),
             model_config: None,
             hardware: None,
             deployment: None,
             precision: None,
         };
-        if let Some(arrivals) = described(args.plan)? {
+        let loads = loads_of(args.plan)?;
+        if let Some(arrivals) = loads.words() {
             setup.workload.arrivals = arrivals;
         }
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
@@ -135,8 +136,8 @@ impl<'a> Series<'a> {
             Reader::Simulation => ask.unread_spec(),
         };
         let spec = SweepSpec {
-            levels: levels_of(args.plan)?,
-            spacing: spacing(args.plan)?,
+            levels: loads.known(),
+            spacing: loads.spacing(),
             workload,
             tokenizer: ask.tokenizer,
             dataset: ask.dataset,
@@ -145,14 +146,14 @@ impl<'a> Series<'a> {
             window: args.window.choice(),
             until,
         };
-        let (protocol, rates) = (Protocol::default(), Rates::of(args.plan)?);
+        let protocol = SweepProtocol::default();
         let is_by_time = reader == Reader::Server && is_by_time(args);
         let view = View::default();
-        Ok(Self { args, spec, sample, slo, physics, setup, protocol, rates, is_by_time, view })
+        Ok(Self { args, spec, sample, slo, physics, setup, protocol, loads, is_by_time, view })
     }
 
     /// The same, going on as `protocol` says.
-    pub(crate) fn with_protocol(self, protocol: Protocol) -> Self {
+    pub(crate) fn with_protocol(self, protocol: SweepProtocol) -> Self {
         Self { protocol, ..self }
     }
 
@@ -161,30 +162,20 @@ impl<'a> Series<'a> {
         Self { view, ..self }
     }
 
-    /// A level of it, of the usual size.
-    pub(crate) fn ask(&self, load: LevelLoad, visit: u32) -> LevelAsk {
-        let mut size = self.spec.size;
-        if self.is_by_time && load.concurrency().is_some() {
-            size.requests = Some(MOST_BY_TIME);
-        }
-        LevelAsk { load, visit, size }
-    }
-
-    /// The size of a run at `load` that takes `time`.
-    pub(super) fn sustained_size(&self, load: LevelLoad, time: Nanos) -> LevelSize {
-        let requests = load.concurrency().map(|_| MOST_BY_TIME);
-        LevelSize { requests, time: Some(time), warmup: self.spec.size.warmup }
-    }
-
-    /// Whether a level is within `slo`; none if it may not be compared with others.
-    pub(super) fn is_within(&self, slo: &Slo, level: &LevelReport) -> Option<bool> {
-        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], Some(slo.clone()));
-        match alone.operating_point() {
-            OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
-                None
-            }
-            OperatingPoint::Met { .. } => Some(true),
-            OperatingPoint::Missed { .. } => Some(false),
+    /// The same for whoever measures it with `client`.
+    pub(crate) fn prepared<'b>(&'b self, client: &'b Client) -> PreparedSweep<'b> {
+        PreparedSweep {
+            spec: self.spec.clone(),
+            loads: self.loads.clone(),
+            protocol: self.protocol.clone(),
+            slo: Some(self.slo.clone()),
+            profile: self.args.verdict.choosing.over(Profile::GENERAL),
+            setup: self.setup.clone(),
+            price: self.price(),
+            light: self.physics.as_ref().map_err(|reason| *reason),
+            client,
+            sample: &self.sample,
+            is_by_time: self.is_by_time,
         }
     }
 
@@ -199,7 +190,7 @@ impl<'a> Series<'a> {
     }
 
     /// What the speed of light is computed from.
-    pub(crate) fn physics(&self) -> Option<&Physics> {
+    pub(crate) fn physics(&self) -> Option<&SpeedOfLightReference> {
         self.physics.as_ref().ok()
     }
 
@@ -211,23 +202,25 @@ impl<'a> Series<'a> {
 
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let notes = self.sample.notes(self.args.workload);
+        let notes = workload::notes(&self.sample, self.args.workload);
         self.sample.repeated().into_iter().chain(notes).collect()
     }
 
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let level = |&load: &LevelLoad| self.spec.level_plan(self.ask(load, 0));
-        let levels = self.spec.levels.iter().map(level).collect();
+        let client = Client::of_record(Thresholds::default(), None, None);
+        let (prepared, loads) = (self.prepared(&client), self.spec.levels.iter());
+        let levels = loads.map(|&load| self.spec.level_plan(prepared.ask(load, 0))).collect();
         let asked = record::AskedPlan {
-            plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
+            plan: self.sample.record()?,
             lengths: self.sample.asked_lengths(),
             probe: None,
             shard: None,
         };
         let goodput = &self.args.verdict.goodput;
         let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        let document = document.with_spread(self.physics().map(Physics::spread));
+        let document =
+            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
         Ok(document.with_price(self.args.verdict.price.gpu_hour.as_ref()))
     }
 }

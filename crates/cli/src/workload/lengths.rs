@@ -29,6 +29,16 @@ pub(crate) fn lengths(args: &LawArgs, nominal: Nominal<'_>) -> Result<Lengths, F
     })
 }
 
+/// The lengths of records that do not say theirs.
+pub(crate) fn of_records(nominal: Nominal<'_>) -> Result<Lengths, Fail> {
+    let (flag, text) = nominal.output;
+    // The prompt has its own length; 1 stands for it.
+    Ok(Lengths::Independent {
+        input: Length::Fixed(Tokens::new(1)),
+        output: text.parse().named(flag)?,
+    })
+}
+
 /// A law in words, or a number that the range ratio widens.
 fn length((flag, text): (&str, &str), ratio: f64, style: RangeStyleArg) -> Result<Length, Fail> {
     let law: Length = text.parse().named(flag)?;

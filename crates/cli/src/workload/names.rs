@@ -1,5 +1,7 @@
 //! The data sets by name.
 
+use fizeau::experiment::TraceKind;
+
 use crate::exit::Fail;
 
 /// Where prompts come from.
@@ -10,7 +12,7 @@ pub(crate) enum Source {
     Sonnet,
     PrefixRepetition,
     Records(Records),
-    Times(Times),
+    Times(TraceKind),
 }
 
 /// A format of data sets.
@@ -19,14 +21,6 @@ pub(crate) enum Records {
     ShareGpt,
     Custom,
     OpenAiBatch,
-}
-
-/// A format of traces: records with times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Times {
-    Mooncake,
-    Azure,
-    BurstGpt,
 }
 
 /// Every name there is; two of the same source are vLLM's and ours.
@@ -38,10 +32,10 @@ const NAMES: [(&str, Source); 11] = [
     ("sharegpt", Source::Records(Records::ShareGpt)),
     ("custom", Source::Records(Records::Custom)),
     ("openai-batch", Source::Records(Records::OpenAiBatch)),
-    ("mooncake", Source::Times(Times::Mooncake)),
-    ("timed_trace", Source::Times(Times::Mooncake)),
-    ("azure", Source::Times(Times::Azure)),
-    ("burstgpt", Source::Times(Times::BurstGpt)),
+    ("mooncake", Source::Times(TraceKind::Mooncake)),
+    ("timed_trace", Source::Times(TraceKind::TimedTrace)),
+    ("azure", Source::Times(TraceKind::Azure)),
+    ("burstgpt", Source::Times(TraceKind::BurstGpt)),
 ];
 
 impl Source {

@@ -3,27 +3,13 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Seconds, Tokens};
-use fizeau::workload::{ModelShare, Popularity, Sessions, SharedPrefix, ThinkTime, Turns};
+use fizeau::workload::{ModelShare, Popularity, SharedPrefix, ThinkTime, Turns};
 
-use crate::args::{PrefixArgs, SessionArgs};
+use crate::args::PrefixArgs;
 use crate::exit::{Fail, Named};
 
-/// The conversations of made-up prompts; none where each stands alone. A think time by itself is for the conversations of a
-/// data set.
-pub(crate) fn sessions(args: &SessionArgs) -> Result<Option<Sessions>, Fail> {
-    let think = args.think_time.as_deref().map(think).transpose()?;
-    let turns = args.turns.as_deref().map(turns).transpose()?;
-    Ok(match (turns, think) {
-        (None, None) => None,
-        (turns, think) => Some(Sessions {
-            turns: turns.unwrap_or(Turns::Fixed(NonZeroU32::MIN)),
-            think: think.unwrap_or(ThinkTime::None),
-        }),
-    })
-}
-
 /// `4` or `2-6`.
-fn turns(text: &str) -> Result<Turns, Fail> {
+pub(crate) fn turns(text: &str) -> Result<Turns, Fail> {
     let number = |text: &str| text.trim().parse::<NonZeroU32>().ok();
     let turns = match text.split_once('-') {
         None => number(text).map(Turns::Fixed),
@@ -38,7 +24,7 @@ fn turns(text: &str) -> Result<Turns, Fail> {
 }
 
 /// `2`, `exp:2` or `lognormal:2`.
-fn think(text: &str) -> Result<ThinkTime, Fail> {
+pub(crate) fn think(text: &str) -> Result<ThinkTime, Fail> {
     let (law, number) = text.split_once(':').unwrap_or(("", text));
     let seconds = number.trim().parse().ok();
     let seconds = seconds.filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);

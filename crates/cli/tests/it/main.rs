@@ -18,6 +18,7 @@ mod decision;
 mod devices;
 mod engine;
 mod exports;
+mod golden;
 mod imported;
 mod interrupt;
 mod live;

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Transport};
+use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Timer, Transport};
 use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
-use fizeau_harness::{Cancel, Load, Notice, Observer, Rig, SelfWatch, TextAfter};
+use fizeau_harness::{Cancel, Load, Rig, SelfWatch, TextAfter};
 use fizeau_metrics::{GoodputGoals, Side};
 use fizeau_record::{RunFolder, StoredRun};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
@@ -161,14 +161,6 @@ fn a_run_that_is_called_off_keeps_its_turns_and_marks_the_broken_one() {
 
 #[test]
 fn a_run_that_is_called_off_in_a_pause_ends_there() {
-    struct InPause<'a>(&'a Cancel);
-    impl Observer for InPause<'_> {
-        fn notice(&mut self, notice: Notice<'_>) {
-            if let Notice::TurnStarted { round: 2, .. } = notice {
-                self.0.cancel();
-            }
-        }
-    }
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
@@ -177,11 +169,22 @@ fn a_run_that_is_called_off_in_a_pause_ends_there() {
         let spec = AbSpec { settle: Nanos::from_secs(3_600), ..spec(5) };
         let mut ab = Ab::new(rig(), rig(), &time, &spec, None);
         let mut turns = 0;
-        while ab.next_turn(&mut InPause(&cancel)).await.unwrap().is_some() {
+        while let Some(upcoming) = ab.upcoming() {
+            let off = async {
+                if upcoming.round == 2 {
+                    time.sleep_until(time.now() + Nanos::from_secs(60)).await;
+                    cancel.cancel();
+                }
+            };
+            let mut nobody = ();
+            let (turn, ()) = tokio::join!(ab.next_turn(&mut nobody), off);
+            if turn.unwrap().is_none() {
+                break;
+            }
             turns += 1;
         }
         assert_eq!(turns, 2);
-        assert!(time.now() < Stamp::EPOCH + Nanos::from_secs(2 * 3_600 + 10));
+        assert!(time.now() < Stamp::EPOCH + Nanos::from_secs(2 * 3_600 + 120));
     });
 }
 

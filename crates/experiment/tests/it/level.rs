@@ -27,11 +27,12 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
         let spec = spec(&[1, 4], 20);
         let mut sweep = Sweep::new(rig, &spec, None);
         let mut rates = Vec::new();
-        while let Some(level) = sweep.next_level(&mut ()).await.unwrap() {
+        for ask in spec.asks() {
+            let level = sweep.level(ask, &mut ()).await.unwrap().unwrap();
             assert_eq!(level.run.warmup.sent, 3);
             assert_eq!(level.run.summary.requests.sent, 20);
             assert_eq!(
-                level.run.validity.verdict,
+                level.run.validity().verdict,
                 Verdict::Suspect,
                 "one token: counts are events"
             );
@@ -73,11 +74,12 @@ fn calling_off_ends_the_sweep_after_a_partial_level() {
         let spec = spec(&[1, 2, 4], 20);
         let mut sweep = Sweep::new(rig, &spec, None);
         let mut watcher = CallOff(cancel.clone(), 0);
-        let first = sweep.next_level(&mut watcher).await.unwrap().unwrap();
+        let [one, two, three] = [0, 1, 2].map(|k| spec.asks().nth(k).unwrap());
+        let first = sweep.level(one, &mut watcher).await.unwrap().unwrap();
         assert!(!first.run.is_partial());
-        let second = sweep.next_level(&mut watcher).await.unwrap().unwrap();
+        let second = sweep.level(two, &mut watcher).await.unwrap().unwrap();
         assert!(second.run.is_partial());
         assert_eq!(second.run.summary.requests.completed, 5);
-        assert!(sweep.next_level(&mut watcher).await.unwrap().is_none());
+        assert!(sweep.level(three, &mut watcher).await.unwrap().is_none());
     });
 }

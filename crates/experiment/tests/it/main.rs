@@ -4,6 +4,7 @@
 mod ab;
 mod level;
 mod levels;
+mod prepare;
 mod protocol;
 mod search;
 mod stand;

@@ -51,13 +51,12 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
     let mut sweep = Sweep::new(rig, &spec, None);
     let all = time.block_on(async {
         let mut all = Vec::new();
-        loop {
+        for ask in spec.asks() {
             let mut keep = Keep(Vec::new());
-            match sweep.next_level(&mut keep).await.unwrap() {
-                Some(level) => all.push((level, keep.0)),
-                None => break all,
-            }
+            let level = sweep.level(ask, &mut keep).await.unwrap().unwrap();
+            all.push((level, keep.0));
         }
+        all
     });
     all.unwrap()
 }
@@ -156,7 +155,7 @@ fn no_level_is_beyond_the_speed_of_light_curve() {
 fn every_token_is_accounted_for() {
     for (level, tapes) in observed(&[4, 100], 2) {
         let run = &level.run;
-        assert_eq!(run.validity.verdict, Verdict::Valid, "{:?}", run.validity.reasons);
+        assert_eq!(run.validity().verdict, Verdict::Valid, "{:?}", run.validity().reasons);
         let (requests, tokens) = (&run.summary.requests, &run.summary.tokens);
         assert_eq!((requests.completed, requests.failed), (tapes.len() as u64, 0));
         assert_eq!(tokens.output.get(), requests.completed * OUTPUT);

@@ -10,8 +10,7 @@ use tokio::sync::oneshot;
 
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
-use crate::level::{LevelError, widen};
-use crate::measured::LevelRun;
+use crate::level::{LevelError, LevelRun, widen};
 use crate::observe::{Notice, Observer, Tee};
 use crate::until::Looks;
 use crate::{Cancel, DriveError, InFlight};

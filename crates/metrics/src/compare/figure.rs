@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Direction;
-use crate::{Metric, Statistic};
+use crate::{GoodputGoals, Metric, Statistic};
 
 /// One figure of a level: a statistic of a latency (`p99 ttft`), a rate (`output_tps`), or a share (`good_share`).
 ///
@@ -182,6 +182,15 @@ pub struct FigureChoice {
     pub beside: Vec<Figure>,
 }
 
+/// What replies are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyOutput {
+    /// Tokens.
+    Tokens,
+    /// Nothing that comes in tokens: embeddings.
+    None,
+}
+
 impl FigureChoice {
     /// Median and p99 of TTFT and TPOT, and output tokens per second are decided; beside them the end-to-end latency and
     /// requests per second, which mostly follow from those.
@@ -213,6 +222,19 @@ impl FigureChoice {
             self.decided.push(Figure::GOOD_SHARE);
         }
         self
+    }
+
+    /// Those that were `asked` for; else the usual ones that such replies have, and the good share where there are goals.
+    #[must_use]
+    pub fn fitting(asked: &[Figure], goals: &GoodputGoals, output: ReplyOutput) -> Self {
+        if !asked.is_empty() {
+            return Self::only(asked.iter().copied());
+        }
+        let usual = match output {
+            ReplyOutput::Tokens => Self::usual(),
+            ReplyOutput::None => Self::without_tokens(),
+        };
+        if goals.is_empty() { usual } else { usual.with_goals() }
     }
 
     /// These alone, each with an answer; what comes twice counts once.

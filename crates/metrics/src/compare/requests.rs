@@ -103,6 +103,14 @@ impl ComparedRequests {
         self.spans.push(None);
     }
 
+    /// Takes in the rounds of `later`, which came after these.
+    pub fn append(&mut self, later: Self) {
+        let before = self.spans.len();
+        let row = |row: Row| Row { number: (before + row.number.0, row.number.1), ..row };
+        self.rows.extend(later.rows.into_iter().map(row));
+        self.spans.extend(later.spans);
+    }
+
     /// Takes a tape in; tapes come in any order. Those of a probe stream are left out.
     pub fn add(&mut self, tape: &Tape) {
         if tape.part == Part::Probe {

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use fizeau::core::{Clock, Nanos, Stamp, Tokens};
-use fizeau::experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds};
-use fizeau::harness::{Cancel, Load, Notice, Observer, Rig, SelfWatch, TextAfter};
+use fizeau::experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, UpcomingTurn};
+use fizeau::harness::{Cancel, Load, Rig, SelfWatch, TextAfter};
 use fizeau::metrics::{GoodputGoals, Side};
 use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 use fizeau::workload::{Lengths, Seed, Spec};
@@ -52,17 +52,6 @@ fn uniform(seed: u64, place: u64) -> f64 {
 /// Nearly normal, with mean 0 and standard deviation 1: the sum of twelve.
 fn normal(seed: u64, place: u64) -> f64 {
     (0..12).map(|k| uniform(seed, place * 12 + k)).sum::<f64>() - 6.0
-}
-
-/// Tells the engines which turn it is.
-struct Turns(Rc<Cell<(u32, Side)>>);
-
-impl Observer for Turns {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::TurnStarted { round, side, .. } = notice {
-            self.0.set((round, side));
-        }
-    }
 }
 
 /// An engine whose steps take 8 ms and 0.05 ms a prompt token, in that weather.
@@ -126,8 +115,10 @@ pub(crate) fn run(size: Size, weather: Weather, seed: u64) -> Vec<AbTurn> {
     let mut ab = Ab::new(rig(&a), rig(&b), &time, &spec, None);
     let turns = async {
         let mut turns = Vec::new();
-        while let Some(next) = ab.next_turn(&mut Turns(Rc::clone(&turn))).await.unwrap() {
-            turns.push(next);
+        while let Some(UpcomingTurn { round, side }) = ab.upcoming() {
+            // The engines know whose turn it is.
+            turn.set((round, side));
+            turns.extend(ab.next_turn(&mut ()).await.unwrap());
         }
         turns
     };

@@ -68,8 +68,8 @@ fn what_workers_could_not_send_is_added_up() {
     let mut tapes = Vec::new();
     let run = stand.run(&plan, cap(5), &mut tapes, &mut ()).unwrap();
     assert_eq!((run.driven.abandoned, tapes.len()), (20, 40));
-    let said = run.validity.reasons.iter().any(|reason| reason.text.starts_with("20 of 60 "));
-    assert!(said, "{:?}", run.validity);
+    let said = run.validity().reasons.iter().any(|reason| reason.text.starts_with("20 of 60 "));
+    assert!(said, "{:?}", run.validity());
 }
 
 /// A level with probes beside it: `rate` a second.

@@ -1,0 +1,238 @@
+//! An A/B run, carried out: turn by turn measured, judged and kept, and what the rounds come to.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Timer;
+use fizeau_harness::{Measure, Notice, Observer};
+use fizeau_metrics::{
+    ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, Pace, Pairing,
+    ReplyOutput, RoundFigures, Side,
+};
+use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LoadPoint, RunFolder, Setup};
+
+use super::{Ab, AbSpec, AbTurn, Rounds, UpcomingTurn, turn_name};
+use crate::client::Client;
+use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
+use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Telling, Watcher};
+use crate::input::ExperimentError;
+use crate::workload::PreparedWorkload;
+
+/// An A/B run, decided. Nothing has been measured.
+#[derive(Debug, Clone)]
+pub struct PreparedAb<'a> {
+    /// The rounds, and what is asked in them.
+    pub spec: AbSpec,
+    /// What is run; the endpoint is A's.
+    pub setup: Setup,
+    /// The baseline.
+    pub a: AbParty,
+    /// The candidate.
+    pub b: AbParty,
+    /// How strictly the sides are compared; at which figures shows when it is known whether there are tokens.
+    pub settings: ComparisonSettings,
+    /// The figures that were asked for by name; empty for the usual ones.
+    pub figures: Vec<Figure>,
+    /// What sets the pace of the workload.
+    pub pace: Pace,
+    /// How hard each side is pressed, as reports have it.
+    pub load: LoadPoint,
+    /// Why there is no speed of light.
+    pub no_light: &'a str,
+    /// What is known of the client.
+    pub client: &'a Client,
+    /// The workload of a round.
+    pub sample: &'a PreparedWorkload,
+}
+
+/// A turn's report, and of its tapes what the comparison needs.
+struct Measured {
+    report: LevelReport,
+    requests: ComparedRequests,
+}
+
+/// A round's turns, as far as they were measured.
+struct Round {
+    number: u32,
+    a: Option<Measured>,
+    b: Option<Measured>,
+}
+
+impl PreparedAb<'_> {
+    /// Measures all turns, each on disk before the next begins, on `a` and `b`, whose pauses `timer` waits for. A run that is called
+    /// off gives what it has.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for an endpoint.
+    pub async fn run<M: Measure, C: Timer>(
+        &self,
+        a: M,
+        b: M,
+        timer: C,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<AbReport, ExperimentError> {
+        let mut ab = Ab::new(a, b, timer, &self.spec, folder);
+        let mut rounds: Vec<Round> = Vec::new();
+        while let Some(upcoming) = ab.upcoming() {
+            watcher.event(Event::LevelStarted(self.started(upcoming)?));
+            let mut kept = Kept {
+                tallies: LevelTallies::default(),
+                requests: ComparedRequests::new(self.pace, &self.spec.goals),
+            };
+            if folder.is_some() {
+                kept.tallies = kept.tallies.with_histograms();
+            }
+            let next = ab.next_turn(&mut (&mut kept, Telling(&mut *watcher))).await;
+            let Some(turn) = next.map_err(ExperimentError::broken)? else { break };
+            let report = self.level(&turn, &kept.tallies)?;
+            watcher.event(Event::LevelEnded(Box::new(report.clone())));
+            add(&mut rounds, &turn, Measured { report, requests: kept.requests });
+        }
+        Ok(self.report(rounds))
+    }
+
+    fn started(
+        &self,
+        UpcomingTurn { round, side }: UpcomingTurn,
+    ) -> Result<LevelStarted, ExperimentError> {
+        let plan = self.spec.plan(round, side).map_err(ExperimentError::broken)?;
+        let rounds = self.spec.rounds;
+        let is_first = Rounds::first_of(round) == side;
+        let after_this = 2 * (rounds.get() - round) + u32::from(is_first);
+        let name = match side {
+            Side::Baseline => "A",
+            Side::Candidate => "B",
+        };
+        Ok(LevelStarted {
+            place: Some(LevelPlace { number: round as usize, of: rounds.get() as usize }),
+            after: AfterLevel::Alike(after_this),
+            ..LevelStarted::new(name.to_owned(), plan.len().get())
+        })
+    }
+
+    /// The report of a turn, once it is on disk.
+    fn level(&self, turn: &AbTurn, tallies: &LevelTallies) -> Result<LevelReport, ExperimentError> {
+        let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
+        let context = EvaluationContext {
+            light: Err(self.no_light),
+            client: self.client,
+            asked: self
+                .sample
+                .of_level(turn.plan.clone())
+                .asked_of(NonZeroU64::MIN, released(&turn.run)),
+            repeated: repeated.as_deref(),
+        };
+        let report = context.report(&turn.run, tallies, self.load);
+        let report = LevelReport { folder: Some(turn_name(turn.side, turn.round)), ..report };
+        if let Some(folder) = &turn.folder {
+            keep_level(folder, &report, tallies).map_err(ExperimentError::broken)?;
+        }
+        Ok(report)
+    }
+
+    fn report(&self, rounds: Vec<Round>) -> AbReport {
+        let (rounds, requests): (Vec<AbRound>, Vec<_>) = rounds.into_iter().map(split).unzip();
+        let comparison = self.compared(&rounds);
+        let requests = comparison.as_ref().ok().map(|_| self.compared_requests(&rounds, requests));
+        AbReport {
+            setup: self.setup.clone(),
+            a: self.a.clone(),
+            b: self.b.clone(),
+            planned: self.spec.rounds.get(),
+            settle: self.spec.settle.to_millis(),
+            rounds,
+            comparison,
+            requests,
+        }
+    }
+
+    /// The rounds that count, against one another; why there is no answer, where there is none.
+    fn compared(&self, rounds: &[AbRound]) -> Result<ComparisonTable, String> {
+        let counted = counted(rounds);
+        let figures = |level: &LevelReport| RoundFigures::of(&level.summary);
+        let a: Vec<RoundFigures> = counted.iter().map(|(a, _)| figures(a)).collect();
+        let b: Vec<RoundFigures> = counted.iter().map(|(_, b)| figures(b)).collect();
+        let table = ComparisonTable::of_rounds(&a, &b, &self.settings_of(&counted));
+        table.map_err(|_| {
+            format!(
+                "{} of {} rounds count, and at least {} are needed",
+                counted.len(),
+                self.spec.rounds.get(),
+                ComparisonTable::LEAST_ROUNDS
+            )
+        })
+    }
+
+    /// The requests of the rounds that count, in pairs. Their figures get no answer: what differs from turn to turn is not in their
+    /// errors.
+    fn compared_requests(
+        &self,
+        rounds: &[AbRound],
+        requests: Vec<[Option<ComparedRequests>; 2]>,
+    ) -> ComparisonTable {
+        let empty = || ComparedRequests::new(self.pace, &self.spec.goals);
+        let (mut a, mut b) = (empty(), empty());
+        let of_counted = rounds.iter().zip(requests).filter(|(round, _)| round.counted().is_ok());
+        for (_, [of_a, of_b]) in of_counted {
+            of_a.into_iter().for_each(|more| a.append(more));
+            of_b.into_iter().for_each(|more| b.append(more));
+        }
+        let settings = self.settings_of(&counted(rounds));
+        let figures = FigureChoice { decided: Vec::new(), beside: settings.figures.decided };
+        let settings = ComparisonSettings { figures, ..self.settings.clone() };
+        ComparisonTable::of_requests(&a, &b, Pairing::ByNumber, &settings)
+    }
+
+    /// As it was settled before the run, but for whether there are tokens.
+    fn settings_of(&self, counted: &[(&LevelReport, &LevelReport)]) -> ComparisonSettings {
+        let has = |level: &LevelReport| level.summary.tokens.output.get() > 0;
+        let output = match counted.iter().any(|(a, b)| has(a) || has(b)) {
+            true => ReplyOutput::Tokens,
+            false => ReplyOutput::None,
+        };
+        let figures = FigureChoice::fitting(&self.figures, &self.spec.goals, output);
+        ComparisonSettings { figures, ..self.settings.clone() }
+    }
+}
+
+fn counted(rounds: &[AbRound]) -> Vec<(&LevelReport, &LevelReport)> {
+    rounds.iter().filter_map(|round| round.counted().ok()).collect()
+}
+
+/// Puts a turn into its round.
+fn add(rounds: &mut Vec<Round>, turn: &AbTurn, measured: Measured) {
+    if rounds.last().is_none_or(|round| round.number != turn.round) {
+        rounds.push(Round { number: turn.round, a: None, b: None });
+    }
+    if let Some(round) = rounds.last_mut() {
+        match turn.side {
+            Side::Baseline => round.a = Some(measured),
+            Side::Candidate => round.b = Some(measured),
+        }
+    }
+}
+
+/// A round as the report has it, and what its turns' requests came to.
+fn split(Round { number, a, b }: Round) -> (AbRound, [Option<ComparedRequests>; 2]) {
+    let apart = |measured: Option<Measured>| match measured {
+        Some(Measured { report, requests }) => (Some(report), Some(requests)),
+        None => (None, None),
+    };
+    let ((a, of_a), (b, of_b)) = (apart(a), apart(b));
+    (AbRound { number, first: Rounds::first_of(number), a, b }, [of_a, of_b])
+}
+
+/// What is kept of the tapes of a turn.
+struct Kept {
+    tallies: LevelTallies,
+    requests: ComparedRequests,
+}
+
+impl Observer for Kept {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RequestEnded(tape) = notice {
+            self.tallies.add(tape);
+            self.requests.add(tape);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The client that measures: its worker threads, what it needs of the system, and when it is to be believed.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
+
+use fizeau_harness::{Cancel, Crew, Needs, Recounted, connections_ahead, headroom};
+use fizeau_metrics::{Ceiling, Headroom, Thresholds};
+use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
+use fizeau_workload::{Pacing, TextCodec};
+
+use crate::input::{Blame, ExperimentError, Field, InputError};
+
+/// The client that is asked for.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ClientSpec {
+    /// How many threads measure; none for one for each logical core.
+    pub threads: Option<NonZeroUsize>,
+    /// Where the verdict begins to doubt.
+    pub thresholds: Thresholds,
+}
+
+impl ClientSpec {
+    /// The client, with the connections that are `wanted`.
+    ///
+    /// # Errors
+    /// If the system has no room for them.
+    pub fn prepare(&self, wanted: ConnectionNeeds) -> Result<Client, InputError> {
+        let threads = self
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+        let needs = wanted.needs(threads.get() as u64);
+        let headroom = headroom(&needs).blame(Field::Connections)?;
+        let thresholds = self.thresholds;
+        Ok(Client { threads, thresholds, headroom: Some(headroom), ceiling: None })
+    }
+}
+
+/// The client that measures. Nothing runs yet.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Client {
+    threads: NonZeroUsize,
+    /// Where the verdict begins to doubt.
+    pub thresholds: Thresholds,
+    /// What the run needs of the system beside what there is; none where it needs nothing.
+    pub headroom: Option<Headroom>,
+    /// What it can do at most, where that was measured.
+    pub ceiling: Option<Ceiling>,
+}
+
+impl Client {
+    /// That of a run that is over, or of one that nobody measures.
+    pub const fn of_record(
+        thresholds: Thresholds,
+        headroom: Option<Headroom>,
+        ceiling: Option<Ceiling>,
+    ) -> Self {
+        Self { threads: NonZeroUsize::MIN, thresholds, headroom, ceiling }
+    }
+
+    /// How many local ports there are, where a connection for each of `requests` may use them up: a closed one keeps its port
+    /// for a minute. Whether it does depends on how fast the server answers.
+    pub fn scarce_ports(&self, requests: u64) -> Option<u64> {
+        let ports = self.headroom.and_then(|headroom| headroom.ports);
+        ports.map(|room| room.limit).filter(|limit| requests > *limit)
+    }
+
+    /// For how many connections there is room, where an uncapped run of `requests` may want more: only a server that falls far
+    /// behind the rate makes so many.
+    pub fn scarce_connections(&self, requests: u64) -> Option<u64> {
+        let Headroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
+        let limits = [file_descriptors, ports].into_iter().flatten().map(|room| room.limit);
+        limits.min().filter(|least| requests > *least)
+    }
+
+    /// How many threads measure.
+    pub const fn threads(&self) -> usize {
+        self.threads.get()
+    }
+
+    /// Starts the threads, each with connections of its own to `target`; `tokenizer` counts where the server does not.
+    ///
+    /// # Errors
+    /// If the system refuses a thread.
+    pub fn start(
+        &self,
+        target: &Target,
+        clock: MonotonicClock,
+        tokenizer: Option<Arc<dyn TextCodec>>,
+        cancel: &Cancel,
+    ) -> Result<Crew<RequestError>, ExperimentError> {
+        let target = target.clone();
+        let make = move |_| Recounted {
+            transport: HttpTransport::new(target.clone(), clock),
+            counter: tokenizer.clone(),
+        };
+        let crew = Crew::start(self.threads, clock, cancel.clone(), make);
+        let refused = |error| format!("the system refuses a thread: {error}");
+        crew.map_err(|error| ExperimentError::Broken(refused(error)))
+    }
+}
+
+/// What a run wants of connections.
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionNeeds {
+    /// The most requests in flight, as far as that can be told before the server has shown itself.
+    pub in_flight: u64,
+    /// Over how many addresses they are shared.
+    pub addresses: u64,
+    /// How many requests share a connection; none where each has one of its own.
+    pub streams: Option<NonZeroU32>,
+}
+
+impl ConnectionNeeds {
+    /// For `in_flight` requests, each with a connection of its own, to one address.
+    pub const fn of(in_flight: u64) -> Self {
+        Self { in_flight, addresses: 1, streams: None }
+    }
+
+    fn needs(&self, threads: u64) -> Needs {
+        let connections = match self.streams {
+            // Each thread has connections of its own to each address, the last of which may be all but empty.
+            Some(streams) => {
+                let shared = self.in_flight.div_ceil(streams.get().into());
+                shared.saturating_add(threads * self.addresses).min(self.in_flight)
+            }
+            None => self.in_flight,
+        };
+        Needs {
+            connections,
+            fresh_connections: connections.div_ceil(self.addresses.max(1)),
+            threads,
+        }
+    }
+}
+
+/// The most requests in flight in a run of `requests` with such arrivals. In an open loop at a finite rate nobody knows
+/// before the server has shown itself: what is opened ahead is what is asked for.
+pub fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
+    match (cap, pacing) {
+        (None, Pacing::AtOnce) => requests,
+        _ => connections_ahead(requests, cap, pacing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use fizeau_core::PerSec;
+    use fizeau_workload::Pacing;
+
+    use super::{ConnectionNeeds, in_flight};
+
+    #[test]
+    fn an_open_loop_wants_what_its_rate_may_need() {
+        let at = |rate| Pacing::OpenLoop { peak: Some(PerSec::new(rate)) };
+        assert_eq!(in_flight(1_000, None, at(4.0)), 20);
+        assert_eq!(in_flight(1_000, None, at(0.1)), 16);
+        assert_eq!(in_flight(3, None, at(4.0)), 3);
+        assert_eq!(in_flight(1_000, None, at(1e9)), 1_000);
+        assert_eq!(in_flight(1_000, NonZeroU32::new(7), at(4.0)), 7);
+        assert_eq!(in_flight(9_999, None, Pacing::AtOnce), 9_999);
+    }
+
+    #[test]
+    fn connections_are_shared_over_addresses_and_by_streams() {
+        let needs = |addresses, streams| {
+            let needs = ConnectionNeeds { in_flight: 1_000, addresses, streams }.needs(2);
+            (needs.connections, needs.fresh_connections)
+        };
+        assert_eq!(needs(1, None), (1_000, 1_000));
+        assert_eq!(needs(3, None), (1_000, 334));
+        assert_eq!(needs(1, NonZeroU32::new(100)), (12, 12));
+        assert_eq!(needs(2, NonZeroU32::new(100)), (14, 7));
+        assert_eq!(needs(1, Some(NonZeroU32::MIN)), (1_000, 1_000));
+    }
+}

@@ -1,0 +1,150 @@
+//! From a measured level to its report and its files.
+
+use fizeau_core::Tape;
+use fizeau_harness::{Ended, LevelRun, Notice, Observer};
+use fizeau_metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
+use fizeau_record::{
+    Asked, FolderError, LengthTally, LevelReport, LevelStatus, LoadPoint, RunFolder, SpeedOfLight,
+    Until, WarmUp,
+};
+
+use crate::client::Client;
+use crate::reference::SpeedOfLightReference;
+
+/// What a level is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct EvaluationContext<'a> {
+    /// What the speed of light is computed from, or why there is none.
+    pub light: Result<&'a SpeedOfLightReference, &'a str>,
+    /// What is known of the client.
+    pub client: &'a Client,
+    /// What was asked for of the load.
+    pub asked: Asked,
+    /// That data were sent more than once, in plain words.
+    pub repeated: Option<&'a str>,
+}
+
+impl EvaluationContext<'_> {
+    /// The report of a level at `load`: judged, and beside its bound where there is one.
+    #[must_use]
+    pub fn report(&self, run: &LevelRun, tallies: &LevelTallies, load: LoadPoint) -> LevelReport {
+        let speed_of_light = self.speed_of_light(run, tallies, load);
+        let Client { thresholds, headroom, ceiling, .. } = *self.client;
+        let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
+        let client = ClientProof { watch, ..run.client };
+        let expected = Expectations {
+            thresholds,
+            held_back: run.driven.held_back,
+            cache: self.asked.cache,
+            abandoned: run.driven.abandoned,
+            repeated: self.repeated.map(str::to_owned),
+            beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
+            ending: if run.is_partial() { Ending::Interrupted } else { Ending::Finished },
+        };
+        LevelReport {
+            load,
+            asked: self.asked,
+            summary: run.summary.clone(),
+            client,
+            validity: judge(&run.summary, &client, &expected),
+            speed_of_light,
+            status: match run.is_partial() {
+                true => LevelStatus::Partial { reason: "interrupted".to_owned() },
+                false => LevelStatus::Finished,
+            },
+            until: (!run.precision.is_empty())
+                .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() }),
+            warm_up: Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed }),
+            checklist: None,
+            unseen: None,
+            folder: None,
+            detail: None,
+        }
+    }
+
+    fn speed_of_light(
+        &self,
+        run: &LevelRun,
+        tallies: &LevelTallies,
+        load: LoadPoint,
+    ) -> SpeedOfLight {
+        match (&self.light, &tallies.lengths) {
+            (Ok(light), Some(lengths)) => {
+                SpeedOfLight::of(light.reference(), lengths, load, &run.summary)
+            }
+            (Ok(_), None) => {
+                SpeedOfLight::Absent { reason: "its lengths were not kept".to_owned() }
+            }
+            (Err(reason), _) => SpeedOfLight::Absent { reason: (*reason).to_owned() },
+        }
+    }
+}
+
+/// What a level's report and files need of its tapes beyond the summary, added up as they come.
+#[derive(Debug, Clone, Default)]
+pub struct LevelTallies {
+    histograms: Option<LevelHistograms>,
+    lengths: Option<LengthTally>,
+}
+
+impl LevelTallies {
+    /// Of nothing yet, for the speed of light alone, where there is a model.
+    #[must_use]
+    pub fn new(light: Option<&SpeedOfLightReference>) -> Self {
+        Self { histograms: None, lengths: light.map(SpeedOfLightReference::lengths) }
+    }
+
+    /// The same, with the histograms that a level's folder has.
+    #[must_use]
+    pub fn with_histograms(self) -> Self {
+        Self { histograms: Some(LevelHistograms::default()), ..self }
+    }
+
+    /// Adds a tape.
+    pub fn add(&mut self, tape: &Tape) {
+        self.histograms.iter_mut().for_each(|histograms| histograms.add(tape));
+        self.lengths.iter_mut().for_each(|lengths| lengths.add(tape));
+    }
+
+    /// Adds the lengths of the level's replies to those of all levels.
+    pub fn add_lengths_to(&self, all: Option<&mut LengthTally>) {
+        if let (Some(all), Some(own)) = (all, &self.lengths) {
+            all.merge(own);
+        }
+    }
+}
+
+/// Takes in what a report needs of the tapes of a level.
+pub(crate) struct TallyObserver<'a>(pub(crate) &'a mut LevelTallies);
+
+impl Observer for TallyObserver<'_> {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RequestEnded(tape) = notice {
+            self.0.add(tape);
+        }
+    }
+}
+
+/// Writes what a level's folder holds besides its tapes.
+///
+/// # Errors
+/// If the system refuses.
+pub fn keep_level(
+    folder: &RunFolder,
+    report: &LevelReport,
+    tallies: &LevelTallies,
+) -> Result<(), FolderError> {
+    folder.write_json("summary.json", report)?;
+    let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
+    match &tallies.histograms {
+        Some(histograms) => folder.write_histograms(histograms, duration),
+        None => Ok(()),
+    }
+}
+
+/// How many requests of its plan a run came to, where it ended before the plan did.
+#[must_use]
+pub fn released(run: &LevelRun) -> Option<u64> {
+    let ended_early = run.driven.ended != Ended::Exhausted;
+    ended_early.then_some(run.summary.requests.sent)
+}

@@ -1,0 +1,208 @@
+//! What happens in a run, told as it happens.
+
+use fizeau_core::{FailureClass, Millis, Nanos, Outcome, Part, Tape, Tokens};
+use fizeau_harness::{InFlight, Notice, Observer};
+use fizeau_metrics::RequestMetrics;
+use fizeau_record::{LevelReport, Setup};
+
+/// What happens in a run. Each is owned and can be sent to another thread.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// All is decided, and nothing that counts has been sent.
+    Prepared(Box<Setup>),
+    /// A level begins, with its warm-up.
+    LevelStarted(LevelStarted),
+    /// The warm-up of a level ends and the measuring begins.
+    WarmedUp {
+        /// How many requests were sent and did not count.
+        requests: u64,
+        /// How many measured requests are in flight, from now to the end of the level.
+        in_flight: InFlight,
+    },
+    /// A measured request ended.
+    RequestEnded(RequestEnded),
+    /// A level is over, judged, and on disk where the run has a folder.
+    LevelEnded(Box<LevelReport>),
+    /// Something that who reads the result should know.
+    Note(Note),
+}
+
+/// A level that begins.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LevelStarted {
+    /// Its load in words, such as `concurrency 16`; of a turn of an A/B run the side, `A` or `B`.
+    pub name: String,
+    /// Its place in the run; none of a run of one level.
+    pub place: Option<LevelPlace>,
+    /// How many requests it has at the most.
+    pub requests: u64,
+    /// How long it goes on, where that alone ends it.
+    pub time: Option<Nanos>,
+    /// What comes after it.
+    pub after: AfterLevel,
+}
+
+impl LevelStarted {
+    /// The level `name` of at most so many requests, which end it; of what comes after it nothing is known.
+    #[must_use]
+    pub const fn new(name: String, requests: u64) -> Self {
+        Self { name, place: None, requests, time: None, after: AfterLevel::Unknown }
+    }
+}
+
+/// The place of a level in its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelPlace {
+    /// Its number, from 1; of an A/B run that of the round.
+    pub number: usize,
+    /// How many there are, as far as is known.
+    pub of: usize,
+}
+
+/// What comes after a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AfterLevel {
+    /// Nobody knows how much.
+    #[default]
+    Unknown,
+    /// What takes so long, about.
+    Takes(Nanos),
+    /// What fits into this time, counted from when the level begins.
+    Budget(Nanos),
+    /// So many more levels that are all alike.
+    Alike(u32),
+}
+
+/// What is told of a request that ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct RequestEnded {
+    /// What class of failure it was; none of a success.
+    pub failure: Option<FailureClass>,
+    /// How many tokens came.
+    pub output: Tokens,
+    /// Its time to first token.
+    pub ttft: Option<Nanos>,
+    /// Its time per output token.
+    pub tpot: Option<Millis>,
+}
+
+impl RequestEnded {
+    /// What `tape` shows.
+    #[must_use]
+    pub fn of(tape: &Tape) -> Self {
+        let metrics = RequestMetrics::of(tape);
+        Self {
+            failure: match &tape.outcome {
+                Outcome::Failed(failure) => Some(failure.class),
+                Outcome::Complete(_) => None,
+            },
+            output: tape.output_tokens(),
+            ttft: metrics.ttft,
+            tpot: metrics.tpot,
+        }
+    }
+}
+
+/// Something that who reads the result should know. Its text names no option of any program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Note {
+    /// A level is shorter than what shows whether it is steady.
+    #[error(
+        "{} s are left for a level: what takes longer to build up is not seen in less than {} s",
+        time.as_secs_f64().round(), needs.as_secs_f64()
+    )]
+    ShortLevel {
+        /// How long it is.
+        time: Nanos,
+        /// How long it should be.
+        needs: Nanos,
+    },
+    /// There was no time left for all repeated measurements.
+    #[error("there was no time left for {missing} of the repeated levels")]
+    RepeatsLeftOut {
+        /// How many were left out.
+        missing: u32,
+    },
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Whoever watches a run. It is called on the task that collects what was measured, where it should be quick.
+pub trait Watcher {
+    /// Takes note.
+    fn event(&mut self, event: Event);
+
+    /// Looks at the tape of a measured request or probe that ended, where more of it is wanted than [`Event::RequestEnded`] tells.
+    fn tape(&mut self, _: &Tape) {}
+
+    /// Whether it wants to hear of each request that ended.
+    fn watches_requests(&self) -> bool {
+        true
+    }
+}
+
+/// Both watch, the first first.
+impl<A: Watcher, B: Watcher> Watcher for (A, B) {
+    fn event(&mut self, event: Event) {
+        self.0.event(event.clone());
+        self.1.event(event);
+    }
+
+    fn tape(&mut self, tape: &Tape) {
+        self.0.tape(tape);
+        self.1.tape(tape);
+    }
+
+    fn watches_requests(&self) -> bool {
+        self.0.watches_requests() || self.1.watches_requests()
+    }
+}
+
+/// Nobody watches.
+impl Watcher for () {
+    fn event(&mut self, _: Event) {}
+
+    fn watches_requests(&self) -> bool {
+        false
+    }
+}
+
+impl<W: Watcher + ?Sized> Watcher for &mut W {
+    fn event(&mut self, event: Event) {
+        (**self).event(event);
+    }
+
+    fn tape(&mut self, tape: &Tape) {
+        (**self).tape(tape);
+    }
+
+    fn watches_requests(&self) -> bool {
+        (**self).watches_requests()
+    }
+}
+
+/// Tells a [`Watcher`] of the requests of a level.
+pub(crate) struct Telling<'a, W>(pub(crate) &'a mut W);
+
+impl<W: Watcher> Observer for Telling<'_, W> {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RequestEnded(tape) = notice {
+            self.0.tape(tape);
+        }
+        match notice {
+            Notice::WarmedUp { requests, in_flight } => {
+                self.0.event(Event::WarmedUp { requests, in_flight: in_flight.clone() });
+            }
+            // Probes are no part of what is told.
+            Notice::RequestEnded(tape) if tape.part == Part::Load && self.0.watches_requests() => {
+                self.0.event(Event::RequestEnded(RequestEnded::of(tape)));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! An experiment in the background.
+
+use std::thread;
+
+use fizeau_harness::Cancel;
+use fizeau_record::SweepReport;
+use tokio::sync::{mpsc, oneshot};
+
+use super::Experiment;
+use crate::event::{Event, Watcher};
+use crate::input::ExperimentError;
+
+/// An experiment in the background. It is `Send` and lives in any runtime, while the experiment has threads of its own. Dropping it
+/// calls the experiment off.
+#[derive(Debug)]
+pub struct ExperimentHandle {
+    /// What happens, as it happens.
+    pub progress: EventStream,
+    cancel: Cancel,
+    outcome: oneshot::Receiver<Result<SweepReport, ExperimentError>>,
+}
+
+/// What happens in an experiment, as it happens. Nothing is lost for who reads late.
+#[derive(Debug)]
+pub struct EventStream(mpsc::UnboundedReceiver<Event>);
+
+impl EventStream {
+    /// The next event; none when the experiment is over.
+    ///
+    /// # Cancel safety
+    /// No event is lost if the future is dropped.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.0.recv().await
+    }
+}
+
+impl ExperimentHandle {
+    /// Calls the experiment off; what was measured is kept.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Waits for what comes of it.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub async fn join(mut self) -> Result<SweepReport, ExperimentError> {
+        let gone = || ExperimentError::broken("the experiment's thread is gone");
+        (&mut self.outcome).await.unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+impl Drop for ExperimentHandle {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Experiment {
+    /// Runs it over HTTP in the background, on a thread of its own that has its own event loop.
+    ///
+    /// # Errors
+    /// If the system refuses a thread or an event loop.
+    pub fn spawn(self) -> Result<ExperimentHandle, ExperimentError> {
+        let (events, progress) = mpsc::unbounded_channel();
+        let (tell, outcome) = oneshot::channel();
+        let cancel = self.cancel.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(ExperimentError::broken)?;
+        let work = move || {
+            let came = runtime.block_on(self.run(&mut Sending(events)));
+            // Who no longer waits does not want it.
+            let _ = tell.send(came);
+        };
+        let named = thread::Builder::new().name("fizeau-experiment".to_owned());
+        named.spawn(work).map_err(ExperimentError::broken)?;
+        Ok(ExperimentHandle { progress: EventStream(progress), cancel, outcome })
+    }
+}
+
+/// Sends events to whoever reads them.
+struct Sending(mpsc::UnboundedSender<Event>);
+
+impl Watcher for Sending {
+    fn event(&mut self, event: Event) {
+        // Who reads no more does not want them.
+        let _ = self.0.send(event);
+    }
+}
+
+/// It can go to any thread, and be read from any runtime: a promise that the compiler keeps.
+const _: () = {
+    const fn is_send<T: Send>() {}
+    is_send::<ExperimentHandle>();
+    is_send::<Experiment>();
+    is_send::<Event>();
+};

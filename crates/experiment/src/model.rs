@@ -1,0 +1,61 @@
+//! Which model is meant: a file's, or one that is built in.
+
+use std::path::{Path, PathBuf};
+
+use fizeau_roofline::{KnownModel, Model};
+use thiserror::Error;
+
+/// A model and the text that it was read from.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LoadedModel {
+    /// The model.
+    pub model: Model,
+    /// The text of its config.json.
+    pub text: String,
+    /// That of the `hf_quant_config.json` beside it, where there is one.
+    pub quantization: Option<String>,
+    /// The built-in model, where it is one.
+    pub known: Option<&'static KnownModel>,
+}
+
+/// Why there is no model of a name, in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct LoadModelError(String);
+
+impl LoadedModel {
+    /// The model of the config.json at `name` (or in the folder of that name); where there is no such file, the built-in one
+    /// that is called so. A `hf_quant_config.json` beside a `config.json` says how that checkpoint is quantised; beside a file
+    /// of another name it belongs to something else.
+    ///
+    /// # Errors
+    /// If there is neither, or the config is not understood.
+    pub fn named(name: &str) -> Result<Self, LoadModelError> {
+        let given = Path::new(name);
+        let wrong = |error: &dyn ToString| LoadModelError(error.to_string());
+        if !given.exists()
+            && let Ok(known) = KnownModel::named(name)
+        {
+            let model = known.model().map_err(|error| wrong(&error))?;
+            let text = known.config().to_owned();
+            return Ok(Self { model, text, quantization: None, known: Some(known) });
+        }
+        let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
+        let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
+            true => wrong(&error),
+            false => LoadModelError(format!(
+                "{error}, and no built-in model is called so (see `fizeau models`)"
+            )),
+        })?;
+        let beside = path.with_file_name("hf_quant_config.json");
+        let named_so = path.file_name().is_some_and(|name| name == "config.json");
+        let quantization = std::fs::read_to_string(beside).ok().filter(|_| named_so);
+        let model = match &quantization {
+            Some(quantization) => Model::from_config_and_quantization(&text, quantization),
+            None => Model::from_config_json(&text),
+        };
+        let model = model.map_err(|error| wrong(&error))?;
+        Ok(Self { model, text, quantization, known: None })
+    }
+}

@@ -1,0 +1,96 @@
+//! How long it still takes.
+
+use std::time::Duration;
+
+use super::level::RunningLevel;
+use crate::event::AfterLevel;
+
+/// How long it still takes, about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeLeft {
+    /// The level; what comes after it is not known.
+    Level(Duration),
+    /// All of the run.
+    Run(Duration),
+}
+
+/// What is left `now` of `running` and what comes after; none while there is no pace to tell it by.
+pub(super) fn left(running: &RunningLevel, now: Duration) -> Option<TimeLeft> {
+    let started = &running.started;
+    if let AfterLevel::Budget(budget) = started.after {
+        let since = now.saturating_sub(running.begun);
+        return Some(TimeLeft::Run(Duration::from(budget).saturating_sub(since)));
+    }
+    let measured = running.measured(now);
+    let level = match (started.time, measured) {
+        (Some(time), measured) => Duration::from(time).saturating_sub(measured.unwrap_or_default()),
+        (None, Some(measured)) if running.done() > 0 => {
+            let to_go = started.requests.saturating_sub(running.done());
+            // A level that has all but no end has all but no end.
+            let each = measured.as_secs_f64() / running.done() as f64;
+            Duration::try_from_secs_f64(each * to_go as f64).unwrap_or(Duration::MAX)
+        }
+        (None, _) => return None,
+    };
+    Some(match started.after {
+        AfterLevel::Takes(after) => TimeLeft::Run(level.saturating_add(after.into())),
+        AfterLevel::Unknown | AfterLevel::Budget(_) | AfterLevel::Alike(_) => {
+            TimeLeft::Level(level)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::{Nanos, Tokens};
+    use fizeau_harness::InFlight;
+
+    use super::*;
+    use crate::event::{LevelStarted, RequestEnded};
+
+    const fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn level(time: Option<u64>, after: AfterLevel) -> LevelStarted {
+        let started = LevelStarted::new("level".to_owned(), 100);
+        LevelStarted { time: time.map(Nanos::from_secs), after, ..started }
+    }
+
+    /// A level that began at 10 s, is measured since 12 s, and has `done` of 100 requests.
+    fn running(started: LevelStarted, done: u64) -> RunningLevel {
+        let mut running = RunningLevel::new(started, s(10));
+        running.warmed_up(InFlight::default(), s(12));
+        let request =
+            RequestEnded { failure: None, output: Tokens::new(1), ttft: None, tpot: None };
+        (0..done).for_each(|_| running.ended(request));
+        running
+    }
+
+    #[test]
+    fn the_pace_tells_how_long_a_level_of_so_many_requests_takes() {
+        let plain = || level(None, AfterLevel::Unknown);
+        assert_eq!(left(&running(plain(), 0), s(16)), None);
+        assert_eq!(left(&running(plain(), 25), s(16)), Some(TimeLeft::Level(s(12))));
+        assert_eq!(left(&running(plain(), 100), s(16)), Some(TimeLeft::Level(s(0))));
+        let more = level(None, AfterLevel::Takes(Nanos::from_secs(60)));
+        assert_eq!(left(&running(more, 25), s(16)), Some(TimeLeft::Run(s(72))));
+    }
+
+    #[test]
+    fn a_level_by_time_is_counted_down_from_the_end_of_its_warm_up() {
+        let timed = || level(Some(60), AfterLevel::Takes(Nanos::from_secs(120)));
+        let cold = RunningLevel::new(timed(), s(10));
+        assert_eq!(left(&cold, s(11)), Some(TimeLeft::Run(s(180))));
+        assert_eq!(left(&running(timed(), 0), s(32)), Some(TimeLeft::Run(s(160))));
+        let tail = left(&running(timed(), 9), s(99));
+        assert_eq!(tail, Some(TimeLeft::Run(s(120))), "its tail runs out");
+    }
+
+    #[test]
+    fn a_budget_runs_from_the_beginning_of_the_level() {
+        let bounded = || level(Some(60), AfterLevel::Budget(Nanos::from_secs(300)));
+        assert_eq!(left(&running(bounded(), 9), s(110)), Some(TimeLeft::Run(s(200))));
+        assert_eq!(left(&running(bounded(), 9), s(999)), Some(TimeLeft::Run(s(0))));
+    }
+}

@@ -1,0 +1,243 @@
+//! Levels of a sweep, measured one by one at whatever load the caller decides, judged and kept.
+
+use std::collections::BTreeMap;
+
+use fizeau_core::{LevelLoad, Nanos};
+use fizeau_harness::{Cancel, Measure};
+use fizeau_record::{
+    LengthTally, LevelReport, LevelRole, LightCurve, LoadPoint, RunFolder, level_folder,
+};
+
+use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
+use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, Telling, Watcher};
+use crate::input::ExperimentError;
+use crate::reference::SpeedOfLightReference;
+use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
+
+/// What of a sweep was measured before it was broken off, by the names of the levels' folders.
+#[derive(Debug, Default)]
+pub struct ResumedLevels(Option<BTreeMap<String, (LevelReport, LevelTallies)>>);
+
+impl ResumedLevels {
+    /// These levels are finished.
+    pub fn of(levels: impl IntoIterator<Item = (String, LevelReport, LevelTallies)>) -> Self {
+        let named = |(name, report, tallies)| (name, (report, tallies));
+        Self(Some(levels.into_iter().map(named).collect()))
+    }
+
+    /// How many levels are finished.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, BTreeMap::len)
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|levels| levels.contains_key(name))
+    }
+
+    fn take(&mut self, name: &str) -> Option<(LevelReport, LevelTallies)> {
+        self.0.as_mut()?.remove(name)
+    }
+}
+
+/// What is known of the next level before it begins.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NextLevel {
+    /// How many levels there are in all; none where nobody knows.
+    pub of: Option<usize>,
+    /// What comes after it.
+    pub after: AfterLevel,
+}
+
+/// Levels of a sweep under way, at whatever load the caller decides. Each is judged, and on disk where there is a folder, before
+/// it is given back.
+///
+/// It is measured with a [`Crew`](fizeau_harness::Crew) in real time or a [`Rig`](fizeau_harness::Rig) in either.
+#[derive(Debug)]
+pub struct LevelRunner<'a, M, W> {
+    sweep: Sweep<'a, M>,
+    prepared: &'a PreparedSweep<'a>,
+    folder: Option<&'a RunFolder>,
+    watcher: W,
+    /// The lengths of all replies so far; none where there is no model.
+    lengths: Option<LengthTally>,
+    resumed: ResumedLevels,
+    cancel: Cancel,
+    /// How many levels were measured here.
+    done: usize,
+}
+
+impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
+    /// Of nothing yet; with a `folder`, each level gets one of its own inside it.
+    pub fn new(
+        prepared: &'a PreparedSweep<'a>,
+        with: M,
+        folder: Option<&'a RunFolder>,
+        watcher: W,
+    ) -> Self {
+        Self {
+            cancel: with.cancel().clone(),
+            sweep: Sweep::new(with, &prepared.spec, folder),
+            lengths: prepared.light.ok().map(SpeedOfLightReference::lengths),
+            prepared,
+            folder,
+            watcher,
+            resumed: ResumedLevels::default(),
+            done: 0,
+        }
+    }
+
+    /// The same, going on with what was measured before.
+    #[must_use]
+    pub fn resuming(self, resumed: ResumedLevels) -> Self {
+        Self { resumed, ..self }
+    }
+
+    /// Measures a level, of which `next` is known; none when the run has been called off.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
+    pub async fn level(
+        &mut self,
+        ask: LevelAsk,
+        next: NextLevel,
+    ) -> Result<Option<LevelReport>, ExperimentError> {
+        self.run(ask, None, next).await
+    }
+
+    /// Measures whether the load of the operating point can be kept up, which is no level of the curve; none when the run has been
+    /// called off.
+    ///
+    /// # Errors
+    /// As [`LevelRunner::level`].
+    pub async fn sustained(
+        &mut self,
+        ask: LevelAsk,
+    ) -> Result<Option<LevelReport>, ExperimentError> {
+        let next = NextLevel { of: Some(1), after: AfterLevel::Takes(Nanos::ZERO) };
+        self.run(ask, Some(LevelRole::Sustained), next).await
+    }
+
+    /// What is measured.
+    #[must_use]
+    pub const fn prepared(&self) -> &'a PreparedSweep<'a> {
+        self.prepared
+    }
+
+    /// Whether the level was measured before the sweep was broken off.
+    #[must_use]
+    pub fn has(&self, ask: LevelAsk) -> bool {
+        self.resumed.has(&level_folder(ask.load, ask.visit, None))
+    }
+
+    /// Whether the run has been called off.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// What the hardware could do with the requests of all levels so far, at the loads of `reports`; none where no model is known.
+    #[must_use]
+    pub fn curve(&self, reports: &[LevelReport]) -> Option<LightCurve> {
+        self.prepared.light.ok()?.curve(self.lengths.as_ref()?, reports)
+    }
+
+    /// Says something to whoever watches.
+    pub fn note(&mut self, note: Note) {
+        self.watcher.event(Event::Note(note));
+    }
+
+    async fn run(
+        &mut self,
+        ask: LevelAsk,
+        role: Option<LevelRole>,
+        next: NextLevel,
+    ) -> Result<Option<LevelReport>, ExperimentError> {
+        let name = level_folder(ask.load, ask.visit, role);
+        if let Some((report, tallies)) = self.resumed.take(&name) {
+            self.keep_lengths(&tallies, role);
+            return Ok(Some(report));
+        }
+        if self.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        if let Some(folder) = self.folder.filter(|_| self.resumed.0.is_some()) {
+            folder.set_aside(&name).map_err(ExperimentError::broken)?;
+        }
+        self.begins(ask, next);
+        let mut tallies = self.tallies();
+        let mut observer = (TallyObserver(&mut tallies), Telling(&mut self.watcher));
+        let level = match role {
+            None => self.sweep.level(ask, &mut observer).await,
+            Some(LevelRole::Sustained) => self.sweep.sustained(ask, &mut observer).await,
+        };
+        let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
+        self.done += 1;
+        let report = self.report(&level, &tallies, name)?;
+        self.keep_lengths(&tallies, role);
+        self.watcher.event(Event::LevelEnded(Box::new(report.clone())));
+        Ok(Some(report))
+    }
+
+    fn begins(&mut self, LevelAsk { load, size, .. }: LevelAsk, next: NextLevel) {
+        let number = self.done + 1;
+        let of = next.of.unwrap_or(self.prepared.spec.levels.len()).max(number);
+        self.watcher.event(Event::LevelStarted(LevelStarted {
+            place: Some(LevelPlace { number, of }),
+            time: size.time.filter(|_| self.prepared.is_by_time),
+            after: next.after,
+            ..LevelStarted::new(load.to_string(), size.requests_at(load).get())
+        }));
+    }
+
+    fn tallies(&self) -> LevelTallies {
+        let tallies = LevelTallies::new(self.prepared.light.ok());
+        if self.folder.is_some() { tallies.with_histograms() } else { tallies }
+    }
+
+    /// Takes the lengths of a level of the curve to those of all.
+    fn keep_lengths(&mut self, tallies: &LevelTallies, role: Option<LevelRole>) {
+        if role.is_none() {
+            tallies.add_lengths_to(self.lengths.as_mut());
+        }
+    }
+
+    /// The report of a level, once it is on disk.
+    fn report(
+        &self,
+        level: &SweptLevel,
+        tallies: &LevelTallies,
+        name: String,
+    ) -> Result<LevelReport, ExperimentError> {
+        let prepared = self.prepared;
+        let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
+        let context = EvaluationContext {
+            light: prepared.light,
+            client: prepared.client,
+            asked: prepared.asked_of(&level.plan, released(&level.run)),
+            repeated: repeated.as_deref(),
+        };
+        let report = context.report(&level.run, tallies, load_point(level.ask.load));
+        let folder = level.folder.is_some().then_some(name);
+        let report = LevelReport { folder, ..report };
+        if let Some(folder) = &level.folder {
+            keep_level(folder, &report, tallies).map_err(ExperimentError::broken)?;
+        }
+        Ok(report)
+    }
+}
+
+/// A load as reports have it.
+#[must_use]
+pub fn load_point(load: LevelLoad) -> LoadPoint {
+    match load {
+        LevelLoad::Concurrency(slots) => LoadPoint::Concurrency(slots.get()),
+        LevelLoad::Rate(rate) => LoadPoint::Rate(rate),
+    }
+}

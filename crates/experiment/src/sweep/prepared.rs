@@ -1,0 +1,85 @@
+//! A sweep, decided: what is asked, how it goes on, and what its levels are held against.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{LevelLoad, Nanos};
+use fizeau_metrics::Slo;
+use fizeau_record::{Asked, LevelReport, OperatingPoint, Profile, Setup, SweepReport};
+use fizeau_roofline::HourlyRate;
+use fizeau_workload::{Plan, Spacing};
+
+use super::loads::{MOST_BY_TIME, SweepLoads};
+use super::{LevelAsk, LevelSize, SweepProtocol, SweepSpec};
+use crate::client::Client;
+use crate::reference::SpeedOfLightReference;
+use crate::workload::PreparedWorkload;
+
+/// A sweep, decided. Nothing has been sent.
+#[derive(Debug, Clone)]
+pub struct PreparedSweep<'a> {
+    /// The levels that are known ahead, and what is asked at each.
+    pub spec: SweepSpec,
+    /// All loads, those too that follow from what is measured.
+    pub loads: SweepLoads,
+    /// How it goes on from level to level.
+    pub protocol: SweepProtocol,
+    /// What a level must keep to be run at; none where nobody asked.
+    pub slo: Option<Slo>,
+    /// What is put first among the levels that do.
+    pub profile: Profile,
+    /// What is run, and on what.
+    pub setup: Setup,
+    /// What an hour of a device costs; none where nobody knows.
+    pub price: Option<HourlyRate>,
+    /// What the speed of light is computed from, or why there is none.
+    pub light: Result<&'a SpeedOfLightReference, &'a str>,
+    /// What is known of the client.
+    pub client: &'a Client,
+    /// The workload, at the largest level.
+    pub sample: &'a PreparedWorkload,
+    /// Whether a closed loop goes on until its time is up.
+    pub is_by_time: bool,
+}
+
+impl PreparedSweep<'_> {
+    /// A level of it, of the usual size.
+    #[must_use]
+    pub fn ask(&self, load: LevelLoad, visit: u32) -> LevelAsk {
+        let mut size = self.spec.size;
+        if self.is_by_time && load.concurrency().is_some() {
+            size.requests = Some(MOST_BY_TIME);
+        }
+        LevelAsk { load, visit, size }
+    }
+
+    /// What a level asked by its plan, of which so many requests were released; none for all.
+    pub(crate) fn asked_of(&self, plan: &Plan, released: Option<u64>) -> Asked {
+        self.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
+    }
+
+    /// The size of a run at `load` that takes `time`.
+    pub(crate) fn sustained_size(&self, load: LevelLoad, time: Nanos) -> LevelSize {
+        let requests = load.concurrency().map(|_| MOST_BY_TIME);
+        LevelSize { requests, time: Some(time), warmup: self.spec.size.warmup }
+    }
+
+    /// Whether a level is within `slo`; none if it may not be compared with others.
+    pub(crate) fn is_within(&self, slo: Option<&Slo>, level: &LevelReport) -> Option<bool> {
+        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], slo.cloned());
+        match alone.operating_point() {
+            OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
+                None
+            }
+            OperatingPoint::Met { .. } => Some(true),
+            OperatingPoint::Missed { .. } => Some(false),
+        }
+    }
+
+    /// The same without levels that are known ahead: what was measured decides on the next. `spacing` is that of rates.
+    #[must_use]
+    pub fn of_loads_to_come(mut self, spacing: Spacing) -> Self {
+        self.spec.levels.clear();
+        self.spec.spacing = spacing;
+        self
+    }
+}

@@ -1,0 +1,70 @@
+//! How a sweep goes on from level to level.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau_core::Nanos;
+
+use super::{LevelSize, StopRule};
+use crate::input::{Field, InputError};
+
+/// How a sweep goes on from level to level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepProtocol {
+    /// When to raise the load no further; none for never.
+    pub stop: Option<StopRule>,
+    /// How many times each load is measured.
+    pub repeats: NonZeroU32,
+    /// How many further levels there may be where they tell most; none for as many as the budget allows, if there is one.
+    pub refine: Option<u32>,
+    /// How long the run at the operating point takes that shows whether it can be kept up; none for what the budget allows, if
+    /// there is one, else for no such run.
+    pub sustain: Option<Nanos>,
+    /// The time for all of it, of the wall's clock; none for as long as it takes.
+    pub budget: Option<Nanos>,
+}
+
+impl Default for SweepProtocol {
+    /// Each load once, and nothing besides.
+    fn default() -> Self {
+        Self { stop: None, repeats: NonZeroU32::MIN, refine: None, sustain: None, budget: None }
+    }
+}
+
+impl SweepProtocol {
+    /// Refuses what cannot be carried out.
+    ///
+    /// # Errors
+    /// If the sustained run takes no time.
+    pub fn check(&self) -> Result<(), InputError> {
+        match self.sustain {
+            Some(Nanos::ZERO) => {
+                Err(InputError::new(Field::Sustain, "a run takes some time; give more than 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How long a level lasts where nobody says so: shorter ones do not show whether they are steady.
+pub const LEVEL_TIME: Nanos = Nanos::from_secs(60);
+
+/// The same, where it may go on until a figure is known: half as wide an interval takes four times as long.
+pub const LEVEL_TIME_UNTIL_KNOWN: Nanos = Nanos::from_secs(180);
+
+/// A level of at most so many `requests` that releases nothing after `time`, with so many `warmups` first.
+///
+/// # Errors
+/// If it has no request or takes no time.
+pub fn level_size(
+    requests: Option<u64>,
+    time: Option<Nanos>,
+    warmups: Option<u64>,
+) -> Result<LevelSize, InputError> {
+    let nothing = "0 requests measure nothing; the least is 1";
+    let some = |n| NonZeroU64::new(n).ok_or_else(|| InputError::new(Field::Requests, nothing));
+    if time == Some(Nanos::ZERO) {
+        let message = "a level takes some time; give more than 0";
+        return Err(InputError::new(Field::LevelSeconds, message));
+    }
+    Ok(LevelSize { requests: requests.map(some).transpose()?, time, warmup: warmups })
+}

@@ -1,0 +1,266 @@
+//! What is asked: from typed values to a workload that is ready to be sent.
+
+mod dataset;
+mod describe;
+mod limit;
+mod parts;
+mod prepared;
+mod records;
+mod salt;
+mod source;
+mod trace;
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{EosRule, Tokens};
+use fizeau_harness::TextAfter;
+use fizeau_transport::{KeepText, PromptKind, Target};
+use fizeau_workload::{
+    Arrivals, Content, Form, Lengths, ModelShare, Seed, Sessions, SharedPrefix, Spec, ThinkTime,
+    Turns, Wording,
+};
+
+pub use dataset::DataFile;
+pub use describe::{AskedLength, AskedLengths};
+pub use limit::{CacheBlocks, ContextLimit};
+pub use parts::PlanParts;
+pub use prepared::{PreparedWorkload, WorkloadRecord};
+pub use salt::PromptSalt;
+pub use source::{PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource};
+
+use crate::hint::Hint;
+use crate::input::{Blame, Field, InputError};
+use crate::tokenizer::TokenizerSpec;
+
+/// The most requests where nobody says how many: vLLM's default.
+const REQUESTS: u64 = 1000;
+
+/// What is asked of an endpoint, before the endpoint and any file is looked at.
+///
+/// ```
+/// use fizeau_experiment::WorkloadSpec;
+/// use fizeau_transport::{Backend, Target};
+/// use fizeau_workload::Lengths;
+///
+/// let mut spec = WorkloadSpec::default();
+/// spec.lengths = Lengths::fixed(250, 50);
+/// spec.requests = std::num::NonZeroU64::new(100);
+/// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "llama")?;
+/// assert_eq!(spec.prepare(&target)?.requests().get(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WorkloadSpec {
+    /// Where prompts come from.
+    pub source: PromptSource,
+    /// How many requests; none for a thousand, of a smaller data set as many as it has, of a trace all.
+    pub requests: Option<NonZeroU64>,
+    /// When they leave. A trace has its own times.
+    pub arrivals: Arrivals,
+    /// How long they are, where the source does not say.
+    pub lengths: Lengths,
+    /// What prompts begin with that others begin with too.
+    pub prefix: SharedPrefix,
+    /// The turns of made-up conversations; none where each request stands alone.
+    pub turns: Option<Turns>,
+    /// The time between a reply and the next turn; none for what the data set says.
+    pub think_time: Option<ThinkTime>,
+    /// The models to ask in place of the endpoint's own, by weight, one for each session.
+    pub models: Vec<ModelShare>,
+    /// What to do when the model wants to stop early; none for what suits the source: what is made up has no natural end, what
+    /// somebody wrote has.
+    pub eos: Option<EosRule>,
+    /// What the randomness starts from.
+    pub seed: Seed,
+    /// What sets the prompts apart from those of other runs.
+    pub salt: PromptSalt,
+    /// A tokenizer of the client's own; prompts are then text of exact length.
+    pub tokenizer: Option<TokenizerSpec>,
+    /// The most tokens that the model takes, prompt and output together, where somebody says so.
+    pub max_context: Option<Tokens>,
+}
+
+impl Default for WorkloadSpec {
+    /// Made-up prompts of 1024 tokens and outputs of 128 in a closed loop, of this run alone.
+    fn default() -> Self {
+        Self::new(PromptSource::Random)
+    }
+}
+
+impl WorkloadSpec {
+    /// Prompts of `source`; all else as by default.
+    pub fn new(source: PromptSource) -> Self {
+        Self {
+            source,
+            requests: None,
+            arrivals: Arrivals::ClosedLoop,
+            lengths: Lengths::fixed(1024, 128),
+            prefix: SharedPrefix::None,
+            turns: None,
+            think_time: None,
+            models: Vec::new(),
+            eos: None,
+            seed: Seed::default(),
+            salt: PromptSalt::Fresh,
+            tokenizer: None,
+            max_context: None,
+        }
+    }
+
+    /// The workload for `target`. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// If an input is wrong, a file cannot be read, or `target` does not take what a file has.
+    pub fn prepare(&self, target: &Target) -> Result<PreparedWorkload, InputError> {
+        match &self.source {
+            PromptSource::Trace(source) => trace::prepare(self, source, target),
+            _ => PreparedWorkload::of(self.parts(target)?),
+        }
+    }
+
+    /// What the plans of the workload for `target` are made of, of anything but a trace. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare), and if the source is a trace, which has its own load.
+    pub fn parts(&self, target: &Target) -> Result<PlanParts, InputError> {
+        let tokenizer = self.tokenizer.as_ref().map(TokenizerSpec::load).transpose()?;
+        let (dataset, file) = match &self.source {
+            PromptSource::Records(source) => dataset::read(source, tokenizer.as_deref())
+                .map(|(dataset, file)| (Some(dataset), Some(file)))?,
+            PromptSource::Trace(source) => {
+                let error = InputError::new(Field::Dataset, "a trace has its own load");
+                return Err(error.given(source.kind.name()).hint(Hint::TraceIsOneLevel));
+            }
+            _ => (None, None),
+        };
+        let has = dataset.as_ref().map_or(REQUESTS, |dataset| dataset::requests(dataset));
+        let requests = self.requests.map_or_else(|| has.min(REQUESTS), NonZeroU64::get);
+        let form = form(target, tokenizer.is_some() || self.turns.is_some());
+        let spec = Spec {
+            arrivals: self.arrivals.clone(),
+            lengths: self.lengths.clone(),
+            prefix: self.prefix,
+            content: self.content(form, tokenizer.is_some()),
+            sessions: self.sessions(),
+            models: self.models.clone(),
+            eos: self.eos_rule(),
+            seed: self.seed,
+            salt: self.drawn_salt(),
+            ..Spec::new(requests).blame(Field::Requests)?
+        };
+        let parts = PlanParts {
+            spec,
+            tokenizer,
+            dataset,
+            name: self.source.description(),
+            tokenizer_name: self.tokenizer.as_ref().map(ToString::to_string),
+            file,
+            reuses: self.salt.is_reused(),
+            has_own_turns: self.turns.is_some(),
+        };
+        parts.check_think_time(self)?;
+        parts.check_sendable(target)?;
+        Ok(parts)
+    }
+
+    fn content(&self, form: Form, has_tokenizer: bool) -> Content {
+        let wording = if has_tokenizer { Wording::Exact } else { Wording::Words };
+        match &self.source {
+            PromptSource::Random | PromptSource::Trace(_) => synthetic(form, wording),
+            PromptSource::Sonnet => synthetic(text_form(form), Wording::Sonnet),
+            PromptSource::VllmRandom(random) => {
+                let mut random = *random;
+                random.form = form;
+                Content::VllmRandom(random)
+            }
+            PromptSource::PrefixRepetition(repetition) => {
+                let mut repetition = *repetition;
+                repetition.form = form;
+                Content::PrefixRepetition(repetition)
+            }
+            PromptSource::Records(records) => Content::Dataset {
+                form: text_form(form),
+                order: records.order,
+                repeat: records.repeat,
+            },
+        }
+    }
+
+    /// The conversations of made-up prompts; none where each stands alone. A think time by itself is for the conversations of
+    /// a data set.
+    fn sessions(&self) -> Option<Sessions> {
+        (self.turns.is_some() || self.think_time.is_some()).then(|| Sessions {
+            turns: self.turns.unwrap_or(Turns::Fixed(std::num::NonZeroU32::MIN)),
+            think: self.think_time.unwrap_or(ThinkTime::None),
+        })
+    }
+
+    fn eos_rule(&self) -> EosRule {
+        self.eos.unwrap_or(match self.source {
+            PromptSource::Records(_) => EosRule::Stop,
+            _ => EosRule::Ignore,
+        })
+    }
+
+    /// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold
+    /// conversations.
+    pub fn may_have_turns(&self) -> bool {
+        self.turns.is_some()
+            || matches!(&self.source, PromptSource::Records(records) if records.format.may_have_turns())
+    }
+
+    /// Whether conversations were asked for.
+    pub(crate) fn asks_for_turns(&self) -> bool {
+        let takes_all = |records: &RecordsSource| records.format.takes_conversations();
+        self.turns.is_some()
+            || matches!(&self.source, PromptSource::Records(records) if takes_all(records))
+    }
+
+    /// Whether the generated text is needed: for a file, for a tokenizer to count, or for the next turn of a conversation.
+    pub fn keep_text(&self, after: TextAfter) -> KeepText {
+        match after {
+            TextAfter::Drop if self.tokenizer.is_none() && !self.may_have_turns() => KeepText::No,
+            _ => KeepText::Yes,
+        }
+    }
+
+    /// The most requests that are sent until a figure is known, where nobody says how many; none for as many as the data set
+    /// has. Synthetic ones are made as they are sent.
+    pub fn most_until_known(&self) -> Option<NonZeroU64> {
+        self.source.is_endless().then_some(PromptSource::MOST_UNTIL_KNOWN)
+    }
+}
+
+/// Token ids have a certain length and need no tokenizer, so they are taken wherever the endpoint does, unless text is
+/// wanted.
+fn form(target: &Target, wants_text: bool) -> Form {
+    if target.takes_token_ids() && !wants_text {
+        Form::TokenIds
+    } else if target.route().takes(PromptKind::Chat) {
+        Form::Chat
+    } else {
+        Form::Text
+    }
+}
+
+/// The form of what is text already.
+const fn text_form(form: Form) -> Form {
+    match form {
+        Form::Chat => Form::Chat,
+        Form::Text | Form::TokenIds => Form::Text,
+    }
+}
+
+fn synthetic(form: Form, wording: Wording) -> Content {
+    match form {
+        Form::TokenIds => Content::default(),
+        Form::Chat => Content::Chat(wording),
+        Form::Text => Content::Text(wording),
+    }
+}
+
+/// Prompts for `target` that need no tokenizer.
+pub fn words_or_ids(target: &Target) -> Content {
+    synthetic(form(target, false), Wording::Words)
+}

@@ -1,0 +1,211 @@
+//! A workload as a person reads it.
+
+use fizeau_core::Tokens;
+use fizeau_workload::{
+    Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Sessions, Spacing, Spec,
+    Stage, ThinkTime, Turns,
+};
+use serde::Serialize;
+
+/// The lengths that were asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedLengths {
+    /// Of prompts.
+    pub input: AskedLength,
+    /// Of outputs.
+    pub output: AskedLength,
+}
+
+/// Lengths that were asked for: the law, and where half and nine tenths of all are below.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedLength {
+    /// In words.
+    law: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p50: Option<Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p90: Option<Tokens>,
+}
+
+impl AskedLength {
+    /// Lengths that a file has.
+    pub(super) fn of_file(what: &str) -> Self {
+        Self { law: format!("as the {what} has them"), p50: None, p90: None }
+    }
+
+    /// With the `prefix` that stands before each.
+    fn behind(self, prefix: Tokens) -> Self {
+        if prefix == Tokens::ZERO {
+            return self;
+        }
+        Self {
+            law: format!("{} behind a prefix of {prefix}", self.law),
+            p50: self.p50.map(|own| prefix + own),
+            p90: self.p90.map(|own| prefix + own),
+        }
+    }
+
+    /// Of each turn; a whole prompt has those before it too, and its length is not known.
+    fn each_turn(self) -> Self {
+        Self { law: format!("each turn {}", self.law), p50: None, p90: None }
+    }
+
+    /// Always `tokens`.
+    fn fixed(tokens: Tokens) -> Self {
+        Self { law: tokens.to_string(), p50: Some(tokens), p90: Some(tokens) }
+    }
+
+    /// In one line.
+    pub fn words(&self) -> String {
+        match (self.p50, self.p90) {
+            (Some(p50), Some(p90)) if p50 != p90 => format!("{} (p50 {p50}, p90 {p90})", self.law),
+            _ => self.law.clone(),
+        }
+    }
+}
+
+/// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
+pub(super) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> AskedLengths {
+    let (input, output) = match &spec.content {
+        Content::Dataset { .. } => {
+            let output = output.map_or_else(|| data_output(&spec.lengths), AskedLength::fixed);
+            (AskedLength::of_file("data set"), output)
+        }
+        Content::PrefixRepetition(of) => {
+            (AskedLength::fixed(of.prefix + of.suffix), AskedLength::fixed(of.output))
+        }
+        _ => {
+            let (input, output) = laws(&spec.lengths);
+            let has_turns = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
+            let input = if has_turns { input.each_turn() } else { input };
+            (input.behind(spec.prefix_tokens()), output)
+        }
+    };
+    AskedLengths { input, output }
+}
+
+/// What a data set does not say, the law of lengths does.
+fn data_output(lengths: &Lengths) -> AskedLength {
+    let own = "as the data set has them";
+    let law = format!("{own}, else {}", laws(lengths).1.law);
+    AskedLength { law, p50: None, p90: None }
+}
+
+fn laws(lengths: &Lengths) -> (AskedLength, AskedLength) {
+    let (p50, p90) = (lengths.quantile(0.5), lengths.quantile(0.9));
+    let (input, output) = match lengths {
+        Lengths::Independent { input, output } => (law(input), law(output)),
+        Lengths::Pairs(_) => (format!("pairs {lengths}"), format!("pairs {lengths}")),
+    };
+    (
+        AskedLength { law: input, p50: Some(p50.input), p90: Some(p90.input) },
+        AskedLength { law: output, p50: Some(p50.output), p90: Some(p90.output) },
+    )
+}
+
+/// A law of lengths as a person reads it.
+fn law(length: &Length) -> String {
+    match length {
+        Length::Fixed(tokens) => tokens.to_string(),
+        Length::Uniform { .. } | Length::UniformUpTo { .. } | Length::Between { .. } => {
+            let (low, high) = length.bounds().into_inner();
+            format!("uniform {low} to {high}")
+        }
+        law => law.to_string(),
+    }
+}
+
+/// What arrives.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Arriving {
+    Requests,
+    /// Conversations of several turns.
+    Sessions,
+}
+
+/// Turns and think time, in words.
+pub(super) fn turns(sessions: Option<&Sessions>) -> String {
+    let Some(Sessions { turns, think }) = sessions else {
+        return "as the data set has them, no think time but its own".to_owned();
+    };
+    let turns = match turns {
+        Turns::Fixed(n) if n.get() == 1 => "as the data set has them".to_owned(),
+        Turns::Fixed(n) => n.to_string(),
+        Turns::Uniform { least, most } => format!("{least} to {most}"),
+    };
+    let think = match think {
+        ThinkTime::None => "no think time".to_owned(),
+        ThinkTime::Fixed { seconds } => format!("think time {} s", seconds.get()),
+        ThinkTime::Exponential { mean } => format!("think time exponential, mean {} s", mean.get()),
+        ThinkTime::LogNormal { median, sigma } => {
+            format!("think time log-normal, median {} s, sigma {sigma}", median.get())
+        }
+    };
+    format!("{turns}, {think}")
+}
+
+/// How requests arrive, in one line.
+pub(super) fn arrivals(arrivals: &Arrivals, what: Arriving) -> String {
+    let a_second = match what {
+        Arriving::Requests => "a second",
+        Arriving::Sessions => "sessions a second",
+    };
+    match arrivals {
+        Arrivals::AllAtOnce => "all at once".to_owned(),
+        Arrivals::ClosedLoop => match what {
+            Arriving::Requests => "closed loop: a request leaves when a slot is free".to_owned(),
+            Arriving::Sessions => "closed loop: a session begins when a slot is free".to_owned(),
+        },
+        Arrivals::Constant { rate } => format!("constant, {} {a_second}", rate.get()),
+        Arrivals::Gamma { rate, burstiness, rescale } => {
+            let law = match burstiness.to_bits() == 1.0_f64.to_bits() {
+                true => format!("Poisson, {} {a_second}", rate.get()),
+                false => format!("gamma, {} {a_second}, burstiness {burstiness}", rate.get()),
+            };
+            match rescale {
+                Rescale::None => law,
+                Rescale::ToMean => format!("{law}, stretched to the mean"),
+            }
+        }
+        Arrivals::Ramp { from, to, shape, over, spacing } => {
+            let shape = match shape {
+                RampShape::Linear => "linear",
+                RampShape::Exponential => "exponential",
+            };
+            let over = match over {
+                RampSpan::Time(time) => format!("{} s", time.get()),
+                RampSpan::Requests => "all requests".to_owned(),
+            };
+            let (from, to) = (from.get(), to.get());
+            format!("{shape} ramp, {from} to {to} {a_second} over {over}{}", gaps(*spacing))
+        }
+        Arrivals::Stages { stages, spacing } => {
+            let stage = |stage: &Stage| format!("{} for {} s", stage.rate.get(), stage.lasts.get());
+            let stages: Vec<String> = stages.iter().map(stage).collect();
+            format!("stages of {}, {a_second}{}", stages.join(", "), gaps(*spacing))
+        }
+        Arrivals::OnOff { on, off, mean_on, mean_off } => format!(
+            "bursts, {} {a_second} for {} s in the mean, then {} for {} s",
+            on.get(),
+            mean_on.get(),
+            off.get(),
+            mean_off.get()
+        ),
+        Arrivals::Diurnal { mean, swing, period, spacing } => format!(
+            "sine, {} {a_second} in the mean, {swing} of it up and down in {} s{}",
+            mean.get(),
+            period.get(),
+            gaps(*spacing)
+        ),
+    }
+}
+
+fn gaps(spacing: Spacing) -> String {
+    match spacing {
+        Spacing::Even => ", even".to_owned(),
+        Spacing::Random { burstiness } if burstiness.to_bits() == 1.0_f64.to_bits() => {
+            String::new()
+        }
+        Spacing::Random { burstiness } => format!(", burstiness {burstiness}"),
+    }
+}

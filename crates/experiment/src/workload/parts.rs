@@ -1,0 +1,149 @@
+//! What the plans of a workload are made of.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fizeau_workload::{
+    ArrivalsError, Content, Dataset, Lengths, Plan, SharedPrefix, Spec, SpecError, TextCodec,
+};
+
+use super::WorkloadSpec;
+use super::dataset::DataFile;
+use crate::hint::Hint;
+use crate::input::{Field, InputError};
+
+/// What the plans of a workload are made of: the specification, and what files held.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct PlanParts {
+    /// What is asked, and when.
+    pub spec: Spec,
+    /// Counts where the server does not.
+    pub tokenizer: Option<Arc<dyn TextCodec>>,
+    /// The records, where prompts are those of a data set.
+    pub dataset: Option<Arc<Dataset>>,
+    /// The source's name, and its file's.
+    pub(super) name: String,
+    /// As it was given.
+    pub(super) tokenizer_name: Option<String>,
+    /// The file of the data set, for the record.
+    pub(super) file: Option<DataFile>,
+    /// Whether prompts of an earlier run were asked for.
+    pub(super) reuses: bool,
+    /// Whether conversations were asked for, whatever a data set has.
+    pub(super) has_own_turns: bool,
+}
+
+impl fmt::Debug for PlanParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanParts").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+impl PlanParts {
+    /// The plan of this workload.
+    ///
+    /// # Errors
+    /// If its specification cannot be planned.
+    pub fn plan(&self) -> Result<Plan, InputError> {
+        self.plan_of(self.spec.clone())
+    }
+
+    /// The specification for whom a prompt that shares nothing with another is a length: nothing is drawn but that.
+    #[must_use]
+    pub fn unread_spec(&self) -> Spec {
+        let stands_alone = self.spec.prefix == SharedPrefix::None && !self.has_turns();
+        match self.spec.content {
+            Content::TokenIds { .. } if stands_alone => {
+                Spec { content: Content::Unread, ..self.spec.clone() }
+            }
+            _ => self.spec.clone(),
+        }
+    }
+
+    pub(super) fn plan_of(&self, spec: Spec) -> Result<Plan, InputError> {
+        let mut builder = Plan::builder(spec);
+        if let Some(tokenizer) = &self.tokenizer {
+            builder = builder.tokenizer(Arc::clone(tokenizer));
+        }
+        if let Some(dataset) = &self.dataset {
+            builder = builder.dataset(Arc::clone(dataset));
+        }
+        builder.build().map_err(|error| InputError::new(self.field_of(&error), error))
+    }
+
+    /// Whether some request is a later turn, which carries the replies to those before it.
+    pub(super) fn has_turns(&self) -> bool {
+        let has_turns = |dataset: &Arc<Dataset>| {
+            dataset.conversations.iter().any(|conversation| conversation.turns.len() > 1)
+        };
+        match &self.dataset {
+            Some(dataset) => has_turns(dataset),
+            None => self.spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1),
+        }
+    }
+
+    /// Refuses a think time that nobody would ever take.
+    pub(super) fn check_think_time(&self, of: &WorkloadSpec) -> Result<(), InputError> {
+        let has_turns = of.asks_for_turns() || self.has_turns();
+        match of.think_time {
+            Some(_) if !has_turns => {
+                let why = "it comes between turns, and no request has a next one";
+                Err(InputError::new(Field::ThinkTime, why).hint(Hint::NeedsTurns))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Why hits of a prefix cache are reported and not judged where one might think that they are, in words.
+    pub(super) fn unjudged(&self) -> Option<String> {
+        if self.reuses || !self.has_turns() {
+            return None;
+        }
+        match &self.dataset {
+            Some(dataset) => Some(format!(
+                "{} has conversations, whose later turns repeat the earlier ones: hits of a prefix cache are reported, not \
+                 judged",
+                dataset.name
+            )),
+            None => (self.spec.prefix != SharedPrefix::None).then(|| {
+                "later turns repeat the earlier ones: the hit rate that the shared prefixes ask for is not verified".to_owned()
+            }),
+        }
+    }
+
+    /// The input that led to `error`.
+    fn field_of(&self, error: &SpecError) -> Field {
+        let is_paired = matches!(self.spec.lengths, Lengths::Pairs(_));
+        match error {
+            SpecError::Arrivals(ArrivalsError::Burstiness(_)) => Field::Burstiness,
+            SpecError::Arrivals(_) => Field::Arrivals,
+            SpecError::Length { .. } | SpecError::NoLength { .. } | SpecError::TooLong { .. }
+                if is_paired =>
+            {
+                Field::LengthPairs
+            }
+            SpecError::Length { which, .. }
+            | SpecError::NoLength { which }
+            | SpecError::TooLong { which, .. } => match *which {
+                "output" => Field::OutputLength,
+                _ => Field::PromptLength,
+            },
+            SpecError::Ratio { .. } => Field::RangeRatio,
+            SpecError::Model { .. } => Field::Adapters,
+            SpecError::PrefixGroups { .. } => Field::PrefixGroups,
+            SpecError::Prefixes { .. } => Field::PrefixRepetitions,
+            SpecError::SessionPrompt(_) | SpecError::Turns { .. } if self.has_own_turns => {
+                Field::Turns
+            }
+            SpecError::SessionPrompt(_) | SpecError::Turns { .. } => Field::DatasetPath,
+            SpecError::ThinkTime { .. } => Field::ThinkTime,
+            SpecError::NoTokenizer | SpecError::Tokenizer(_) => Field::Tokenizer,
+            SpecError::Dataset { .. } => Field::DatasetPath,
+            SpecError::TooFewRecords { .. } => Field::DataRepeat,
+            SpecError::VocabularySize { .. } => Field::VocabularySize,
+            SpecError::TooMany { .. } => Field::Requests,
+            _ => Field::Workload,
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! A workload that is ready to be sent: a plan, or a trace that is read as it is replayed.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use fizeau_core::{PerSec, Tokens};
+use fizeau_metrics::CacheExpectation;
+use fizeau_record::{self as record, Asked, AskedArrivals};
+use fizeau_workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::describe::{self, Arriving, AskedLength, AskedLengths};
+use super::limit::ContextLimit;
+use super::{PlanParts, WorkloadSpec, records, trace};
+use crate::input::{ExperimentError, InputError};
+
+/// A workload that is ready to be sent.
+#[derive(Clone)]
+pub struct PreparedWorkload {
+    /// The source's name, and its file's.
+    name: String,
+    /// As it was given.
+    tokenizer_name: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Plan { plan: Plan, parts: Box<PlanParts> },
+    Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
+}
+
+impl fmt::Debug for PreparedWorkload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedWorkload").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PreparedWorkload {
+    /// The plan of `parts`.
+    ///
+    /// # Errors
+    /// If they cannot be planned.
+    pub fn of(parts: PlanParts) -> Result<Self, InputError> {
+        let (name, tokenizer_name) = (parts.name.clone(), parts.tokenizer_name.clone());
+        let kind = Kind::Plan { plan: parts.plan()?, parts: Box::new(parts) };
+        Ok(Self { name, tokenizer_name, kind })
+    }
+
+    pub(super) fn of_trace(
+        trace: Trace,
+        tokenizer: Option<Arc<dyn TextCodec>>,
+        of: &WorkloadSpec,
+    ) -> Self {
+        Self {
+            name: of.source.description(),
+            tokenizer_name: of.tokenizer.as_ref().map(ToString::to_string),
+            kind: Kind::Trace { trace, tokenizer },
+        }
+    }
+
+    /// As a report names it, where this run has one share in `one_in`.
+    pub fn described(&self, one_in: NonZeroU64) -> record::Workload {
+        let AskedLengths { input, output } = self.asked_lengths();
+        record::Workload {
+            dataset: self.name.clone(),
+            input_tokens: input.words(),
+            output_tokens: output.words(),
+            seed: Some(self.seed()),
+            arrivals: self.describe_arrivals(),
+            asked: self.asked(one_in),
+        }
+    }
+
+    /// As a driver sees it.
+    pub fn plan(&self) -> &dyn Workload {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan,
+            Kind::Trace { trace, .. } => trace,
+        }
+    }
+
+    /// The same for whom a prompt that shares nothing with another is a length.
+    ///
+    /// # Errors
+    /// If it cannot be planned so.
+    pub fn unread(self) -> Result<Self, InputError> {
+        match self.kind {
+            Kind::Plan { parts, .. } => {
+                let plan = parts.plan_of(parts.unread_spec())?;
+                Ok(Self { kind: Kind::Plan { plan, parts }, ..self })
+            }
+            Kind::Trace { .. } => Ok(self),
+        }
+    }
+
+    /// How many requests it has.
+    pub fn requests(&self) -> NonZeroU64 {
+        self.plan().requests()
+    }
+
+    fn seed(&self) -> u64 {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.spec().seed.0,
+            Kind::Trace { trace, .. } => trace.spec().seed.0,
+        }
+    }
+
+    /// What sets its prompts apart from those of other runs.
+    pub fn salt(&self) -> Salt {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.spec().salt,
+            Kind::Trace { trace, .. } => trace.spec().salt,
+        }
+    }
+
+    /// Counts where the server does not.
+    pub fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
+        match &self.kind {
+            Kind::Plan { parts, .. } => parts.tokenizer.clone(),
+            Kind::Trace { tokenizer, .. } => tokenizer.clone(),
+        }
+    }
+
+    /// How many requests come of an arrival, in the mean: the turns of a conversation.
+    pub fn requests_per_arrival(&self) -> f64 {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
+            Kind::Trace { .. } => 1.0,
+        }
+    }
+
+    /// The mean rate of arrivals that was asked for.
+    pub fn mean_rate(&self) -> Option<PerSec> {
+        match &self.kind {
+            Kind::Plan { plan, .. } => mean_rate(plan),
+            Kind::Trace { trace, .. } => trace::mean_rate(trace),
+        }
+    }
+
+    /// The prompt's nominal length, for servers that do not say how long it was.
+    pub fn typical_prompt(&self) -> Tokens {
+        match &self.kind {
+            Kind::Plan { plan, .. } => typical_prompt(plan.spec()),
+            Kind::Trace { trace, .. } => trace::typical_prompt(trace),
+        }
+    }
+
+    /// The lengths that were asked for.
+    pub fn asked_lengths(&self) -> AskedLengths {
+        match &self.kind {
+            Kind::Plan { plan, parts } => {
+                let output = parts.file.as_ref().and_then(|file| file.output_tokens);
+                describe::asked_lengths(plan.spec(), output)
+            }
+            Kind::Trace { .. } => {
+                let [input, output] = ["trace"; 2].map(AskedLength::of_file);
+                AskedLengths { input, output }
+            }
+        }
+    }
+
+    /// How requests arrive, in one line.
+    pub fn describe_arrivals(&self) -> String {
+        match &self.kind {
+            Kind::Plan { plan, parts } if parts.has_turns() => {
+                let spec = plan.spec();
+                let arrivals = describe::arrivals(&spec.arrivals, Arriving::Sessions);
+                format!("{arrivals}; turns: {}", describe::turns(spec.sessions.as_ref()))
+            }
+            Kind::Plan { plan, .. } => {
+                describe::arrivals(&plan.spec().arrivals, Arriving::Requests)
+            }
+            Kind::Trace { trace, .. } => trace::describe_arrivals(trace),
+        }
+    }
+
+    /// The same workload as a level of a sweep asked it.
+    #[must_use]
+    pub fn of_level(&self, plan: Plan) -> Self {
+        match &self.kind {
+            Kind::Plan { parts, .. } => {
+                Self { kind: Kind::Plan { plan, parts: parts.clone() }, ..self.clone() }
+            }
+            Kind::Trace { .. } => self.clone(),
+        }
+    }
+
+    /// What is asked of arrivals and of a cache, as figures, where every `one_in`-th session is ours.
+    pub fn asked(&self, one_in: NonZeroU64) -> Asked {
+        self.asked_of(one_in, None)
+    }
+
+    /// As [`Self::asked`], where only so many requests of the plan were `released`; none for all.
+    pub fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> Asked {
+        let asked = match &self.kind {
+            Kind::Plan { plan, parts } => asked(plan, parts, released),
+            Kind::Trace { trace, .. } => trace::asked(trace, released),
+        };
+        if one_in == NonZeroU64::MIN {
+            return asked;
+        }
+        let share = 1.0 / one_in.get() as f64;
+        let arrivals = asked.arrivals.map(|whole| AskedArrivals {
+            rate: whole.rate.map(|rate| rate * share),
+            // A gap of ours is the sum of so many of the whole, which is simple where those are independent.
+            cv_squared: whole.cv_squared.filter(|_| self.is_renewal()).map(|cv| cv * share),
+        });
+        // What a share of the sessions finds in a cache depends on where the others are sent.
+        let cache = match asked.cache {
+            CacheExpectation::Share(_) => CacheExpectation::Reuse,
+            other => other,
+        };
+        Asked { arrivals, cache }
+    }
+
+    /// Whether gaps are independent of each other.
+    fn is_renewal(&self) -> bool {
+        match &self.kind {
+            Kind::Plan { plan, .. } => match plan.spec().arrivals {
+                Arrivals::Constant { .. } => true,
+                Arrivals::Gamma { rescale, .. } => rescale == Rescale::None,
+                _ => false,
+            },
+            Kind::Trace { .. } => false,
+        }
+    }
+
+    /// Refuses what is too long for the model.
+    ///
+    /// # Errors
+    /// What the longest request takes, and who says that the model takes less.
+    pub fn check(&self, limit: &ContextLimit) -> Result<(), InputError> {
+        match &self.kind {
+            Kind::Plan { plan, parts } => check(plan.spec(), parts, limit),
+            Kind::Trace { trace, .. } => {
+                let longest = trace.facts().longest;
+                let what = || format!("{}, line {}", trace.spec().name, longest.line);
+                limit.check(what, longest.input, longest.output)
+            }
+        }
+    }
+
+    /// That records come more than once, in words.
+    pub fn repeated(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
+            Kind::Trace { trace, .. } => trace::repeated(trace),
+        }
+    }
+
+    /// What is not as one might think, in words: what of a file is not sent so, and what is not judged.
+    pub fn notes(&self) -> Vec<String> {
+        let notes = match &self.kind {
+            Kind::Plan { parts, .. } => [parts.left_out(), parts.unjudged()],
+            Kind::Trace { trace, .. } => [trace::left_out(trace), None],
+        };
+        notes.into_iter().flatten().collect()
+    }
+
+    /// What was asked, for the record.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn record(&self) -> Result<WorkloadRecord, ExperimentError> {
+        let mut record = match &self.kind {
+            Kind::Plan { parts, .. } => parts.record(),
+            Kind::Trace { trace, .. } => trace::record(trace),
+        }?;
+        if let (Some(fields), Some(name)) = (record.as_object_mut(), &self.tokenizer_name) {
+            fields.insert("tokenizer".to_owned(), name.as_str().into());
+        }
+        Ok(WorkloadRecord(record))
+    }
+}
+
+/// What was asked: the whole specification, and which file its records were of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct WorkloadRecord(Value);
+
+/// The rate of arrivals that the law of `plan` asks for.
+fn mean_rate(plan: &Plan) -> Option<PerSec> {
+    plan.spec().arrivals.mean_rate(arrivals(plan))
+}
+
+/// How many sessions `plan` has.
+fn arrivals(plan: &Plan) -> u64 {
+    plan.schedule().size_hint().0 as u64
+}
+
+/// What is asked of `plan`'s arrivals and of a cache.
+fn asked(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> Asked {
+    let arrivals = match &plan.spec().arrivals {
+        Arrivals::ClosedLoop => None,
+        law => Some(AskedArrivals {
+            rate: mean_rate(plan),
+            cv_squared: law.asked().and_then(|asked| asked.cv_squared),
+        }),
+    };
+    Asked { arrivals, cache: cache(plan, parts, released) }
+}
+
+/// What a prefix cache may supply of `plan`, or of the requests of it that were `released`.
+fn cache(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> CacheExpectation {
+    // vLLM's draws are never salted, and yet nobody asked for more than they share.
+    if parts.reuses || parts.has_turns() {
+        return CacheExpectation::Reuse;
+    }
+    let expected = match released {
+        None => plan.expected_cache(),
+        Some(requests) => plan.expected_cache_of(requests),
+    };
+    match expected {
+        Some(share) if share.cached > Tokens::ZERO => CacheExpectation::Share(share.share()),
+        _ => CacheExpectation::None,
+    }
+}
+
+/// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
+fn check(spec: &Spec, parts: &PlanParts, limit: &ContextLimit) -> Result<(), InputError> {
+    match &spec.content {
+        Content::Dataset { .. } => records::check_limit(spec, parts, limit),
+        _ => spec.check_context(limit.tokens).map_err(|error| limit.refusal(&error)),
+    }
+}
+
+/// The median length of a prompt as the laws have it.
+fn typical_prompt(spec: &Spec) -> Tokens {
+    match &spec.content {
+        Content::PrefixRepetition(of) => of.prefix + of.suffix,
+        _ => spec.prefix_tokens() + spec.lengths.quantile(0.5).input,
+    }
+}

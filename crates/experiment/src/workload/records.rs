@@ -1,0 +1,135 @@
+//! The records of a data set held against what they are sent to.
+
+use fizeau_core::{Message, Prompt, Request, RequestId, Role, TokenCounter, Tokens};
+use fizeau_transport::{PromptKind, Target};
+use fizeau_workload::{Content, Form, Salt, Spec, TextCodec, Turn};
+use serde_json::Value;
+
+use super::{ContextLimit, PlanParts};
+use crate::hint::Hint;
+use crate::input::{ExperimentError, Field, InputError};
+
+impl PlanParts {
+    /// Refuses records that cannot be sent to `target`, before any is sent.
+    ///
+    /// # Errors
+    /// Which record is the first that cannot.
+    pub fn check_sendable(&self, target: &Target) -> Result<(), InputError> {
+        let (Content::Dataset { form, .. }, Some(dataset)) = (&self.spec.content, &self.dataset)
+        else {
+            return Ok(());
+        };
+        for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
+            for turn in &conversation.turns {
+                if let Some((wrong, hint)) = unsendable(turn, *form, target) {
+                    let message = format!("{}, record {number} {wrong}", dataset.name);
+                    let error = InputError::new(Field::DatasetPath, message);
+                    return Err(match hint {
+                        Some(hint) => error.hint(hint),
+                        None => error,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which records are not sent, or not with a salt, in words.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let dataset = self.dataset.as_ref()?;
+        let dropped = (dataset.dropped > 0).then(|| {
+            format!("{} records are left out by the rules of the format", dataset.dropped)
+        });
+        let unsalted = if self.spec.salt == Salt::NONE { 0 } else { dataset.unsalted() };
+        let unsalted = (unsalted > 0).then(|| {
+            format!(
+                "{unsalted} bodies do not begin with plain text and go out as they stand, the same in every run"
+            )
+        });
+        let parts: Vec<String> = dropped.into_iter().chain(unsalted).collect();
+        (!parts.is_empty()).then(|| format!("{}: {}", dataset.name, parts.join("; ")))
+    }
+
+    /// What was asked, and what the data set has.
+    pub(super) fn record(&self) -> Result<Value, ExperimentError> {
+        let mut record = serde_json::to_value(&self.spec).map_err(ExperimentError::broken)?;
+        if let (Some(fields), Some(dataset)) = (record.as_object_mut(), &self.dataset) {
+            fields.insert("records".to_owned(), dataset.conversations.len().into());
+            fields.insert("dropped".to_owned(), dataset.dropped.into());
+            let file = serde_json::to_value(&self.file).map_err(ExperimentError::broken)?;
+            fields.insert("dataset".to_owned(), file);
+        }
+        Ok(record)
+    }
+}
+
+/// Why `turn` cannot be sent, as words behind its number, and what to do about it.
+fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<(String, Option<Hint>)> {
+    let (kind, what) = match (&turn.prompt, form) {
+        (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
+        (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => (PromptKind::Chat, "messages"),
+        (Prompt::Text(_), _) => (PromptKind::Text, "text"),
+        (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
+    };
+    if !target.route().takes(kind) {
+        let url = target.url();
+        let why = format!("has {what}, which {url} does not take");
+        return Some((why, Some(Hint::AnotherRecordRoute)));
+    }
+    let is_plain = turn.extra.is_none() && turn.model.is_none();
+    if is_plain && matches!(turn.prompt, Prompt::Text(_)) {
+        return None;
+    }
+    let prompt = match (&turn.prompt, form) {
+        (Prompt::Text(text), Form::Chat) => {
+            Prompt::Chat(vec![Message { role: Role::User, content: text.clone() }])
+        }
+        (prompt, _) => prompt.clone(),
+    };
+    let request = Request {
+        model: turn.model.clone(),
+        extra: turn.extra.clone(),
+        ..Request::new(RequestId(0), prompt, turn.output_tokens.unwrap_or(Tokens::new(1)))
+    };
+    target.check(&request).err().map(|error| (format!("cannot be sent: {error}"), None))
+}
+
+/// Refuses the first record that is longer than `limit`, as far as its lengths are known or a tokenizer counts them. The
+/// turns of a conversation add up. All records are looked at: warm-up takes those that the measured part leaves.
+pub(super) fn check_limit(
+    spec: &Spec,
+    parts: &PlanParts,
+    limit: &ContextLimit,
+) -> Result<(), InputError> {
+    let Some(dataset) = &parts.dataset else { return Ok(()) };
+    let law = spec.lengths.longest().output;
+    let codec = parts.tokenizer.as_deref();
+    for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
+        let (mut input, mut output) = (Tokens::ZERO, Tokens::ZERO);
+        for turn in &conversation.turns {
+            input += turn.input_tokens.unwrap_or_else(|| count(&turn.prompt, codec));
+            if spec.salt != Salt::NONE && matches!(turn.prompt, Prompt::TokenIds(_)) {
+                input += SALT_IDS;
+            }
+            output += turn.output_tokens.unwrap_or(law);
+        }
+        limit.check(|| format!("{}, record {number}", dataset.name), input, output)?;
+    }
+    Ok(())
+}
+
+/// How many ids a salt has at least.
+const SALT_IDS: Tokens = Tokens::new(8);
+
+/// How many tokens `prompt` has at least.
+fn count(prompt: &Prompt, codec: Option<&dyn TextCodec>) -> Tokens {
+    let of = |text: &str| codec.and_then(|codec| codec.count(text).ok()).unwrap_or_default();
+    match prompt {
+        Prompt::TokenIds(ids) => Tokens::new(ids.len() as u64),
+        Prompt::Text(text) => of(text),
+        Prompt::Chat(messages) => {
+            messages.iter().map(|message| of(&message.content)).fold(Tokens::ZERO, |a, b| a + b)
+        }
+        Prompt::Body(_) => Tokens::ZERO,
+    }
+}

@@ -1,0 +1,175 @@
+//! Where prompts come from.
+
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use fizeau_core::Tokens;
+use fizeau_workload::{
+    Order, PrefixRepetition, Repeat, Take, TraceFormat, TracePacing, VllmRandom,
+};
+
+/// Where prompts come from.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PromptSource {
+    /// Made up: token ids or words, of given lengths.
+    Random,
+    /// vLLM's own made-up prompts, draw for draw. The form is the endpoint's.
+    VllmRandom(VllmRandom),
+    /// Lines of Shakespeare's sonnets.
+    Sonnet,
+    /// vLLM's prompts of few prefixes that come again and again. The form is the endpoint's.
+    PrefixRepetition(PrefixRepetition),
+    /// The records of a file.
+    Records(RecordsSource),
+    /// The records of a file that have times.
+    Trace(TraceSource),
+}
+
+impl PromptSource {
+    /// The most requests that are sent until a figure is known, where prompts have no end and nobody says how many.
+    pub const MOST_UNTIL_KNOWN: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::VllmRandom(_) => "vllm-random",
+            Self::Sonnet => "sonnet",
+            Self::PrefixRepetition(_) => "prefix_repetition",
+            Self::Records(records) => records.format.name(),
+            Self::Trace(trace) => trace.kind.name(),
+        }
+    }
+
+    /// Its name, and its file's.
+    pub(super) fn description(&self) -> String {
+        let path = match self {
+            Self::Records(records) => Some(&records.path),
+            Self::Trace(trace) => Some(&trace.path),
+            _ => None,
+        };
+        match path.map(PathBuf::as_path).and_then(Path::file_name) {
+            Some(file) => format!("{} {}", self.name(), file.to_string_lossy()),
+            None => self.name().to_owned(),
+        }
+    }
+
+    /// Whether prompts are made as they are sent, without end.
+    pub const fn is_endless(&self) -> bool {
+        matches!(self, Self::Random | Self::VllmRandom(_) | Self::Sonnet)
+    }
+}
+
+/// The records of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordsSource {
+    /// How it is written.
+    pub format: RecordFormat,
+    /// Where it is.
+    pub path: PathBuf,
+    /// The output tokens of each request, whatever the file says.
+    pub output: Option<Tokens>,
+    /// In which order they are taken.
+    pub order: Order,
+    /// What happens when they are fewer than are asked for.
+    pub repeat: Repeat,
+}
+
+impl RecordsSource {
+    /// The records of the file at `path`, shuffled, as often as it takes.
+    pub fn new(format: RecordFormat, path: impl Into<PathBuf>) -> Self {
+        let (output, order, repeat) = (None, Order::default(), Repeat::default());
+        Self { format, path: path.into(), output, order, repeat }
+    }
+}
+
+/// A format of data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordFormat {
+    /// Conversations as ShareGPT has them, and what is taken of each.
+    ShareGpt(Take),
+    /// JSON lines of one's own.
+    Custom,
+    /// Requests as OpenAI's batches have them.
+    OpenAiBatch,
+}
+
+impl RecordFormat {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ShareGpt(_) => "sharegpt",
+            Self::Custom => "custom",
+            Self::OpenAiBatch => "openai-batch",
+        }
+    }
+
+    /// Whether whole conversations are asked for.
+    pub(super) const fn takes_conversations(self) -> bool {
+        matches!(self, Self::ShareGpt(Take::Conversation))
+    }
+
+    /// Whether a record may be a conversation of several turns.
+    pub(super) const fn may_have_turns(self) -> bool {
+        matches!(self, Self::ShareGpt(Take::Conversation) | Self::Custom)
+    }
+}
+
+/// The records of a file that have times.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TraceSource {
+    /// How it is written.
+    pub kind: TraceKind,
+    /// Where it is. It is read twice.
+    pub path: PathBuf,
+    /// When its requests leave.
+    pub pacing: TracePacing,
+    /// What happens when it has fewer requests than are asked for.
+    pub repeat: Repeat,
+}
+
+impl TraceSource {
+    /// The trace in the file at `path`, at its own times, as often as it takes.
+    pub fn new(kind: TraceKind, path: impl Into<PathBuf>) -> Self {
+        let pacing = TracePacing::TimeStamps { speed_up: 1.0 };
+        Self { kind, path: path.into(), pacing, repeat: Repeat::default() }
+    }
+}
+
+/// A format of traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TraceKind {
+    /// Mooncake's.
+    Mooncake,
+    /// The same, by the name that vLLM has for it.
+    TimedTrace,
+    /// Azure's.
+    Azure,
+    /// BurstGPT's.
+    BurstGpt,
+}
+
+impl TraceKind {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mooncake => "mooncake",
+            Self::TimedTrace => "timed_trace",
+            Self::Azure => "azure",
+            Self::BurstGpt => "burstgpt",
+        }
+    }
+
+    pub(super) const fn format(self) -> TraceFormat {
+        match self {
+            Self::Mooncake | Self::TimedTrace => TraceFormat::mooncake(),
+            Self::Azure => TraceFormat::Azure,
+            Self::BurstGpt => TraceFormat::BurstGpt,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What is decided before the first request: typed values in, and what is wrong by the input that it is about.
+
+use std::net::TcpListener;
+
+use fizeau_core::{FailureClass, RequestSource as _, Tokens};
+use fizeau_experiment::{
+    EndpointSpec, ExperimentError, Field, Hint, InputError, LimitSource, PromptSalt, PromptSource,
+    RecordFormat, RecordsSource, ReferenceSpec, TokenizerKind, TraceKind, TraceSource,
+    WorkloadSpec,
+};
+use fizeau_transport::{Backend, KeepText, Target};
+use fizeau_workload::{Length, Lengths, ThinkTime};
+use proptest::prelude::*;
+
+fn target() -> Target {
+    Target::new("http://127.0.0.1:1", Backend::Vllm, "llama").unwrap()
+}
+
+fn refused(spec: &WorkloadSpec) -> InputError {
+    spec.prepare(&target()).unwrap_err()
+}
+
+#[test]
+fn what_is_wrong_is_told_by_the_input_that_it_is_about() {
+    let records = RecordsSource::new(RecordFormat::Custom, "no/such/file.jsonl");
+    let error = refused(&WorkloadSpec::new(PromptSource::Records(records)));
+    assert_eq!(
+        (error.field, error.given.as_deref()),
+        (Field::DatasetPath, Some("no/such/file.jsonl"))
+    );
+    let trace = TraceSource::new(TraceKind::Azure, "no/such/trace.csv");
+    let trace = WorkloadSpec::new(PromptSource::Trace(trace));
+    assert_eq!(refused(&trace).field, Field::DatasetPath);
+    let error = trace.parts(&target()).unwrap_err();
+    assert_eq!((error.field, error.hint), (Field::Dataset, Some(Hint::TraceIsOneLevel)));
+    let mut spec = WorkloadSpec::default();
+    spec.lengths = Lengths::Independent {
+        input: Length::Fixed(Tokens::new(8)),
+        output: Length::Fixed(Tokens::ZERO),
+    };
+    assert_eq!(refused(&spec).field, Field::OutputLength);
+    let mut spec = WorkloadSpec::default();
+    spec.think_time = Some(ThinkTime::None);
+    let error = refused(&spec);
+    assert_eq!((error.field, error.hint), (Field::ThinkTime, Some(Hint::NeedsTurns)));
+    let mut spec = EndpointSpec::new("http://127.0.0.1:1", "llama");
+    spec.base_urls.clear();
+    assert_eq!(spec.prepare(KeepText::No).unwrap_err().field, Field::BaseUrl);
+    let error = ReferenceSpec::new("llama-3.1-8b", "no-such-device").load().unwrap_err();
+    assert_eq!((error.field, error.given), (Field::Hardware, None));
+    let error = ReferenceSpec::new("no-such-model", "h100-sxm").load().unwrap_err();
+    assert_eq!(error.field, Field::ModelConfig);
+}
+
+#[test]
+fn a_limit_says_who_set_it() {
+    let mut spec = WorkloadSpec::default();
+    spec.max_context = Some(Tokens::new(512));
+    let limit = spec.context_limit(Some(r#"{"max_position_embeddings": 8}"#)).unwrap();
+    assert_eq!((limit.tokens, limit.said_by), (Tokens::new(512), LimitSource::Given));
+    let error = spec.prepare(&target()).unwrap().check(&limit).unwrap_err();
+    assert_eq!(error.hint, Some(Hint::SaidBy(LimitSource::Given)));
+    spec.max_context = None;
+    let limit = spec.context_limit(Some(r#"{"max_position_embeddings": 8}"#)).unwrap();
+    assert_eq!(limit.said_by, LimitSource::ModelConfig);
+    assert_eq!(spec.context_limit(None), None);
+}
+
+#[test]
+fn no_hint_names_a_flag() {
+    let failures = [
+        FailureClass::Connect,
+        FailureClass::Tls,
+        FailureClass::Status,
+        FailureClass::TimeoutTotal,
+        FailureClass::Malformed,
+    ];
+    let statuses = [None, Some(302), Some(401), Some(404), Some(422), Some(500), Some(503)];
+    let failed = failures.iter().flat_map(|&class| {
+        let model = || "llama".to_owned();
+        statuses.map(|status| Hint::Failed { class, status, model: model(), backend: "vllm" })
+    });
+    let others = [
+        Hint::AnotherRoute,
+        Hint::AnotherRecordRoute,
+        Hint::TraceIsOneLevel,
+        Hint::NeedsTurns,
+        Hint::SameSalt,
+        Hint::SaidBy(LimitSource::Given),
+        Hint::LeaveOut(LimitSource::Server),
+        Hint::CacheBlocks { needed: 7 },
+        Hint::BuiltWithout(TokenizerKind::Tiktoken),
+        Hint::BuiltWithout(TokenizerKind::TokenizerJson),
+        Hint::NeedsLoad,
+        Hint::NeedsGoodput,
+        Hint::IsServerUp,
+    ];
+    for hint in failed.chain(others) {
+        assert!(!hint.to_string().contains("--"), "{hint}");
+    }
+}
+
+#[test]
+fn an_endpoint_that_does_not_answer_is_one_error_from_any_thread() {
+    // A port that was free a moment ago, and where nobody listens.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let spec = EndpointSpec::new(format!("http://127.0.0.1:{port}"), "llama");
+    let endpoint = spec.prepare(KeepText::No).unwrap();
+    let workload = WorkloadSpec::default().prepare(&endpoint.target).unwrap();
+    let trying = endpoint.preflight(&workload);
+    let finding = spec.detect();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let done = std::thread::spawn(move || {
+        runtime.block_on(async { (trying.await.map(drop), finding.await.map(drop)) })
+    });
+    let (tried, found) = done.join().unwrap();
+    let Err(ExperimentError::Endpoint(error)) = tried else { panic!("{tried:?}") };
+    assert!(matches!(error.hint, Some(Hint::Failed { class: FailureClass::Connect, .. })));
+    let Err(ExperimentError::Endpoint(error)) = found else { panic!("{found:?}") };
+    assert_eq!(error.hint, Some(Hint::IsServerUp));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The same specification with a salt that is given has the same prompts each time; what is fresh has its own.
+    #[test]
+    fn a_given_salt_repeats_the_prompts(salt in 1_u64.., input in 9_u64..200, output in 1_u64..50) {
+        let mut spec = WorkloadSpec::default();
+        spec.lengths = Lengths::fixed(input, output);
+        spec.salt = PromptSalt::Given(salt);
+        let first = |spec: &WorkloadSpec| {
+            let prepared = spec.prepare(&target()).unwrap();
+            let request = prepared.plan().warmup(Box::new(std::iter::once(0))).next_request();
+            request.unwrap().unwrap().request
+        };
+        prop_assert_eq!(first(&spec), first(&spec));
+        let own = first(&spec);
+        spec.salt = PromptSalt::Fresh;
+        prop_assert_ne!(first(&spec).prompt, own.prompt);
+    }
+}

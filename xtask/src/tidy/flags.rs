@@ -1,0 +1,106 @@
+//! Flags of the command line in the texts of libraries: a program that embeds one has none.
+
+use super::code::{blanked, for_tests, strings};
+use super::{File, Finding, Repo};
+
+/// Crates whose texts still name flags. The list only gets shorter: a crate that names none must go from it.
+const NOT_YET: [&str; 4] = ["metrics", "record", "report", "sim"];
+
+/// Flags in their texts are those of other tools.
+const OF_OTHERS: [&str; 1] = ["interop"];
+
+/// Flags in crates that are to name none, and crates of the list above that name none.
+pub(super) fn none(repo: &Repo) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = libraries(repo)
+        .filter(|(name, _)| !NOT_YET.contains(name))
+        .flat_map(|(_, file)| in_file(file))
+        .collect();
+    let is_clean = |wanted: &&&str| {
+        libraries(repo)
+            .filter(|(name, _)| name == *wanted)
+            .all(|(_, file)| in_file(file).is_empty())
+    };
+    findings.extend(NOT_YET.iter().filter(is_clean).map(|name| {
+        Finding::new(
+            *name,
+            "names no flag any more: take it from the list in xtask/src/tidy/flags.rs",
+        )
+    }));
+    findings
+}
+
+/// How many stand in each crate that is known of.
+pub(super) fn known(repo: &Repo) -> Vec<Finding> {
+    let count = |wanted: &&str| {
+        libraries(repo)
+            .filter(|(name, _)| name == wanted)
+            .map(|(_, file)| in_file(file).len())
+            .sum::<usize>()
+    };
+    NOT_YET
+        .iter()
+        .map(|name| Finding::new(*name, format!("{} texts name a flag", count(name))))
+        .collect()
+}
+
+/// The sources of the libraries, with the folders of their crates.
+fn libraries(repo: &Repo) -> impl Iterator<Item = (&str, &File)> {
+    repo.rust_files().filter_map(|file| {
+        let (name, rest) = file.path.strip_prefix("crates/")?.split_once('/')?;
+        let is_library = name != "cli" && !OF_OTHERS.contains(&name);
+        (is_library && rest.starts_with("src/")).then_some((name, file))
+    })
+}
+
+fn in_file(file: &File) -> Vec<Finding> {
+    let code = blanked(&file.text);
+    let tests = for_tests(&code);
+    let is_tests = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
+    strings(&file.text)
+        .into_iter()
+        .filter(|(line, _)| !is_tests && !tests.has(*line))
+        .filter_map(|(line, text)| Some((line, flag(text)?)))
+        .map(|(line, flag)| {
+            Finding::at(
+                file,
+                line,
+                format!("{flag} is the command line's to name: say what is meant in words"),
+            )
+        })
+        .collect()
+}
+
+/// The first flag of a text: two hyphens and a small letter, not in the midst of a word or of a style sheet's variable.
+fn flag(text: &str) -> Option<&str> {
+    text.match_indices("--").find_map(|(at, _)| {
+        let before = text[..at].chars().next_back().unwrap_or(' ');
+        let rest = &text[at + 2..];
+        let length = rest.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(rest.len());
+        let is_one = rest.starts_with(|c: char| c.is_ascii_lowercase())
+            && !before.is_alphanumeric()
+            && before != '-'
+            && !text[..at].ends_with("var(")
+            && !text[..at].ends_with("<!");
+        is_one.then(|| &text[at..at + 2 + length])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_is_found_in_text_only() {
+        let text = "//! --a\n/// --b\nfn f() { g(\"give --slo GOAL\"); } // --c\n#[cfg(test)]\nmod tests { const D: &str = \"--d\"; }\n";
+        let found = in_file(&File::of("crates/report/src/a.rs", text));
+        let message = "--slo is the command line's to name: say what is meant in words";
+        assert_eq!(found, [Finding::new("crates/report/src/a.rs:3", message)]);
+    }
+
+    #[test]
+    fn rules_dashes_and_variables_are_no_flags() {
+        for text in ["-- ", "----", "a--b", "color: var(--ink)", "<!--note", "--A", "--2"] {
+            assert_eq!(flag(text), None, "{text}");
+        }
+    }
+}
