@@ -15,8 +15,6 @@ pub(crate) fn run(table: &mut Table) -> Result<()> {
     table.row(&volume("hypervolume of 1,000 on a sphere, 4-d", 1_000, 4, None))?;
     table.row(&volume("hypervolume of 200 on a sphere, 5-d", 200, 5, None))?;
     table.row(&volume("hypervolume of 100 on a sphere, 6-d", 100, 6, None))?;
-    table.row(&contributions("contributions of 2,000 on a sphere, 3-d", 2_000, 3))?;
-    table.row(&contributions("contributions of 200 on a sphere, 4-d", 200, 4))?;
     Ok(())
 }
 
@@ -28,16 +26,4 @@ fn volume(what: &str, points: usize, axes: usize, asked: Option<f64>) -> Case<'_
 
 fn measured(points: &Points) -> Result<f64> {
     Ok(points.hypervolume(&REFERENCE[..points.axes().len()])?)
-}
-
-/// In four axes moocore's come of differences between whole volumes, which cancel.
-fn contributions(what: &str, points: usize, axes: usize) -> Case<'_> {
-    let theirs = ("hv_contributions", json!({ "ref": &REFERENCE[..axes] }));
-    let (figures, agreement) = (sphere(points, axes), if axes > 3 { 1e-10 } else { 1e-12 });
-    Case { what, figures, axes, ours: summed, theirs, agreement, asked: None }
-}
-
-fn summed(points: &Points) -> Result<f64> {
-    let contributions = points.contributions(&REFERENCE[..points.axes().len()])?;
-    Ok(contributions.iter().sum())
 }

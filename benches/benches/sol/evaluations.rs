@@ -48,7 +48,7 @@ pub(crate) fn run(allocator: &'static Counted) -> Result<()> {
         });
         row("calibrated", None, allocator, &loads, |loads| {
             let time =
-                |load| black_box(&predictor).predict(load).map_or(0.0, |p| p.tpot.value.get());
+                |load| black_box(&predictor).predict(load).map_or(0.0, |p| p.tpot.value().get());
             loads.iter().map(time).sum()
         });
     }

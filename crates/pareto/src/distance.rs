@@ -1,23 +1,18 @@
 //! How far a frontier was pushed.
 
+mod line;
 mod measure;
 
 use crate::resample::{Resampler, interval};
-use crate::{Draws, Estimate, Reading, UncertainPoints};
+use crate::{Draws, Estimate, UncertainPoints};
 use measure::{Answer, Measured, Question};
 
 /// The fewest draws whose 2.5 % points mean something.
 const FEWEST_DRAWS: u32 = 100;
 
 /// What to compare two frontiers by, beside the hypervolume.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compared {
-    /// How the frontiers are read between their points.
-    pub reading: Reading,
-    /// Figures of the first axis at which to give the gain in the second.
-    pub at_first: Vec<f64>,
-    /// Figures of the second axis at which to give the gain in the first.
-    pub at_second: Vec<f64>,
     /// The worst figures that are of interest, in the order of the axes, such as no requests per second at the limit of latency:
     /// the hypervolumes are taken from there on. None takes the worst that both frontiers come down to, from where a frontier
     /// that is better everywhere leaves the other no volume, and the greatest push has no ratio.
@@ -27,22 +22,17 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// By what is attained, at no figures of either axis, with no reference of its own and 1,000 draws.
+    /// With no reference of its own and 1,000 draws.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        Self {
-            reading: Reading::Attained,
-            at_first: Vec::new(),
-            at_second: Vec::new(),
-            reference: None,
-            draws: Draws::new(seed),
-        }
+        Self { reference: None, draws: Draws::new(seed) }
     }
 }
 
 /// How far the second of two frontiers is beyond the first. Each figure has the interval that the points' intervals give it;
 /// it is as narrow as the figure itself where those are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The second frontier's hypervolume over the first's, both from `reference` on: 1.1 is 10 % more. Its interval begins at 0 or
     /// above.
@@ -58,14 +48,13 @@ pub struct Comparison {
 
 /// How much better one figure is where the other is equal. A gain of 0.2 is 20 % more of what is to be maximized, or 20 % less
 /// of what is to be minimized; a loss is negative.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Gains {
     /// The least and the greatest figure of the axis of equals that both frontiers cover; none if they do not overlap.
     pub range: Option<[f64; 2]>,
     /// The gain of the second frontier's mean over the range from the first's.
     pub mean: Result<Estimate, NoComparison>,
-    /// The gain at each figure that was asked for.
-    pub at: Vec<(f64, Result<Estimate, NoComparison>)>,
 }
 
 /// Why a figure is missing from a comparison.
@@ -75,9 +64,6 @@ pub enum NoComparison {
     /// The frontiers have no range in common.
     #[error("the frontiers have no range in common; measure both at more loads")]
     NoCommonRange,
-    /// What was asked for is outside of the range of one frontier, or of both.
-    #[error("outside of the range that both frontiers cover")]
-    OutOfRange,
     /// A frontier has no point that is better than the reference in both axes; of a reference that was asked for, the first.
     #[error(
         "a frontier has no volume from the reference on; give one that is worse, or measure more loads"
@@ -117,6 +103,8 @@ pub enum CompareError {
 
 /// How far `second`'s frontier is beyond `first`'s, by hypervolume and at equal figures, over what both cover.
 ///
+/// A frontier is read as a staircase: from each point on its figure holds until the next is as good.
+///
 /// A frontier may be pushed so far that it has nothing in common with the other: more requests per second at every latency
 /// than the other at any. Then there are no gains at equal figures, and only a [reference](Compared::reference) makes the
 /// hypervolumes comparable; their ratio depends on it.
@@ -143,12 +131,10 @@ pub enum CompareError {
 /// };
 /// let before = points(&[[4.0, 200.0], [6.0, 300.0], [7.0, 500.0]])?;
 /// let after = points(&[[5.0, 200.0], [7.5, 300.0], [8.75, 500.0]])?;
-/// let asked = Compared { at_second: vec![400.0, 600.0], ..Compared::new(7) };
+/// let asked = Compared::new(7);
 /// let pushed = compare_frontiers(&before, &after, &asked)?;
 /// assert_eq!(pushed.at_equal_second.range, Some([200.0, 500.0]));
 /// assert_eq!(pushed.at_equal_second.mean.map(|gain| gain.value()), Ok(0.25));
-/// assert_eq!(pushed.at_equal_second.at[0].1.map(|gain| gain.value()), Ok(0.25));
-/// assert!(pushed.at_equal_second.at[1].1.is_err()); // neither was measured at 600 ms
 ///
 /// // Better everywhere, with nothing in common: from no requests at 600 ms on it has 22 times the volume.
 /// let far = points(&[[60.0, 20.0], [90.0, 50.0]])?;
@@ -183,8 +169,8 @@ pub fn compare_frontiers(
     Ok(Comparison {
         hypervolume_ratio: answers.of(|measured| measured.ratio).map(not_negative),
         reference: [0, 1].map(|axis| question.figure(axis, answers.found.reference[axis])),
-        at_equal_first: answers.gains(&question, 0, &asked.at_first),
-        at_equal_second: answers.gains(&question, 1, &asked.at_second),
+        at_equal_first: answers.gains(&question, 0),
+        at_equal_second: answers.gains(&question, 1),
     })
 }
 
@@ -208,18 +194,11 @@ impl Answers {
         Estimate::new(value, low, high).map_err(|_| NoComparison::Unbounded)
     }
 
-    fn gains(&self, question: &Question<'_>, axis: usize, at: &[f64]) -> Gains {
+    fn gains(&self, question: &Question<'_>, axis: usize) -> Gains {
         let range = self.found.gains[axis].range.map(|range| {
             let [a, b] = range.map(|cost| question.figure(axis, cost));
             [a.min(b), a.max(b)]
         });
-        let at_place = |(place, figure): (usize, &f64)| {
-            (*figure, self.of(|measured| measured.gains[axis].at[place]))
-        };
-        Gains {
-            range,
-            mean: self.of(|measured| measured.gains[axis].mean),
-            at: at.iter().enumerate().map(at_place).collect(),
-        }
+        Gains { range, mean: self.of(|measured| measured.gains[axis].mean) }
     }
 }

@@ -1,7 +1,5 @@
 //! Frontiers coarse enough to read: what is worse by less than epsilon counts as no worse.
 
-mod indicator;
-
 use crate::Points;
 use crate::frontier::{lexicographic, nondominated};
 
@@ -44,18 +42,6 @@ pub enum EpsilonError {
         /// The figure.
         figure: f64,
     },
-    /// What is to be compared with the points has too few figures or too many, or one is NaN.
-    #[error("what to compare has to be {axes} numbers, one for each axis")]
-    NoPoint {
-        /// How many axes there are.
-        axes: usize,
-    },
-    /// The axes of two sets of points differ.
-    #[error("the axes differ; compare points of the same axes in the same order")]
-    OtherAxes,
-    /// A set has no points.
-    #[error("there are no points to compare; give at least one in each set")]
-    Empty,
 }
 
 impl Epsilon {
@@ -63,18 +49,6 @@ impl Epsilon {
         match self {
             Self::Additive(size) | Self::Relative(size) => size,
         }
-    }
-
-    /// Whether `a` is no worse than `b` by more than epsilon. `sign` is -1 where more is better, else 1.
-    fn no_worse(self, a: f64, b: f64, sign: f64) -> bool {
-        let slack = match self {
-            _ if a == b => return true,
-            Self::Additive(size) => size,
-            // The greater of the two costs may be the smaller times 1 + epsilon; for figures of which more is better that
-            // is (1 + epsilon) a >= b, for the others a <= (1 + epsilon) b.
-            Self::Relative(size) => size * a.min(b),
-        };
-        (a - b) * sign <= slack
     }
 
     /// On a grid of steps of epsilon: the number of the box of `figure`, less is better, and how far it lies from the good end
@@ -117,7 +91,7 @@ impl Points {
     /// If there is not one epsilon for each axis, one is not a finite number from 0 up, or one is relative and a figure of its
     /// axis is not above 0.
     pub fn epsilon_frontier(&self, epsilons: &[Epsilon]) -> Result<Vec<usize>, EpsilonError> {
-        self.check(epsilons, self.figures())?;
+        self.check(epsilons)?;
         let axes = epsilons.len();
         let frontier = self.frontier();
         let mut boxes = Vec::with_capacity(frontier.len() * axes);
@@ -150,32 +124,7 @@ impl Points {
         Ok(chosen)
     }
 
-    /// The first of the points that epsilon-dominates `figures`: that is no worse by more than epsilon in any of them (see
-    /// [`Points::epsilon_frontier`]); none if there is no such point. A point epsilon-dominates itself.
-    ///
-    /// # Errors
-    /// As [`Points::epsilon_frontier`], or if `figures` are no point of these axes.
-    pub fn epsilon_dominated_by(
-        &self,
-        figures: &[f64],
-        epsilons: &[Epsilon],
-    ) -> Result<Option<usize>, EpsilonError> {
-        let axes = self.axes().len();
-        if figures.len() != axes || figures.iter().any(|figure| figure.is_nan()) {
-            return Err(EpsilonError::NoPoint { axes });
-        }
-        self.check(epsilons, self.figures())?;
-        self.check(epsilons, figures)?;
-        let signs = self.signs();
-        let beats = |rival: &[f64]| {
-            let both = rival.iter().zip(figures);
-            let mut each = both.zip(epsilons.iter().zip(&signs));
-            each.all(|((a, b), (epsilon, sign))| epsilon.no_worse(*a, *b, *sign))
-        };
-        Ok(self.figures().chunks_exact(axes).position(beats))
-    }
-
-    fn check(&self, epsilons: &[Epsilon], figures: &[f64]) -> Result<(), EpsilonError> {
+    fn check(&self, epsilons: &[Epsilon]) -> Result<(), EpsilonError> {
         let (given, axes) = (epsilons.len(), self.axes().len());
         if given != axes {
             return Err(EpsilonError::WrongLength { given, axes });
@@ -185,7 +134,7 @@ impl Points {
             if !(size.is_finite() && size >= 0.0) {
                 return Err(EpsilonError::BadEpsilon { axis: name(), epsilon: size });
             }
-            let mut of_axis = figures.iter().skip(i).step_by(axes);
+            let mut of_axis = self.figures().iter().skip(i).step_by(axes);
             let too_low = of_axis.find(|figure| **figure <= 0.0);
             if let (Epsilon::Relative(_), Some(&figure)) = (epsilon, too_low) {
                 return Err(EpsilonError::NotPositive { axis: name(), figure });

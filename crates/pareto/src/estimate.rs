@@ -1,6 +1,7 @@
 //! A figure, and where its true value lies.
 
-/// A figure with the ends of its interval. Without uncertainty both ends are the figure itself.
+/// A figure with the ends of its interval. Without uncertainty both ends are the figure itself. A type of its own because this
+/// crate depends on nothing.
 ///
 /// ```
 /// use fizeau_pareto::Estimate;

@@ -7,29 +7,10 @@ mod stairs;
 mod three;
 mod two;
 
-use crate::Points;
+use crate::{Direction, Points};
 use rows::Row;
 pub(crate) use rows::{dominates, lexicographic, no_worse};
 pub(crate) use stairs::{Stairs, key};
-
-/// Whether more or less of a figure is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// More is better, as with throughput.
-    Maximize,
-    /// Less is better, as with latency.
-    Minimize,
-}
-
-impl Direction {
-    /// What to multiply a figure by so that less is better.
-    pub(crate) const fn sign(self) -> f64 {
-        match self {
-            Self::Maximize => -1.0,
-            Self::Minimize => 1.0,
-        }
-    }
-}
 
 /// Why points have no frontier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -9,13 +9,11 @@ mod sum;
 mod three;
 mod two;
 
-pub(crate) use many::{MOST_AXES, Row, exclusive, maxima, padded, positive};
-pub(crate) use order::{least_first, lowest_first, ranked};
-pub(crate) use ranks::Ranks;
-pub(crate) use sum::Sum;
+pub(crate) use order::lowest_first;
 pub(crate) use two::{area, corners};
 
 use crate::{Direction, Points};
+use many::MOST_AXES;
 
 /// Why there is no hypervolume.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -87,45 +85,27 @@ impl Points {
     /// If there are more than six axes, `reference` has not one finite figure for each, a point's volume is
     /// infinite, or the sum is.
     pub fn hypervolume(&self, reference: &[f64]) -> Result<f64, HypervolumeError> {
-        let inside = Inside::of(self, reference)?;
-        finite(many::volume_of_rows(&inside.rows, &inside.reference))
+        let reference = turned(self, reference)?;
+        let volume = many::volume_of_rows(&inside(self, &reference)?, &reference);
+        if volume.is_finite() { Ok(volume) } else { Err(HypervolumeError::TooLarge) }
     }
 }
 
-/// The volume, if it is a number.
-pub(crate) fn finite(volume: f64) -> Result<f64, HypervolumeError> {
-    if volume.is_finite() { Ok(volume) } else { Err(HypervolumeError::TooLarge) }
-}
-
-/// The points that are strictly better than the reference in every axis, with less being better.
-pub(crate) struct Inside {
-    /// Point by point.
-    pub(crate) rows: Vec<f64>,
-    /// Which of the given points each is.
-    pub(crate) indices: Vec<usize>,
-    pub(crate) reference: Vec<f64>,
-}
-
-impl Inside {
-    pub(crate) fn of(points: &Points, reference: &[f64]) -> Result<Self, HypervolumeError> {
-        let reference = turned(points, reference)?;
-        let axes = reference.len();
-        let costs = points.costs();
-        let mut rows = Vec::with_capacity(costs.len());
-        let mut indices = Vec::with_capacity(points.len());
-        for (point, row) in costs.chunks_exact(axes).enumerate() {
-            if row.iter().zip(&reference).any(|(cost, worst)| cost >= worst) {
-                continue;
-            }
-            if let Some(axis) = row.iter().position(|cost| cost.is_infinite()) {
-                let axis = points.axes()[axis].name().to_owned();
-                return Err(HypervolumeError::Unbounded { point, axis });
-            }
-            rows.extend_from_slice(row);
-            indices.push(point);
+/// The points that are strictly better than the `reference` in every axis, both with less being better, point by point.
+fn inside(points: &Points, reference: &[f64]) -> Result<Vec<f64>, HypervolumeError> {
+    let costs = points.costs();
+    let mut rows = Vec::with_capacity(costs.len());
+    for (point, row) in costs.chunks_exact(reference.len()).enumerate() {
+        if row.iter().zip(reference).any(|(cost, worst)| cost >= worst) {
+            continue;
         }
-        Ok(Self { rows, indices, reference })
+        if let Some(axis) = row.iter().position(|cost| cost.is_infinite()) {
+            let axis = points.axes()[axis].name().to_owned();
+            return Err(HypervolumeError::Unbounded { point, axis });
+        }
+        rows.extend_from_slice(row);
     }
+    Ok(rows)
 }
 
 /// The reference with less being better.

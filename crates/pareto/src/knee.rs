@@ -1,22 +1,6 @@
 //! Where more load stops paying.
 
-/// When a further level of load is not worth its latency.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KneeRule {
-    /// The least relative gain in throughput that pays: 0.10 is 10 %.
-    pub least_gain: f64,
-    /// The most that latency may be multiplied by without such a gain.
-    pub most_cost: f64,
-}
-
-impl Default for KneeRule {
-    /// Less than 10 % more throughput for more than 1.5 times the latency. Under saturation, where requests only queue,
-    /// throughput stands still and latency grows with the load (Little's law), so a doubling of the load costs twice the
-    /// latency; half of that leaves room for noise.
-    fn default() -> Self {
-        Self { least_gain: 0.10, most_cost: 1.5 }
-    }
-}
+use crate::StepRule;
 
 /// Where more load stops paying.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,15 +23,15 @@ pub struct Knee {
 /// not positive (NaN included) are passed over.
 ///
 /// ```
-/// use fizeau_pareto::{KneeRule, knee};
+/// use fizeau_pareto::{StepRule, knee};
 /// let levels = [[3.4, 1_190.0], [12.6, 1_290.0], [40.1, 1_610.0], [40.2, 3_180.0]];
-/// let knee = knee(&levels, KneeRule::default()).ok_or("the last step doubles latency for nothing")?;
+/// let knee = knee(&levels, StepRule::KNEE).ok_or("the last step doubles latency for nothing")?;
 /// assert_eq!((knee.at, knee.beyond), (2, 3));
 /// assert!(knee.gain < 0.01 && knee.cost > 1.9);
 /// # Ok::<(), &str>(())
 /// ```
 #[must_use]
-pub fn knee(levels: &[[f64; 2]], rule: KneeRule) -> Option<Knee> {
+pub fn knee(levels: &[[f64; 2]], rule: StepRule) -> Option<Knee> {
     let positive = |(_, level): &(usize, &[f64; 2])| level.iter().all(|&figure| figure > 0.0);
     let levels: Vec<(usize, &[f64; 2])> = levels.iter().enumerate().filter(positive).collect();
     let step = |(at, from): &(usize, &[f64; 2]), (beyond, to): &(usize, &[f64; 2])| Knee {

@@ -5,15 +5,14 @@
 //! | the points that no other beats | [`frontier`] of arrays, [`Points::frontier`] of named axes known when the program runs |
 //! | a point that beats a given one | [`dominated_by`] |
 //! | the frontier, the frontier of what is left, and so on | [`Points::layers`] |
-//! | few points that stand for a frontier, to within an epsilon | [`Points::epsilon_frontier`]; by how much one set falls short of another: [`Points::additive_epsilon`] |
+//! | few points that stand for a frontier, to within an epsilon | [`Points::epsilon_frontier`] |
 //! | what is dominated for sure, of points with intervals | [`UncertainPoints::verdicts`] |
 //! | where a frontier bends | [`Points::knee`] by a [`KneeMethod`], [`UncertainPoints::knee`] with a confidence |
 //! | where more load stops paying, of levels in order of load | [`knee`] |
-//! | how much of the space of figures is reached, and by whom | [`Points::hypervolume`], [`Points::contributions`] |
+//! | how much of the space of figures is reached | [`Points::hypervolume`] |
 //! | what repeated runs reach, and how many of them | [`attainment_surface`], [`attained_share`] |
 //! | how far a frontier was pushed | [`compare_frontiers`] |
-//! | what lies between two points of a frontier | [`Points::curve`] |
-//! | the best candidate within limits, or the one that misses them least | [`operating_point`]; what is put first: [`Preference`] |
+//! | the best candidate within limits, or the one that misses them least | [`operating_point`], [`Points::operating_point`] of a table; what is put first: [`Preference`] |
 //! | to stay below a level that is allowed and not worth it | [`back_off`] |
 //! | the highest load within limits, between those that were tested | [`edge`], over a response made to go one way: [`isotonic`] |
 //! | which load to test next | [`Search`] |
@@ -43,8 +42,7 @@ mod attainment;
 mod backoff;
 mod bend;
 mod capacity;
-mod contribution;
-mod curve;
+mod direction;
 mod distance;
 mod edge;
 mod epsilon;
@@ -59,23 +57,27 @@ mod points;
 mod preference;
 mod resample;
 mod search;
+mod step_rule;
 mod uncertain;
+
 pub use attainment::{AttainmentError, attained_share, attainment_surface};
-pub use backoff::{StepRule, StepRuleError, back_off};
+pub use backoff::back_off;
 pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
-pub use curve::{CurveError, FrontierCurve, Reading};
+pub use direction::Direction;
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
 pub use edge::{
     Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge, throughput_at,
 };
 pub use epsilon::{Epsilon, EpsilonError};
 pub use estimate::{Estimate, EstimateError};
-pub use frontier::{Direction, FrontierError, dominated_by, frontier};
+pub use frontier::{FrontierError, dominated_by, frontier};
 pub use hypervolume::HypervolumeError;
 pub use isotonic::{Departure, IsotonicError, Trend, departure, isotonic};
-pub use knee::{Knee, KneeRule, knee};
-pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
+pub use knee::{Knee, knee};
+pub use operating::{
+    AxisLimit, Candidate, Choice, Constraint, Relation, UnknownAxis, operating_point,
+};
 pub use points::{Axis, Points, PointsError};
 pub use preference::Preference;
 pub use resample::Draws;
@@ -83,6 +85,7 @@ pub use search::{
     Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
     Standing, log_margin,
 };
+pub use step_rule::{StepRule, StepRuleError};
 pub use uncertain::{UncertainPoints, Verdict};
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -1,5 +1,7 @@
 //! Choosing among candidates: the best within limits, or the one that misses them least.
 
+use crate::{Axis, Points};
+
 /// On which side of its limit a value must lie. The limit itself is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
@@ -130,6 +132,101 @@ pub fn operating_point(candidates: &[Candidate]) -> Choice {
     match first_greatest(known, |(one, margin)| (*margin, one.objective)) {
         Some((nearest, margin)) => Choice::Unmet { nearest: Some(nearest.index), excess: -margin },
         None => Choice::Unmet { nearest: None, excess: f64::INFINITY },
+    }
+}
+
+/// What the figure of an axis must keep to.
+///
+/// ```
+/// use fizeau_pareto::AxisLimit;
+/// let latency = AxisLimit::at_most("p99_ms", 500.0);
+/// assert_eq!((latency.axis(), latency.limit()), ("p99_ms", 500.0));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct AxisLimit {
+    axis: String,
+    relation: Relation,
+    limit: f64,
+}
+
+impl AxisLimit {
+    /// The axis's figure must not exceed `limit`.
+    #[must_use]
+    pub fn at_most(axis: impl Into<String>, limit: f64) -> Self {
+        Self { axis: axis.into(), relation: Relation::AtMost, limit }
+    }
+
+    /// The axis's figure must not fall below `limit`.
+    #[must_use]
+    pub fn at_least(axis: impl Into<String>, limit: f64) -> Self {
+        Self { axis: axis.into(), relation: Relation::AtLeast, limit }
+    }
+
+    /// The name of the axis.
+    #[must_use]
+    pub fn axis(&self) -> &str {
+        &self.axis
+    }
+
+    /// The limit, in the axis's unit.
+    #[must_use]
+    pub const fn limit(&self) -> f64 {
+        self.limit
+    }
+}
+
+/// A table has no axis of a name that was given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no axis `{axis}`; there are {axes}")]
+pub struct UnknownAxis {
+    axis: String,
+    axes: String,
+}
+
+impl Points {
+    /// The [`operating_point`] of these points: the best figure of the axis `best` within `limits`. The choice names a point by
+    /// its index among these.
+    ///
+    /// ```
+    /// use fizeau_pareto::{Axis, AxisLimit, Choice, Points};
+    /// let mut levels = Points::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
+    /// for level in [[4.0, 260.0], [7.0, 480.0], [9.0, 900.0]] {
+    ///     levels.push(&level)?;
+    /// }
+    /// let choice = levels.operating_point("rps", &[AxisLimit::at_most("p99_ms", 500.0)])?;
+    /// assert_eq!(choice, Choice::Met { index: 1, margin: 0.04 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no axis of one of the names.
+    pub fn operating_point(&self, best: &str, limits: &[AxisLimit]) -> Result<Choice, UnknownAxis> {
+        let objective = self.place(best)?;
+        let sign = -self.axes()[objective].direction().sign();
+        let places = limits.iter().map(|limit| Ok((self.place(&limit.axis)?, limit)));
+        let places: Vec<(usize, &AxisLimit)> = places.collect::<Result<_, UnknownAxis>>()?;
+        let candidate = |point: &[f64]| Candidate {
+            objective: point[objective] * sign,
+            constraints: places
+                .iter()
+                .map(|(place, limit)| Constraint {
+                    value: Some(point[*place]),
+                    relation: limit.relation,
+                    limit: limit.limit,
+                })
+                .collect(),
+        };
+        let points = self.figures().chunks_exact(self.axes().len());
+        Ok(operating_point(&points.map(candidate).collect::<Vec<_>>()))
+    }
+
+    /// The place of the axis of that name.
+    fn place(&self, name: &str) -> Result<usize, UnknownAxis> {
+        let place = self.axes().iter().position(|axis| axis.name() == name);
+        place.ok_or_else(|| {
+            let axes: Vec<&str> = self.axes().iter().map(Axis::name).collect();
+            UnknownAxis { axis: name.to_owned(), axes: axes.join(", ") }
+        })
     }
 }
 

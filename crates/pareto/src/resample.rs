@@ -59,7 +59,8 @@ impl Resampler {
     }
 }
 
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014. A generator of its own, of ten lines, because
+/// this crate depends on nothing.
 struct SplitMix64 {
     state: u64,
 }

@@ -93,11 +93,11 @@ impl LightCurve {
                     }
                 }),
                 calibrated: predicted.map(|figures| LightFigures {
-                    ttft: figures.ttft.value,
-                    tpot: figures.tpot.value,
-                    e2el: figures.e2el.value,
-                    output_tokens_per_s: figures.output_tokens_per_s.value,
-                    requests_per_s: figures.requests_per_s.value,
+                    ttft: figures.ttft.value(),
+                    tpot: figures.tpot.value(),
+                    e2el: figures.e2el.value(),
+                    output_tokens_per_s: figures.output_tokens_per_s.value(),
+                    requests_per_s: figures.requests_per_s.value(),
                 }),
             })
         };

@@ -71,9 +71,9 @@ impl Shown<'_, SweepReport> {
             words.push(match prediction {
                 Ok(prediction) => {
                     let of = &prediction.output_tokens_per_s;
-                    let ends = Some((of.low.get(), of.high.get()));
+                    let ends = Some((of.low().get(), of.high().get()));
                     let [value, low, high] =
-                        [of.value, of.low, of.high].map(|rate| supported(rate.get(), ends));
+                        [of.value(), of.low(), of.high()].map(|rate| supported(rate.get(), ends));
                     format!("{value} ({low} to {high}) at {}", self.label(level.load))
                 }
                 Err(_) => format!("none at {}", self.label(level.load)),

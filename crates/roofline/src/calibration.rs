@@ -15,11 +15,11 @@ mod step;
 mod terms;
 mod validation;
 
-pub use constants::{Constant, Estimate, UnknownConstant};
+pub use constants::{Constant, FittedConstant, UnknownConstant};
 pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};
 pub use measured::{MeasuredError, MeasuredLevel, MeasuredTable};
-pub use predict::{Interval, Prediction, Predictor};
+pub use predict::{Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{Sample, SampleError};
 pub use step::CalibratedStepTime;

@@ -1,10 +1,8 @@
 //! What was measured, beside what is possible.
 
-use std::fmt;
-
 use fizeau_core::{PerSec, Seconds};
 
-use crate::Bound;
+use crate::{Bound, Share};
 
 /// What was measured under the load that a [`Bound`] was made for. Leave out what was not.
 ///
@@ -23,7 +21,7 @@ use crate::Bound;
 ///     ..Measured::default()
 /// };
 /// let reached = measured.percent_of(&bound);
-/// assert_eq!(reached.tpot.ok_or("measured")?.to_string(), "76.1 %");
+/// assert_eq!(reached.tpot_alone.ok_or("measured")?.to_string(), "76.1 %");
 /// assert!(reached.ttft.is_none());
 /// assert!(!reached.is_impossible());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,7 +53,7 @@ impl Measured {
         };
         SpeedOfLight {
             ttft: time(self.ttft, bound.ttft),
-            tpot: time(self.tpot, bound.single_tpot),
+            tpot_alone: time(self.tpot, bound.single_tpot),
             e2el: time(self.e2el, bound.e2el),
             output_tokens_per_s: rate(self.output_tokens_per_s, bound.output_tokens_per_s),
             requests_per_s: rate(self.requests_per_s, bound.requests_per_s),
@@ -70,8 +68,9 @@ pub struct SpeedOfLight {
     /// [`Bound::ttft`] over the measured time. Under load it falls with the time spent waiting.
     pub ttft: Option<Share>,
     /// [`Bound::single_tpot`] over the measured time: what sharing the device costs a request lowers it too.
-    /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat.
-    pub tpot: Option<Share>,
+    /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat; for a step of a batch see
+    /// [`PassTime::share_of`](crate::PassTime::share_of).
+    pub tpot_alone: Option<Share>,
     /// [`Bound::e2el`] over the measured time.
     pub e2el: Option<Share>,
     /// The measured rate over [`Bound::output_tokens_per_s`].
@@ -88,46 +87,8 @@ impl SpeedOfLight {
     /// says what it could be. Times must be means for that: a median can be faster than the bound of a mean.
     #[must_use]
     pub fn is_impossible(&self) -> bool {
-        let all = [self.ttft, self.tpot, self.e2el, self.output_tokens_per_s, self.requests_per_s];
+        let all =
+            [self.ttft, self.tpot_alone, self.e2el, self.output_tokens_per_s, self.requests_per_s];
         all.into_iter().flatten().any(Share::is_impossible)
-    }
-}
-
-/// A share of the speed of light: 1 is the bound itself. Finite, never negative.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Share(f64);
-
-impl Share {
-    /// As a fraction: 1 is the bound itself.
-    #[must_use]
-    pub const fn get(self) -> f64 {
-        self.0
-    }
-
-    /// As per cent: 100 is the bound itself.
-    #[must_use]
-    pub const fn percent(self) -> f64 {
-        self.0 * 100.0
-    }
-
-    /// Whether it is above the whole by more than rounding explains.
-    pub(crate) fn is_impossible(self) -> bool {
-        const TOLERANCE: f64 = 0.005;
-        self.0 > 1.0 + TOLERANCE
-    }
-
-    /// A part of a whole in the same unit. None where they make no share: a part below 0, a whole not above it, anything
-    /// not finite.
-    #[must_use]
-    pub fn of(part: f64, whole: f64) -> Option<Self> {
-        let share = part / whole;
-        (part >= 0.0 && whole > 0.0 && share.is_finite()).then_some(Self(share))
-    }
-}
-
-impl fmt::Display for Share {
-    /// As per cent with one decimal: `61.3 %`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} %", self.percent())
     }
 }

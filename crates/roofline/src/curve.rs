@@ -1,7 +1,5 @@
 //! The speed-of-light curve over the batch.
 
-use fizeau_core::Tokens;
-
 use crate::system::System;
 use crate::{Figures, Load};
 
@@ -80,11 +78,6 @@ impl System {
             (fitting as u64, CurveEnd::MaxSequences)
         };
         BatchCurve { system: self, load: *load, next: Progress::new(1, last, stride), end }
-    }
-
-    /// How many sequences of `context` tokens fit at once.
-    pub(crate) fn fitting_at(&self, context: Tokens) -> f64 {
-        self.max_batch(&Load::new(context, Tokens::ZERO, std::num::NonZeroU64::MIN))
     }
 }
 

@@ -116,7 +116,7 @@ impl System {
             (MeasuredFigure::Requests, shares.requests_per_s, rate(requests, bound.requests_per_s)),
             (MeasuredFigure::E2el, shares.e2el, times(measured.e2el, bound.e2el)),
             (MeasuredFigure::Ttft, shares.ttft, times(measured.ttft, bound.ttft)),
-            (MeasuredFigure::Tpot, shares.tpot, times(measured.tpot, bound.single_tpot)),
+            (MeasuredFigure::Tpot, shares.tpot_alone, times(measured.tpot, bound.single_tpot)),
         ];
         let beyond = all.into_iter().find_map(|(figure, share, (measured, bound))| {
             let share = share.filter(|share| share.is_impossible())?;

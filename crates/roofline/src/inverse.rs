@@ -118,7 +118,7 @@ impl System {
         let (batch, fitting) = self.operating_batch(by, load, goal)?;
         let figures = self.figures_at(by, load, batch);
         let room = goal.context.map(|context| {
-            let fits = |tokens| self.fitting_at(Tokens::new(tokens)) >= 1.0;
+            let fits = |tokens| self.max_batch_at(Tokens::new(tokens)) >= 1.0;
             let most = if fits(context.get()) {
                 context.get()
             } else {

@@ -13,8 +13,7 @@
 //!
 //! ```
 //! use std::num::NonZeroU64;
-//! use fizeau_core::Tokens;
-//! use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
+//! use fizeau_roofline::{Deployment, Device, KnownModel, Load, System, Tokens};
 //!
 //! // Or `Model::from_config_json(text)`.
 //! let model = KnownModel::named("llama-3.1-8b")?.model()?;
@@ -83,27 +82,35 @@ mod pass;
 mod rates;
 mod reach;
 mod reckoning;
+mod room;
 mod routing;
 mod sensitivity;
 mod serving;
+mod share;
 mod span;
 mod speculation;
 mod system;
 mod timed;
 mod totals;
 
+/// The units and nouns of `fizeau-core` that are asked for and answered here.
+pub use fizeau_core::{
+    Bytes, BytesPerSec, Confidence, Estimate, FlopsPerSec, Interval, Joules, PerSec, Seconds,
+    Tokens, Usd, UsdPerHour, Watts,
+};
+
 pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use calibration::{
-    CalibratedStepTime, Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate,
-    Fit, FitError, Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime,
+    CalibratedStepTime, Calibration, CalibrationFileError, Constant, Constants, Errors, Fit,
+    FitError, FittedConstant, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime,
     Prediction, Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
 };
 pub use carried::PassSums;
 pub use chunking::Chunked;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
-pub use compare::{Measured, Share, SpeedOfLight};
+pub use compare::{Measured, SpeedOfLight};
 pub use cost::{
     Cost, CostError, HourlyRate, Origin, OwnedHour, Ownership, OwnershipError, UsdRange,
 };
@@ -125,7 +132,6 @@ pub use inverse::{
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;
-pub use memory::MemoryUse;
 pub use model::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
     Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, QueryNorm, TensorClass, Tensors,
@@ -134,9 +140,11 @@ pub use model::{
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
 pub use reckoning::Reckoning;
+pub use room::MemoryUse;
 pub use routing::Routing;
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
+pub use share::Share;
 pub use span::Span;
 pub use speculation::{Acceptance, AcceptanceError, Drafter, Speculated, Speculation};
 pub use system::System;

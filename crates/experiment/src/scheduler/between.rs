@@ -3,7 +3,7 @@
 use fizeau_core::{LevelLoad, Millis};
 use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
-use fizeau_pareto::{KneeRule, knee};
+use fizeau_pareto::{StepRule, knee};
 use fizeau_record::LevelReport;
 
 use super::SweepScheduler;
@@ -30,7 +30,7 @@ impl<M: Measure, W: Watcher> SweepScheduler<'_, M, W> {
                 .map(|(&load, run)| Tried { load, within: self.prepared.is_within(slo, run) })
                 .collect();
             let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
-            let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);
+            let bend = knee(&points, StepRule::KNEE).map(|knee| knee.at);
             load_between(&tried, bend)
         })
     }

@@ -32,7 +32,9 @@ pub struct StopRule {
 }
 
 impl Default for StopRule {
-    /// A gain of 5 %, and one level that confirms: below that share a level's own scatter decides.
+    /// A gain of 5 %, and one level that confirms: below that share a level's own scatter decides. Half of the gain that
+    /// [`fizeau_pareto::StepRule`] asks for where it chooses among levels that were measured: what was never measured cannot be
+    /// chosen, so that a sweep goes on for less.
     fn default() -> Self {
         Self { least_gain: 0.05, in_succession: 2 }
     }

@@ -7,7 +7,7 @@ use fizeau::core::{PerSec, Seconds, Tape, Tokens};
 use fizeau::experiment::{Sweep, SweepSpec, SweptLevel};
 use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Verdict;
-use fizeau::pareto::{Direction, KneeRule, frontier, knee};
+use fizeau::pareto::{Direction, StepRule, frontier, knee};
 use fizeau::report::{LengthTally, LightCurve};
 use fizeau::roofline::{Bound, Load, Measured};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -94,7 +94,7 @@ fn batch_grows_latency_and_saturation_queues() {
 fn the_knee_is_at_the_slots_and_the_frontier_holds_all_below() {
     let levels = swept(&[1, 2, 4, 8, 16, 32, 64, 128], 0);
     let points = points(&levels);
-    assert_eq!(knee(&points, KneeRule::default()).map(|knee| knee.at), Some(6));
+    assert_eq!(knee(&points, StepRule::KNEE).map(|knee| knee.at), Some(6));
     let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]).unwrap();
     assert_eq!(best[..7], [0, 1, 2, 3, 4, 5, 6]);
 }

@@ -1,9 +1,9 @@
 //! Two frontiers of plain numbers, less being better, held against each other.
 
+use super::line::Line;
 use super::{CompareError, Compared, NoComparison};
-use crate::curve::Line;
 use crate::hypervolume::area;
-use crate::{Estimate, Reading, UncertainPoints};
+use crate::{Estimate, UncertainPoints};
 
 /// A figure of a comparison, or why there is none.
 pub(super) type Answer = Result<f64, NoComparison>;
@@ -13,8 +13,6 @@ pub(super) struct Question<'a> {
     first: &'a [[Estimate; 2]],
     second: &'a [[Estimate; 2]],
     signs: [f64; 2],
-    at: [&'a [f64]; 2],
-    reading: Reading,
     /// The reference that is asked for, as costs.
     reference: Option<[f64; 2]>,
 }
@@ -29,14 +27,13 @@ pub(super) struct Measured {
 pub(super) struct MeasuredGains {
     pub(super) range: Option<[f64; 2]>,
     pub(super) mean: Answer,
-    pub(super) at: Vec<Answer>,
 }
 
 impl<'a> Question<'a> {
     pub(super) fn new(
         first: &'a UncertainPoints,
         second: &'a UncertainPoints,
-        asked: &'a Compared,
+        asked: &Compared,
     ) -> Result<Self, CompareError> {
         let [a, b] = first.values().axes() else {
             return Err(CompareError::NotTwoAxes(first.values().axes().len()));
@@ -53,12 +50,11 @@ impl<'a> Question<'a> {
             return Err(CompareError::NothingSecond);
         }
         let signs = [a.direction().sign(), b.direction().sign()];
-        let at = [&asked.at_first[..], &asked.at_second];
         if asked.reference.iter().flatten().any(|figure| !figure.is_finite()) {
             return Err(CompareError::Reference);
         }
         let reference = asked.reference.map(|[x, y]| [x * signs[0], y * signs[1]]);
-        Ok(Self { first, second, signs, at, reading: asked.reading, reference })
+        Ok(Self { first, second, signs, reference })
     }
 
     /// Whether any figure has an interval.
@@ -87,7 +83,7 @@ impl<'a> Question<'a> {
         Measured {
             reference,
             ratio: self.ratio(&a, &b, reference),
-            gains: [self.gains(0, &a, &b), self.gains(1, &swapped.0, &swapped.1)],
+            gains: [gains(&a, &b), gains(&swapped.0, &swapped.1)],
         }
     }
 
@@ -104,24 +100,20 @@ impl<'a> Question<'a> {
         }
         known(b / a)
     }
+}
 
-    /// Gains in the second axis of the lines at equal figures in their first, which is the `axis` of the question.
-    fn gains(&self, axis: usize, a: &Line, b: &Line) -> MeasuredGains {
-        let range = common(a, b);
-        let at = |figure: &f64| {
-            let x = figure * self.signs[axis];
-            match (a.at(x, self.reading), b.at(x, self.reading)) {
-                (Some(a), Some(b)) => gain(a, b),
-                _ => Err(NoComparison::OutOfRange),
-            }
-        };
-        let mean = match range {
-            None => Err(NoComparison::NoCommonRange),
-            Some([low, high]) if low == high => at(&(low * self.signs[axis])),
-            Some(range) => gain(a.integral(range, self.reading), b.integral(range, self.reading)),
-        };
-        MeasuredGains { range, mean, at: self.at[axis].iter().map(at).collect() }
-    }
+/// Gains in the second axis of the lines at equal figures in their first.
+fn gains(a: &Line, b: &Line) -> MeasuredGains {
+    let range = common(a, b);
+    let mean = match range {
+        None => Err(NoComparison::NoCommonRange),
+        Some([low, high]) if low == high => match (a.at(low), b.at(low)) {
+            (Some(a), Some(b)) => gain(a, b),
+            _ => Err(NoComparison::NoCommonRange),
+        },
+        Some(range) => gain(a.integral(range), b.integral(range)),
+    };
+    MeasuredGains { range, mean }
 }
 
 /// In each axis the better of the worst figures of both.

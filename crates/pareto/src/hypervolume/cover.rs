@@ -1,6 +1,6 @@
 //! How much of a plane is covered, corner by corner.
 
-use super::Ranks;
+use super::ranks::Ranks;
 
 /// What corners cover of a plane, less being better in both dimensions: a staircase of those that no other dominates.
 ///

@@ -1,7 +1,8 @@
 //! Hypervolume in four dimensions.
 
 use super::cover::Cover;
-use super::{Sum, lowest_first, ranked};
+use super::order::{lowest_first, ranked};
+use super::sum::Sum;
 
 /// A point without its last figure.
 #[derive(Debug, Clone, Copy)]

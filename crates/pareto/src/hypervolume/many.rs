@@ -1,13 +1,15 @@
 //! Hypervolume in more dimensions, and what one point covers alone.
 
-use super::{Sum, four, least_first, lowest_first, three, two};
+use super::order::{least_first, lowest_first};
+use super::sum::Sum;
+use super::{four, three, two};
 use crate::frontier::no_worse;
 
 /// The most axes that a hypervolume is computed over.
 pub(crate) const MOST_AXES: usize = 6;
 
 /// A point of up to six dimensions; the figures of the others are 0.
-pub(crate) type Row = [f64; MOST_AXES];
+type Row = [f64; MOST_AXES];
 
 /// The volume that points, given one after the other, reach below the reference, all of them being below it.
 pub(crate) fn volume_of_rows(rows: &[f64], reference: &[f64]) -> f64 {
@@ -24,7 +26,7 @@ pub(crate) fn volume_of_rows(rows: &[f64], reference: &[f64]) -> f64 {
 }
 
 /// The point as a row.
-pub(crate) fn padded(figures: &[f64]) -> Row {
+fn padded(figures: &[f64]) -> Row {
     let mut row = [0.0; MOST_AXES];
     row.iter_mut().zip(figures).for_each(|(to, from)| *to = *from);
     row
@@ -52,11 +54,7 @@ fn sliced(rows: &[Row], reference: &[f64]) -> f64 {
 /// The volume that `row` covers and none of `others` does: its own box, less what the others cover of it.
 ///
 /// The difference has the absolute error of the box.
-pub(crate) fn exclusive<'a>(
-    others: impl IntoIterator<Item = &'a Row>,
-    row: &Row,
-    reference: &[f64],
-) -> f64 {
+fn exclusive<'a>(others: impl IntoIterator<Item = &'a Row>, row: &Row, reference: &[f64]) -> f64 {
     let limited = others.into_iter().map(|other| {
         let mut limited = *other;
         limited.iter_mut().zip(row).for_each(|(cost, own)| *cost = cost.max(*own));
@@ -70,7 +68,7 @@ pub(crate) fn exclusive<'a>(
 }
 
 /// Rounding must not make a volume negative; one that is beyond all numbers stays so.
-pub(crate) fn positive(volume: f64) -> f64 {
+fn positive(volume: f64) -> f64 {
     if volume < 0.0 { 0.0 } else { volume }
 }
 
@@ -83,7 +81,7 @@ fn volume(rows: &[Row], reference: &[f64]) -> f64 {
 }
 
 /// Leaves one of each set of copies, and nothing that another dominates.
-pub(crate) fn maxima(rows: &mut Vec<Row>) {
+fn maxima(rows: &mut Vec<Row>) {
     // In this order a point comes after all that dominate it, for rounding never turns round which sum is greater; and
     // those that dominate the most come first.
     let mut kept: Vec<Row> = Vec::new();

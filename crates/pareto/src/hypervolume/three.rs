@@ -1,7 +1,8 @@
 //! Hypervolume in three dimensions.
 
 use super::cover::Cover;
-use super::{Sum, lowest_first, ranked};
+use super::order::{lowest_first, ranked};
+use super::sum::Sum;
 
 /// The volume that points reach below the reference, all of them being below it.
 ///

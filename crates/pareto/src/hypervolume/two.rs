@@ -1,6 +1,7 @@
 //! Hypervolume in one and two dimensions.
 
-use super::{Sum, lowest_first};
+use super::lowest_first;
+use super::sum::Sum;
 
 /// The length that points on a line reach below the reference.
 pub(crate) fn length(points: &[[f64; 1]], [reference]: [f64; 1]) -> f64 {

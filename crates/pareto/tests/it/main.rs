@@ -5,8 +5,6 @@ mod attainment;
 mod bend;
 mod capacity;
 mod choosing;
-mod contribution;
-mod curve;
 mod distance;
 mod edge;
 mod epsilon;

@@ -1,7 +1,9 @@
 //! Operating points: the rules by hand, and what must hold for any candidates.
 
 use fizeau_pareto::Relation::{AtLeast, AtMost};
-use fizeau_pareto::{Candidate, Choice, Constraint, Relation, operating_point};
+use fizeau_pareto::{
+    Axis, AxisLimit, Candidate, Choice, Constraint, Points, Relation, operating_point,
+};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -183,4 +185,27 @@ proptest! {
             prop_assert_eq!(operating_point(&more), before);
         }
     }
+
+    /// Of a table it is that of the candidates that its points are.
+    #[test]
+    fn a_table_chooses_as_its_candidates_do(
+        rows in prop::collection::vec([0.5_f64..9.0, 0.5_f64..9.0, 0.0_f64..1.0], 0..9), most in 0.5_f64..9.0, least in 0.0_f64..1.0,
+    ) {
+        let axes = vec![Axis::minimize("usd"), Axis::minimize("ms"), Axis::maximize("good")];
+        let mut points = Points::new(axes).unwrap();
+        rows.iter().for_each(|row| points.push(row).unwrap());
+        let limits = [AxisLimit::at_most("ms", most), AxisLimit::at_least("good", least)];
+        let of = |[usd, ms, good]: &[f64; 3]| candidate(-usd, &[at_most(*ms, most), at_least(*good, least)]);
+        let candidates: Vec<Candidate> = rows.iter().map(of).collect();
+        prop_assert_eq!(points.operating_point("usd", &limits).unwrap(), operating_point(&candidates));
+    }
+}
+
+#[test]
+fn an_axis_that_is_not_there_is_named() {
+    let points = Points::new(vec![Axis::maximize("rps"), Axis::minimize("ms")]).unwrap();
+    let text = |best, limit| points.operating_point(best, &[limit]).unwrap_err().to_string();
+    let wanted = "there is no axis `tps`; there are rps, ms";
+    assert_eq!(text("tps", AxisLimit::at_most("ms", 1.0)), wanted);
+    assert_eq!(text("rps", AxisLimit::at_most("tps", 1.0)), wanted);
 }

@@ -1,6 +1,6 @@
 //! Which levels no other beats.
 
-use fizeau_pareto::{Direction, Knee, KneeRule, dominated_by, frontier, knee};
+use fizeau_pareto::{Direction, Knee, StepRule, dominated_by, frontier, knee};
 
 use crate::{LevelReport, Tail};
 
@@ -55,7 +55,7 @@ pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
         false => [f64::NAN; 2],
     };
     let points: Vec<[f64; 2]> = levels.iter().map(of_kind).collect();
-    knee(&points, KneeRule::default())
+    knee(&points, StepRule::KNEE)
 }
 
 /// Those of the levels `among` that no other of them beats.

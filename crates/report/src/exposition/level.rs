@@ -238,7 +238,7 @@ fn light(level: &Level<'_>) -> Vec<Labelled> {
     let Some(light) = level.report.speed_of_light.light() else { return Vec::new() };
     let shares = [
         ("ttft", light.shares.ttft),
-        ("tpot", light.shares.tpot),
+        ("tpot", light.shares.tpot_alone),
         ("e2el", light.shares.e2el),
         ("requests_per_s", light.shares.requests_per_s),
         ("output_tokens_per_s", light.shares.output_tokens_per_s),

@@ -1,8 +1,7 @@
 //! What a calibration predicts, as a table.
 
-use fizeau_core::{PerSec, Seconds};
+use fizeau_core::{Estimate, PerSec, Seconds};
 use fizeau_record::Calibrated;
-use fizeau_roofline::Interval;
 
 use super::grid::Grid;
 use super::quantity::row;
@@ -15,8 +14,8 @@ impl Shown<'_, Calibrated<'_>> {
         let head = format!("calibrated on {}", self.scope);
         let mut grid = Grid::new(&[&head, "likely", "1 in 20 below", "1 in 20 above"]);
         let mut add = |name: &str, of: [f64; 3]| grid.row(row(name, of.into_iter()));
-        let ms = |of: &Interval<Seconds>| [of.value, of.low, of.high].map(|time| time.get() * 1e3);
-        let rate = |of: &Interval<PerSec>| [of.value, of.low, of.high].map(PerSec::get);
+        let ms = |of: &Estimate<Seconds>| spread(of).map(|time| time.get() * 1e3);
+        let rate = |of: &Estimate<PerSec>| spread(of).map(PerSec::get);
         add("TTFT with all under way, ms", ms(&of.ttft));
         add("TPOT, ms", ms(&of.tpot));
         add("E2EL, ms", ms(&of.e2el));
@@ -29,4 +28,8 @@ impl Shown<'_, Calibrated<'_>> {
     pub(super) fn refusal(&self) -> Option<String> {
         self.prediction.err().map(ToString::to_string)
     }
+}
+/// The figure, and the ends of its interval.
+fn spread<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
+    [of.value(), of.low(), of.high()]
 }

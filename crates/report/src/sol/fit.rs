@@ -106,7 +106,7 @@ impl FitView<'_> {
                 "share" => ("%", 1e2),
                 unit => (unit, 1.0),
             };
-            let (low, high) = estimate.interval();
+            let [low, high] = estimate.interval().ends();
             let figures = [estimate.value, low, high].map(|value| number(value * scale));
             grid.row([constant.title().to_owned(), unit.to_owned()].into_iter().chain(figures));
         }

@@ -68,7 +68,7 @@ fn the_bound_stands_beside_its_share_in_milliseconds() {
 fn what_was_not_measured_has_no_share_and_a_reason() {
     let mut level = sample::level(1);
     if let SpeedOfLight::Known(light) = &mut level.speed_of_light {
-        light.shares.tpot = None;
+        light.shares.tpot_alone = None;
         light.expected = Err("it does not fit".to_owned());
     }
     let speed = &parsed(&level)["speed_of_light"];

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use fizeau_core::Interval;
+
 /// A constant of a device and an engine, of none of a model.
 ///
-/// The first ten make a step's time ([`Constant::STEP`]), the last three a first token's ([`Constant::FIRST_TOKEN`]).
+/// The first ten make a step's time, the last three a first token's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Constant {
@@ -190,7 +192,7 @@ pub struct UnknownConstant {
 /// A fitted constant: its value, and how sure it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Estimate {
+pub struct FittedConstant {
     /// Which constant.
     pub constant: Constant,
     /// Its value, in [`Constant::unit`].
@@ -199,12 +201,12 @@ pub struct Estimate {
     pub deviation: f64,
 }
 
-impl Estimate {
+impl FittedConstant {
     /// The interval that holds the constant with 95 % confidence if residuals are as they seem, within its range.
     #[must_use]
-    pub fn interval(&self) -> (f64, f64) {
+    pub fn interval(&self) -> Interval<f64> {
         let (low, high) = self.constant.range();
         let factor = (1.96 * self.deviation).exp();
-        ((self.value / factor).max(low), (self.value * factor).min(high))
+        Interval::p95((self.value / factor).max(low), (self.value * factor).min(high))
     }
 }

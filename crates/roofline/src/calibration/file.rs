@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{Constant, Estimate};
+use super::constants::{Constant, FittedConstant};
 use super::fit::{Constants, Groups, Scope};
 use super::regime::{QUANTITIES, Range, Ranges};
 use super::sample::ModelMark;
@@ -299,7 +299,7 @@ impl GroupEntry {
             Scope::Engine { device, engine } => (Some(device.clone()), Some(engine.clone())),
         };
         let constants = group.estimates.iter().map(|estimate| {
-            let (low, high) = estimate.interval();
+            let [low, high] = estimate.interval().ends();
             let unit = estimate.constant.unit().to_owned();
             let (value, deviation) = (estimate.value, estimate.deviation);
             let entry = ConstantEntry { value, unit, low, high, deviation };
@@ -332,7 +332,7 @@ impl ConstantEntry {
         &self,
         constant: Constant,
         scope: &Scope,
-    ) -> Result<Estimate, CalibrationFileError> {
+    ) -> Result<FittedConstant, CalibrationFileError> {
         let (low, high) = constant.range();
         // A last digit lost in the text is no reason to refuse.
         let is_within = self.value >= low * 0.999 && self.value <= high * 1.001;
@@ -345,7 +345,7 @@ impl ConstantEntry {
             });
         }
         is_unsure(&scope.to_string(), "deviation", self.deviation)?;
-        Ok(Estimate { constant, value: self.value, deviation: self.deviation })
+        Ok(FittedConstant { constant, value: self.value, deviation: self.deviation })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::constants::{Constant, Estimate};
+use super::constants::{Constant, FittedConstant};
 use super::rows::{FirstToken, OF_PASS, OfPass};
 use super::sample::Sample;
 use super::solve::{Predicted, Problem, Solution};
@@ -44,13 +44,13 @@ pub struct Constants {
     /// Levels that they were fitted on.
     pub levels: u64,
     /// Every constant, in the order of [`Constant::all`].
-    pub estimates: Vec<Estimate>,
+    pub estimates: Vec<FittedConstant>,
 }
 
 impl Constants {
     /// One of its constants.
     #[must_use]
-    pub fn get(&self, constant: Constant) -> Option<&Estimate> {
+    pub fn get(&self, constant: Constant) -> Option<&FittedConstant> {
         self.estimates.iter().find(|estimate| estimate.constant == constant)
     }
 
@@ -184,7 +184,7 @@ impl<R> Rows<R> {
         &self,
         constants: [Constant; N],
         parent: Option<&Constants>,
-    ) -> Vec<Estimate>
+    ) -> Vec<FittedConstant>
     where
         R: Predicted<N>,
     {
@@ -203,6 +203,7 @@ impl<R> Rows<R> {
         };
         let Solution { values, deviations } = problem.solve();
         let each = constants.into_iter().zip(values).zip(deviations);
-        each.map(|((constant, value), deviation)| Estimate { constant, value, deviation }).collect()
+        each.map(|((constant, value), deviation)| FittedConstant { constant, value, deviation })
+            .collect()
     }
 }

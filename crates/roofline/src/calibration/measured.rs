@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
+use csv::{ReaderBuilder, StringRecord, Trim};
 use fizeau_core::{Seconds, Tokens};
 
 use crate::{
@@ -143,21 +144,19 @@ impl MeasuredTable {
     /// # Errors
     /// If a column is missing. What is wrong with single rows is in [`MeasuredTable::errors`].
     pub fn read(text: &str) -> Result<Self, MeasuredError> {
-        let mut lines = text.lines().zip(1_u64..);
-        let header = lines.next().map_or("", |(header, _)| header);
-        let columns = fields(header.trim_start_matches('\u{feff}'));
+        let mut rows = rows(text);
+        let header = rows.next().map(|(_, header)| header).unwrap_or_default();
+        let columns: Vec<&str> = header.iter().collect();
         for name in ["model", "hardware", "isl", "osl", "concurrency", "tpot_ms"] {
-            if !columns.iter().any(|column| column == name) {
+            if !columns.contains(&name) {
                 return Err(MeasuredError::Column { name });
             }
         }
-        let is_unknown = |column: &&String| !COLUMNS.contains(&column.as_str());
-        let mut table = Self {
-            unknown: columns.iter().filter(is_unknown).cloned().collect(),
-            ..Self::default()
-        };
-        for (text, line) in lines.filter(|(text, _)| !text.trim().is_empty()) {
-            match Row::new(&columns, fields(text), line).and_then(|row| row.level()) {
+        let unknown = columns.iter().filter(|column| !COLUMNS.contains(column));
+        let unknown = unknown.map(|column| (*column).to_owned()).collect();
+        let mut table = Self { unknown, ..Self::default() };
+        for (line, fields) in rows {
+            match Row::new(&columns, fields, line).and_then(|row| row.level()) {
                 Ok(level) => table.levels.push(level),
                 Err(error) => table.errors.push(error),
             }
@@ -205,37 +204,36 @@ impl MeasuredLevel {
     }
 }
 
-/// The fields of a line. Quoted ones may have commas, and two quotes for one.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut is_quoted = false;
-    let mut characters = line.trim_end_matches('\r').chars().peekable();
-    while let Some(character) = characters.next() {
-        let doubled = character == '"' && is_quoted && characters.peek() == Some(&'"');
-        if doubled {
-            characters.next();
-        }
-        match character {
-            '"' if !doubled => is_quoted = !is_quoted,
-            ',' if !is_quoted => fields.push(String::new()),
-            character => {
-                if let Some(field) = fields.last_mut() {
-                    field.push(character);
-                }
-            }
-        }
-    }
-    fields.iter().map(|field| field.trim().to_owned()).collect()
+/// The rows of a table, the header among them, each with its line from 1.
+fn rows(text: &str) -> impl Iterator<Item = (u64, StringRecord)> {
+    let table = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
+    // Text in memory can be read to its end, whatever the number of fields.
+    let rows = table.into_records().filter_map(Result::ok);
+    rows.filter(|row| row.len() > 1 || !row.as_slice().is_empty()).map(|row| {
+        let line = row.position().map_or(1, |place| place.line() + skipped(text, place.byte()));
+        (line, row)
+    })
+}
+
+/// How many empty lines lie between the end of a row, at `byte`, and the next row.
+fn skipped(text: &str, byte: u64) -> u64 {
+    let rest = text.as_bytes().get(byte as usize..).unwrap_or_default();
+    let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    ends.filter(|byte| **byte == b'\n').count() as u64
 }
 
 struct Row<'a> {
-    columns: &'a [String],
-    fields: Vec<String>,
+    columns: &'a [&'a str],
+    fields: StringRecord,
     line: u64,
 }
 
 impl<'a> Row<'a> {
-    fn new(columns: &'a [String], fields: Vec<String>, line: u64) -> Result<Self, MeasuredError> {
+    fn new(columns: &'a [&'a str], fields: StringRecord, line: u64) -> Result<Self, MeasuredError> {
         if fields.len() != columns.len() {
             let (fields, columns) = (fields.len(), columns.len());
             return Err(MeasuredError::Fields { line, fields, columns });
@@ -268,8 +266,8 @@ impl<'a> Row<'a> {
 
     /// The field, unless it is empty or there is no such column.
     fn get(&self, name: &str) -> Option<&str> {
-        let mut named = self.columns.iter().zip(&self.fields).filter(|(column, _)| *column == name);
-        named.next().map(|(_, field)| field.as_str()).filter(|field| !field.is_empty())
+        let place = self.columns.iter().position(|column| *column == name)?;
+        self.fields.get(place).filter(|field| !field.is_empty())
     }
 
     fn needed(&self, name: &'static str) -> Result<&str, MeasuredError> {

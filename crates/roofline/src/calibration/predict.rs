@@ -1,6 +1,6 @@
 //! What a calibration predicts.
 
-use fizeau_core::{PerSec, Seconds};
+use fizeau_core::{Confidence, Estimate, Interval, PerSec, Seconds};
 
 use crate::{Load, System};
 
@@ -14,32 +14,21 @@ use super::sample::{ModelMark, formats};
 use super::solve::Predicted;
 use super::terms::{Shares, StepValues};
 
-/// A predicted figure and the interval that holds nine in ten measured ones, if the question is like what was fitted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Interval<T> {
-    /// The figure that is likeliest.
-    pub value: T,
-    /// One in twenty is lower.
-    pub low: T,
-    /// One in twenty is higher.
-    pub high: T,
-}
-
-/// The figures of a load as a calibrated engine is predicted to reach them.
+/// The figures of a load as a calibrated engine is predicted to reach them: each the likeliest, with the interval that holds nine
+/// in ten measured ones if the question is like what was fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Prediction {
     /// Mean time to first token with all of the load's requests under way.
-    pub ttft: Interval<Seconds>,
+    pub ttft: Estimate<Seconds>,
     /// Mean time per output token.
-    pub tpot: Interval<Seconds>,
+    pub tpot: Estimate<Seconds>,
     /// From sending to the last token: `ttft + (O - 1) tpot`.
-    pub e2el: Interval<Seconds>,
+    pub e2el: Estimate<Seconds>,
     /// Generated tokens per second, of all replicas.
-    pub output_tokens_per_s: Interval<PerSec>,
+    pub output_tokens_per_s: Estimate<PerSec>,
     /// Completed requests per second, of all replicas.
-    pub requests_per_s: Interval<PerSec>,
+    pub requests_per_s: Estimate<PerSec>,
     /// By which factor the question is outside of what was fitted, 1 where it is inside.
     pub beyond: f64,
 }
@@ -149,21 +138,18 @@ impl Predictor {
         let around = |value: f64, spread: f64, least: Seconds| {
             let factor = widened(spread).exp();
             let value = value.max(least.get());
-            Interval {
-                value: Seconds::new(value),
-                low: Seconds::new((value / factor).max(least.get())),
-                high: Seconds::new(value * factor),
-            }
+            let low = Seconds::new((value / factor).max(least.get()));
+            nine_in_ten(Seconds::new(value), low, Seconds::new(value * factor))
         };
         let first = FirstToken::new(&account, &self.step).predict(&self.first).0;
         let ttft = around(first, self.spread.1, bound.ttft);
         let tpot = around(tpot, self.spread.0, bound.tpot);
         let steps = load.output_tokens.get().saturating_sub(1) as f64;
-        let e2el = Interval {
-            value: ttft.value + tpot.value * steps,
-            low: ttft.low + tpot.low * steps,
-            high: ttft.high + tpot.high * steps,
-        };
+        let e2el = nine_in_ten(
+            ttft.value() + tpot.value() * steps,
+            ttft.low() + tpot.low() * steps,
+            ttft.high() + tpot.high() * steps,
+        );
         // Little's law: in a closed loop as many requests are under way as are offered. Both low ends at once are faster
         // than any request is, and a rate has a bound of its own.
         let rate = |each: f64, most: PerSec| {
@@ -171,7 +157,7 @@ impl Predictor {
                 let rate = load.concurrency.get() as f64 * each / time.get();
                 PerSec::new(rate.min(most.get()))
             };
-            Interval { value: of(e2el.value), low: of(e2el.high), high: of(e2el.low) }
+            nine_in_ten(of(e2el.value()), of(e2el.high()), of(e2el.low()))
         };
         Ok(Prediction {
             ttft,
@@ -182,4 +168,9 @@ impl Predictor {
             beyond: distance.exp(),
         })
     }
+}
+
+/// One in twenty is lower than `low`, and one in twenty higher than `high`.
+fn nine_in_ten<T: Copy + PartialOrd>(value: T, low: T, high: T) -> Estimate<T> {
+    Estimate::widened(value, Some(Interval { low, high, confidence: Confidence::P90 }))
 }

@@ -5,7 +5,6 @@ use fizeau_core::{Seconds, Tokens};
 use super::{Goal, Need};
 use crate::curve::{CurveEnd, largest_whole};
 use crate::reckoning::Reckoning;
-use crate::span::Span;
 use crate::system::System;
 use crate::{Figures, Load, Pass};
 
@@ -95,7 +94,7 @@ impl System {
             (None, Some(_)) => CurveEnd::MaxContext,
             _ => CurveEnd::Asked,
         };
-        let (tpot, ttft) = self.times_at(by, batch, context as f64);
+        let (tpot, ttft) = self.times_at(by, batch, context);
         Some(LargestContext { context: Tokens::new(context), tpot, ttft, limited_by, end })
     }
 
@@ -107,10 +106,10 @@ impl System {
         (target, first): (Option<Seconds>, Option<Seconds>),
         context: u64,
     ) -> Option<Need> {
-        if self.fitting_at(Tokens::new(context)) < batch {
+        if self.max_batch_at(Tokens::new(context)) < batch {
             return Some(Need::Context);
         }
-        let (tpot, ttft) = self.times_at(by, batch, context as f64);
+        let (tpot, ttft) = self.times_at(by, batch, context);
         if target.is_some_and(|target| tpot > target) {
             return Some(Need::Tpot);
         }
@@ -118,9 +117,8 @@ impl System {
     }
 
     /// A decode step of `batch` sequences of `context` tokens, and reading in a prompt of that length.
-    fn times_at(&self, by: Reckoning, batch: f64, context: f64) -> (Seconds, Seconds) {
-        let step = Pass::decode(self.micro_batch(batch), Span::at(context));
-        let prompt = Pass::prefill(context, 0.0);
-        (self.pass_time(by, &step).total, self.prompt_latency(by, &prompt))
+    fn times_at(&self, by: Reckoning, batch: f64, context: u64) -> (Seconds, Seconds) {
+        let step = self.decode_step(by, batch, Tokens::new(context)).total;
+        (step, self.prompt_latency(by, &Pass::prefill(context as f64, 0.0)))
     }
 }

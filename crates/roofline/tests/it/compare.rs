@@ -29,7 +29,7 @@ fn measured(slower: f64) -> Measured {
 fn half_the_speed_of_light_is_half_in_every_figure() {
     let reached = measured(2.0).percent_of(&bound());
     let (times, rates) = (
-        [reached.ttft, reached.tpot, reached.e2el],
+        [reached.ttft, reached.tpot_alone, reached.e2el],
         [reached.output_tokens_per_s, reached.requests_per_s],
     );
     for share in times.into_iter().chain(rates) {
@@ -72,7 +72,7 @@ fn a_figure_beyond_the_bound_is_impossible() {
 fn an_engine_that_lets_requests_wait_does_not_outrun_light() {
     let queued = Measured { tpot: Some(bound().single_tpot), ..Measured::default() };
     assert!(bound().tpot > bound().single_tpot);
-    assert_eq!(queued.percent_of(&bound()).tpot.unwrap().get(), 1.0);
+    assert_eq!(queued.percent_of(&bound()).tpot_alone.unwrap().get(), 1.0);
 }
 
 #[test]
@@ -94,7 +94,7 @@ proptest! {
             requests_per_s: Some(PerSec::new(rate)),
         };
         let reached = measured.percent_of(&bound());
-        let all = [reached.ttft, reached.tpot, reached.output_tokens_per_s, reached.requests_per_s];
+        let all = [reached.ttft, reached.tpot_alone, reached.output_tokens_per_s, reached.requests_per_s];
         for share in all.into_iter().flatten() {
             prop_assert!(share.get().is_finite() && share.get() >= 0.0);
         }

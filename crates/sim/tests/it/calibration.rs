@@ -150,12 +150,12 @@ fn a_calibrated_engine_does_as_predicted() {
             let step = CalibratedStep::new(system.clone(), published(), engine);
             let prediction = predictor.predict(&load(lengths, concurrency)).unwrap();
             // As far apart as keeps the batch full.
-            let whole = Nanos::from_secs_f64(prediction.e2el.value.get()).unwrap();
+            let whole = Nanos::from_secs_f64(prediction.e2el.value().get()).unwrap();
             let times = closed_loop(step, lengths, concurrency, whole / concurrency);
             // Those of the middle round are under way with all others.
             let steady = &times[concurrency as usize..2 * concurrency as usize];
             let found = steady.iter().map(|times| times.tpot).sum::<f64>() / steady.len() as f64;
-            let error = found / prediction.tpot.value.get() - 1.0;
+            let error = found / prediction.tpot.value().get() - 1.0;
             println!(
                 "{name} {deployment} {lengths:?} at {concurrency}: off by {:.2} %",
                 error * 100.0

@@ -1,7 +1,7 @@
 //! What a calibration predicts, beside the bound and the expectation.
 
-use fizeau_core::{PerSec, Seconds};
-use fizeau_roofline::{Interval, OutsideRegime, Prediction, Scope};
+use fizeau_core::{Estimate, PerSec, Seconds};
+use fizeau_roofline::{OutsideRegime, Prediction, Scope};
 use serde::Serialize;
 
 use super::number::JsonNumber as Number;
@@ -75,13 +75,18 @@ impl Calibrated<'_> {
 }
 
 impl PredictedRange {
-    fn ms(of: &Interval<Seconds>) -> Self {
-        let Interval { value, low, high, .. } = *of;
-        Self { value: Number::ms(value), low: Number::ms(low), high: Number::ms(high) }
-    }
-
-    fn rate(of: &Interval<PerSec>) -> Self {
-        let [value, low, high] = [of.value, of.low, of.high].map(|rate| Number(rate.get()));
+    fn ms(of: &Estimate<Seconds>) -> Self {
+        let [value, low, high] = spread(of).map(Number::ms);
         Self { value, low, high }
     }
+
+    fn rate(of: &Estimate<PerSec>) -> Self {
+        let [value, low, high] = spread(of).map(|rate| Number(rate.get()));
+        Self { value, low, high }
+    }
+}
+
+/// The figure, and the ends of its interval.
+fn spread<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
+    [of.value(), of.low(), of.high()]
 }

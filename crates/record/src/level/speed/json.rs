@@ -161,7 +161,7 @@ impl Serialize for SharesJson<'_> {
         let shares = self.0;
         let each = [
             ("ttft", shares.ttft),
-            ("tpot", shares.tpot),
+            ("tpot", shares.tpot_alone),
             ("e2el", shares.e2el),
             ("requests_per_s", shares.requests_per_s),
             ("output_tokens_per_s", shares.output_tokens_per_s),

@@ -17,7 +17,8 @@ fn a_file_holds_all_of_a_calibration() {
     for group in calibration.groups() {
         assert_eq!(group.estimates.len(), Constant::all().count());
         for estimate in &group.estimates {
-            let ((low, high), (least, most)) = (estimate.interval(), estimate.constant.range());
+            let [low, high] = estimate.interval().ends();
+            let (least, most) = estimate.constant.range();
             assert!(least <= low && low <= estimate.value * 1.001, "{estimate:?}");
             assert!(estimate.value <= high * 1.001 && high <= most, "{estimate:?}");
         }

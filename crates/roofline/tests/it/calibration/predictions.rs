@@ -41,15 +41,15 @@ proptest! {
             (predicted.tpot, bound.tpot),
             (predicted.e2el, bound.e2el),
         ] {
-            prop_assert!(least <= time.low && time.low <= time.value && time.value <= time.high);
-            prop_assert!(time.high.get().is_finite());
+            prop_assert!(least <= time.low() && time.low() <= time.value() && time.value() <= time.high());
+            prop_assert!(time.high().get().is_finite());
         }
         for (rate, most) in [
             (predicted.requests_per_s, bound.requests_per_s),
             (predicted.output_tokens_per_s, bound.output_tokens_per_s),
         ] {
-            prop_assert!(rate.high <= most, "{rate:?} {most:?}");
-            prop_assert!(0.0 < rate.low.get() && rate.low <= rate.value && rate.value <= rate.high);
+            prop_assert!(rate.high() <= most, "{rate:?} {most:?}");
+            prop_assert!(0.0 < rate.low().get() && rate.low() <= rate.value() && rate.value() <= rate.high());
         }
         prop_assert!(predicted.beyond >= 1.0 && predicted.beyond <= 4.0 + 1e-9);
     }
@@ -68,7 +68,7 @@ fn a_model_measured_on_another_device_is_less_sure() {
         .collect();
     let width = |calibration: &Calibration| {
         let predicted = calibration.predictor(system, None).predict(&level.load).unwrap();
-        predicted.tpot.high / predicted.tpot.value
+        predicted.tpot.high() / predicted.tpot.value()
     };
     let without = Calibration::fit(&elsewhere).unwrap().calibration;
     let left_out = without.summary().model_left_out.unwrap().nine_tenths;

@@ -75,8 +75,8 @@ fn constants_are_found_again() {
                     NonZeroU64::new(concurrency).unwrap(),
                 );
                 let predicted = truth.predictor(&system, None).predict(&load).unwrap();
-                let sample = Sample::new(&system, &load, name, predicted.tpot.value).unwrap();
-                samples.push(sample.with_ttft(predicted.ttft.value).unwrap());
+                let sample = Sample::new(&system, &load, name, predicted.tpot.value()).unwrap();
+                samples.push(sample.with_ttft(predicted.ttft.value()).unwrap());
             }
         }
     }

@@ -67,7 +67,7 @@ fn constants_of_a_device_serve_all_engines() {
     let Published { levels, fit, .. } = &*PUBLISHED;
     let errors = levels.iter().map(|(level, system)| {
         let predicted = fit.calibration.predictor(system, None).predict(&level.load).unwrap();
-        predicted.tpot.value.get() / level.tpot.get() - 1.0
+        predicted.tpot.value().get() / level.tpot.get() - 1.0
     });
     let errors = Errors::of(errors).unwrap();
     assert!(errors.mean < 0.14 && errors.median < 0.09, "{errors:?}");
@@ -81,10 +81,11 @@ fn an_interval_holds_nine_in_ten() {
         let predictor = fit.calibration.predictor(system, level.engine.as_deref());
         let predicted = predictor.predict(&level.load).unwrap();
         let bound = system.bound_figures(&level.load);
-        assert!(predicted.tpot.low >= bound.tpot && predicted.ttft.low >= bound.ttft);
-        assert!(predicted.tpot.low <= predicted.tpot.value);
-        assert!(predicted.tpot.value <= predicted.tpot.high);
-        held += u32::from(predicted.tpot.low <= level.tpot && level.tpot <= predicted.tpot.high);
+        assert!(predicted.tpot.low() >= bound.tpot && predicted.ttft.low() >= bound.ttft);
+        assert!(predicted.tpot.low() <= predicted.tpot.value());
+        assert!(predicted.tpot.value() <= predicted.tpot.high());
+        held +=
+            u32::from(predicted.tpot.low() <= level.tpot && level.tpot <= predicted.tpot.high());
     }
     let share = f64::from(held) / levels.len() as f64;
     assert!((0.85..0.97).contains(&share), "{share}");

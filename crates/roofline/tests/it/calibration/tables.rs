@@ -51,6 +51,18 @@ fn a_bad_row_is_named_with_its_field() {
 }
 
 #[test]
+fn lines_are_those_of_the_file() {
+    let rows = "\n \r\n\r\n m , d ,,,,,,,,10,20,1,,5\n\n\nm,d,,,,,,,,10,20,none,,5\n";
+    let table = MeasuredTable::read(&format!("\u{feff}{HEADER}\n{rows}")).unwrap();
+    let [level] = table.levels.as_slice() else { panic!("{table:?}") };
+    assert_eq!((level.model.as_str(), level.line), ("m", 5));
+    assert_eq!(
+        table.errors[0].to_string(),
+        "line 8: concurrency is `none`; it must be a whole number above 0"
+    );
+}
+
+#[test]
 fn a_table_without_a_column_is_refused() {
     let error = MeasuredTable::read("model,hardware,isl,osl,tpot_ms\n").unwrap_err();
     assert_eq!(error, MeasuredError::Column { name: "concurrency" });
