@@ -1,6 +1,7 @@
 //! Which endpoint is called, how, and whether it answers.
 
 mod connections;
+mod discovery;
 mod preflight;
 
 use std::fmt;
@@ -10,9 +11,9 @@ use fizeau_record::{Connections, Endpoint};
 use fizeau_transport::{Backend, ExtraBody, KeepText, MonotonicClock, Secret, Target, Timeouts};
 
 pub use connections::{ConnectionSpec, TrustSpec};
+pub use discovery::DetectedEndpoint;
 pub use preflight::{PreflightStep, check_context, preflight};
 
-use crate::discovery::DetectedEndpoint;
 use crate::input::{Blame, ExperimentError, Field, InputError};
 use crate::own_thread::on_own_thread;
 use crate::workload::PreparedWorkload;

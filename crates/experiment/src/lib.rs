@@ -3,7 +3,6 @@
 mod ab;
 mod client;
 mod device;
-mod discovery;
 mod endpoint;
 mod evaluate;
 mod event;
@@ -29,10 +28,10 @@ pub use ab::{
 };
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
-pub use discovery::DetectedEndpoint;
+
 pub use endpoint::{
-    ConnectionSpec, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint, TrustSpec,
-    check_context, preflight, split_url,
+    ConnectionSpec, DetectedEndpoint, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint,
+    TrustSpec, check_context, preflight, split_url,
 };
 pub use evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 pub use event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher};

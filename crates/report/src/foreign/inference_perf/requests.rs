@@ -133,7 +133,7 @@ impl<'a> Requests<'a> {
 
     /// What the first request names.
     pub(super) fn model(&self) -> Option<String> {
-        let body: Value = serde_json::from_str(&self.all.first()?.record.text("request")?).ok()?;
+        let body: Value = serde_json::from_str(self.all.first()?.record.text("request")?).ok()?;
         body.get("model")?.as_str().map(str::to_owned)
     }
 

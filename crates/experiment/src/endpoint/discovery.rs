@@ -6,7 +6,7 @@ use fizeau_transport::{
 };
 use serde::Serialize;
 
-use crate::endpoint::EndpointSpec;
+use super::EndpointSpec;
 use crate::hint::Hint;
 use crate::input::{EndpointError, ExperimentError, Field, InputError};
 use crate::own_thread::on_own_thread;
