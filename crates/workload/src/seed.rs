@@ -1,5 +1,7 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
+use std::time::SystemTime;
+
 use fizeau_core::LevelLoad;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -30,7 +32,8 @@ impl Seed {
         Self(self.stream(Purpose::Child, n).next_u64())
     }
 
-    /// The seed of a level of `load` in a sweep seeded with this one, so that no two of its levels have prompts in common.
+    /// The seed of the level of `load` that is measured for the `visit`-th time, from 0, so that no two levels of a sweep have
+    /// prompts in common.
     #[must_use]
     pub fn of_level(self, load: LevelLoad, visit: u32) -> Self {
         let own = match load {
@@ -70,6 +73,21 @@ pub struct Salt(pub u64);
 impl Salt {
     /// No salt: the same seed gives the same prompts.
     pub const NONE: Self = Self(0);
+
+    /// A salt for a run that begins at `now`: one that no run of another instant has, but for one chance in four thousand
+    /// million. It is short enough to be typed.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use fizeau_workload::Salt;
+    /// assert_ne!(Salt::from_time(SystemTime::now()), Salt::NONE);
+    /// ```
+    #[must_use]
+    pub fn from_time(now: SystemTime) -> Self {
+        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        // What is cut off is all alike for a long time to come.
+        Self((scramble(since.as_nanos() as u64) >> 32).max(1))
+    }
 }
 
 /// What a stream is for. The numbers are part of what a seed means: never change or reuse one.

@@ -1,7 +1,7 @@
 //! `fizeau search`, and `fizeau simulate --search`.
 
 use clap::{Args, ValueEnum};
-use fizeau::experiment::Over;
+use fizeau::core::LoadKind;
 
 use super::{SweepArgs, goal};
 
@@ -78,7 +78,7 @@ pub(crate) enum OverArg {
     Concurrency,
 }
 
-impl From<OverArg> for Over {
+impl From<OverArg> for LoadKind {
     fn from(over: OverArg) -> Self {
         match over {
             OverArg::Rate => Self::Rate,

@@ -1,8 +1,8 @@
 //! A level, computed again.
 
-use fizeau::core::Stamp;
+use fizeau::core::{Stamp, WarmUp};
 use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
-use fizeau::harness::{Driven, Ended, LevelRun, Warmup};
+use fizeau::harness::{Driven, Ended, LevelRun};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
@@ -117,7 +117,7 @@ fn report(
         held_back: before.held_back,
         abandoned: before.abandoned,
     };
-    let warmup = Warmup::default();
+    let warmup = WarmUp::default();
     let run = LevelRun { summary, client, driven, warmup, precision: Vec::new() };
     let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);
     let context = EvaluationContext {
