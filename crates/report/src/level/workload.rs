@@ -47,7 +47,7 @@ impl LevelReport {
     }
 
     fn cache_line(&self) -> Option<String> {
-        let measured = self.summary.tokens.cached_share();
+        let measured = self.summary.tokens.cached_share;
         let asked = match self.asked.cache {
             CacheExpectation::None if measured.is_none() => return None,
             CacheExpectation::None => "none".to_owned(),
