@@ -4,9 +4,10 @@ use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use criterion::{BatchSize, Criterion, Throughput};
+use fizeau::core::LevelLoad;
 use fizeau::core::Tokens;
 use fizeau::experiment::{Sweep, SweepSpec};
-use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::pareto::{Direction, frontier};
 use fizeau::roofline::{Bound, Deployment, Device, KnownModel, Load, System};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};

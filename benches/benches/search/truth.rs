@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU32;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
+use fizeau::experiment::LevelAsk;
 use fizeau::experiment::Over;
-use fizeau::harness::{LevelAsk, LevelLoad};
 
 use crate::cases::{CASES, Case, LONG};
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use fizeau::core::Tape;
-use fizeau::harness::StoredTapes;
 use fizeau::metrics::{GoodputGoals, LevelTally};
+use fizeau::record::StoredTapes;
 use fizeau_benches::{Since, Spent};
 
 /// How many requests there are lines of at a time.

@@ -6,9 +6,10 @@ mod prepare;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::experiment::{Ab, AbPrompts, AbTurn, Rounds, turn_name};
-use fizeau::harness::{Cancel, Crew, LevelPlan, Pacer, connections_ahead};
+use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Side, Verdict};
-use fizeau::report::{AbParty, AbReport, AbRound, LevelReport};
+use fizeau::record::LevelPlan;
+use fizeau::report::{AbParty, AbReport, AbRound, LevelReport, Shown};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::AbArgs;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(report.text())?;
+        say(Shown(&report).text())?;
         say(format!("run folder: {}", folder.path().display()))?;
     }
     written?;

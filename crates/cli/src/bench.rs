@@ -13,7 +13,8 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Place, Reader, Trial, load_point, nominal, text_after, warmups_of};
 pub(crate) use vllm::settled;
 
-use fizeau::harness::{Cancel, Pacer, RunFolder};
+use fizeau::harness::{Cancel, Pacer};
+use fizeau::record::RunFolder;
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
 use fizeau::workload::Pacing;
 

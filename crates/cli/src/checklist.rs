@@ -1,6 +1,6 @@
 //! The checklist at the end of a command.
 
-use fizeau::report::Checklist;
+use fizeau::report::{Checklist, Shown};
 
 use crate::args::TrustArgs;
 use crate::exit::{Exit, Fail};
@@ -11,7 +11,7 @@ const WIDTH: usize = 80;
 
 /// Prints the list below a level's blocks.
 pub(crate) fn show(checklist: &Checklist, trust: &TrustArgs) -> Result<(), Fail> {
-    say(checklist.text(trust.rows(), WIDTH))
+    say(Shown(checklist).text(trust.rows(), WIDTH))
 }
 
 /// How a command ends that would end with `exit`: rows that were required and did not pass are said, and miss what was asked.

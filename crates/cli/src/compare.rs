@@ -13,7 +13,9 @@ use fizeau::metrics::{
     Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, GoodputGoals, Pace,
     Pairing, Smallest,
 };
-use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::report::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, Shown,
+};
 
 use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
         write(path, &report.to_json().map_err(Fail::broken)?)?;
     }
     if let Some(path) = &args.junit {
-        write(path, &report.junit())?;
+        write(path, &Shown(&report).junit())?;
     }
     let fails = args.fail_on_worse || args.fail_on == FailOn::Regression;
     Ok(if fails && !report.passes() { Exit::Missed } else { Exit::Good })
@@ -63,9 +65,9 @@ fn show(args: &CompareArgs, report: &ComparisonReport) -> Result<(), Fail> {
     if args.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())
     } else if args.markdown {
-        say(report.markdown().trim_end())
+        say(Shown(report).markdown().trim_end())
     } else {
-        say(report.text())
+        say(Shown(report).text())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fizeau::harness::RunFolder;
+use fizeau::record::RunFolder;
 
 use crate::exit::{Fail, Named};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::{ImportedLevel, ImportedRun, Unseen};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Uns
     if run.record().text("imported.source.tool").is_none() {
         return Ok(None);
     }
-    Ok(level(stored.path())?.as_ref().map(Unseen::of))
+    Ok(level(stored.path())?.as_ref().map(ImportedLevel::unseen))
 }
 
 /// Opens a run for what takes its requests; one that was imported without says so.

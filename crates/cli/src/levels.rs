@@ -1,7 +1,8 @@
 //! From a measured level to its report.
 
-use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
+use fizeau::harness::{Ended, LevelRun, Notice, Observer};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
+use fizeau::record::RunFolder;
 use fizeau::report::{
     Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until, WarmUp,
 };

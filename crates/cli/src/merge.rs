@@ -9,11 +9,11 @@ mod together;
 use std::io::BufRead;
 
 use fizeau::core::TapeSink as _;
-use fizeau::harness::{Cut, MergedTapes, RunFolder, StoredTapes};
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
-use fizeau::report::{Asked, Detail, LevelReport, Selection, VllmResult, VllmTally};
+use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
+use fizeau::report::{Asked, Detail, LevelReport, Selection, Shown, VllmResult, VllmTally};
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let merged = merge(&shards, &axis, checked, out.folder());
     let (report, vllm) = merged.inspect_err(|_| give_back(&out))?;
     say(vllm.block())?;
-    say(report.block())?;
+    say(Shown(&report).block())?;
     report.checklist.iter().try_for_each(|list| checklist::show(list, &TrustArgs::default()))?;
     say(format!("{} runs merged: {}", shards.len(), out.folder().path().display()))?;
     Ok(match report.validity.verdict {

@@ -10,7 +10,9 @@ use std::num::NonZeroU64;
 
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
-use fizeau::report::{Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource};
+use fizeau::report::{
+    Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource, Shown,
+};
 
 use crate::args::PlanArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     if args.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(report.text().trim_end())?;
+        say(Shown(&report).text().trim_end())?;
     }
     Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
 }

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
-use fizeau::harness::{LevelLoad, LevelRole, RunRecord, StoredLevel, level_folder};
+use fizeau::record::{LevelRole, RunRecord, StoredLevel, level_folder};
 
 /// What a stored level was to be.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! What an hour of a device costs, for what tokens cost.
 
 use fizeau::core::UsdPerHour;
-use fizeau::harness::RunRecord;
+use fizeau::record::RunRecord;
 use fizeau::roofline::{Device, HourlyRate};
 
 use crate::exit::{Fail, Named};

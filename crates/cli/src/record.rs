@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fizeau::core::{Clock as _, Millis, Nanos, Stamp, UsdPerHour};
-use fizeau::harness::{self, LevelPlan};
+use fizeau::harness;
+use fizeau::record::LevelPlan;
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::MonotonicClock;

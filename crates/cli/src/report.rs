@@ -25,9 +25,9 @@ pub(crate) use stored::{Stored, finished};
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, SweepReport};
+use fizeau::record::{Cut, StoredLevel, StoredRun};
+use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, Shown, SweepReport};
 use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 
@@ -221,7 +221,7 @@ impl Asked {
 
     /// Writes the page of `report`, if one is asked for; where it is.
     fn write(&self, report: &SweepReport) -> Result<Option<PathBuf>, Fail> {
-        self.page.as_ref().map_or(Ok(None), |place| place.write(&report.page()))
+        self.page.as_ref().map_or(Ok(None), |place| place.write(&Shown(report).page()))
     }
 }
 
@@ -243,7 +243,7 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     if asked.markdown {
         let report = Stored::of(run, levels, asked)?.report();
         asked.write(&report)?;
-        say(report.markdown().trim_end())?;
+        say(Shown(&report).markdown().trim_end())?;
         return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
     }
     let checklist = match search {

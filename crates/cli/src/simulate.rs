@@ -2,8 +2,9 @@
 
 mod place;
 
-use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
+use fizeau::record::RunFolder;
 use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 

@@ -19,8 +19,9 @@ pub(crate) use series::{Answering, Series, SeriesArgs};
 use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{Cancel, Crew, Pacer, StoredRun, TextAfter};
-use fizeau::report::{Engine, SweepReport, Terminal};
+use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
+use fizeau::record::StoredRun;
+use fizeau::report::{Engine, Shown, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
@@ -246,7 +247,7 @@ pub(crate) fn show(
     let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
     let terminal =
         Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };
-    say(report.terminal(&terminal).trim_end())
+    say(Shown(report).terminal(&terminal).trim_end())
 }
 
 /// The width of what goes into a file or a pipe: all columns, and the same everywhere.

@@ -3,9 +3,10 @@
 mod cases;
 mod pieces;
 
-use fizeau::harness::{Cancel, RunFolder};
+use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::report::{NotRun, Setup, SweepReport, Variant, WhatIf};
+use fizeau::record::RunFolder;
+use fizeau::report::{NotRun, Setup, Shown, SweepReport, Variant, WhatIf};
 
 use crate::args::SimulateArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -44,11 +45,11 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let report = done?;
     let folder = out.folder();
     folder.write_json("whatif.json", &report).map_err(Fail::broken)?;
-    if let Some(chart) = report.chart() {
+    if let Some(chart) = Shown(&report).chart() {
         folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
     }
-    let page = folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
-    say(report.text().trim_end())?;
+    let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
+    say(Shown(&report).text().trim_end())?;
     say(format!("report: {}", page.display()))?;
     let exit = exit(&report, given != DEFAULT_SLO, &cancel);
     let mut is_missed = false;

@@ -7,10 +7,10 @@ use std::task::Poll;
 
 use fizeau_core::{Nanos, Timer};
 use fizeau_harness::{
-    Cancel, DriveError, FolderError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel,
-    RunFolder, TextAfter,
+    Cancel, DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel, TextAfter,
 };
 use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_record::{FolderError, RunFolder};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
 
 use crate::sweep::plan_of;

@@ -14,6 +14,6 @@ pub use search::{
     SearchStep, Trial,
 };
 pub use sweep::{
-    LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, load_between,
-    rates_up_to,
+    LevelAsk, LevelSize, LevelYield, Saturated, StopRule, Sweep, SweepError, SweepSpec, SweptLevel,
+    Tried, load_between, rates_up_to,
 };

@@ -5,8 +5,9 @@ mod spec;
 
 use std::num::NonZeroU32;
 
+use crate::{LevelAsk, LevelSize};
+use fizeau_core::LevelLoad;
 use fizeau_core::PerSec;
-use fizeau_harness::{LevelAsk, LevelLoad, LevelSize};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
@@ -22,8 +23,8 @@ pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 ///
 /// ```
 /// use fizeau_core::PerSec;
-/// use fizeau_experiment::{LoadSearch, LoadSearchSpec, Over, SearchStep};
-/// use fizeau_harness::LevelLoad;
+/// use crate::{LoadSearch, LoadSearchSpec, Over, SearchStep};
+/// use fizeau_core::LevelLoad;
 ///
 /// let goals = "p99 ttft<500ms".parse()?;
 /// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(Over::Rate, goals) };

@@ -1,22 +1,24 @@
 //! A sweep: the same workload at rising load.
 
 mod refine;
+mod size;
 mod stop;
 
 use std::sync::Arc;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
-use fizeau_harness::{
-    DriveError, FolderError, LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelRun,
-    LevelSize, Load, Measure, Notice, Observer, PlannedArrivals, PlannedLevel, RunFolder,
-    level_folder,
-};
+use fizeau_harness::{DriveError, LevelRun, Load, Measure, Notice, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
+use fizeau_record::{
+    FolderError, LevelDocument, LevelPlan, LevelRole, PlannedArrivals, RunFolder, level_folder,
+};
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
 };
 
 pub use refine::{Tried, load_between, rates_up_to};
+pub use size::{LevelAsk, LevelSize};
 pub use stop::{LevelYield, Saturated, StopRule};
 
 /// What to sweep.

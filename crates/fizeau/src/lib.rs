@@ -29,7 +29,8 @@
 //!
 //! use fizeau::core::Tokens;
 //! use fizeau::experiment::{Sweep, SweepSpec};
-//! use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch};
+//! use fizeau::harness::{Cancel, Rig, SelfWatch};
+//! use fizeau::core::LevelLoad;
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!

@@ -17,7 +17,6 @@
 mod cancel;
 mod crew;
 mod drive;
-mod folder;
 mod headroom;
 mod host;
 mod in_flight;
@@ -27,14 +26,11 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
-mod stored;
-mod sweep;
 mod until;
 
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};
 pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
-pub use folder::{FolderError, RunFolder, TapeFile};
 pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
 pub use in_flight::InFlight;
@@ -47,11 +43,3 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
-pub use stored::{
-    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
-    StoredTapes,
-};
-pub use sweep::{
-    LevelAsk, LevelDocument, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals,
-    WindowPlan, level_folder,
-};

@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Side};
 
 use crate::until::Looks;
-use crate::{InFlight, LevelLoad, LevelRun};
+use crate::{InFlight, LevelRun};
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]

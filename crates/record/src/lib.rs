@@ -1,1 +1,70 @@
 //! The folder of a run as typed documents, both ways.
+
+mod ab;
+mod asked;
+mod checklist;
+mod comparison;
+mod curve;
+mod folder;
+mod goal;
+mod lengths;
+mod level;
+mod level_plan;
+mod peers;
+mod plan;
+mod request_rate;
+#[cfg(feature = "schema")]
+mod schema;
+mod search;
+mod setup;
+mod stored;
+mod sweep;
+pub mod text;
+mod unseen;
+mod whatif;
+
+pub use ab::{AbParty, AbReport, AbRound};
+pub use asked::{Asked, AskedArrivals};
+pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
+pub use comparison::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+};
+pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use folder::{FolderError, RunFolder, TapeFile};
+pub use goal::{
+    Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
+    shown as goal_value,
+};
+pub use lengths::LengthTally;
+pub use level::{
+    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelDetail, LevelReport,
+    LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange, Reference, SpeedOfLight,
+    Tail, Until, WarmUp, WithEnds,
+};
+pub use level_plan::{
+    LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder,
+};
+pub use peers::{PeerComparison, PeerRow};
+pub use plan::{
+    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
+    scaled_limits,
+};
+pub use request_rate::requests_interval;
+#[cfg(feature = "schema")]
+pub use schema::DocumentSchema;
+pub use search::{
+    SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
+};
+pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
+pub use stored::{
+    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
+    StoredTapes,
+};
+pub use sweep::{
+    Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,
+    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, StandIn, Sustained,
+    SweepReport, TokenCost, Unmeasured, Why, Within,
+};
+pub use unseen::{NotKnown, Unseen};
+pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

@@ -1,7 +1,7 @@
 //! Prints the page of a synthetic sweep: `cargo run -p fizeau-report --example sample_page > report.html`.
 //! With an argument it prints the terminal's text instead, for that many columns; `ascii` after it keeps to ASCII.
 
-use fizeau_report::{Charset, ChecklistRows, Style, Terminal};
+use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 
 #[allow(clippy::unwrap_used, dead_code, reason = "what the tests use too is all fixed")]
 #[path = "../tests/it/sample.rs"]
@@ -15,7 +15,7 @@ fn main() {
     };
     let width = std::env::args().nth(1).and_then(|width| width.parse().ok());
     match width {
-        None => print!("{}", report.page()),
+        None => print!("{}", Shown(&report).page()),
         Some(width) => {
             let terminal = Terminal {
                 width,
@@ -24,7 +24,7 @@ fn main() {
                 checklist: ChecklistRows::Missed,
                 report: Some("runs/sample/report.html"),
             };
-            print!("{}", report.terminal(&terminal));
+            print!("{}", Shown(&report).terminal(&terminal));
         }
     }
 }

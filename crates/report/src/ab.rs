@@ -1,113 +1,191 @@
-//! An A/B run: two endpoints, round by round.
+//! An A/B run as text.
 
-mod json;
-mod text;
+use std::fmt::Write;
 
-use fizeau_core::Millis;
-use fizeau_metrics::{Answer, ComparisonTable, Side, Verdict};
+use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
-use crate::{Endpoint, LevelReport, LevelStatus, Setup};
+use crate::Shown;
+use crate::terminal::{plain, wrap};
+use crate::{ComparisonView, LevelReport, LevelStatus};
+use fizeau_record::text::{self, column_decimals, duration_ms};
+use fizeau_record::{AbParty, AbReport, AbRound};
 
-/// An A/B run with its rounds.
-///
-/// It serializes as `ab.json` (schema `fizeau.ab/1`).
-#[derive(Debug, Clone, PartialEq)]
-pub struct AbReport {
-    /// What was run, and on what; its endpoint is that of A.
-    pub setup: Setup,
-    /// The baseline.
-    pub a: AbParty,
-    /// The candidate.
-    pub b: AbParty,
-    /// How many rounds there were to be.
-    pub planned: u32,
-    /// The pause before each turn.
-    pub settle: Millis,
-    /// The rounds that were begun.
-    pub rounds: Vec<AbRound>,
-    /// What the rounds that count come to; else why there is no answer, in plain words.
-    pub comparison: Result<ComparisonTable, String>,
-    /// The requests of those rounds in pairs, to stand beside; its figures have no answer. Absent where there is none.
-    pub requests: Option<ComparisonTable>,
-}
+/// As wide as the other tables of commands that print text alone.
+const WIDTH: usize = 80;
 
-/// One side of an A/B run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AbParty {
-    /// What it was called by who ran it; absent if by nothing.
-    pub name: Option<String>,
-    /// What was called.
-    pub endpoint: Endpoint,
-}
-
-/// One round: both sides, one after the other.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AbRound {
-    /// Which, from 1.
-    pub number: u32,
-    /// Who went first.
-    pub first: Side,
-    /// What came of A's turn; absent if it was never begun.
-    pub a: Option<LevelReport>,
-    /// What came of B's turn; absent if it was never begun.
-    pub b: Option<LevelReport>,
-}
-
-impl AbRound {
-    /// The turn of `side`.
+impl Shown<'_, AbReport> {
+    /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
+    /// against a round. Ends with a newline.
     #[must_use]
-    pub const fn turn(&self, side: Side) -> Option<&LevelReport> {
-        match side {
-            Side::Baseline => self.a.as_ref(),
-            Side::Candidate => self.b.as_ref(),
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (side, party) in [(Side::Baseline, &self.a), (Side::Candidate, &self.b)] {
+            line(&mut out, &format!("{}  {}", letter(side), Shown(party).words()));
+        }
+        let workload = &self.setup.workload;
+        let pause = match self.settle.get() {
+            ms if ms > 0.0 => format!("a pause of {} before each turn", duration_ms(ms)),
+            _ => "no pause between turns".to_owned(),
+        };
+        let asked = format!(
+            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
+            workload.dataset,
+            workload.input_tokens,
+            workload.output_tokens,
+            workload.arrivals,
+            workload.seed_words(),
+            self.planned,
+        );
+        wrapped(&mut out, &asked);
+        out.push('\n');
+        self.table(&mut out);
+        for round in &self.rounds {
+            Shown(round).remarks(&mut out);
+        }
+        out.push('\n');
+        match &self.comparison {
+            Err(reason) => wrapped(&mut out, &format!("No answer: {reason}")),
+            Ok(table) => {
+                let view = ComparisonView { table, baseline: "A", candidate: "B" };
+                out.push_str(&Shown(&view).text());
+                out.push('\n');
+                if let Some(requests) = &self.requests {
+                    wrapped(&mut out, &beside(requests));
+                }
+                out.push('\n');
+                wrapped(&mut out, &answer(table));
+            }
+        }
+        out
+    }
+
+    fn table(&self, out: &mut String) {
+        let tps = |level: &LevelReport| Some(level.summary.throughput.output_tokens_per_s.get());
+        let p50 = |level: &LevelReport| Some(level.summary.metrics.ttft.p50.value()?.get());
+        let [a_tps, b_tps] = self.columns(tps);
+        let [a_ttft, b_ttft] = self.columns(p50);
+        line(out, "               output tok/s          TTFT p50 ms");
+        line(out, "round first        A        B          A        B   verdict");
+        let cells = a_tps.iter().zip(&b_tps).zip(a_ttft.iter().zip(&b_ttft));
+        for (round, ((a_tps, b_tps), (a_ttft, b_ttft))) in self.rounds.iter().zip(cells) {
+            let first = letter(round.first);
+            let verdict = Shown(round).verdict();
+            let row = format!(
+                "{:>5} {first:>5} {a_tps:>8} {b_tps:>8}   {a_ttft:>8} {b_ttft:>8}   {verdict}",
+                round.number
+            );
+            line(out, &row);
         }
     }
 
-    /// Both turns, A's first, if the round counts: both ended, and neither is invalid. Else why not, in plain words.
-    ///
-    /// # Errors
-    /// If it does not count.
-    pub fn counted(&self) -> Result<(&LevelReport, &LevelReport), String> {
-        let turn = |side, name| match self.turn(side) {
-            None => Err(format!("{name} was not measured")),
-            Some(level) if matches!(level.status, LevelStatus::Partial { .. }) => {
-                Err(format!("{name} was interrupted"))
-            }
-            Some(level) if level.validity.verdict == Verdict::Invalid => {
-                Err(format!("{name} is invalid: {}", worst(level)))
-            }
-            Some(level) => Ok(level),
+    /// A figure of A and of B, with the decimals that suit both columns.
+    fn columns(&self, figure: fn(&LevelReport) -> Option<f64>) -> [Vec<String>; 2] {
+        let of = |side: Side| -> Vec<Option<f64>> {
+            let turns = self.rounds.iter().map(|round| round.turn(side));
+            turns.map(|level| figure(level?).filter(|value| value.is_finite())).collect()
         };
-        Ok((turn(Side::Baseline, "A")?, turn(Side::Candidate, "B")?))
+        let (a, b) = (of(Side::Baseline), of(Side::Candidate));
+        let decimals = column_decimals(a.iter().chain(&b).copied().flatten());
+        let cell = |value: &Option<f64>| match value {
+            Some(value) => format!("{value:.decimals$}"),
+            None => "-".to_owned(),
+        };
+        [a.iter().map(cell).collect(), b.iter().map(cell).collect()]
     }
 }
 
-/// What speaks most against a level.
-fn worst(level: &LevelReport) -> &str {
-    let reasons = &level.validity.reasons;
-    let worst = reasons.iter().find(|reason| reason.verdict == level.validity.verdict);
-    worst.map_or("no reason given", |reason| &reason.text)
+/// What the requests say, pair by pair.
+fn beside(requests: &ComparisonTable) -> String {
+    let change = |row: &ComparedFigure| {
+        let change = row.tested.as_ref().ok()?.relative?;
+        let signed = |share: f64| format!("{:+.1}", share * 100.0);
+        let interval = change.interval().map_or_else(String::new, |interval| {
+            format!(" [{}, {}]", signed(interval.low), signed(interval.high))
+        });
+        Some(format!("{} {} %{interval}", row.figure.label(), signed(change.value())))
+    };
+    let changes: Vec<String> = requests.rows.iter().filter_map(change).collect();
+    let pairs = match requests.basis {
+        Basis::PairedRequests(pairs) => format!("{pairs} pairs of requests"),
+        _ => "Requests".to_owned(),
+    };
+    format!(
+        "{pairs} beside the rounds, a bootstrap in blocks (what differs from turn to turn is not in these intervals): {}",
+        if changes.is_empty() { "no figure".to_owned() } else { changes.join(", ") }
+    )
 }
 
-impl AbReport {
-    /// The rounds that count.
-    pub fn counted(&self) -> impl Iterator<Item = (&LevelReport, &LevelReport)> {
-        self.rounds.iter().filter_map(|round| round.counted().ok())
+/// All answers in a sentence.
+fn answer(table: &ComparisonTable) -> String {
+    let figures = |answer| -> Vec<String> { table.answered(answer).map(Figure::label).collect() };
+    let (better, worse) = (figures(Answer::Better), figures(Answer::Worse));
+    let none = figures(Answer::NoDetectableDifference);
+    let told = [("better", &better), ("worse", &worse)];
+    let told = told.into_iter().filter(|(_, figures)| !figures.is_empty());
+    let told: Vec<String> =
+        told.map(|(word, figures)| format!("B is {word} in {}", text::listed(figures))).collect();
+    let undetected = match (&*told, &*none) {
+        ([], []) => "no figure could be compared".to_owned(),
+        ([], _) => "no detectable difference in any figure".to_owned(),
+        (_, []) => String::new(),
+        (_, none) => format!("; no detectable difference in {}", text::listed(none)),
+    };
+    format!("Answer: {}{undetected}", told.join("; "))
+}
+
+impl Shown<'_, AbParty> {
+    /// Its name, where it is and which model, in a line.
+    fn words(&self) -> String {
+        let AbParty { name, endpoint } = self.0;
+        let name = name.as_ref().map_or_else(String::new, |name| format!("{name}: "));
+        format!("{name}{}{}, model {}", endpoint.base_url, endpoint.path, endpoint.model)
+    }
+}
+
+impl Shown<'_, AbRound> {
+    fn verdict(&self) -> String {
+        let turn = |side| {
+            let level = self.turn(side)?;
+            let word = match (&level.status, level.validity.verdict) {
+                (LevelStatus::Partial { .. }, _) => "partial",
+                (_, Verdict::Valid) => return None,
+                (_, verdict) => verdict.as_str(),
+            };
+            Some(format!("{} {word}", letter(side)))
+        };
+        let odd: Vec<String> =
+            [Side::Baseline, Side::Candidate].into_iter().filter_map(turn).collect();
+        let dropped = if self.counted().is_err() { " (left out)" } else { "" };
+        match &*odd {
+            [] if dropped.is_empty() => "valid".to_owned(),
+            [] => "not finished (left out)".to_owned(),
+            odd => format!("{}{dropped}", odd.join(", ")),
+        }
     }
 
-    /// Whether B is worse in some figure.
-    #[must_use]
-    pub fn is_worse(&self) -> bool {
-        let table = self.comparison.as_ref().ok();
-        table.is_some_and(|table| table.answered(Answer::Worse).next().is_some())
+    /// What speaks against a turn, or leaves the round out.
+    fn remarks(&self, out: &mut String) {
+        if let Err(reason) = self.counted() {
+            wrapped(out, &format!("round {} is left out: {reason}", self.number));
+            return;
+        }
+        for side in [Side::Baseline, Side::Candidate] {
+            for reason in self.turn(side).iter().flat_map(|level| &level.validity.reasons) {
+                let text = format!("round {}, {}: {}", self.number, letter(side), reason.text);
+                wrapped(out, &text);
+            }
+        }
     }
+}
 
-    /// The worst verdict of any turn that ended.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        let turns = self.rounds.iter().flat_map(|round| [&round.a, &round.b]).flatten();
-        let ended = turns.filter(|level| level.status == LevelStatus::Finished);
-        ended.map(|level| level.validity.verdict).max().unwrap_or(Verdict::Invalid)
+fn line(out: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}", plain(text).trim_end());
+}
+
+fn wrapped(out: &mut String, text: &str) {
+    for part in wrap(&plain(text), WIDTH).lines() {
+        line(out, part);
     }
 }
 

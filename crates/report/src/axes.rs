@@ -2,8 +2,8 @@
 
 use fizeau_pareto::{Axis, Direction};
 
-use crate::words::listed;
 use Direction::{Maximize, Minimize};
+use fizeau_record::text::listed;
 
 /// Two columns of a [`LevelTable`](crate::LevelTable) that people hold against each other, by a name.
 ///

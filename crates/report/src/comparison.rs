@@ -1,48 +1,25 @@
 //! A candidate against a baseline, as text and as JSON.
 
-mod document;
 mod junit;
 pub(crate) mod summary;
 pub(crate) mod table;
 
-pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 #[cfg(feature = "html")]
 pub(crate) use table::change;
 
-use fizeau_metrics::{
-    Answer, Basis, ComparedFigure, ComparisonTable, ComparisonTest, EffectKind, Estimate, Tested,
-};
+use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, EffectKind, Estimate, Tested};
 
-use crate::number::number;
+use crate::Shown;
 use crate::terminal::{plain, wrap};
-
-/// A comparison and what its sides are called.
-///
-/// ```
-/// use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, RoundFigures};
-/// use fizeau_report::ComparisonView;
-/// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
-/// let before = rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4]);
-/// let after = rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5]);
-/// let table = ComparisonTable::of_rounds(&before, &after, &ComparisonSettings::default())?;
-/// let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
-/// assert!(view.text().contains("better"));
-/// # Ok::<(), fizeau_metrics::RoundsError>(())
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct ComparisonView<'a> {
-    /// The comparison.
-    pub table: &'a ComparisonTable,
-    /// What the baseline is called.
-    pub baseline: &'a str,
-    /// What the candidate is called.
-    pub candidate: &'a str,
-}
+use fizeau_record::text::number;
+use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
 
 /// The width of a terminal as it comes.
 const WIDTH: usize = 80;
+/// More changed fields are counted, not shown.
+const MOST_CHANGED: usize = 12;
 
-impl ComparisonView<'_> {
+impl Shown<'_, ComparisonView<'_>> {
     /// The table and what belongs below it: which differences would have been found, the size of effects, what was tested and
     /// how. Lines of 80 columns; without a newline at the end.
     #[must_use]
@@ -208,4 +185,71 @@ pub(crate) fn p_value(p: f64) -> String {
         p if p < 0.1 => format!("{p:.3}"),
         p => format!("{p:.2}"),
     }
+}
+
+impl Shown<'_, ComparisonReport> {
+    /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = Vec::new();
+        for (number, comparison) in self.comparisons.iter().enumerate() {
+            if number > 0 {
+                out.push(String::new());
+            }
+            self.say(comparison, &mut out);
+        }
+        let notes = self.notes.iter().map(|text| format!("note: {}", plain(text)));
+        out.extend(notes.map(|text| wrap(&text, WIDTH)));
+        for comparison in &self.comparisons {
+            // One is B all along; of several each is.
+            let name = match &*self.comparisons {
+                [_] => "B",
+                _ => &comparison.candidate.name,
+            };
+            out.push(wrap(&plain(&Shown(comparison).sentence(name)), WIDTH));
+        }
+        out.join("\n")
+    }
+
+    fn say(&self, comparison: &RunComparison, out: &mut Vec<String>) {
+        let candidate = &comparison.candidate;
+        // A path is not broken over lines, so that it can be copied.
+        out.push(format!("A: {}", plain(&self.baseline.name)));
+        out.push(format!("B: {}", plain(&candidate.name)));
+        let mut note = |text: &str| out.push(wrap(&format!("note: {}", plain(text)), WIDTH));
+        for (side, run) in [("A", &self.baseline), ("B", candidate)] {
+            run.notes.iter().for_each(|text| note(&format!("{side}: {text}")));
+        }
+        comparison.notes.iter().for_each(|text| note(text));
+        if !comparison.forced.is_empty() {
+            out.push("Compared all the same (--force), though these differ:".to_owned());
+            out.extend(comparison.forced.iter().map(shown));
+        }
+        if comparison.changed.is_empty() {
+            out.push("What changed: nothing that was recorded".to_owned());
+        } else {
+            out.push("What changed:".to_owned());
+            out.extend(comparison.changed.iter().take(MOST_CHANGED).map(shown));
+            let more = comparison.changed.len().saturating_sub(MOST_CHANGED);
+            if more > 0 {
+                out.push(format!("  and {more} fields more (--json)"));
+            }
+        }
+        for level in &comparison.levels {
+            out.push(String::new());
+            if !level.name.is_empty() {
+                out.push(format!("{}:", level.name));
+            }
+            let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
+            out.push(Shown(&view).text());
+            let notes = level.notes.iter().map(|text| format!("note: {}", plain(text)));
+            out.extend(notes.map(|text| wrap(&text, WIDTH)));
+        }
+    }
+}
+
+fn shown(changed: &ChangedField) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let (a, b) = (value(&changed.baseline), value(&changed.candidate));
+    wrap(&format!("  {}: {} -> {}", plain(&changed.field), plain(&a), plain(&b)), WIDTH)
 }

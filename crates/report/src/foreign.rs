@@ -8,19 +8,17 @@
 //! # How to add a format
 //!
 //! 1. `foreign/NAME.rs`: a unit struct with `impl ForeignFormat`. `recognises` looks at what is peculiar to the tool's files.
-//!    `import` gets all files of one folder that it recognised, and makes a level of each record: `Fields` reads the
-//!    record and names the file and the field in every error, `FigureSheet` takes the figures and withholds percentiles that
-//!    the sample does not support, `Seen` makes a tape of what is known of one request. `export` writes figures by the
-//!    tool's own definitions, from `Peer::figures`, with `Object`, which keeps the order of the keys.
+//!    `import` gets all files of one folder that it recognised, and makes a level of each record: types of the format's own derive
+//!    `Deserialize`, `Record` reads them and names the file and the field in every error, `FigureSheet` takes the figures and
+//!    withholds percentiles that the sample does not support, `Seen` makes a tape of what is known of one request. `export` writes
+//!    figures by the tool's own definitions, from `Peer::figures`, with `Object`, which keeps the order of the keys.
 //! 2. A line in `FORMATS` (`foreign/formats.rs`), the more peculiar before the more general.
 //! 3. A small file in `fixtures/foreign/` with its source in the README there, and a line for each of the tests in
 //!    `tests/it/foreign/`: figures, round trip, damage.
 
 mod aiperf;
 mod csv;
-mod date;
 mod error;
-mod fields;
 mod figures;
 mod file;
 mod format;
@@ -32,13 +30,14 @@ mod inference_perf;
 mod lists;
 mod markdown;
 mod name;
-mod object;
+mod read;
+
 mod run;
 mod seen;
+mod serving;
 mod sglang;
 mod statistics;
 mod text;
-mod unseen;
 mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
@@ -47,14 +46,12 @@ pub use error::ForeignError;
 pub use file::ForeignFile;
 pub use format::{ExportLevel, ExportedFile, ForeignFormat};
 pub use formats::ForeignFormats;
-pub use imported::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
-};
+pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource};
 pub use name::plain_name;
 pub use run::ImportedRun;
-pub use unseen::Unseen;
 
-use fields::Fields;
+use fizeau_record::NotKnown;
+
 use figures::FigureSheet;
-use object::Object;
+
 use seen::Seen;

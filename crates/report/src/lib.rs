@@ -44,24 +44,19 @@
 //! - A page loads nothing: it is whole in one file, without a network. Without scripts it has everything but its charts.
 
 mod ab;
-mod asked;
 mod axes;
 mod block;
 mod charts;
 mod checklist;
 mod columns;
 mod comparison;
-mod curve;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;
 mod foreign;
-mod goal;
-mod lengths;
 mod level;
 mod light_table;
 mod markdown;
-mod number;
 #[cfg(feature = "html")]
 mod page;
 #[cfg(feature = "parquet")]
@@ -71,14 +66,10 @@ mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
-mod price;
-mod request_rate;
 mod requests;
 mod round;
-#[cfg(feature = "schema")]
-mod schema;
 mod search;
-mod setup;
+mod shown;
 mod sink;
 mod sol;
 mod sweep;
@@ -86,74 +77,59 @@ mod table;
 mod terminal;
 mod vllm;
 mod whatif;
-mod words;
 
-pub use ab::{AbParty, AbReport, AbRound};
-pub use asked::{Asked, AskedArrivals};
 pub use axes::AxesPreset;
 pub use charts::{
     ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartFigure, ChartFigures, ChartGoal,
     ChartLevel, ChartLight, ChartPlace, ChartQuantiles, ChartRun,
 };
-pub use checklist::{
-    Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
-};
+pub use checklist::ChecklistRows;
 pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
-pub use comparison::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
-};
-pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
+#[cfg(feature = "schema")]
+pub use fizeau_record::DocumentSchema;
+pub use fizeau_record::{
+    AbParty, AbReport, AbRound, Aim, Asked, AskedArrivals, Bounds, Bursts, Calibrated,
+    CalibratedBlock, Carried, ChangedField, Check, CheckOutcome, CheckRow, Checklist,
+    ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, Connections, CostFigure,
+    Decision, DecodeLight, Endpoint, Engine, GoalPrice, GoalResult, Host, JsonNumber, LatencyBasis,
+    LengthTally, LevelDetail, LevelReport, LevelStatus, Light, LightCost, LightCurve, LightFigures,
+    LightPoint, LoadKind, LoadPoint, Maximum, MeanLengths, Money, NoTokenCost, NotCarried,
+    NotKnown, NotPlanned, NotRun, OperatingPoint, OverRuns, PeerComparison, PeerRow, Place, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, Predicted,
+    PredictedRange, Profile, Reference, Repeats, Requirements, RunComparison, SearchAsked,
+    SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad, Setup,
+    SimulatedBursts, SpeedOfLight, Spot, StandIn, Sustained, SweepReport, Tail, TokenCost,
+    ToolVersion, UnknownCheck, Unmeasured, Unseen, Until, Variant, WarmUp, WhatIf, Why, Within,
+    Workload,
+};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-    NotKnown, Unseen, plain_name,
-};
-pub use goal::Bounds;
-pub use lengths::LengthTally;
-pub use level::{
-    DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
-    SpeedOfLight, Until, WarmUp,
+    plain_name,
 };
 pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetFailed;
-pub use peers::{Explanation, PeerComparison};
+pub use peers::{Explanation, beside_ours};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, PictureError};
-pub use plan::{
-    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
-    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
-};
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;
 pub use requests::{RequestCell, RequestCellKind, RequestRow};
-#[cfg(feature = "schema")]
-pub use schema::DocumentSchema;
-pub use search::{
-    SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
-};
-pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
+pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
-    BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
-    SolView,
-};
-pub use sweep::{
-    Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, OverRuns, Place,
-    Profile, Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
+    BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject, SolView,
 };
 pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,
 };
-pub use whatif::{NotRun, Spot, Variant, WhatIf};
-
-use level::{LatencyBasis, Tail};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

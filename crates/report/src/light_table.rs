@@ -2,8 +2,9 @@
 
 use fizeau_metrics::Support;
 
-use crate::number::{percent, supported};
+use crate::Shown;
 use crate::{LevelReport, Light, SweepReport};
+use fizeau_record::text::{percent, supported};
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,7 @@ pub(crate) fn note(left_out: &[usize]) -> String {
     notes.collect::<Vec<_>>().join(". ")
 }
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// A row for each level that has a speed of light and may be compared: of what is not to be believed there is no share.
     pub(crate) fn light_rows(&self) -> Vec<[String; 9]> {
         let row = |level: &LevelReport| {

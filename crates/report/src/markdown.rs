@@ -8,6 +8,7 @@ use std::fmt;
 
 pub(crate) use escape::escape;
 
+use crate::Shown;
 use crate::{ReportSink, SweepReport};
 
 /// Writes a report as [`SweepReport::markdown`] has it.
@@ -27,7 +28,7 @@ impl<W: fmt::Write> ReportSink for Markdown<W> {
     type Error = fmt::Error;
 
     fn report(&mut self, report: &SweepReport) -> Result<(), fmt::Error> {
-        self.0.write_str(&report.markdown())
+        self.0.write_str(&Shown(report).markdown())
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) use template::document;
 
 use serde::Serialize;
 
+use crate::Shown;
 use crate::{ChartRun, SweepReport};
 use answers::Answers;
 use figures::Figure;
@@ -47,7 +48,7 @@ struct RunPage {
     records: Vec<levels::Record>,
 }
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// The content of `report.html`.
     ///
     /// Its top answers what was measured, whether to believe it, where to run, at what margin and cost, and how far that is from
@@ -80,7 +81,7 @@ fn setup(report: &SweepReport) -> Vec<(&'static str, String)> {
     let mut rows = report.setup().rows();
     let goals = report.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
     rows.push(("Goals", goals));
-    let price = report.price_words().unwrap_or_else(|| "not given".to_owned());
+    let price = Shown(report).price_words().unwrap_or_else(|| "not given".to_owned());
     rows.push(("Price", price));
     rows
 }

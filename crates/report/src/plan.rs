@@ -1,228 +1,169 @@
-//! How many devices a rate takes within goals, and what that costs.
+//! A plan as text of 80 columns.
 
-mod bursts;
-mod carried;
-mod goals;
-mod json;
-mod level;
-mod light;
-mod money;
-mod text;
+mod notes;
+mod tables;
 
-use std::num::NonZeroU64;
-
-use fizeau_metrics::Goal;
-use fizeau_pareto::{CapacityError, Demand, Estimate, Fleets};
+use fizeau_pareto::Fleet;
 use fizeau_roofline::HourlyRate;
 
-pub use bursts::{Bursts, SimulatedBursts};
-pub use carried::{Carried, NotCarried};
-pub use goals::GoalPrice;
-pub use level::{PlanFigure, PlanLevel};
-pub use light::LightCost;
-pub(crate) use money::usd;
-pub use money::{MeanLengths, Money, PlanCost};
+use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
+use crate::Shown;
+use crate::terminal::{plain, wrap};
+use fizeau_record::Bounds;
+use fizeau_record::text::{self, usd, usd_beside};
+use fizeau_record::text::{number, percent};
 
-use crate::LightCurve;
+const WIDTH: usize = 80;
 
-/// What a plan is for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanAsk {
-    /// The requests per second, the share of each replica that is kept free, and the replicas that may fail.
-    pub demand: Demand,
-    /// The goals; at least one. Ranges are planned for at their tight ends, and priced at their loose ones too.
-    pub goals: Vec<Goal>,
-    /// Other goals whose price is to stand beside, each with what it is called; where there are none, the same goals with
-    /// other limits of latency.
-    pub others: Vec<(String, Vec<Goal>)>,
-}
-
-/// What a plan is made of: one kind of device, and what a replica on it was found to do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanSource {
-    /// What it is called.
-    pub name: String,
-    /// Where the levels are from.
-    pub from: String,
-    /// How many devices a replica takes.
-    pub devices_per_replica: NonZeroU64,
-    /// What an hour of a device costs.
-    pub hour: HourlyRate,
-    /// What a replica was tested at.
-    pub levels: Vec<PlanLevel>,
-    /// Levels that may not be used: each with the reason.
-    pub left_out: Vec<String>,
-    /// How long requests are.
-    pub lengths: MeanLengths,
-    /// The share of the devices' time that prompts take, from 0 to 1; or, in plain words, why that is not known.
-    pub prompt_share: Result<f64, String>,
-    /// What the hardware could do with these requests; or why that is not known.
-    pub light: Result<LightCurve, String>,
-    /// What burstier arrivals would change.
-    pub bursts: Bursts,
-}
-
-/// The plan for one kind of device.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Plan {
-    /// What it is made of.
-    pub source: PlanSource,
-    /// The plan; or why there is none.
-    pub outcome: Result<Planned, NotPlanned>,
-    /// What other goals would cost.
-    pub prices: Vec<GoalPrice>,
-    /// The share of its latency limits below which a goal is met at no tested load; none where it has no such limits.
-    pub tightest: Option<f64>,
-}
-
-/// Devices and money.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Planned {
-    /// What a replica carries, as it was found.
-    pub carried: Carried,
-    /// What it is planned to carry: the same, but for the arrivals' bursts.
-    pub per_replica: Estimate,
-    /// How many there are to be.
-    pub fleets: Fleets,
-    /// What the likely fleet costs.
-    pub cost: PlanCost,
-    /// What the fleet costs where a replica carries as little as it may; none where that is nothing.
-    pub cautious_cost: Option<PlanCost>,
-    /// What that is beside the speed of light; or why that is not known.
-    pub light: Result<LightCost, String>,
-}
-
-/// Why there is no plan.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotPlanned {
-    /// It is not known what a replica carries.
-    #[error(transparent)]
-    NotCarried(#[from] NotCarried),
-    /// It carries nothing.
-    #[error(transparent)]
-    Capacity(#[from] CapacityError),
-}
-
-/// Plans for one or several kinds of device, beside one another.
-///
-/// It serializes as schema `fizeau.plan/1`.
-///
-/// ```
-/// use std::num::NonZeroU64;
-/// use fizeau_core::{PerSec, UsdPerHour};
-/// use fizeau_metrics::{Metric, Slo, Statistic};
-/// use fizeau_pareto::{Demand, Estimate};
-/// use fizeau_report::{Bursts, LoadPoint, MeanLengths, PlanAsk, PlanFigure, PlanLevel, PlanReport, PlanSource};
-/// use fizeau_roofline::HourlyRate;
-///
-/// let level = |rate: f64, ttft: f64| -> Result<PlanLevel, Box<dyn std::error::Error>> {
-///     let value = Estimate::exact(ttft)?;
-///     let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
-///     Ok(PlanLevel::given(LoadPoint::Rate(PerSec::new(rate)), Estimate::exact(rate)?, vec![figure]))
-/// };
-/// let slo: Slo = "p99 ttft<500ms".parse()?;
-/// let ask = PlanAsk { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals().to_vec(), others: Vec::new() };
-/// let source = PlanSource {
-///     name: "h100".to_owned(),
-///     from: "curve.csv".to_owned(),
-///     devices_per_replica: NonZeroU64::new(8).ok_or("zero")?,
-///     hour: HourlyRate::given(UsdPerHour::new(2.5))?,
-///     levels: vec![level(4.0, 200.0)?, level(12.0, 300.0)?, level(16.0, 700.0)?],
-///     left_out: Vec::new(),
-///     lengths: MeanLengths { input: Some(1000.0), output: Some(250.0) },
-///     prompt_share: Err("no model was given".to_owned()),
-///     light: Err("no model was given".to_owned()),
-///     bursts: Bursts::NotAccounted { reason: "there is no calibration".to_owned() },
-/// };
-/// let report = PlanReport::new(ask, vec![source]);
-/// let planned = report.plans()[0].outcome.clone()?;
-/// // 14 requests a second are carried within 500 ms; 100 / (14 x 0.8) = 8.9, and one to spare.
-/// assert_eq!(planned.fleets.likely.installed(), 10);
-/// assert_eq!(planned.cost.usd_per_hour.low, 200.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanReport {
-    ask: PlanAsk,
-    plans: Vec<Plan>,
-}
-
-impl PlanReport {
-    /// The plans from `sources`, in their order.
+impl Shown<'_, PlanReport> {
+    /// What was asked, the plans side by side, each of them, and what other goals would cost. Ends with a newline.
     #[must_use]
-    pub fn new(ask: PlanAsk, sources: Vec<PlanSource>) -> Self {
-        let plans = sources.into_iter().map(|source| Plan::of(&ask, source)).collect();
-        Self { ask, plans }
-    }
-
-    /// The plans, in the order of their sources.
-    #[must_use]
-    pub fn plans(&self) -> &[Plan] {
-        &self.plans
-    }
-
-    /// Whether some plan keeps the goals, of ranges at least their loose ends.
-    #[must_use]
-    pub fn is_met(&self) -> bool {
-        let is_loose = |price: &GoalPrice| price.label == goals::LOOSE && price.outcome.is_ok();
-        self.plans.iter().any(|plan| plan.outcome.is_ok() || plan.prices.iter().any(is_loose))
-    }
-
-    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where there is no plan.
-    #[must_use]
-    pub fn cheapest(&self) -> Option<usize> {
-        let price = |plan: &Plan| {
-            plan.outcome.as_ref().ok().map(|planned| planned.cost.usd_per_hour.middle())
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let demand = self.ask().demand;
+        let goals: Vec<String> = self.ask().goals.iter().map(ToString::to_string).collect();
+        let rate = number(demand.rate());
+        line(&mut out, &format!("A plan for {rate} requests/s within {}", goals.join(", ")));
+        let spare = match demand.spare() {
+            0 => "none to spare".to_owned(),
+            1 => "one replica to spare".to_owned(),
+            many => format!("{many} replicas to spare"),
         };
-        let priced = self.plans.iter().enumerate().filter_map(|(i, plan)| Some((i, price(plan)?)));
-        let cheapest = priced.reduce(|least, next| if next.1 < least.1 { next } else { least });
-        cheapest.map(|(index, _)| index)
-    }
-}
-
-impl Plan {
-    fn of(ask: &PlanAsk, source: PlanSource) -> Self {
-        let (prices, tightest) = goals::prices(ask, &source);
-        Self { outcome: planned(ask, &source, &ask.goals), prices, tightest, source }
-    }
-}
-
-/// The plan of one source for `goals`.
-fn planned(ask: &PlanAsk, source: &PlanSource, goals: &[Goal]) -> Result<Planned, NotPlanned> {
-    let carried = source.carried(goals)?;
-    let per_replica = source.bursts.lower(&carried.requests_per_s);
-    let fleets = ask.demand.fleets(&per_replica)?;
-    let cost = |installed: u64| source.cost(installed as f64, ask.demand.rate());
-    let likely = cost(fleets.likely.installed());
-    Ok(Planned {
-        light: LightCost::of(source, goals, ask.demand.rate(), &likely, carried.requests_per_s),
-        cautious_cost: fleets.cautious.map(|fleet| cost(fleet.installed())),
-        cost: likely,
-        carried,
-        per_replica,
-        fleets,
-    })
-}
-
-impl PlanSource {
-    /// What a replica carries within `goals`, whatever the arrivals' bursts.
-    ///
-    /// # Errors
-    /// As [`Carried::of`].
-    pub fn carried(&self, goals: &[Goal]) -> Result<Carried, NotCarried> {
-        if self.levels.is_empty() {
-            return Err(NotCarried::NoLevel { reasons: self.left_out.clone() });
+        let headroom = percent(demand.headroom());
+        line(&mut out, &format!("  {headroom} of each replica kept free, {spare}"));
+        if self.plans().len() > 1 {
+            self.side_by_side(&mut out);
         }
-        Carried::of(&self.levels, goals)
+        for plan in self.plans() {
+            out.push('\n');
+            Shown(plan).text(self.ask(), &mut out);
+        }
+        out
+    }
+}
+
+impl Shown<'_, Plan> {
+    fn text(&self, ask: &PlanAsk, out: &mut String) {
+        let source = &self.source;
+        match source.name == source.from {
+            true => line(out, &format!("{}:", source.name)),
+            false => line(out, &format!("{}: {}", source.name, source.from)),
+        }
+        match &self.outcome {
+            Ok(planned) => Shown(planned).text(self, out),
+            Err(reason) => line(out, &format!("  No plan: {reason}.")),
+        }
+        self.notes(out);
+        self.prices(ask, out);
+    }
+}
+
+impl Shown<'_, Planned> {
+    fn text(&self, plan: &Plan, out: &mut String) {
+        self.replica(out);
+        let heads = ["likely", "at the low end"];
+        row(out, "", heads.map(str::to_owned));
+        let fleets = [Some(self.fleets.likely), self.fleets.cautious];
+        let fleet = |text: &dyn Fn(&Fleet) -> String| {
+            fleets.map(|fleet| fleet.as_ref().map_or_else(|| "-".to_owned(), text))
+        };
+        row(
+            out,
+            "replicas",
+            fleet(&|fleet| match fleet.spare {
+                0 => fleet.needed.to_string(),
+                spare => format!("{} + {spare}", fleet.needed),
+            }),
+        );
+        let each = plan.source.devices_per_replica.get();
+        let devices = |fleet: &Fleet| fleet.installed().saturating_mul(each).to_string();
+        row(out, &format!("devices, {each} a replica"), fleet(&devices));
+        row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
+        self.money(out);
     }
 
-    /// What `replicas` cost that serve `rate` requests a second.
-    fn cost(&self, replicas: f64, rate: f64) -> PlanCost {
-        let devices = replicas * self.devices_per_replica.get() as f64;
-        let prompt_share = self.prompt_share.as_ref().ok().copied();
-        PlanCost::of(devices, &self.hour, rate, self.lengths, prompt_share)
+    /// What a replica carries, and why no more.
+    fn replica(&self, out: &mut String) {
+        let carried = &self.carried;
+        let found = carried.requests_per_s;
+        let at_least = if carried.is_open_above { "at least " } else { "" };
+        let mut text = format!(
+            "  A replica carries {at_least}{} requests/s within the goals",
+            number(found.value())
+        );
+        if found.low() < found.high() && carried.bounds != Bounds::Tested {
+            let open = if carried.is_open_below { "or less " } else { "" };
+            let of = if carried.bounds == Bounds::Runs { " over the runs" } else { "" };
+            let (low, high) = (number(found.low()), number(found.high()));
+            text.push_str(&format!(" ({low} {open}to {high}{of})"));
+        }
+        text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
+        line(out, &text);
+        if let (Bounds::Tested, Some(next)) = (carried.bounds, carried.next) {
+            let next = next.words();
+            let text = format!(
+                "  No interval is known of it: the low end is the nearest load tested, which keeps the goals; {next} does not."
+            );
+            line(out, &text);
+        }
+        let broken = match &carried.breaks {
+            Some(broken) => format!("  First to break beyond: {broken}."),
+            None => {
+                "  All that was tested keeps the goals: a higher load may do so too.".to_owned()
+            }
+        };
+        line(out, &broken);
+        if self.per_replica != found {
+            let planned = number(self.per_replica.value());
+            line(
+                out,
+                &format!(
+                    "  With the arrivals' bursts it is planned to carry {planned} requests/s."
+                ),
+            );
+        }
     }
+
+    /// Halfway between the lowest and the highest price.
+    fn money(&self, out: &mut String) {
+        let costs = [Some(&self.cost), self.cautious_cost.as_ref()];
+        let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<Money>| {
+            if of(&self.cost).is_some() {
+                row(out, label, usd_beside(costs.map(|cost| Some(of(cost?)?.middle()))));
+            }
+        };
+        add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
+        add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
+        add("a request", &|cost| Some(cost.usd_per_request));
+        add("a million output tokens, all time theirs", &|cost| cost.usd_per_million_output_alone);
+        add("a million input tokens, by their time", &|cost| cost.usd_per_million_input);
+        add("a million output tokens, by the rest", &|cost| cost.usd_per_million_output);
+    }
+}
+
+/// What an hour costs, and who says so.
+fn price(hour: &HourlyRate) -> String {
+    let (low, high) = (hour.low().get(), hour.high().get());
+    if low >= high {
+        return text::price_words(hour);
+    }
+    let range = format!(
+        "{} to {} US dollars a device and hour, of which all figures take the middle",
+        usd(low),
+        usd(high)
+    );
+    text::said_by(&range, hour)
+}
+
+/// A label and two figures.
+fn row(out: &mut String, label: &str, cells: [String; 2]) {
+    let [likely, cautious] = cells;
+    let text = format!("  {label:<42}{likely:>16}{cautious:>16}");
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(&wrap(&plain(text), WIDTH));
+    out.push('\n');
 }

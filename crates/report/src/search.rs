@@ -1,170 +1,117 @@
-//! A search: the highest load within goals, and how it was found.
+//! A search as text.
 
-mod json;
-mod text;
+use fizeau_record::text::{four_digits, number};
+use fizeau_record::{
+    Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
+    SearchedLoad,
+};
+use std::fmt::Write;
 
-use fizeau_metrics::{Goal, Slo, Verdict};
-use fizeau_pareto::{Found, SearchEnding, Standing};
+use crate::Shown;
+use crate::terminal::{plain, wrap};
 
-use crate::{Checklist, Engine, GoalResult, LevelReport, LoadPoint, Setup};
+/// As wide as the other tables of commands that print text alone.
+const WIDTH: usize = 80;
+/// As many goals as there is room for; the file has all of them.
+const GOALS: usize = 4;
 
-/// What came of a search. It serializes as `search.json` (schema `fizeau.search/1`).
-#[derive(Debug, Clone)]
-pub struct SearchReport {
-    /// What was run.
-    pub setup: Setup,
-    /// What had to hold.
-    pub slo: Slo,
-    /// What was asked of the answer.
-    pub asked: SearchAsked,
-    /// The answer, in the unit of [`SearchAsked::load`]. Its indices are of the evaluations alone, in their order.
-    pub found: Found,
-    /// The goal that breaks first beyond it; none where no goal does.
-    pub first_broken: Option<Goal>,
-    /// All levels, in the order in which they were measured.
-    pub levels: Vec<SearchedLevel>,
-    /// What the search is held against before it is believed.
-    pub checklist: Checklist,
-}
-
-/// What was asked of the answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchAsked {
-    /// Which load was searched.
-    pub load: SearchedLoad,
-    /// The most levels, long ones at the end not counted.
-    pub most_levels: u32,
-    /// Half the width of the answer's interval over the answer, at most.
-    pub tolerance: f64,
-    /// How sure the interval was to be.
-    pub confidence: f64,
-    /// The lowest load to try, where it was given.
-    pub from: Option<f64>,
-    /// The highest.
-    pub to: Option<f64>,
-}
-
-/// Which load is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SearchedLoad {
-    /// Requests sent per second.
-    Rate,
-    /// Requests in flight.
-    Concurrency,
-}
-
-/// A level of a search.
-#[derive(Debug, Clone)]
-pub struct SearchedLevel {
-    /// What it was for.
-    pub purpose: SearchPurpose,
-    /// On which side of the edge it lies, by itself.
-    pub standing: Standing,
-    /// Whether the goals held, by the judgement that steered the search.
-    pub judgement: SearchJudgement,
-    /// What was measured.
-    pub level: LevelReport,
-}
-
-/// How a level of a search came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SearchJudgement {
-    /// Each goal was met, and the load was borne.
-    Held,
-    /// A goal was missed.
-    Missed,
-    /// Too many requests failed.
-    Failing,
-    /// The queue grew to the end.
-    Saturated,
-}
-
-/// What a level of a search was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SearchPurpose {
-    /// A closed loop that says where to begin.
-    Start,
-    /// To find the edge.
-    Evaluation,
-    /// To see whether the goals hold for long.
-    Confirmation,
-}
-
-impl SearchReport {
-    /// The load that was found, and confirmed where that was asked for; none if there is none.
+impl Shown<'_, SearchReport> {
+    /// All levels in a table of 80 columns, then the answer and how far it is to be trusted. Ends with a newline.
     #[must_use]
-    pub fn load(&self) -> Option<LoadPoint> {
-        Some(self.asked.load.point(self.found.load?))
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let end = if self.slo.is_range() { ", at the tight end" } else { "" };
+        let what = self.asked.load.what();
+        wrapped(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
+        wrapped(&mut out, &format!("on {}", self.endpoint()));
+        out.push('\n');
+        self.table(&mut out);
+        out.push('\n');
+        wrapped(&mut out, &self.answer());
+        self.remarks().iter().for_each(|text| wrapped(&mut out, text));
+        out
     }
 
-    /// Whether an answer was found, and the goals held in the long level, where there was one.
-    #[must_use]
-    pub fn is_met(&self) -> bool {
-        let is_found = self.found.load.is_some()
-            && !matches!(self.found.ending, SearchEnding::Unmet | SearchEnding::BrokenOff);
-        is_found && self.confirmed().is_none_or(SearchedLevel::holds)
-    }
-
-    /// The gravest verdict of all levels.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        // A load beyond the edge may fail as it likes.
-        let levels = self.levels.iter().filter(|level| level.standing != Standing::Bad);
-        let verdicts = levels.map(|level| level.level.validity.verdict);
-        verdicts.max().unwrap_or(Verdict::Valid)
-    }
-
-    /// How the goals came out at a level.
-    #[must_use]
-    pub fn goals_at(&self, level: &SearchedLevel) -> Vec<GoalResult> {
-        crate::sweep::results(&self.slo, &level.level.summary)
-    }
-
-    /// The last long level.
-    fn confirmed(&self) -> Option<&SearchedLevel> {
-        self.levels.iter().rfind(|level| level.purpose == SearchPurpose::Confirmation)
-    }
-
-    /// The long levels that missed the goals.
-    fn refuted(&self) -> impl Iterator<Item = &SearchedLevel> {
-        let long = self.levels.iter().filter(|level| level.purpose == SearchPurpose::Confirmation);
-        long.filter(|level| !level.holds())
-    }
-
-    const fn is_simulated(&self) -> bool {
-        matches!(self.setup.engine, Engine::Simulated { .. })
-    }
-
-    /// The evaluations alone.
-    fn evaluations(&self) -> impl Iterator<Item = &SearchedLevel> {
-        self.levels.iter().filter(|level| level.purpose == SearchPurpose::Evaluation)
-    }
-
-    fn evaluation(&self, index: usize) -> Option<&SearchedLevel> {
-        self.evaluations().nth(index)
-    }
-}
-
-impl SearchedLevel {
-    fn holds(&self) -> bool {
-        self.judgement == SearchJudgement::Held
-    }
-}
-
-impl SearchedLoad {
-    /// A load of this kind.
-    #[must_use]
-    pub fn point(self, load: f64) -> LoadPoint {
-        match self {
-            Self::Rate => LoadPoint::Rate(fizeau_core::PerSec::new(load)),
-            // A cast of a number beyond what the type holds gives the greatest there is.
-            Self::Concurrency => LoadPoint::Concurrency(load as u32),
+    /// The engine, or the server and its model.
+    fn endpoint(&self) -> String {
+        let endpoint = &self.setup.endpoint;
+        match &self.setup.engine {
+            Engine::Simulated { .. } => self.setup.engine.words(),
+            Engine::Remote { description } => {
+                let said =
+                    description.as_ref().map_or_else(String::new, |said| format!(" ({said})"));
+                format!("{} at {}{said}", endpoint.model, endpoint.base_url)
+            }
         }
+    }
+
+    fn table(&self, out: &mut String) {
+        let goals = self.slo.goals().iter().take(GOALS);
+        let heads: Vec<String> = goals
+            .map(|goal| {
+                let parts = [goal.statistic.as_str(), goal.metric.label(), goal.metric.unit()];
+                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+            })
+            .collect();
+        let mut head = format!("{:>3} {:12} {:>8}", "run", "for", self.asked.load.unit());
+        heads.iter().for_each(|text| head.push_str(&format!(" {text:>11}")));
+        line(out, &format!("{head}  standing"));
+        let mut has_stand_in = false;
+        for (index, level) in self.levels.iter().enumerate() {
+            let load = self.load_cell(level);
+            let mut row = format!("{:>3} {:12} {load:>8}", index + 1, purpose(level));
+            for (goal, head) in self.goals_at(level).iter().zip(&heads) {
+                has_stand_in |= goal.stand_in.is_some();
+                row.push_str(&format!(" {:>1$}", cell(goal), head.len().max(11)));
+            }
+            line(out, &format!("{row}  {}", words(level)));
+        }
+        if has_stand_in {
+            wrapped(out, "* the greatest value: there are too few for the percentile");
+        }
+    }
+
+    /// The load; of the closed loop that a search of a rate begins with, what it is too.
+    fn load_cell(&self, level: &SearchedLevel) -> String {
+        let load = four_digits(level.level.load.value());
+        match (self.asked.load, level.level.load) {
+            (SearchedLoad::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
+            _ => load,
+        }
+    }
+}
+
+const fn purpose(level: &SearchedLevel) -> &'static str {
+    match level.purpose {
+        SearchPurpose::Start => "start",
+        SearchPurpose::Evaluation => "edge",
+        SearchPurpose::Confirmation => "confirmation",
+    }
+}
+
+fn cell(goal: &GoalResult) -> String {
+    let Some(value) = goal.outcome.measured else { return "-".to_owned() };
+    let mark = if goal.stand_in.is_some() { "*" } else { "" };
+    format!("{}{mark}", number(value))
+}
+
+const fn words(level: &SearchedLevel) -> &'static str {
+    match (level.judgement, level.purpose) {
+        (SearchJudgement::Saturated, _) => "saturated",
+        (SearchJudgement::Failing, _) => "failing",
+        (SearchJudgement::Held, SearchPurpose::Confirmation) => "held",
+        (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
+        (SearchJudgement::Held | SearchJudgement::Missed, _) => level.side(),
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}", plain(text).trim_end());
+}
+
+fn wrapped(out: &mut String, text: &str) {
+    for part in wrap(&plain(text), WIDTH).lines() {
+        line(out, part);
     }
 }

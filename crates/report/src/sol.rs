@@ -15,13 +15,11 @@ mod tables;
 mod view;
 
 pub use aside::{SolAside, SolSubject};
-pub use calibrated::Calibrated;
-#[cfg(feature = "schema")]
-pub(crate) use calibrated::CalibratedBlock;
 pub use curve::{BatchCsv, ContextCsv};
 pub use fit::FitView;
 pub use line::{SolError, SolLine};
 
+use fizeau_record::Calibrated;
 use fizeau_roofline::{Answer, Load, System};
 
 /// An answer, and what it is of.

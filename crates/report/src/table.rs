@@ -3,8 +3,9 @@
 use fizeau_core::PerSec;
 use fizeau_metrics::{Distribution, Interval, Statistic, Support};
 
-use crate::number::{half_width, supported};
-use crate::{LatencyBasis, LevelReport, LoadPoint, Tail, request_rate};
+use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
+use fizeau_record::requests_interval;
+use fizeau_record::text::{half_width, supported};
 
 /// One column with its cells, a cell for each level.
 #[derive(Debug)]
@@ -171,7 +172,7 @@ fn rate(level: &LevelReport, rate: PerSec) -> Option<Figure> {
 
 fn requests(level: &LevelReport) -> Option<Figure> {
     let figure = rate(level, level.summary.throughput.requests_per_s)?;
-    Some(figure.within(request_rate::interval(&level.summary)))
+    Some(figure.within(requests_interval(&level.summary)))
 }
 
 fn tokens(level: &LevelReport) -> Option<Figure> {

@@ -12,10 +12,11 @@ mod wrap;
 
 use fizeau_metrics::Verdict;
 
-use crate::price::MILLION;
-use crate::words::listed;
+use crate::Shown;
 use crate::{ChecklistRows, Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;
+use fizeau_record::text::MILLION;
+use fizeau_record::text::listed;
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
@@ -65,7 +66,7 @@ impl Charset {
     }
 }
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// The whole report: what was run, the table of levels, a chart of the frontier, the frontier, the operating point, the
     /// verdict with its reasons, the checklist, and where the report lies. Ends with a newline.
     #[must_use]
@@ -98,7 +99,8 @@ impl SweepReport {
         out.extend(self.client_lines().into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
         self.say_not_known(&mut out);
-        let checklist = self.checklist().text(terminal.checklist, terminal.width.min(SENTENCE));
+        let checklist =
+            Shown(&self.checklist()).text(terminal.checklist, terminal.width.min(SENTENCE));
         out.push(Line::Whole(checklist));
         if let Some(report) = terminal.report {
             // A path is not broken over lines, so that it can be copied.

@@ -158,6 +158,7 @@ const LAYERS: [Layer; 17] = [
         external: &[
             "ab_glyph",
             "csv",
+            "jiff",
             "textwrap",
             "minijinja",
             "parquet",

@@ -1,11 +1,11 @@
 //! What the rounds of an A/B run come to.
 
 use fizeau::experiment::turn_name;
-use fizeau::harness::StoredRun;
 use fizeau::metrics::{
     ComparedRequests, ComparisonSettings, ComparisonTable, FigureChoice, Pairing, RoundFigures,
     Side,
 };
+use fizeau::record::StoredRun;
 use fizeau::report::{AbRound, LevelReport};
 
 use super::prepare::Job;

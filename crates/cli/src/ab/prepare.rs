@@ -3,8 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
+use fizeau::experiment::LevelSize;
 use fizeau::experiment::{AbPrompts, AbSpec, Rounds};
-use fizeau::harness::{LevelSize, Load, TextAfter};
+use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;

@@ -1,10 +1,9 @@
 //! A level, carried out: measured, judged, kept and shown.
 
-use fizeau::harness::{
-    Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe, RunFolder,
-};
+use fizeau::harness::{Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe};
 use fizeau::metrics::Verdict;
-use fizeau::report::{Checklist, Detail, LevelReport, SweepReport, VllmResult, VllmTally};
+use fizeau::record::RunFolder;
+use fizeau::report::{Checklist, Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;
@@ -120,7 +119,7 @@ impl Trial<'_> {
                 // vLLM's format has no mark for a part of a run.
                 lines.push(format!("not written, since the run was interrupted: {path}"));
             } else {
-                file.write(&result.to_json().map_err(Fail::broken)?)?;
+                file.write(&result.to_json())?;
                 lines.push(format!("result: {path}"));
             }
         }
@@ -136,7 +135,7 @@ impl Outcome {
             say("nothing was measured: no request was sent that counts")?;
         } else {
             say(self.result.block())?;
-            say(self.report.block())?;
+            say(Shown(&self.report).block())?;
         }
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {

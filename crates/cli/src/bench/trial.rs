@@ -3,8 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
-use fizeau::harness::{LevelPlan, Load, TextAfter};
+use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision};
+use fizeau::record::LevelPlan;
 use fizeau::report::{
     Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
 };

@@ -1,6 +1,6 @@
 //! In what two runs must agree to be compared, and what else differs.
 
-use fizeau::harness::{Differing, RunRecord};
+use fizeau::record::{Differing, RunRecord};
 use fizeau::report::ChangedField;
 
 use super::level::Level;

@@ -1,7 +1,7 @@
 //! What `fizeau compare` and `fizeau ab` have in common: which figures are decided, and what sets the pace of a run.
 
-use fizeau::harness::RunRecord;
 use fizeau::metrics::{Figure, FigureChoice, GoodputGoals, Pace};
+use fizeau::record::RunRecord;
 
 /// What the replies were made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

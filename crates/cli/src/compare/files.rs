@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use fizeau::harness::RunRecord;
 use fizeau::metrics::{
     ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure, Metric,
 };
+use fizeau::record::RunRecord;
 use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use fizeau::harness::{RunRecord, StoredLevel};
 use fizeau::metrics::{ComparedRequests, GoodputGoals, Pace};
+use fizeau::record::{RunRecord, StoredLevel};
 use serde_json::Value;
 
 use crate::exit::Fail;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::harness::{RunRecord, StoredRun};
 use fizeau::metrics::{GoodputGoals, Pace};
+use fizeau::record::{RunRecord, StoredRun};
 
 use super::choice;
 use super::level::Level;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau::core::{Nanos, Tape};
-use fizeau::harness::{RunRecord, StoredRun};
 use fizeau::metrics::GoodputGoals;
+use fizeau::record::{RunRecord, StoredRun};
 use fizeau::report::{
     ExportLevel, ExportedFile, ForeignFormats, ImportedLevel, ImportedRun, RequestRate, VllmRun,
 };

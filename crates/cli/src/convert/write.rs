@@ -3,9 +3,10 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
-use fizeau::harness::{LevelLoad, RunFolder, level_folder};
 use fizeau::metrics::LevelHistograms;
+use fizeau::record::{RunFolder, level_folder};
 use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
 use serde_json::{Value, json};
 
@@ -166,7 +167,7 @@ fn summaries(folder: &RunFolder) -> Result<(), Fail> {
 }
 
 fn histograms(folder: &RunFolder, level: &LevelReport) -> Result<(), Fail> {
-    let run = fizeau::harness::StoredRun::open(folder.path()).map_err(Fail::usage)?;
+    let run = fizeau::record::StoredRun::open(folder.path()).map_err(Fail::usage)?;
     let mut histograms = LevelHistograms::default();
     for stored in run.levels() {
         for tape in stored.tapes().map_err(Fail::usage)? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fizeau::harness::Differing;
+use fizeau::record::Differing;
 
 use super::shard::MeasuredShard;
 use crate::exit::Fail;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::core::Stamp;
-use fizeau::harness::{RunRecord, StoredEnding, StoredLevel, StoredRun};
+use fizeau::record::{RunRecord, StoredEnding, StoredLevel, StoredRun};
 
 use crate::exit::{Fail, Named};
 use crate::planned::Planned;

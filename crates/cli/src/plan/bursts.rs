@@ -2,9 +2,11 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau::core::LevelLoad;
 use fizeau::core::{Nanos, PerSec, Tokens};
+use fizeau::experiment::{LevelAsk, LevelSize};
 use fizeau::experiment::{Sweep, SweepSpec};
-use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
 use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
 use fizeau::roofline::Calibration;

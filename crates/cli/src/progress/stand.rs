@@ -3,9 +3,11 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::{Clock, Nanos, Stamp};
+use fizeau::experiment::LevelSize;
 use fizeau::experiment::{Sweep, SweepSpec};
-use fizeau::harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Lengths, Spec};
 

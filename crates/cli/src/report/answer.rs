@@ -1,6 +1,6 @@
 //! What an A/B run came to, as its `ab.json` has it.
 
-use fizeau::harness::StoredRun;
+use fizeau::record::StoredRun;
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};

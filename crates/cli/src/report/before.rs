@@ -1,11 +1,11 @@
 //! What is known of a stored level beside its tapes: what was asked, and what the client saw of itself.
 
 use fizeau::core::PerSec;
-use fizeau::harness::{Cut, RunRecord, StoredLevel, StoredRun};
 use fizeau::metrics::{
     Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason, Room, Thresholds,
     Verdict,
 };
+use fizeau::record::{Cut, RunRecord, StoredLevel, StoredRun};
 use fizeau::report::{Asked, LevelStatus, LoadPoint, WarmUp};
 
 use super::setup;

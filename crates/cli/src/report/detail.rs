@@ -2,7 +2,7 @@
 
 use fizeau::core::Tape;
 use fizeau::metrics::{OwnFigures, Peer, PeerSettings, ShapeTally};
-use fizeau::report::{LevelDetail, PeerComparison};
+use fizeau::report::{LevelDetail, beside_ours};
 
 /// The most requests, and the most events of their replies, of which other tools' figures are computed: these look at all tapes more
 /// than once, so that they have to be held in memory, up to 160 MB.
@@ -37,7 +37,7 @@ impl Details {
         let mut peers = Vec::new();
         if !held.is_empty() {
             let own = OwnFigures::of(&held, settings);
-            let one = |peer: Peer| PeerComparison::new(&peer.figures(&held, settings), &own);
+            let one = |peer: Peer| beside_ours(&peer.figures(&held, settings), &own);
             peers.extend(Peer::ALL.map(one));
         }
         LevelDetail { shape: shape.shape(), peers }

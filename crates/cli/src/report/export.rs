@@ -5,7 +5,7 @@ mod push;
 mod requests;
 mod sink;
 
-use fizeau::harness::StoredRun;
+use fizeau::record::StoredRun;
 use fizeau::report::{Exposition, LevelTable, SweepReport, TableRun};
 use fizeau::roofline::HourlyRate;
 

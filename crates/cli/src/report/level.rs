@@ -1,8 +1,10 @@
 //! A level, computed again.
 
 use fizeau::core::Stamp;
-use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
+use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, Warmup};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
+use fizeau::record::{StoredLevel, StoredRun};
+use fizeau::report::Shown;
 use fizeau::report::{
     Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
     Unseen, Until, VllmResult, VllmRun, VllmTally,
@@ -85,7 +87,7 @@ impl Level {
         ];
         // What a file says may hold what a terminal would obey.
         let head = head.map(|line| printable(&line)).join("\n");
-        format!("{head}\n{}\n{}", self.vllm.block(), self.report.block())
+        format!("{head}\n{}\n{}", self.vllm.block(), Shown(&self.report).block())
     }
 }
 

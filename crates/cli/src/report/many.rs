@@ -1,10 +1,11 @@
 //! Several runs on one page, the first of which the others are held against.
 
+use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use fizeau::harness::StoredRun;
 use fizeau::metrics::Verdict;
+use fizeau::record::StoredRun;
 use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
 
 use super::level::Level;
@@ -80,7 +81,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 /// The page of one run, or of several.
 pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
     match sides {
-        [(_, report)] => report.page(),
+        [(_, report)] => Shown(report).page(),
         runs => ComparisonPage { runs, imported: &[], comparison }.page(),
     }
 }

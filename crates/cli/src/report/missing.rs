@@ -1,7 +1,8 @@
 //! The levels that a run's files tell of and of which there are no tapes.
 
+use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
-use fizeau::harness::{LevelLoad, StoredRun, level_folder};
+use fizeau::record::{StoredRun, level_folder};
 use fizeau::report::{LevelReport, LoadPoint, Unmeasured};
 use serde_json::Value;
 

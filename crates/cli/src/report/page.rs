@@ -1,8 +1,9 @@
 //! The page of a run: made of its folder, read again, so that it shows what can be computed from what is there.
 
+use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
-use fizeau::harness::{RunFolder, StoredRun};
+use fizeau::record::{RunFolder, StoredRun};
 use fizeau::report::SweepReport;
 
 use super::level::Level;
@@ -24,7 +25,7 @@ pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail>
             })
             .ok(),
     };
-    let page = again.as_ref().unwrap_or(known).page();
+    let page = Shown(again.as_ref().unwrap_or(known)).page();
     folder.write_text(PAGE, &page).map_err(Fail::broken).map(drop)
 }
 

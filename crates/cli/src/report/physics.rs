@@ -1,6 +1,6 @@
 //! What the speed of light of a stored run is computed from.
 
-use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Setup;
 use fizeau::sim::Scenario;
 

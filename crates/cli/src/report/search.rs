@@ -1,6 +1,6 @@
 //! A search, as its folder has it.
 
-use fizeau::harness::StoredRun;
+use fizeau::record::StoredRun;
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};

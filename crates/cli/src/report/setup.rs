@@ -1,8 +1,8 @@
 //! What was run, read back from `run.json`.
 
 use fizeau::core::PerSec;
-use fizeau::harness::{RunRecord, StoredLevel};
 use fizeau::metrics::CacheExpectation;
+use fizeau::record::{RunRecord, StoredLevel};
 use fizeau::report::{
     Asked, AskedArrivals, Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload,
 };

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::harness::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
+use fizeau::record::{StoredEnding, StoredRun};
 use fizeau::report::{
     LevelReport, LevelStatus, LightCurve, Profile, Setup, SweepReport, Unmeasured,
 };

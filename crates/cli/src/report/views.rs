@@ -1,10 +1,12 @@
 //! A run as other tools see it, a word as they mean it, and percentiles as they read them.
 
 use fizeau::core::Tape;
-use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, OwnFigures, Peer, PeerSettings, Percent, PercentileRule};
+use fizeau::record::{Cut, StoredLevel, StoredRun};
+use fizeau::report::Shown;
 use fizeau::report::{
     Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally,
+    beside_ours,
 };
 use serde::Serialize;
 
@@ -81,7 +83,7 @@ impl Tools {
     fn text(&self) -> String {
         let note = "Its peaks here are of every instant (requests) and of any second (tokens), not\nof fixed seconds as its own are (below).";
         let block = self.block.iter().map(|block| format!("{block}\n{note}"));
-        let tables = self.tools.iter().map(|tool| tool.text(WIDTH));
+        let tables = self.tools.iter().map(|tool| Shown(tool).text(WIDTH));
         block.chain(tables).collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -94,7 +96,7 @@ pub(super) fn tools(run: &StoredRun, asked: &Asked, names: &[String]) -> Result<
     for stored in run.levels() {
         let All { tapes, cut, settings } = All::of(run, stored, asked)?;
         let own = OwnFigures::of(&tapes, &settings);
-        let one = |peer: &Peer| PeerComparison::new(&peer.figures(&tapes, &settings), &own);
+        let one = |peer: &Peer| beside_ours(&peer.figures(&tapes, &settings), &own);
         let tools = wanted.iter().map(one).collect();
         let block = wanted.contains(&Peer::VllmPython).then(|| {
             let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use fizeau::experiment::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
-use fizeau::harness::{Cancel, Measure, RunFolder};
+use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
+use fizeau::record::RunFolder;
 use fizeau::report::{
     Checklist, LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
-    SearchedLevel, SearchedLoad, SweepReport,
+    SearchedLevel, SearchedLoad, Shown, SweepReport,
 };
 
 use super::Wanted;
@@ -139,9 +140,9 @@ fn write(
     folder: &RunFolder,
     report: &SearchReport,
     sweep: &SweepReport,
-) -> Result<(), fizeau::harness::FolderError> {
+) -> Result<(), fizeau::record::FolderError> {
     folder.write_json("search.json", report)?;
-    folder.write_text("search.txt", &report.text())?;
+    folder.write_text("search.txt", &Shown(report).text())?;
     folder.write_json("sweep.json", sweep).map(drop)
 }
 
@@ -158,7 +159,7 @@ fn exit(report: &SearchReport, cancel: &Cancel) -> Exit {
 /// Prints the report and the checklist, and where the rest of it is; how the command ends.
 pub(crate) fn end(outcome: &Outcome, out: Option<&Path>, trust: &TrustArgs) -> Result<Exit, Fail> {
     let report = &outcome.report;
-    say(report.text().trim_end())?;
+    say(Shown(report).text().trim_end())?;
     checklist::show(&report.checklist, trust)?;
     out.map_or(Ok(()), |out| say(format!("report: {}", out.join(PAGE).display())))?;
     Ok(checklist::enforce(&report.checklist, trust, outcome.exit))

@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
+use fizeau::experiment::LevelSize;
 use fizeau::experiment::{LoadSearch, LoadSearchSpec, Over};
-use fizeau::harness::LevelSize;
 use fizeau::metrics::{Slo, Statistic};
 
 use crate::args::SearchFlags;

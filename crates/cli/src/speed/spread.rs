@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Bytes;
-use fizeau::harness::RunRecord;
+use fizeau::record::RunRecord;
 use fizeau::roofline::System;
 use fizeau::sim::Scenario;
 use serde::Serialize;

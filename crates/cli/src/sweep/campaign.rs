@@ -3,9 +3,12 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::Nanos;
+use fizeau::experiment::LevelAsk;
 use fizeau::experiment::{Sweep, SweptLevel};
-use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, level_folder};
+use fizeau::harness::{Cancel, Measure};
+use fizeau::record::{LevelRole, RunFolder, level_folder};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
 use super::resume::Resumed;

@@ -5,9 +5,12 @@ mod rising;
 
 use std::time::Duration;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::{Nanos, PerSec};
+use fizeau::experiment::LevelAsk;
 use fizeau::experiment::{LevelYield, rates_up_to};
-use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder};
+use fizeau::harness::Measure;
+use fizeau::record::RunFolder;
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;

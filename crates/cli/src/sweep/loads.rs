@@ -2,8 +2,10 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
-use fizeau::harness::{LevelLoad, LevelSize, connections_ahead};
+use fizeau::experiment::LevelSize;
+use fizeau::harness::connections_ahead;
 use fizeau::workload::{Pacing, Spacing};
 
 use crate::args::LevelsArgs;

@@ -1,7 +1,8 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
-use fizeau::harness::{Cancel, Measure, RunFolder};
+use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
+use fizeau::record::RunFolder;
 use fizeau::report::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;

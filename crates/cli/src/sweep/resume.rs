@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fizeau::harness::{RunRecord, StoredRun};
+use fizeau::record::{RunRecord, StoredRun};
 use fizeau::report::LevelReport;
 use serde::Serialize;
 

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU64;
 
+use fizeau::core::LevelLoad;
 use fizeau::core::Nanos;
 use fizeau::experiment::SweepSpec;
-use fizeau::harness::{LevelAsk, LevelLoad, LevelSize};
+use fizeau::experiment::{LevelAsk, LevelSize};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::roofline::HourlyRate;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
-use fizeau::harness::LevelSize;
+use fizeau::experiment::LevelSize;
 use fizeau::metrics::Precision;
 
 use super::SeriesArgs;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc;
 
 use fizeau::core::Nanos;
-use fizeau::harness::StoredRun;
+use fizeau::record::StoredRun;
 
 use crate::interrupt::interrupt;
 use crate::stand::{
@@ -62,7 +62,7 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
     assert!(shown.contains(&format!("b-01: m at {b}/")), "{shown}");
     // Each turn is a level as any other, and both sides of a round were asked the same.
     let stored = StoredRun::open(&out).unwrap();
-    let names: Vec<&str> = stored.levels().iter().map(fizeau::harness::StoredLevel::name).collect();
+    let names: Vec<&str> = stored.levels().iter().map(fizeau::record::StoredLevel::name).collect();
     assert_eq!(names.join(" "), "a-01 a-02 a-03 a-04 a-05 b-01 b-02 b-03 b-04 b-05");
     for level in stored.levels() {
         assert_eq!(level.tapes().unwrap().map(Result::unwrap).count(), 3, "{}", level.name());

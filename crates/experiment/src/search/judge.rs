@@ -1,6 +1,6 @@
 //! What a level says of the goals.
 
-use fizeau_harness::LevelLoad;
+use fizeau_core::LevelLoad;
 use fizeau_metrics::{
     Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Quantile, Saturation, Slo,
     Statistic, Support,

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_harness::LevelSize;
+use crate::LevelSize;
 use fizeau_metrics::{Comparison, Goal, Metric, Slo};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 

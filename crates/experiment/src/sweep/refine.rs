@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::PerSec;
-use fizeau_harness::LevelLoad;
 
 /// A load that was measured, and whether it was within the goals.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,8 +24,8 @@ pub struct Tried {
 /// ```
 /// use std::num::NonZeroU32;
 ///
-/// use fizeau_experiment::{Tried, load_between};
-/// use fizeau_harness::LevelLoad;
+/// use crate::{Tried, load_between};
+/// use fizeau_core::LevelLoad;
 ///
 /// let tried = |slots, within| Tried {
 ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),
@@ -94,7 +94,7 @@ fn value(load: LevelLoad) -> f64 {
 ///
 /// ```
 /// use fizeau_core::PerSec;
-/// use fizeau_experiment::rates_up_to;
+/// use crate::rates_up_to;
 ///
 /// let rates: Vec<f64> = rates_up_to(PerSec::new(10.0), 3).iter().map(|rate| rate.get()).collect();
 /// assert_eq!(rates, [1.0, 6.5, 12.0]);

@@ -1,7 +1,7 @@
 //! When a rising sweep has seen enough.
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, PerSec};
-use fizeau_harness::LevelLoad;
 
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,8 +54,8 @@ impl StopRule {
     /// use std::num::NonZeroU32;
     ///
     /// use fizeau_core::{Millis, PerSec};
-    /// use fizeau_experiment::{LevelYield, StopRule};
-    /// use fizeau_harness::LevelLoad;
+    /// use crate::{LevelYield, StopRule};
+    /// use fizeau_core::LevelLoad;
     ///
     /// let level = |slots, requests, latency| LevelYield {
     ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),

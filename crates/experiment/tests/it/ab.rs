@@ -6,10 +6,9 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Transport};
 use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
-use fizeau_harness::{
-    Cancel, Load, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun, TextAfter,
-};
+use fizeau_harness::{Cancel, Load, Notice, Observer, Rig, SelfWatch, TextAfter};
 use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_record::{RunFolder, StoredRun};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
 
 use crate::stand::{Paused, Server, paused};
@@ -193,7 +192,7 @@ fn each_turn_is_a_level_of_the_folder() {
     folder.write_text("run.json", "{\"schema\": \"fizeau.run/1\"}").unwrap();
     measured(&spec(5), None, Some(&folder));
     let stored = StoredRun::open(&path).unwrap();
-    let names: Vec<&str> = stored.levels().iter().map(fizeau_harness::StoredLevel::name).collect();
+    let names: Vec<&str> = stored.levels().iter().map(fizeau_record::StoredLevel::name).collect();
     assert_eq!(names[..6], ["a-01", "a-02", "a-03", "a-04", "a-05", "b-01"]);
     assert_eq!(stored.levels()[9].tapes().unwrap().count(), 6);
     std::fs::remove_dir_all(&path).unwrap();

@@ -1,8 +1,10 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
+use fizeau_experiment::LevelSize;
 use fizeau_experiment::{Sweep, SweepSpec};
-use fizeau_harness::{Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch};
+use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau_metrics::Verdict;
 use fizeau_workload::{Lengths, Spec};
 

@@ -4,11 +4,12 @@ use std::fs;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Nanos, PerSec};
+use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_experiment::{Sweep, SweepSpec};
-use fizeau_harness::{
-    Cancel, LevelAsk, LevelLoad, LevelSize, Notice, Observer, Rig, RunFolder, SelfWatch, StoredRun,
-};
+use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
+use fizeau_record::{RunFolder, StoredRun};
 use fizeau_workload::{Lengths, Spec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -113,7 +114,7 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
     fs::create_dir_all(scratch.0.join("concurrency-0064-partial")).unwrap();
     fs::write(scratch.0.join("concurrency-0064-partial/tapes.jsonl"), "").unwrap();
     let run = StoredRun::open(&scratch.0).unwrap();
-    let names: Vec<&str> = run.levels().iter().map(fizeau_harness::StoredLevel::name).collect();
+    let names: Vec<&str> = run.levels().iter().map(fizeau_record::StoredLevel::name).collect();
     let rising = [
         "concurrency-0002",
         "concurrency-0002-2",

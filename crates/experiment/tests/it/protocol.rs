@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, PerSec};
 use fizeau_experiment::{LevelYield, StopRule, Tried, load_between, rates_up_to};
-use fizeau_harness::LevelLoad;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 

@@ -2,12 +2,14 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, Nanos};
 use fizeau_experiment::{
     Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
     SearchStep, Sweep, SweepSpec,
 };
-use fizeau_harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch};
+use fizeau_experiment::{LevelAsk, LevelSize};
+use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
 use fizeau_workload::{Lengths, Spec};

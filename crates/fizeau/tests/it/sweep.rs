@@ -2,9 +2,10 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau::core::LevelLoad;
 use fizeau::core::{PerSec, Seconds, Tape, Tokens};
 use fizeau::experiment::{Sweep, SweepSpec, SweptLevel};
-use fizeau::harness::{Cancel, LevelLoad, Notice, Observer, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Verdict;
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
 use fizeau::report::{LengthTally, LightCurve};

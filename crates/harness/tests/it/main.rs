@@ -3,12 +3,10 @@
 
 mod crew;
 mod drive;
-mod folder;
 mod in_flight;
 mod pacer;
 mod probe;
 mod recount;
 mod sessions;
 mod stand;
-mod stored;
 mod until;

@@ -8,6 +8,7 @@ use super::{
     ChartRun,
 };
 use crate::LoadKind;
+use crate::Shown;
 use crate::columns::figures_of;
 use crate::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport, TableRun};
 
@@ -18,7 +19,7 @@ impl ChartRun {
         let run = TableRun::of(report, name);
         let level = |(index, (level, place)): (usize, (&LevelReport, &Place))| ChartLevel {
             load: level.load.words(),
-            label: report.label_of(index),
+            label: Shown(report).label_of(index),
             load_kind: match level.load.kind() {
                 LoadKind::Rate => "requests_per_s",
                 LoadKind::Concurrency => "concurrency",

@@ -8,7 +8,7 @@ use fizeau_roofline::{Load, PowerDraw, Reckoning, System};
 
 use super::Row;
 use super::list::Content;
-use crate::{LoadPoint, request_rate};
+use fizeau_record::{LoadPoint, requests_interval};
 
 /// A figure, and the ends of its 95 % interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -54,7 +54,7 @@ fn rate(row: &Row<'_>, rate: Option<PerSec>, interval: PerSecond) -> Figure {
 pub(super) fn requests(row: &Row<'_>) -> Figure {
     let summary = &row.level.summary;
     let own = rate(row, Some(summary.throughput.requests_per_s), None);
-    Figure::new(own.value, request_rate::interval(summary))
+    Figure::new(own.value, requests_interval(summary))
 }
 
 pub(super) fn output(row: &Row<'_>) -> Figure {

@@ -2,25 +2,13 @@
 
 use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
 
-use super::ComparisonReport;
 use super::table::Cells;
 use crate::ComparedLevel;
+use crate::Shown;
 use crate::terminal::plain;
+use fizeau_record::ComparisonReport;
 
-impl ComparisonReport {
-    /// Whether nothing is worse, by Holm's correction over the figures of all levels and runs together, and at each level
-    /// something could be tested: where nothing was, nothing was shown not to be worse.
-    #[must_use]
-    pub fn passes(&self) -> bool {
-        let is_tested = |table: &ComparisonTable| table.family_size() > 0;
-        self.tables().all(is_tested) && !ComparisonTable::is_any_worse(self.tables())
-    }
-
-    fn tables(&self) -> impl Iterator<Item = &ComparisonTable> {
-        let levels = self.comparisons.iter().flat_map(|comparison| &comparison.levels);
-        levels.map(|level| &level.table)
-    }
-
+impl Shown<'_, ComparisonReport> {
     /// The answers as JUnit's XML (the format that Apache Ant's junitreport task reads): a suite for each run that is held
     /// against the baseline, a test case for each figure that is decided and each load. Failed are those that make
     /// [`ComparisonReport::passes`] false; what could not be tested is skipped, and where that is all of a level, one more

@@ -2,7 +2,7 @@
 
 use fizeau_metrics::Answer;
 
-use crate::RunComparison;
+use crate::{RunComparison, Shown};
 
 /// What all levels of a comparison say together.
 pub(crate) enum Told {
@@ -22,7 +22,7 @@ pub(crate) fn no_difference(candidate: &str) -> String {
     format!("{candidate} against A: no detectable difference")
 }
 
-impl RunComparison {
+impl Shown<'_, RunComparison> {
     pub(crate) fn told(&self) -> Told {
         let of = |answer: Answer| -> Vec<String> {
             let figures = self.levels.iter().flat_map(|level| {

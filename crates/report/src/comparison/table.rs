@@ -2,9 +2,10 @@
 
 use fizeau_metrics::{Answer, ComparedFigure, Estimate, Tested};
 
-use super::{ComparisonView, WIDTH, p_value};
-use crate::number::number;
+use super::{WIDTH, p_value};
+use crate::ComparisonView;
 use crate::terminal::{plain, wrap};
+use fizeau_record::text::number;
 
 /// One line of the table.
 pub(crate) enum Cells {

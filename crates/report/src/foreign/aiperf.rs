@@ -8,10 +8,9 @@ mod summary;
 mod table;
 mod write;
 
+use super::read::Record;
 use super::vllm;
-use super::{
-    ExportLevel, ExportedFile, Fields, ForeignError, ForeignFile, ForeignFormat, ImportedLevel,
-};
+use super::{ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel};
 
 /// The form of AIPerf's files.
 pub(super) struct AiPerf;
@@ -46,8 +45,8 @@ impl ForeignFormat for AiPerf {
                 stem(other) == stem(file) || (records.len() == 1 && summaries.len() == 1)
             };
             let records = records.iter().find(own).map(|file| records::read(file)).transpose()?;
-            for fields in Fields::all(file, TOOL)? {
-                levels.push(summary::level(&fields, file, records.as_ref())?);
+            for record in Record::all(file, TOOL)? {
+                levels.push(summary::level(&record, file, records.as_ref())?);
             }
         }
         let stems: Vec<&str> = summaries.iter().map(|file| stem(file)).collect();
@@ -60,8 +59,8 @@ impl ForeignFormat for AiPerf {
         // A table beside its document says nothing more.
         for file in tables.iter().filter(|file| !stems.contains(&stem(file))) {
             let map = table::read(file)?;
-            let fields = Fields::new(file.name().to_owned(), TOOL, &map);
-            levels.push(summary::level(&fields, file, None)?);
+            let record = Record::new(file.name().to_owned(), TOOL, &map);
+            levels.push(summary::level(&record, file, None)?);
         }
         Ok(levels)
     }
@@ -70,14 +69,13 @@ impl ForeignFormat for AiPerf {
         let mut files = Vec::new();
         for level in levels {
             let summary = write::summary(level, self.key())?;
-            let mut add = |name: &str, text: String| {
-                let name = vllm::named(level, name);
-                files.push(ExportedFile { name, bytes: text.into_bytes() });
+            let mut add = |name: &str, bytes: Vec<u8>| {
+                files.push(ExportedFile { name: vllm::named(level, name), bytes });
             };
-            add("profile_export_aiperf.json", summary.to_pretty());
+            add("profile_export_aiperf.json", summary.to_pretty().into_bytes());
             add("profile_export_aiperf.csv", table::write(&summary));
             if !level.tapes.is_empty() {
-                add("profile_export.jsonl", write::records(level));
+                add("profile_export.jsonl", write::records(level).into_bytes());
             }
         }
         Ok(files)

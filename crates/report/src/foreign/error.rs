@@ -60,3 +60,10 @@ pub enum ForeignError {
         why: String,
     },
 }
+
+impl ForeignError {
+    /// That a file is damaged.
+    pub(super) fn damaged(file: &str, why: impl Into<String>) -> Self {
+        Self::Damaged { file: file.to_owned(), why: why.into() }
+    }
+}

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use fizeau_core::Millis;
 use fizeau_metrics::Distribution;
 
-use super::fields::Fields;
-use super::{ForeignError, ImportedCounts, ImportedLevel, NotKnown};
+use super::{ImportedCounts, ImportedLevel, NotKnown};
 
 /// The latencies that have columns, each with the names of its own in [`LevelTable`](crate::LevelTable).
 const LATENCIES: [&str; 4] = ["ttft", "tpot", "itl", "e2el"];
@@ -35,17 +34,6 @@ impl FigureSheet {
         if let Some(value) = value.filter(|value| value.is_finite() && self.completed > 0) {
             self.figures.insert(name.to_owned(), value);
         }
-    }
-
-    /// The rates of vLLM's and of SGLang's clients, which call that of all tokens `total` and did not always write it.
-    pub(super) fn rates(&mut self, fields: &Fields<'_>, total: &str) -> Result<(), ForeignError> {
-        self.put("requests_per_s", Some(fields.number("request_throughput")?));
-        self.put("output_tps", Some(fields.number("output_throughput")?));
-        self.put("total_tps", Some(total_rate(fields, total)?));
-        self.caveat(
-            "rates are over the time of the sending loop, the wait before the first request included",
-        );
-        Ok(())
     }
 
     /// A latency in milliseconds: `statistic` is `mean`, `p50`, `p90`, `p99` or `max`. A percentile that so few requests do not
@@ -91,7 +79,7 @@ impl FigureSheet {
 
     /// Puts all into `level`, with what follows from it: what one user sees, what a device gives, means of lengths, and which
     /// latencies are not there.
-    pub(super) fn finish(mut self, level: &mut ImportedLevel) {
+    pub(super) fn finish(mut self, mut level: ImportedLevel) -> ImportedLevel {
         let p50 = self.figures.get("p50_tpot_ms").copied().filter(|ms| *ms > 0.0);
         self.put("user_tps", p50.map(|ms| 1e3 / ms));
         let tps = self.figures.get("output_tps").copied();
@@ -121,16 +109,12 @@ impl FigureSheet {
         level.greatest_for_p99 = self.greatest;
         level.not_known.extend(self.not_known);
         level.caveats.extend(self.caveats);
+        level
     }
 }
 
-/// All tokens per second: as the file has it, else from the tokens and the time, which it is made of.
-fn total_rate(fields: &Fields<'_>, name: &str) -> Result<f64, ForeignError> {
-    if let Some(rate) = fields.maybe_number(name)? {
-        return Ok(rate);
-    }
-    let (input, output) =
-        (fields.number("total_input_tokens")?, fields.number("total_output_tokens")?);
-    // Not finite where no time passed, and then no figure.
-    Ok((input + output) / fields.number("duration")?)
+/// Seconds since 1970, UTC, as ISO 8601 has them: `2026-08-01T12:00:00Z`; none of no date.
+pub(super) fn iso_of_unix(seconds: u64) -> Option<String> {
+    let stamp = jiff::Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    Some(stamp.to_string())
 }

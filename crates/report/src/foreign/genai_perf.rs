@@ -2,20 +2,19 @@
 //!
 //! Keys and units are those of GenAI-Perf 0.0.16 (`genai_perf/metrics/statistics.py`, `genai_perf/export_data/json_exporter.py`).
 
-use std::collections::BTreeMap;
-
-use fizeau_core::PerSec;
 use fizeau_metrics::Peer;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::fields::levels_of;
-use super::vllm::{self, kept, map_of, source};
+use super::read::{GREATEST_COUNT, Loose, Record};
+use super::statistics::{self, single};
+use super::vllm::{self, blank, levels_of};
 use super::{
-    ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown, Object, lists,
-    statistics,
+    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown, lists,
 };
 use crate::RequestRate;
+use crate::vllm::object::Object;
 
 /// The form of GenAI-Perf's files.
 pub(super) struct GenAiPerf;
@@ -36,7 +35,7 @@ impl ForeignFormat for GenAiPerf {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        levels_of(files, TOOL, |fields, file| import(fields, file, self.key()))
+        levels_of(files, TOOL, |record, file| import(record, file, self.key()))
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
@@ -51,56 +50,100 @@ impl ForeignFormat for GenAiPerf {
     }
 }
 
+/// What was asked.
+#[derive(Debug, Default, Deserialize)]
+struct Config {
+    /// Since the configuration file came; before that at the top.
+    perf_analyzer: Loose<PerfAnalyzer>,
+    concurrency: Loose<u64>,
+    request_rate: Loose<f64>,
+    model_names: Loose<Vec<String>>,
+    formatted_model_name: Loose<String>,
+    model: Loose<String>,
+    endpoint: Loose<Endpoint>,
+    endpoint_type: Loose<String>,
+    service_kind: Loose<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PerfAnalyzer {
+    stimulus: Stimulus,
+}
+
+#[derive(Debug, Deserialize)]
+struct Stimulus {
+    concurrency: Loose<u64>,
+    request_rate: Loose<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Endpoint {
+    #[serde(rename = "type")]
+    kind: Loose<String>,
+}
+
+impl Config {
+    fn load(&self) -> ImportedLoad {
+        let stimulus = self.perf_analyzer.0.as_ref().map(|analyzer| &analyzer.stimulus);
+        let rate = stimulus.and_then(|stimulus| stimulus.request_rate.0);
+        let cap = stimulus.and_then(|stimulus| stimulus.concurrency.0);
+        ImportedLoad::told(rate.or(self.request_rate.0), cap.or(self.concurrency.0))
+    }
+
+    fn about(self) -> ImportedAbout {
+        let said =
+            |texts: [Option<String>; 3]| texts.into_iter().flatten().find(|text| !text.is_empty());
+        let first = self.model_names.0.and_then(|names| names.into_iter().next());
+        let kind = self.endpoint.0.and_then(|endpoint| endpoint.kind.0);
+        ImportedAbout {
+            model: said([first, self.formatted_model_name.0, self.model.0]),
+            backend: said([kind, self.endpoint_type.0, self.service_kind.0]),
+            ..ImportedAbout::default()
+        }
+    }
+}
+
 fn import(
-    fields: &Fields<'_>,
+    record: &Record<'_>,
     file: &ForeignFile<'_>,
     format: &str,
 ) -> Result<ImportedLevel, ForeignError> {
-    let completed = statistics::count(fields, "request_count")?
-        .ok_or_else(|| fields.missing("request_count.avg"))?;
-    let config = fields.get("input_config");
-    let mut level = ImportedLevel {
-        source: source(file, format, TOOL),
-        load: load(config),
-        about: about(config),
+    let completed =
+        single(record, "request_count")?.ok_or_else(|| record.missing("request_count.avg"))?;
+    let config = record.field::<Loose<Config>>("input_config")?.and_then(|config| config.0);
+    let config = config.unwrap_or_default();
+    let level = ImportedLevel {
+        load: config.load(),
+        about: config.about(),
         counts: ImportedCounts {
             completed,
-            failed: None,
-            input_tokens: tokens(fields, "input_sequence_length", completed)?,
-            output_tokens: tokens(fields, "output_sequence_length", completed)?,
-            duration_s: None,
+            input_tokens: tokens(record, "input_sequence_length", completed)?,
+            output_tokens: tokens(record, "output_sequence_length", completed)?,
+            ..ImportedCounts::default()
         },
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
         not_known: not_known(),
-        record: kept(fields.map(), false),
-        tapes: Vec::new(),
+        ..blank(record, file, format)
     };
-    figures(fields, completed)?.finish(&mut level);
-    Ok(level)
+    Ok(figures(record, completed)?.finish(level))
 }
 
 /// All tokens from their mean over the requests.
-fn tokens(fields: &Fields<'_>, tag: &str, completed: u64) -> Result<Option<u64>, ForeignError> {
-    let mean = statistics::single(fields, tag)?;
+fn tokens(record: &Record<'_>, tag: &str, completed: u64) -> Result<Option<u64>, ForeignError> {
+    let mean: Option<f64> = single(record, tag)?;
     let total = mean.map(|mean| (mean * completed as f64).round());
-    // Beyond 2^53 a floating number is no count any more.
-    Ok(total.filter(|total| *total <= 9_007_199_254_740_992.0).map(|total| total as u64))
+    Ok(total.filter(|total| *total <= GREATEST_COUNT).map(|total| total as u64))
 }
 
-fn figures(fields: &Fields<'_>, completed: u64) -> Result<FigureSheet, ForeignError> {
+fn figures(record: &Record<'_>, completed: u64) -> Result<FigureSheet, ForeignError> {
     let mut sheet = FigureSheet::new(completed);
-    sheet.put("requests_per_s", statistics::single(fields, "request_throughput")?);
-    sheet.put("output_tps", statistics::single(fields, "output_token_throughput")?);
+    sheet.put("requests_per_s", single(record, "request_throughput")?);
+    sheet.put("output_tps", single(record, "output_token_throughput")?);
     let latencies = [
         ("ttft", "time_to_first_token"),
         ("tpot", "inter_token_latency"),
         ("e2el", "request_latency"),
     ];
-    for (metric, tag) in latencies {
-        statistics::timed(&mut sheet, metric, fields, tag)?;
-    }
+    statistics::timed(&mut sheet, record, &latencies)?;
     sheet.caveat("tokens are those of GenAI-Perf's tokenizer");
     sheet.caveat(
         "TPOT is shared over all tokens but one, and rounded to nanoseconds: ours leaves out those of the first event",
@@ -128,38 +171,9 @@ fn not_known() -> Vec<NotKnown> {
     ]
 }
 
-/// The load: under `perf_analyzer` since the configuration file came, before that at the top.
-fn load(config: Option<&Value>) -> ImportedLoad {
-    let of = |paths: [&str; 2]| {
-        let mut found = paths.iter().filter_map(|path| config?.pointer(path)?.as_f64());
-        found.find(|value| *value > 0.0 && value.is_finite())
-    };
-    let cap = of(["/perf_analyzer/stimulus/concurrency", "/concurrency"]);
-    let rate = of(["/perf_analyzer/stimulus/request_rate", "/request_rate"]);
-    ImportedLoad::told(
-        rate.map(PerSec::new),
-        cap.filter(|cap| *cap >= 1.0).map(|cap| cap.min(f64::from(u32::MAX)) as u32),
-    )
-}
-
-fn about(config: Option<&Value>) -> ImportedAbout {
-    let text = |paths: [&str; 3]| {
-        let mut found = paths.iter().filter_map(|path| match config?.pointer(path)? {
-            Value::Array(all) => all.first()?.as_str(),
-            other => other.as_str(),
-        });
-        found.find(|text| !text.is_empty()).map(str::to_owned)
-    };
-    ImportedAbout {
-        model: text(["/model_names", "/formatted_model_name", "/model"]),
-        backend: text(["/endpoint/type", "/endpoint_type", "/service_kind"]),
-        ..ImportedAbout::default()
-    }
-}
-
 fn document(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
-        return Ok(Object::of(map_of(&own.record)));
+        return Ok(Object::kept(&own.record));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::GenAiPerf.figures(tapes.iter().copied(), &level.peer_settings());

@@ -7,18 +7,18 @@ mod metrics;
 mod requests;
 mod write;
 
-use std::collections::BTreeMap;
+use fizeau_core::Tape;
+use serde::Deserialize;
+use serde_json::Value;
 
-use fizeau_core::PerSec;
-use serde_json::{Map, Value};
-
-use super::date::iso_of_unix;
-use super::vllm::source;
+use super::figures::iso_of_unix;
+use super::read::{GREATEST_COUNT, Loose, Record};
+use super::vllm::{kept, source};
 use super::{
-    ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
+    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
 };
-use requests::Requests;
+use requests::{Request, Requests};
 
 /// The form of GuideLLM's files.
 pub(super) struct GuideLlm;
@@ -45,16 +45,10 @@ impl ForeignFormat for GuideLlm {
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
         let mut levels = Vec::new();
         for file in files {
-            for report in Fields::all(file, TOOL)? {
-                let benchmarks = report.list("benchmarks")?;
-                let benchmarks = benchmarks.ok_or_else(|| report.missing("benchmarks"))?;
-                for (index, value) in benchmarks.iter().enumerate() {
-                    let Some(map) = value.as_object() else {
-                        let name = format!("benchmarks[{index}]");
-                        return Err(report.wrong(&name, value, "an object"));
-                    };
-                    let place = format!("{} benchmark {}", file.name(), index + 1);
-                    levels.push(import(&report, &Fields::new(place, TOOL, map), file)?);
+            for report in Record::all(file, TOOL)? {
+                let whole: Report = report.read()?;
+                for benchmark in report.each("benchmarks", "benchmark")? {
+                    levels.push(import(&whole, &benchmark, file)?);
                 }
             }
         }
@@ -67,108 +61,212 @@ impl ForeignFormat for GuideLlm {
     }
 }
 
+/// What all benchmarks of a document have in common.
+#[derive(Debug, Deserialize)]
+struct Report {
+    metadata: Loose<Metadata>,
+    config: Loose<Config>,
+    args: Loose<Config>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    guidellm_version: Loose<String>,
+}
+
+/// What was asked, of a benchmark or of all.
+#[derive(Debug, Deserialize)]
+struct Config {
+    strategy: Loose<Strategy>,
+    backend: Loose<Backend>,
+    model: Loose<String>,
+    data: Loose<Named>,
+    spec: Loose<Spec>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Spec {
+    backend: Loose<Backend>,
+    data: Loose<Vec<Data>>,
+}
+
+/// A backend, or its name alone.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Backend {
+    Name(String),
+    Known {
+        model: Loose<String>,
+        request_format: Loose<String>,
+        kind: Loose<String>,
+        type_: Loose<String>,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+struct Data {
+    source: Loose<String>,
+    kind: Loose<String>,
+}
+
+/// A name, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Named {
+    One(String),
+    Several(Vec<String>),
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+struct Strategy {
+    type_: Loose<String>,
+    streams: Loose<u64>,
+    max_concurrency: Loose<u64>,
+    rate: Loose<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Benchmark {
+    metrics: Metrics,
+    config: Loose<Config>,
+    args: Loose<Config>,
+    scheduler: Loose<Scheduler>,
+    requests: Option<Groups>,
+    duration: Option<f64>,
+    start_time: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Scheduler {
+    strategy: Loose<Strategy>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Groups {
+    successful: Option<Vec<Request>>,
+    errored: Option<Vec<Request>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metrics {
+    request_totals: Totals,
+    prompt_token_count: Option<Grouped>,
+    output_token_count: Option<Grouped>,
+    requests_per_second: Option<Grouped>,
+    output_tokens_per_second: Option<Grouped>,
+    tokens_per_second: Option<Grouped>,
+    time_to_first_token_ms: Option<Grouped>,
+    request_latency: Option<Grouped>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Totals {
+    successful: u64,
+    errored: Option<u64>,
+    incomplete: Option<u64>,
+}
+
+/// A figure of the requests that succeeded; those of others are not looked at.
+#[derive(Debug, Deserialize)]
+struct Grouped {
+    successful: Option<Summary>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Summary {
+    mean: Option<f64>,
+    median: Option<f64>,
+    max: Option<f64>,
+    total_sum: Option<f64>,
+    percentiles: Option<Percentiles>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Percentiles {
+    p90: Option<f64>,
+    p99: Option<f64>,
+}
+
 fn import(
-    report: &Fields<'_>,
-    fields: &Fields<'_>,
+    report: &Report,
+    record: &Record<'_>,
     file: &ForeignFile<'_>,
 ) -> Result<ImportedLevel, ForeignError> {
-    let metrics = fields.object("metrics")?.ok_or_else(|| fields.missing("metrics"))?;
-    let totals = metrics
-        .object("request_totals")?
-        .ok_or_else(|| fields.missing("metrics.request_totals"))?;
-    let completed = totals.whole("successful")?;
-    let all = Requests::read(fields)?;
+    let mut benchmark: Benchmark = record.read()?;
+    let totals = &benchmark.metrics.request_totals;
+    let completed = totals.successful;
+    let all = benchmark.requests.take().map(|groups| Requests::of(groups, record)).transpose()?;
     // A sample of the requests, or none of them, is no record of the run.
     let whole = all.filter(|all| all.completed() == completed);
-    let version = report.object("metadata")?.and_then(|own| own.text("guidellm_version"));
-    let strategy = strategy(fields);
-    let mut level = ImportedLevel {
-        source: ImportedSource { version, ..source(file, "guidellm", TOOL) },
-        load: load(strategy),
-        about: about(report, fields)?,
-        counts: ImportedCounts {
-            completed,
-            failed: Some(totals.maybe_whole("errored")?.unwrap_or_default()),
-            input_tokens: tokens(&metrics, "prompt_token_count")?,
-            output_tokens: tokens(&metrics, "output_token_count")?,
-            duration_s: fields.maybe_number("duration")?,
-        },
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
-        not_known: not_known(whole.is_some()),
-        record: kept(fields.map()),
-        tapes: Vec::new(),
-    };
     let mut sheet = FigureSheet::new(completed);
-    rates(&metrics, &mut sheet)?;
-    match whole {
+    rates(&benchmark.metrics, &mut sheet);
+    let tapes: Vec<Tape> = match &whole {
         Some(requests) => {
             requests.figures(&mut sheet);
-            level.tapes = requests.tapes(fields)?;
+            requests.tapes(record)?
         }
-        None => latencies(&metrics, &mut sheet)?,
-    }
-    if let Some(called_off) = totals.maybe_whole("incomplete")?.filter(|count| *count > 0) {
+        None => {
+            latencies(&benchmark.metrics, &mut sheet);
+            Vec::new()
+        }
+    };
+    if let Some(called_off) = totals.incomplete.filter(|count| *count > 0) {
         sheet.caveat(format!(
             "{called_off} requests were under way at the end, and are in no figure"
         ));
     }
-    sheet.finish(&mut level);
-    Ok(level)
+    let metadata = report.metadata.0.as_ref();
+    let version = metadata.and_then(|own| own.guidellm_version.0.clone());
+    let source = ImportedSource { version, ..source(file, "guidellm", TOOL) };
+    // The single requests became tapes or are a sample.
+    let record = kept(record, |key| key != "requests");
+    let level = ImportedLevel {
+        load: benchmark.strategy().load(),
+        about: about(report, &benchmark),
+        counts: ImportedCounts {
+            completed,
+            failed: Some(totals.errored.unwrap_or_default()),
+            input_tokens: tokens(benchmark.metrics.prompt_token_count.as_ref()),
+            output_tokens: tokens(benchmark.metrics.output_token_count.as_ref()),
+            duration_s: benchmark.duration,
+        },
+        not_known: not_known(whole.is_some()),
+        tapes,
+        ..ImportedLevel::of(source, record)
+    };
+    Ok(sheet.finish(level))
 }
 
-/// A benchmark without its single requests, which became tapes or are a sample.
-fn kept(map: &Map<String, Value>) -> String {
-    let fields = map.iter().filter(|(key, _)| *key != "requests");
-    let kept: Map<String, Value> =
-        fields.map(|(key, value)| (key.clone(), value.clone())).collect();
-    Value::Object(kept).to_string()
+/// A figure of the requests that succeeded.
+fn successful<T>(of: Option<&Grouped>, take: impl Fn(&Summary) -> Option<T>) -> Option<T> {
+    take(of?.successful.as_ref()?)
 }
 
-/// The statistics of the requests that succeeded.
-fn successful<'a>(metrics: &Fields<'a>, name: &str) -> Result<Option<Fields<'a>>, ForeignError> {
-    match metrics.object(name)? {
-        Some(of) => of.object("successful"),
-        None => Ok(None),
-    }
+fn tokens(of: Option<&Grouped>) -> Option<u64> {
+    let total = successful(of, |of| of.total_sum);
+    total.filter(|total| *total <= GREATEST_COUNT).map(|total| total.round() as u64)
 }
 
-fn tokens(metrics: &Fields<'_>, name: &str) -> Result<Option<u64>, ForeignError> {
-    let Some(of) = successful(metrics, name)? else { return Ok(None) };
-    let total = of.maybe_number("total_sum")?;
-    // Beyond 2^53 a floating number is no count any more.
-    Ok(total.filter(|total| *total <= 9_007_199_254_740_992.0).map(|total| total.round() as u64))
-}
-
-fn rates(metrics: &Fields<'_>, sheet: &mut FigureSheet) -> Result<(), ForeignError> {
-    for (name, key) in [
-        ("requests_per_s", "requests_per_second"),
-        ("output_tps", "output_tokens_per_second"),
-        ("total_tps", "tokens_per_second"),
-    ] {
-        if let Some(of) = successful(metrics, key)? {
-            sheet.put(name, of.maybe_number("mean")?);
-        }
-    }
+fn rates(metrics: &Metrics, sheet: &mut FigureSheet) {
+    let mean = |of: &Option<Grouped>| successful(of.as_ref(), |of| of.mean);
+    sheet.put("requests_per_s", mean(&metrics.requests_per_second));
+    sheet.put("output_tps", mean(&metrics.output_tokens_per_second));
+    sheet.put("total_tps", mean(&metrics.tokens_per_second));
     sheet.caveat("rates are means over the window between GuideLLM's warm-up and its cool-down");
-    Ok(())
 }
 
 /// Of a file without its requests.
-fn latencies(metrics: &Fields<'_>, sheet: &mut FigureSheet) -> Result<(), ForeignError> {
-    for (metric, key, scale) in
-        [("ttft", "time_to_first_token_ms", 1.0), ("e2el", "request_latency", 1e3)]
-    {
-        let Some(of) = successful(metrics, key)? else { continue };
-        for (ours, theirs) in [("mean", "mean"), ("p50", "median"), ("max", "max")] {
-            sheet.latency(metric, ours, of.maybe_number(theirs)?.map(|value| value * scale));
+fn latencies(metrics: &Metrics, sheet: &mut FigureSheet) {
+    let latencies =
+        [("ttft", &metrics.time_to_first_token_ms, 1.0), ("e2el", &metrics.request_latency, 1e3)];
+    for (metric, of, scale) in latencies {
+        let Some(of) = of.as_ref().and_then(|of| of.successful.as_ref()) else { continue };
+        for (statistic, value) in [("mean", of.mean), ("p50", of.median), ("max", of.max)] {
+            sheet.latency(metric, statistic, value.map(|value| value * scale));
         }
-        if let Some(percentiles) = of.object("percentiles")? {
-            for percentile in ["p90", "p99"] {
-                let value = percentiles.maybe_number(percentile)?;
-                sheet.latency(metric, percentile, value.map(|value| value * scale));
-            }
+        if let Some(of) = &of.percentiles {
+            sheet.latency(metric, "p90", of.p90.map(|value| value * scale));
+            sheet.latency(metric, "p99", of.p99.map(|value| value * scale));
         }
     }
     sheet.caveat("a percentile is the value of one request, without interpolation");
@@ -179,55 +277,85 @@ fn latencies(metrics: &Fields<'_>, sheet: &mut FigureSheet) -> Result<(), Foreig
         "GuideLLM weighs inter_token_latency_ms by tokens, ours counts each request once; its time_per_output_token_ms has the time to the first token in it",
     );
     sheet.not_known("itl", "GuideLLM spreads tokens evenly between the first and the last");
-    Ok(())
 }
 
-fn strategy<'a>(fields: &Fields<'a>) -> Option<&'a Map<String, Value>> {
-    let config = fields.map().get("config").or_else(|| fields.map().get("args"));
-    let scheduler = fields.map().get("scheduler");
-    let found = config.and_then(|config| config.get("strategy"));
-    found.or_else(|| scheduler.and_then(|own| own.get("strategy")))?.as_object()
+impl Benchmark {
+    fn config(&self) -> Option<&Config> {
+        self.config.0.as_ref().or(self.args.0.as_ref())
+    }
+
+    fn strategy(&self) -> Strategy {
+        let own = self.config().and_then(|config| config.strategy.0.as_ref());
+        let before = || self.scheduler.0.as_ref()?.strategy.0.as_ref();
+        own.or_else(before).cloned().unwrap_or_default()
+    }
 }
 
-fn load(strategy: Option<&Map<String, Value>>) -> ImportedLoad {
-    let number = |name: &str| {
-        let number = strategy.and_then(|strategy| strategy.get(name)).and_then(Value::as_f64);
-        number.filter(|number| *number > 0.0 && number.is_finite())
-    };
-    let kind = strategy.and_then(|strategy| strategy.get("type_")).and_then(Value::as_str);
-    let cap = match kind {
-        Some("synchronous") => Some(1.0),
-        Some("concurrent") => number("streams"),
-        _ => number("max_concurrency"),
-    };
-    let rate = number("rate").filter(|_| matches!(kind, Some("constant" | "poisson")));
-    let cap = cap.filter(|cap| *cap >= 1.0).map(|cap| cap.min(f64::from(u32::MAX)) as u32);
-    let told = ImportedLoad::told(rate.map(PerSec::new), cap);
-    // As much as it can, all at once.
-    ImportedLoad { is_unknown: told.is_unknown && kind != Some("throughput"), ..told }
+impl Strategy {
+    fn load(&self) -> ImportedLoad {
+        let kind = self.type_.0.as_deref();
+        let cap = match kind {
+            Some("synchronous") => Some(1),
+            Some("concurrent") => self.streams.0,
+            _ => self.max_concurrency.0,
+        };
+        let rate = self.rate.0.filter(|_| matches!(kind, Some("constant" | "poisson")));
+        let told = ImportedLoad::told(rate, cap);
+        // As much as it can, all at once.
+        ImportedLoad { is_unknown: told.is_unknown && kind != Some("throughput"), ..told }
+    }
 }
 
-fn about(report: &Fields<'_>, fields: &Fields<'_>) -> Result<ImportedAbout, ForeignError> {
-    let own = fields.get("config").or_else(|| fields.get("args"));
-    let whole = report.get("config").or_else(|| report.get("args"));
-    let text = |paths: &[&str]| {
-        let found = [own, whole].into_iter().flatten();
-        let mut found = found.flat_map(|from| paths.iter().filter_map(|path| from.pointer(path)));
-        let found = found.find_map(|value| match value {
-            Value::Array(all) => all.first()?.as_str(),
-            other => other.as_str(),
-        });
-        found.filter(|text| !text.is_empty()).map(str::to_owned)
+fn about(report: &Report, benchmark: &Benchmark) -> ImportedAbout {
+    let whole = report.config.0.as_ref().or(report.args.0.as_ref());
+    let all = || [benchmark.config(), whole].into_iter().flatten();
+    let said = |of: fn(&Config) -> Option<&String>| {
+        all().find_map(|config| of(config).filter(|text| !text.is_empty())).cloned()
     };
     // An epoch that nobody knew is no date.
-    let start = fields.maybe_number("start_time")?.filter(|at| (1e9..4e9).contains(at));
-    Ok(ImportedAbout {
-        model: text(&["/backend/model", "/spec/backend/model", "/model"]),
-        backend: text(&["/backend/request_format", "/backend/kind", "/backend/type_", "/backend"]),
-        dataset: text(&["/spec/data/0/source", "/spec/data/0/kind", "/data"]),
-        date: start.map(|at| iso_of_unix(at as u64)),
+    let start = benchmark.start_time.filter(|at| (1e9..4e9).contains(at));
+    ImportedAbout {
+        model: said(Config::model),
+        backend: said(Config::backend),
+        dataset: said(Config::data),
+        date: start.and_then(|at| iso_of_unix(at as u64)),
         ..ImportedAbout::default()
-    })
+    }
+}
+
+impl Backend {
+    const fn model(&self) -> Option<&String> {
+        match self {
+            Self::Known { model, .. } => model.0.as_ref(),
+            Self::Name(_) => None,
+        }
+    }
+}
+
+impl Config {
+    fn model(&self) -> Option<&String> {
+        let own = self.backend.0.as_ref().and_then(Backend::model);
+        let spec = || self.spec.0.as_ref()?.backend.0.as_ref()?.model();
+        own.or_else(spec).or(self.model.0.as_ref())
+    }
+
+    fn backend(&self) -> Option<&String> {
+        match self.backend.0.as_ref()? {
+            Backend::Known { request_format, kind, type_, .. } => {
+                [request_format, kind, type_].into_iter().find_map(|text| text.0.as_ref())
+            }
+            Backend::Name(name) => Some(name),
+        }
+    }
+
+    fn data(&self) -> Option<&String> {
+        let spec = self.spec.0.as_ref().and_then(|spec| spec.data.0.as_ref()?.first());
+        let spec = spec.and_then(|data| data.source.0.as_ref().or(data.kind.0.as_ref()));
+        spec.or_else(|| match self.data.0.as_ref()? {
+            Named::One(name) => Some(name),
+            Named::Several(names) => names.first(),
+        })
+    }
 }
 
 fn not_known(has_tapes: bool) -> Vec<NotKnown> {

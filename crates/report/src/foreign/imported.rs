@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fizeau_core::{PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
-use crate::LoadPoint;
+use fizeau_record::{LoadPoint, NotKnown, Unseen};
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -69,7 +69,9 @@ pub struct ImportedLoad {
 
 impl ImportedLoad {
     /// That of a tool which writes a rate or a cap where it has one: without both it is not known.
-    pub(super) const fn told(requests_per_s: Option<PerSec>, max_in_flight: Option<u32>) -> Self {
+    pub(super) fn told(rate: Option<f64>, cap: Option<u64>) -> Self {
+        let requests_per_s = rate.filter(|rate| *rate > 0.0 && rate.is_finite()).map(PerSec::new);
+        let max_in_flight = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
         let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
         Self { requests_per_s, max_in_flight, is_unknown }
     }
@@ -109,30 +111,33 @@ pub struct ImportedCounts {
     pub duration_s: Option<f64>,
 }
 
-/// Something that cannot be known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NotKnown {
-    /// What.
-    pub what: String,
-    /// Why.
-    pub why: String,
-}
-
-impl NotKnown {
-    /// That `what` is not known, because of `why`.
-    #[must_use]
-    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), why: why.into() }
-    }
-
-    /// Whether it is the load, alone or with more.
-    pub(super) fn names_load(&self) -> bool {
-        self.what == "the load" || self.what.starts_with("the load,")
-    }
-}
-
 impl ImportedLevel {
+    /// One of which nothing but its record is known yet.
+    pub(super) fn of(source: ImportedSource, record: String) -> Self {
+        Self {
+            source,
+            load: ImportedLoad::default(),
+            about: ImportedAbout::default(),
+            counts: ImportedCounts::default(),
+            figures: BTreeMap::new(),
+            greatest_for_p99: Vec::new(),
+            caveats: Vec::new(),
+            not_known: Vec::new(),
+            record,
+            tapes: Vec::new(),
+        }
+    }
+
+    /// What is not known of it that its tapes have a value for.
+    #[must_use]
+    pub fn unseen(&self) -> Unseen {
+        let is_left = |known: &&NotKnown| {
+            !AGAIN.contains(&known.what.as_str()) && !known.what.split(", ").all(is_figure)
+        };
+        let not_known = self.not_known.iter().filter(is_left).cloned().collect();
+        Unseen::new(self.source.tool.clone(), not_known)
+    }
+
     /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, as if
     /// all had left at once. [`ImportedLevel::load_words`] says where it is not known.
     #[must_use]
@@ -174,6 +179,15 @@ impl ImportedLevel {
         (self.counts.completed == 0).then_some("no request completed")
     }
 }
+
+/// Whether it is the name of a latency's column, such as `p99_ttft_ms`: tapes give what the file lacks.
+fn is_figure(what: &str) -> bool {
+    what.ends_with("_ms") && !what.contains(' ')
+}
+
+/// What the tool did not say in a way that we could take, and tapes show again.
+const AGAIN: [&str; 3] =
+    ["goodput", "its steady state", "peaks of requests in flight and of tokens per second"];
 
 /// A text of JSON as what it says.
 mod as_json {

@@ -7,14 +7,14 @@
 mod requests;
 mod write;
 
-use std::collections::BTreeMap;
+use serde::Deserialize;
 
-use fizeau_core::PerSec;
-
-use super::vllm::{kept, source};
+use super::read::Record;
+use super::statistics::Statistics;
+use super::vllm::blank;
 use super::{
-    ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown, statistics,
+    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown,
 };
 use requests::{Requests, StageCounts};
 
@@ -22,10 +22,6 @@ use requests::{Requests, StageCounts};
 pub(super) struct InferencePerf;
 
 const TOOL: &str = "inference-perf";
-
-/// Our names of statistics, and inference-perf's.
-const WORDS: [(&str, &str); 5] =
-    [("mean", "mean"), ("p50", "median"), ("p90", "p90"), ("p99", "p99"), ("max", "max")];
 
 impl ForeignFormat for InferencePerf {
     fn key(&self) -> &'static str {
@@ -49,18 +45,17 @@ impl ForeignFormat for InferencePerf {
         // The summary is of all stages together.
         let mut documents = Vec::new();
         for file in if stages.is_empty() { pooled } else { stages } {
-            for fields in Fields::all(file, TOOL)? {
-                documents.push(Stage::read(fields, file)?);
+            for record in Record::all(file, TOOL)? {
+                documents.push(Stage { document: record.read()?, record, file });
             }
         }
         let requests = match requests.first() {
             Some(file) if documents.is_empty() => {
                 let why = "single requests, and no summary or stage (*_lifecycle_metrics.json) that says of what";
-                let (file, why) = (file.name().to_owned(), why.to_owned());
-                return Err(ForeignError::Damaged { file, why });
+                return Err(ForeignError::damaged(file.name(), why));
             }
             Some(file) => {
-                let counts: Vec<_> = documents.iter().map(|stage| stage.counts).collect();
+                let counts: Vec<_> = documents.iter().map(Stage::counts).collect();
                 Requests::read(file)?.by_stage(&counts)
             }
             None => {
@@ -97,32 +92,63 @@ fn stage_number(name: &str) -> u64 {
 }
 
 /// The document of a stage, or of all together.
-struct Stage<'a> {
-    fields: Fields<'a>,
-    file: &'a ForeignFile<'a>,
-    successes: Fields<'a>,
-    counts: StageCounts,
+#[derive(Debug, Deserialize)]
+struct Document {
+    load_summary: LoadSummary,
+    successes: Successes,
+    failures: Option<Failures>,
 }
 
-impl<'a> Stage<'a> {
-    fn read(fields: Fields<'a>, file: &'a ForeignFile<'a>) -> Result<Self, ForeignError> {
-        let successes = fields.object("successes")?.ok_or_else(|| fields.missing("successes"))?;
-        let failed = match fields.object("failures")? {
-            Some(failures) => failures.maybe_whole("count")?,
-            None => None,
-        };
-        let counts = StageCounts { completed: successes.whole("count")?, failed };
-        Ok(Self { fields, file, successes, counts })
+#[derive(Debug, Deserialize)]
+struct LoadSummary {
+    concurrency: Option<u64>,
+    requested_rate: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Successes {
+    count: u64,
+    throughput: Option<Throughput>,
+    latency: Option<Latencies>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Throughput {
+    requests_per_sec: Option<f64>,
+    output_tokens_per_sec: Option<f64>,
+    total_tokens_per_sec: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Latencies {
+    time_to_first_token: Option<Statistics>,
+    time_per_output_token: Option<Statistics>,
+    request_latency: Option<Statistics>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Failures {
+    count: Option<u64>,
+}
+
+/// A document, and where it stands.
+struct Stage<'a> {
+    document: Document,
+    record: Record<'a>,
+    file: &'a ForeignFile<'a>,
+}
+
+impl Stage<'_> {
+    fn counts(&self) -> StageCounts {
+        let failed = self.document.failures.as_ref().and_then(|failures| failures.count);
+        StageCounts { completed: self.document.successes.count, failed }
     }
 
-    fn load(&self) -> Result<ImportedLoad, ForeignError> {
-        let fields = &self.fields;
-        let load = fields.object("load_summary")?.ok_or_else(|| fields.missing("load_summary"))?;
-        let cap = load.maybe_whole("concurrency")?.and_then(|cap| u32::try_from(cap).ok());
-        let cap = cap.filter(|cap| *cap > 0);
+    fn load(&self) -> ImportedLoad {
+        let LoadSummary { concurrency, requested_rate } = self.document.load_summary;
+        let cap = concurrency.filter(|cap| *cap > 0);
         // Of a closed loop the rate is a number that the tool makes up to schedule it.
-        let rate = load.maybe_number("requested_rate")?.filter(|rate| *rate > 0.0 && cap.is_none());
-        Ok(ImportedLoad::told(rate.map(PerSec::new), cap))
+        ImportedLoad::told(requested_rate.filter(|_| cap.is_none()), cap)
     }
 
     /// With what its requests did, or with why that is not known.
@@ -130,64 +156,55 @@ impl<'a> Stage<'a> {
         &self,
         requests: Result<Option<&Requests<'_>>, &str>,
     ) -> Result<ImportedLevel, ForeignError> {
-        let completed = self.counts.completed;
+        let StageCounts { completed, failed } = self.counts();
         let own = requests.ok().flatten();
-        let mut level = ImportedLevel {
-            source: source(self.file, "inference-perf", TOOL),
-            load: self.load()?,
+        let level = ImportedLevel {
+            load: self.load(),
             about: ImportedAbout {
                 model: own.and_then(Requests::model),
                 ..ImportedAbout::default()
             },
             counts: ImportedCounts {
                 completed,
-                failed: self.counts.failed,
+                failed,
                 input_tokens: own.map(Requests::input_tokens),
                 output_tokens: own.map(Requests::output_tokens),
                 duration_s: None,
             },
-            figures: BTreeMap::new(),
-            greatest_for_p99: Vec::new(),
-            caveats: Vec::new(),
             not_known: not_known(requests.err()),
-            record: kept(self.fields.map(), false),
             tapes: own.map(Requests::tapes).transpose()?.unwrap_or_default(),
+            ..blank(&self.record, self.file, "inference-perf")
         };
-        figures(&self.successes, completed)?.finish(&mut level);
-        Ok(level)
+        Ok(self.document.successes.figures().finish(level))
     }
 }
 
-fn figures(successes: &Fields<'_>, completed: u64) -> Result<FigureSheet, ForeignError> {
-    let mut sheet = FigureSheet::new(completed);
-    if let Some(rates) = successes.object("throughput")? {
-        for (name, key) in [
-            ("requests_per_s", "requests_per_sec"),
-            ("output_tps", "output_tokens_per_sec"),
-            ("total_tps", "total_tokens_per_sec"),
-        ] {
-            sheet.put(name, rates.maybe_number(key)?);
+impl Successes {
+    fn figures(&self) -> FigureSheet {
+        let mut sheet = FigureSheet::new(self.count);
+        if let Some(rates) = &self.throughput {
+            sheet.put("requests_per_s", rates.requests_per_sec);
+            sheet.put("output_tps", rates.output_tokens_per_sec);
+            sheet.put("total_tps", rates.total_tokens_per_sec);
         }
-    }
-    if let Some(latencies) = successes.object("latency")? {
-        for (metric, key) in [
-            ("ttft", "time_to_first_token"),
-            ("tpot", "time_per_output_token"),
-            ("e2el", "request_latency"),
-        ] {
-            if let Some(of) = latencies.object(key)? {
-                statistics::put(&mut sheet, metric, &of, &WORDS, 1e3)?;
+        if let Some(latencies) = &self.latency {
+            for (metric, of) in [
+                ("ttft", &latencies.time_to_first_token),
+                ("tpot", &latencies.time_per_output_token),
+                ("e2el", &latencies.request_latency),
+            ] {
+                of.iter().for_each(|of| of.put(&mut sheet, metric, 1e3));
             }
         }
-    }
-    sheet.caveat("E2EL runs to the end of the stream: at least what ours is");
-    sheet.caveat("TTFT and TPOT are of replies of two tokens or more");
-    sheet.caveat(
+        sheet.caveat("E2EL runs to the end of the stream: at least what ours is");
+        sheet.caveat("TTFT and TPOT are of replies of two tokens or more");
+        sheet.caveat(
         "TPOT is shared over all tokens but one: ours leaves out those of the first event, which are more where it has several",
     );
-    sheet.caveat("tokens are those of inference-perf's tokenizer");
-    sheet.not_known("itl", "inference-perf has a gap of 0 between tokens of one chunk");
-    Ok(sheet)
+        sheet.caveat("tokens are those of inference-perf's tokenizer");
+        sheet.not_known("itl", "inference-perf has a gap of 0 between tokens of one chunk");
+        sheet
+    }
 }
 
 /// `why` is why no tapes are there.

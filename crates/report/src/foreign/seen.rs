@@ -5,6 +5,9 @@ use fizeau_core::{
     SessionId, Stamp, Tape, TokenSource, Tokens, Usage,
 };
 
+use super::ForeignError;
+use super::read::Record;
+
 /// What another tool saw of a request. Times are seconds; instants count from an epoch of the level's own.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
@@ -31,9 +34,27 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// The tapes of requests, in the order in which they ended; `field` names what says when one began.
+    pub(super) fn tapes(
+        all: impl Iterator<Item = Self>,
+        record: &Record<'_>,
+        field: impl Fn(usize) -> String,
+    ) -> Result<Vec<Tape>, ForeignError> {
+        let tape = |(index, seen): (usize, Self)| {
+            let wrong = |error: NanosError| {
+                let found = format!("\"{error}\"");
+                record.wrong(&field(index), &found, "an instant of the run")
+            };
+            seen.tape(index as u64).map_err(wrong)
+        };
+        let mut tapes: Vec<Tape> = all.enumerate().map(tape).collect::<Result<_, _>>()?;
+        tapes.sort_by_key(|tape| tape.marks.end);
+        Ok(tapes)
+    }
+
     /// The tape of the `index`-th request. The tokens of the reply are spread over its events: which event had how many is an
     /// estimate.
-    pub(super) fn tape(self, index: u64) -> Result<Tape, NanosError> {
+    fn tape(self, index: u64) -> Result<Tape, NanosError> {
         let instant = |seconds: f64| Nanos::from_secs_f64(seconds).map(|at| Stamp::EPOCH + at);
         let mut tape = Tape::sent_at(instant(self.sent)?);
         tape.request = RequestId(index);

@@ -2,22 +2,21 @@
 //!
 //! The keys are those of SGLang 0.5.23 (`sglang/benchmark/serving.py`).
 
-use std::collections::BTreeMap;
-
-use fizeau_core::PerSec;
 use fizeau_metrics::{Peer, PeerReport};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::fields::levels_of;
-use super::lists::{self, Lists};
 use super::name::plain_file_name;
-use super::vllm::{self, kept, source};
-use super::vllm_rust::figure;
+use super::read::{Loose, Record};
+use super::serving::{Serving, latencies};
+use super::statistics::{self, figure};
+use super::vllm::{self, blank, levels_of};
 use super::{
-    ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown, Object,
+    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
+    ImportedAbout, ImportedCounts, ImportedLevel, NotKnown, lists,
 };
-use crate::RequestRate;
+use crate::vllm::lists::Lists;
+use crate::vllm::object::Object;
 
 /// The form of SGLang's client.
 pub(super) struct Sglang;
@@ -39,7 +38,7 @@ impl ForeignFormat for Sglang {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        levels_of(files, TOOL, |fields, file| import(fields, file, self.key()))
+        levels_of(files, TOOL, |record, file| import(record, file, self.key()))
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
@@ -60,102 +59,68 @@ impl ForeignFormat for Sglang {
     }
 }
 
+/// What the server said of itself.
+#[derive(Debug, Default, Deserialize)]
+struct ServerInfo {
+    served_model_name: Loose<String>,
+    model_path: Loose<String>,
+    tp_size: Option<u64>,
+    pp_size: Option<u64>,
+    dp_size: Option<u64>,
+    enable_dp_attention: Loose<bool>,
+}
+
 fn import(
-    fields: &Fields<'_>,
+    record: &Record<'_>,
     file: &ForeignFile<'_>,
     format: &str,
 ) -> Result<ImportedLevel, ForeignError> {
-    let lists = Lists::read(fields)?;
-    let counts = ImportedCounts {
-        completed: fields.whole("completed")?,
-        failed: None,
-        input_tokens: Some(fields.whole("total_input_tokens")?),
-        output_tokens: Some(fields.whole("total_output_tokens")?),
-        duration_s: Some(fields.number("duration")?),
+    let lists = lists::read(record)?;
+    let serving: Serving = record.read()?;
+    let sheet = figures(record, &serving, lists.as_ref())?;
+    let level = ImportedLevel {
+        load: serving.load(record)?,
+        counts: ImportedCounts { failed: None, ..serving.counts() },
+        about: about(record, serving)?,
+        not_known: not_known(record),
+        ..blank(record, file, format)
     };
-    let sheet = figures(fields, lists.as_ref(), counts.completed)?;
-    let mut level = ImportedLevel {
-        source: source(file, format, TOOL),
-        load: load(fields)?,
-        about: about(fields)?,
-        counts,
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
-        not_known: not_known(fields),
-        record: kept(fields.map(), false),
-        tapes: Vec::new(),
-    };
-    sheet.finish(&mut level);
-    Ok(level)
+    Ok(sheet.finish(level))
 }
 
-/// `request_rate` is Python's `Infinity` where it was not limited, and `trace` where times came from a trace.
-fn load(fields: &Fields<'_>) -> Result<ImportedLoad, ForeignError> {
-    let rate = match fields.text("request_rate").as_deref() {
-        Some("inf" | "trace") => None,
-        _ => fields.maybe_number("request_rate")?,
-    };
-    let cap = fields.maybe_whole("max_concurrency")?;
-    let cap = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
-    let told = ImportedLoad::told(rate.map(PerSec::new), cap);
-    let is_unknown = match fields.text("request_rate").as_deref() {
-        Some("inf") => false,
-        Some("trace") => true,
-        _ => told.is_unknown,
-    };
-    Ok(ImportedLoad { is_unknown, ..told })
-}
-
-fn about(fields: &Fields<'_>) -> Result<ImportedAbout, ForeignError> {
-    let server = fields.object("server_info")?;
-    let of = |name: &str| server.as_ref().and_then(|server| server.text(name));
-    let rank = |name: &str| {
-        let own = server.as_ref().map(|server| server.maybe_whole(name));
-        own.transpose().map(Option::flatten)
-    };
-    let (tp, pp) = (rank("tp_size")?, rank("pp_size")?);
+fn about(record: &Record<'_>, serving: Serving) -> Result<ImportedAbout, ForeignError> {
+    let server: ServerInfo = record.field("server_info")?.unwrap_or_default();
     // Attention in parallel over data lies within the tensor-parallel ranks.
-    let is_within = server.as_ref().and_then(|server| server.get("enable_dp_attention"));
-    let dp = match is_within == Some(&Value::Bool(true)) {
-        true => None,
-        false => rank("dp_size")?,
-    };
-    let ranks = [tp, pp, dp].into_iter().flatten().filter(|rank| *rank > 0);
+    let is_within = server.enable_dp_attention.0 == Some(true);
+    let ranks = [server.tp_size, server.pp_size, server.dp_size.filter(|_| !is_within)];
+    let ranks = ranks.into_iter().flatten().filter(|rank| *rank > 0);
+    let is_random = serving.dataset_name.0.as_ref().is_some_and(|name| name.starts_with("random"));
     let settings = ["random_input_len", "random_output_len", "random_range_ratio"];
-    let settings = settings
-        .into_iter()
-        .filter(|_| fields.text("dataset_name").is_some_and(|name| name.starts_with("random")));
+    let settings = settings.into_iter().filter(|_| is_random);
     Ok(ImportedAbout {
-        model: of("served_model_name").or_else(|| of("model_path")),
-        backend: fields.text("backend"),
-        dataset: fields.text("dataset_name"),
+        model: server.served_model_name.0.or(server.model_path.0),
+        backend: serving.backend.0,
+        dataset: serving.dataset_name.0,
         date: None,
-        label: fields.text("tag"),
-        devices: tp.map(|_| ranks.fold(1_u64, u64::saturating_mul)),
+        label: serving.tag.0,
+        devices: server.tp_size.map(|_| ranks.fold(1_u64, u64::saturating_mul)),
         settings: settings
-            .filter_map(|name| Some((name.to_owned(), fields.words(name)?)))
+            .filter_map(|name| Some((name.to_owned(), record.words(name)?)))
             .collect(),
     })
 }
 
 fn figures(
-    fields: &Fields<'_>,
+    record: &Record<'_>,
+    serving: &Serving,
     lists: Option<&Lists>,
-    completed: u64,
 ) -> Result<FigureSheet, ForeignError> {
-    let mut sheet = FigureSheet::new(completed);
-    sheet.rates(fields, "total_throughput")?;
+    let mut sheet = serving.rates();
     match lists {
-        Some(lists) => lists.figures(&mut sheet),
+        Some(lists) => lists::figures(lists, &mut sheet),
         None => {
-            let statistics = [("mean", "mean"), ("p50", "median"), ("p90", "p90"), ("p99", "p99")];
-            for (metric, key) in [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2e_latency")] {
-                for (statistic, word) in statistics {
-                    let value = fields.maybe_number(&format!("{word}_{key}_ms"))?;
-                    sheet.latency(metric, statistic, value);
-                }
-            }
+            let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2e_latency")];
+            latencies(record, &mut sheet, names)?;
             sheet.caveat(
                 "E2EL and TPOT run to the last line of the stream, usage and end marker included: at least what ours are",
             );
@@ -169,8 +134,8 @@ fn figures(
     Ok(sheet)
 }
 
-fn not_known(fields: &Fields<'_>) -> Vec<NotKnown> {
-    let tapes = match fields.has("ttfts") {
+fn not_known(record: &Record<'_>) -> Vec<NotKnown> {
+    let tapes = match record.has("ttfts") {
         true => "the file does not say when each request was sent",
         false => "the file has no first token and gaps of each request (--output-details)",
     };
@@ -189,12 +154,12 @@ fn not_known(fields: &Fields<'_>) -> Vec<NotKnown> {
             "SGLang counts whatever touches a whole second, which can exceed the cap or be below the mean",
         ),
     ];
-    if fields.has("request_goodput") {
+    if record.has("request_goodput") {
         let why =
             "its share is of all requests sent, and the file does not count those that failed";
         all.push(NotKnown::new("goodput", why));
     }
-    if fields.text("request_rate").as_deref() == Some("trace") {
+    if record.text("request_rate") == Some("trace") {
         all.push(NotKnown::new("the load", "times came from a trace, which is not in the file"));
     }
     all
@@ -217,7 +182,7 @@ const TOTALS: [&str; 11] = [
 
 fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
-        return Ok(Object::of(vllm::map_of(&own.record)));
+        return Ok(Object::kept(&own.record));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::Sglang.figures(tapes.iter().copied(), &level.peer_settings());
@@ -233,12 +198,9 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
         };
         object.set(key, value);
     }
-    for metric in ["e2e_latency", "ttft", "tpot", "itl"] {
-        for word in ["mean", "median", "std", "p90", "p95", "p99"] {
-            let key = format!("{word}_{metric}_ms");
-            object.set(&*key, figure(&report, &key));
-        }
-    }
+    let (metrics, words) =
+        (["e2e_latency", "ttft", "tpot", "itl"], ["mean", "median", "std", "p90", "p95", "p99"]);
+    statistics::put_each(&mut object, &report, &metrics, &words);
     object.set("max_itl_ms", figure(&report, "max_itl_ms"));
     object.set("concurrency", figure(&report, "concurrency"));
     object.set("accept_length", Value::Null);
@@ -246,7 +208,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
         object.set(key, figure(&report, key));
     }
     goodput(&mut object, level, &report);
-    lists::write(&mut object, &tapes);
+    Lists::of(&tapes).put(&mut object, &vllm::EACH);
     Ok(object)
 }
 
@@ -256,18 +218,17 @@ fn asked(level: &ExportLevel<'_>) -> Object {
     object.set("tag", run.label.as_ref().unwrap_or(&run.model_id).as_str());
     object.set("backend", run.backend.as_str());
     object.set("dataset_name", level.dataset);
-    let rate = match run.request_rate {
-        RequestRate::Limited(rate) => json!(rate.get()),
-        RequestRate::Unlimited | RequestRate::Ramp { .. } => json!("inf"),
-    };
-    object.set("request_rate", rate);
+    object.set("request_rate", run.request_rate.field());
     object.set("max_concurrency", run.max_concurrency);
-    for key in
-        ["sharegpt_output_len", "random_input_len", "random_output_len", "random_range_ratio"]
-    {
+    for key in [
+        "sharegpt_output_len",
+        "random_input_len",
+        "random_output_len",
+        "random_range_ratio",
+        "server_info",
+    ] {
         object.set(key, Value::Null);
     }
-    object.set("server_info", Value::Null);
     object
 }
 
@@ -275,14 +236,11 @@ fn asked(level: &ExportLevel<'_>) -> Object {
 fn goodput(object: &mut Object, level: &ExportLevel<'_>, report: &PeerReport) {
     let Some(goals) = level.goals.simple().filter(|_| !level.goals.is_empty()) else { return };
     let limits = [("ttft", goals.ttft), ("tpot", goals.tpot), ("e2el", goals.e2el)];
-    let limits = limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.get())));
-    let (mut slos, mut by_metric) = (Object::default(), Object::default());
-    for (name, limit) in limits {
-        slos.set(name, limit);
-        by_metric.set(name, figure(report, &format!("slo_attainment_by_metric.{name}")));
-    }
-    object.set("goodput_slos_ms", json!(slos));
+    let limits = || limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.get())));
+    let share = |name: &str| figure(report, &format!("slo_attainment_by_metric.{name}"));
+    object.set("goodput_slos_ms", limits().collect::<Value>());
     object.set("request_goodput", figure(report, "request_goodput"));
     object.set("slo_attainment", figure(report, "slo_attainment"));
-    object.set("slo_attainment_by_metric", json!(by_metric));
+    let by_metric = limits().map(|(name, _)| (name.to_owned(), share(name)));
+    object.set("slo_attainment_by_metric", by_metric.collect::<Map<_, _>>());
 }

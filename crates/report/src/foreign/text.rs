@@ -1,8 +1,8 @@
 //! An imported run for a terminal.
 
 use super::{ImportedLevel, ImportedRun};
-use crate::number::column_decimals;
 use crate::{Charset, ChecklistRows, Style, Terminal};
+use fizeau_record::text::column_decimals;
 
 /// The most columns that a sentence takes.
 const WIDTH: usize = 80;

@@ -4,16 +4,20 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::PerSec;
+use fizeau_core::Tape;
+use jiff::civil::DateTime;
 use serde_json::{Map, Value};
 
-use super::fields::levels_of;
-use super::lists::{self, LISTS, Lists};
+use super::lists;
 use super::name::{plain_file_name, plain_name};
+use super::read::Record;
+use super::serving::{Serving, latencies};
 use super::{
-    ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown, Object,
+    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
+    ImportedAbout, ImportedLevel, ImportedSource, NotKnown,
 };
+use crate::vllm::lists::Lists;
+use crate::vllm::object::Object;
 use crate::{Detail, Selection, VllmResult};
 
 /// The form of the client written in Python.
@@ -58,46 +62,57 @@ pub(super) fn import_files(
     format: &'static str,
     tool: &'static str,
 ) -> Result<Vec<ImportedLevel>, ForeignError> {
-    levels_of(files, tool, |fields, file| import_record(fields, file, format))
+    levels_of(files, tool, |record, file| import_record(record, file, format))
+}
+
+/// What `import` makes of each record of `files`.
+pub(super) fn levels_of<'f, 'b: 'f>(
+    files: impl IntoIterator<Item = &'f ForeignFile<'b>>,
+    tool: &'static str,
+    import: impl Fn(&Record<'_>, &ForeignFile<'_>) -> Result<ImportedLevel, ForeignError>,
+) -> Result<Vec<ImportedLevel>, ForeignError> {
+    let mut levels = Vec::new();
+    for file in files {
+        for record in Record::all(file, tool)? {
+            levels.push(import(&record, file)?);
+        }
+    }
+    Ok(levels)
 }
 
 pub(super) const TOOL: &str = "vllm bench serve";
 
 /// The level of a record.
 pub(super) fn import_record(
-    fields: &Fields<'_>,
+    record: &Record<'_>,
     file: &ForeignFile<'_>,
     format: &'static str,
 ) -> Result<ImportedLevel, ForeignError> {
-    if fields.has("input_sequence_throughput") {
-        let (file, why) =
-            (file.name().to_owned(), "a result of embeddings, which are not read".to_owned());
-        return Err(ForeignError::Damaged { file, why });
+    if record.has("input_sequence_throughput") {
+        return Err(ForeignError::damaged(
+            file.name(),
+            "a result of embeddings, which are not read",
+        ));
     }
-    let lists = Lists::read(fields)?;
-    let counts = ImportedCounts {
-        completed: fields.whole("completed")?,
-        failed: fields.maybe_whole("failed")?,
-        input_tokens: Some(fields.whole("total_input_tokens")?),
-        output_tokens: Some(fields.whole("total_output_tokens")?),
-        duration_s: Some(fields.number("duration")?),
-    };
-    let sheet = figures(fields, lists.as_ref(), counts.completed)?;
-    let tapes = lists.map(|lists| lists.tapes(fields)).transpose()?.unwrap_or_default();
-    let mut level = ImportedLevel {
-        source: source(file, format, fields.tool()),
-        load: load(fields)?,
-        about: about(fields),
-        counts,
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
-        not_known: not_known(fields, !tapes.is_empty()),
-        record: kept(fields.map(), !tapes.is_empty()),
+    let lists = lists::read(record)?;
+    let serving: Serving = record.read()?;
+    let sheet = figures(record, &serving, lists.as_ref())?;
+    let tapes = lists.map(|lists| lists::tapes(&lists, record)).transpose()?.unwrap_or_default();
+    let level = ImportedLevel {
+        load: serving.load(record)?,
+        counts: serving.counts(),
+        about: about(record, serving),
+        not_known: not_known(record, !tapes.is_empty()),
         tapes,
+        ..blank(record, file, format)
     };
-    sheet.finish(&mut level);
-    Ok(level)
+    let is_kept = |key: &str| level.tapes.is_empty() || !Lists::KEYS.contains(&key);
+    Ok(sheet.finish(ImportedLevel { record: kept(record, is_kept), ..level }))
+}
+
+/// A level of `file` of which nothing but its record is known yet.
+pub(super) fn blank(record: &Record<'_>, file: &ForeignFile<'_>, format: &str) -> ImportedLevel {
+    ImportedLevel::of(source(file, format, record.tool()), kept(record, |_| true))
 }
 
 /// Where a level of `file` comes from.
@@ -111,40 +126,22 @@ pub(super) fn source(file: &ForeignFile<'_>, format: &str, tool: &str) -> Import
     }
 }
 
-/// A record as it came, without the lists that became tapes.
-pub(super) fn kept(map: &Map<String, Value>, has_tapes: bool) -> String {
-    let is_kept = |key: &str| !has_tapes || !LISTS.contains(&key);
-    let fields = map.iter().filter(|(key, _)| is_kept(key));
+/// A record as it came, with the fields that are kept.
+pub(super) fn kept(record: &Record<'_>, is_kept: impl Fn(&str) -> bool) -> String {
+    let fields = record.map().iter().filter(|(key, _)| is_kept(key));
     let kept: Map<String, Value> =
         fields.map(|(key, value)| (key.clone(), value.clone())).collect();
     Value::Object(kept).to_string()
 }
 
-fn load(fields: &Fields<'_>) -> Result<ImportedLoad, ForeignError> {
-    let is_unlimited = fields.text("request_rate").is_some_and(|rate| rate == "inf");
-    // Of a ramp the file has `inf` too, and no one rate.
-    let rate = match is_unlimited {
-        true => None,
-        false => fields.maybe_number("request_rate")?,
-    };
-    let cap = match fields.maybe_whole("max_concurrency")? {
-        None => fields.maybe_whole("multi_turn_concurrency")?,
-        cap => cap,
-    };
-    let cap = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
-    let told = ImportedLoad::told(rate.map(PerSec::new), cap);
-    let is_ramp = fields.has("ramp_up_strategy");
-    Ok(ImportedLoad { is_unknown: is_ramp || (told.is_unknown && !is_unlimited), ..told })
-}
-
-fn about(fields: &Fields<'_>) -> ImportedAbout {
-    let settings = settings(fields);
+fn about(record: &Record<'_>, serving: Serving) -> ImportedAbout {
+    let settings = settings(record);
     ImportedAbout {
-        model: fields.text("model_id"),
-        backend: fields.text("backend").or_else(|| fields.text("endpoint_type")),
-        dataset: fields.text("dataset_name"),
-        date: fields.text("date").map(|date| iso(&date)),
-        label: fields.text("label"),
+        model: serving.model_id.0,
+        backend: serving.backend.0.or(serving.endpoint_type.0),
+        dataset: serving.dataset_name.0,
+        date: serving.date.0.map(|date| iso(&date)),
+        label: serving.label.0,
         devices: devices(&settings),
         settings,
     }
@@ -152,18 +149,8 @@ fn about(fields: &Fields<'_>) -> ImportedAbout {
 
 /// `20260801-120000` as `2026-08-01T12:00:00`, without a zone, since vLLM writes local time; anything else as it is.
 pub(super) fn iso(date: &str) -> String {
-    let digits = |range: std::ops::Range<usize>| {
-        date.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let parts = [0..4, 4..6, 6..8, 9..11, 11..13, 13..15].map(digits);
-    match parts {
-        [Some(y), Some(m), Some(d), Some(h), Some(min), Some(s)]
-            if date.len() == 15 && date.get(8..9) == Some("-") =>
-        {
-            format!("{y}-{m}-{d}T{h}:{min}:{s}")
-        }
-        _ => date.to_owned(),
-    }
+    let stamp = DateTime::strptime("%Y%m%d-%H%M%S", date).ok().filter(|_| date.len() == 15);
+    stamp.map_or_else(|| date.to_owned(), |stamp| stamp.to_string())
 }
 
 /// The keys that vLLM itself writes, but for figures. Any other is the user's metadata, or a setting of a sweep.
@@ -222,15 +209,15 @@ fn is_own(key: &str) -> bool {
     let is_mean = ["mean_", "median_", "std_"].iter().any(|word| key.starts_with(word));
     let is_statistic = key.ends_with("_ms") && (is_percentile || is_mean);
     OWN.contains(&key)
-        || LISTS.contains(&key)
+        || Lists::KEYS.contains(&key)
         || is_statistic
         || PREFIXES.iter().any(|prefix| key.starts_with(prefix))
 }
 
-fn settings(fields: &Fields<'_>) -> BTreeMap<String, String> {
+fn settings(record: &Record<'_>) -> BTreeMap<String, String> {
     // A sweep may spell a key of the result as the flag.
-    let keys = fields.map().keys().filter(|key| !is_own(&key.replace('-', "_")));
-    keys.filter_map(|key| Some((key.clone(), fields.words(key)?))).collect()
+    let keys = record.map().keys().filter(|key| !is_own(&key.replace('-', "_")));
+    keys.filter_map(|key| Some((key.clone(), record.words(key)?))).collect()
 }
 
 /// Tensor, pipeline and data parallel ranks, as vLLM's own `plot_pareto` counts devices; none where none of them is there.
@@ -250,22 +237,24 @@ fn devices(settings: &BTreeMap<String, String>) -> Option<u64> {
 }
 
 fn figures(
-    fields: &Fields<'_>,
+    record: &Record<'_>,
+    serving: &Serving,
     lists: Option<&Lists>,
-    completed: u64,
 ) -> Result<FigureSheet, ForeignError> {
-    let mut sheet = FigureSheet::new(completed);
-    sheet.rates(fields, "total_token_throughput")?;
+    let mut sheet = serving.rates();
     match lists {
-        Some(lists) => lists.figures(&mut sheet),
+        Some(lists) => lists::figures(lists, &mut sheet),
         None => {
-            for metric in ["ttft", "tpot", "e2el"] {
-                for (statistic, word) in STATISTICS {
-                    let value = fields.maybe_number(&format!("{word}_{metric}_ms"))?;
-                    sheet.latency(metric, statistic, value);
-                }
+            let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2el")];
+            latencies(record, &mut sheet, names)?;
+            // The Python client's file has the end-to-end latency of each request, whatever else it has. Those that failed have
+            // zeros there.
+            let all: Option<Vec<Option<f64>>> = record.field("latencies")?;
+            let good = all.iter().flatten().flatten().filter(|seconds| **seconds > 0.0);
+            let good: Vec<f64> = good.map(|seconds| seconds * 1e3).collect();
+            if all.is_some() && good.len() as u64 == serving.counts().completed {
+                sheet.sample("e2el", good);
             }
-            latencies(fields, &mut sheet, completed)?;
         }
     }
     sheet.caveat(
@@ -278,26 +267,7 @@ fn figures(
     Ok(sheet)
 }
 
-/// Our names of statistics, and vLLM's.
-const STATISTICS: [(&str, &str); 4] =
-    [("mean", "mean"), ("p50", "median"), ("p90", "p90"), ("p99", "p99")];
-
-/// The Python client's file has the end-to-end latency of each request, whatever else it has.
-fn latencies(
-    fields: &Fields<'_>,
-    sheet: &mut FigureSheet,
-    completed: u64,
-) -> Result<(), ForeignError> {
-    let Some(all) = fields.numbers("latencies")? else { return Ok(()) };
-    // Those that failed have zeros there.
-    let good: Vec<f64> = all.into_iter().flatten().filter(|latency| *latency > 0.0).collect();
-    if good.len() as u64 == completed {
-        sheet.sample("e2el", good.into_iter().map(|seconds| seconds * 1e3));
-    }
-    Ok(())
-}
-
-fn not_known(fields: &Fields<'_>, has_tapes: bool) -> Vec<NotKnown> {
+fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<NotKnown> {
     let mut all = Vec::new();
     match has_tapes {
         true => all.extend([
@@ -320,15 +290,15 @@ fn not_known(fields: &Fields<'_>, has_tapes: bool) -> Vec<NotKnown> {
         "peaks of requests in flight and of tokens per second",
         "vLLM counts whatever touches a whole second, which can exceed the cap or be below the mean",
     ));
-    if let Some(goodput) = fields.words("request_goodput") {
+    if let Some(goodput) = record.words("request_goodput") {
         let why = format!("the file has {goodput} requests/s, and not the goals that it is of");
         all.push(NotKnown::new("goodput", why));
     }
-    if fields.has("steady_state") {
+    if record.has("steady_state") {
         let why = "vllm-rs counts chunks for tokens there";
         all.push(NotKnown::new("its steady state", why));
     }
-    if fields.has("ramp_up_strategy") {
+    if record.has("ramp_up_strategy") {
         all.push(NotKnown::new("the load", "the rate was ramped, and figures are of all of it"));
     }
     all
@@ -341,27 +311,29 @@ pub(super) fn record(
     detail: Detail,
 ) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
-        let mut object = Object::of(map_of(&own.record));
-        if !level.tapes.is_empty() {
-            let tapes = lists::by_request(level.tapes);
-            lists::write(&mut object, &tapes);
-            lists::write_times(&mut object, &tapes);
-            lists::write_queued(&mut object, &tapes);
-        }
-        return Ok(object);
+        return Ok(again(own, level.tapes, &[ENDS, &["queue_times"]].concat()));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let selection = Selection::parse("ttft,tpot,itl,e2el", "50,90,95,99").unwrap_or_default();
-    let result = VllmResult::of(level.run.clone(), tapes, &selection, level.goals, detail);
-    let fields = result.fields();
-    fields
-        .map(Object::from)
-        .map_err(|error| ForeignError::NotWritten { format, why: error.to_string() })
+    Ok(VllmResult::of(level.run.clone(), tapes, &selection, level.goals, detail).fields())
 }
 
-/// The fields of a record that was kept.
-pub(super) fn map_of(record: &str) -> Map<String, Value> {
-    serde_json::from_str(record).unwrap_or_default()
+/// What each request did, in the order of SGLang's and of the Rust client's files.
+pub(super) const EACH: [&str; 6] =
+    ["input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors"];
+
+/// When each was sent, and how long it took.
+pub(super) const ENDS: &[&str] = &["start_times", "latencies"];
+
+/// A record as it came, with the lists that became tapes: those of `more` besides the usual ones.
+pub(super) fn again(own: &ImportedLevel, tapes: &[Tape], more: &[&'static str]) -> Object {
+    let mut object = Object::kept(&own.record);
+    if !tapes.is_empty() {
+        let lists = Lists::of(&lists::by_request(tapes));
+        lists.put(&mut object, &EACH);
+        lists.put(&mut object, more);
+    }
+    object
 }
 
 /// The name of a level's file; in a folder of its level's name, so that two do not meet. What of it comes from a file of

@@ -1,14 +1,17 @@
 //! `vllm-rs bench serve --save-result`, as the client written in Rust writes it: the Python client's keys, and its own.
 
 use fizeau_metrics::{Peer, PeerReport};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::lists;
+use super::statistics::{self, figure};
 use super::vllm::{self, import_files, is_vllm};
 use super::{
-    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel, Object,
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel, lists,
 };
-use crate::RequestRate;
+use crate::VllmRun;
+use crate::vllm::lists::Lists;
+use crate::vllm::object::Object;
 
 /// The form of the client written in Rust.
 pub(super) struct VllmRust;
@@ -48,19 +51,13 @@ impl ForeignFormat for VllmRust {
 }
 
 fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, ForeignError> {
-    let mut object = Object::default();
     if let Some(own) = level.own_record(format) {
-        object = Object::of(vllm::map_of(&own.record));
-        if !level.tapes.is_empty() {
-            let tapes = lists::by_request(level.tapes);
-            lists::write(&mut object, &tapes);
-            lists::write_times(&mut object, &tapes);
-        }
-        return Ok(object);
+        return Ok(vllm::again(own, level.tapes, vllm::ENDS));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::VllmRust.figures(tapes.iter().copied(), &level.peer_settings());
-    asked(&mut object, level, tapes.len());
+    let run = VllmRun { date: date(level), ..level.run.clone() };
+    let mut object = run.asked(tapes.len() as u64, &["max_model_len"]);
     for key in [
         "duration",
         "completed",
@@ -75,44 +72,21 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
     ] {
         object.set(key, figure(&report, key));
     }
-    lists::write(&mut object, &tapes);
-    lists::write_times(&mut object, &tapes);
+    let lists = Lists::of(&tapes);
+    lists.put(&mut object, &vllm::EACH);
+    lists.put(&mut object, vllm::ENDS);
     for key in ["max_output_tokens_per_s", "max_concurrent_requests"] {
         object.set(key, figure(&report, key));
     }
     object.set("rtfx", 0.0);
-    object.set("steady_state", steady_state(&report, level.run.max_concurrency, tapes.len()));
-    for metric in ["ttft", "tpot", "itl", "e2el"] {
-        for word in ["mean", "median", "std", "p90", "p99"] {
-            let key = format!("{word}_{metric}_ms");
-            object.set(&*key, figure(&report, &key));
-        }
-    }
+    object.set("steady_state", steady_state(&report, run.max_concurrency, tapes.len()));
+    statistics::put_each(
+        &mut object,
+        &report,
+        &["ttft", "tpot", "itl", "e2el"],
+        &["mean", "median", "std", "p90", "p99"],
+    );
     Ok(object)
-}
-
-fn asked(object: &mut Object, level: &ExportLevel<'_>, requests: usize) {
-    let run = &level.run;
-    object.set("date", date(level));
-    object.set("endpoint_type", run.backend.as_str());
-    object.set("backend", run.backend.as_str());
-    object.set("label", run.label.clone());
-    object.set("model_id", run.model_id.as_str());
-    object.set("tokenizer_id", run.tokenizer_id.clone());
-    object.set("num_prompts", requests);
-    object.set("max_model_len", Value::Null);
-    for (key, value) in &run.metadata {
-        object.set(key.as_str(), value.as_str());
-    }
-    let rate = match run.request_rate {
-        RequestRate::Limited(rate) => json!(rate.get()),
-        RequestRate::Unlimited | RequestRate::Ramp { .. } => json!("inf"),
-    };
-    object.set("request_rate", rate);
-    let burstiness = run.burstiness;
-    let even = burstiness.is_infinite();
-    object.set("burstiness", if even { json!("inf") } else { json!(burstiness) });
-    object.set("max_concurrency", run.max_concurrency);
 }
 
 /// As the Rust client writes it: ISO 8601 in UTC. Another tool's may be of any zone.
@@ -124,41 +98,43 @@ fn date(level: &ExportLevel<'_>) -> String {
     }
 }
 
-/// A figure by the tool's own rule; a count is written as one.
-pub(super) fn figure(report: &PeerReport, name: &str) -> Value {
-    let Some(figure) = report.get(name) else { return Value::Null };
-    match (figure.value.get(), figure.unit) {
-        (None, _) => Value::Null,
-        (Some(value), fizeau_metrics::PeerUnit::Count) if value.fract() == 0.0 => {
-            json!(value as u64)
-        }
-        (Some(value), _) => json!(value),
-    }
+/// The window in which almost all of the cap was in flight.
+#[derive(Debug, Serialize)]
+struct Window {
+    duration_s: Value,
+    end_s: Value,
+    observed_peak: Value,
+    /// Which requests the tool takes in at the edges of its window is not known.
+    requests_completed_in_window: (),
+    requests_started_in_window: (),
+    requests_total: usize,
+    start_s: Value,
+    target_concurrency: u32,
+    threshold: f64,
+    threshold_abs: f64,
+    warning: (),
 }
 
-/// Null where 0.95 of the cap was never in flight. Which requests the tool takes in at the edges of its window is not known,
-/// so what hangs on that is null.
+/// Null where 0.95 of the cap was never in flight, and where it hangs on the edges of the window.
 fn steady_state(report: &PeerReport, cap: Option<u32>, requests: usize) -> Value {
     let own = |name: &str| figure(report, &format!("steady_state.{name}"));
-    let (Some(cap), Value::Number(duration)) = (cap, own("window.duration_s")) else {
+    let (Some(cap), duration @ Value::Number(_)) = (cap, own("window.duration_s")) else {
         return Value::Null;
     };
-    let mut window = Object::default();
-    window.set("start_s", own("window.start_s"));
-    window.set("end_s", own("window.end_s"));
-    window.set("duration_s", duration);
-    window.set("target_concurrency", cap);
-    window.set("threshold", 0.95);
-    window.set("threshold_abs", 0.95 * f64::from(cap));
-    window.set("observed_peak", own("window.observed_peak"));
-    for unknown in ["requests_started_in_window", "requests_completed_in_window"] {
-        window.set(unknown, Value::Null);
-    }
-    window.set("requests_total", requests);
-    window.set("warning", Value::Null);
-    let mut block = Object::default();
-    block.set("window", json!(window));
-    for key in [
+    let window = Window {
+        duration_s: duration,
+        end_s: own("window.end_s"),
+        observed_peak: own("window.observed_peak"),
+        requests_completed_in_window: (),
+        requests_started_in_window: (),
+        requests_total: requests,
+        start_s: own("window.start_s"),
+        target_concurrency: cap,
+        threshold: 0.95,
+        threshold_abs: 0.95 * f64::from(cap),
+        warning: (),
+    };
+    let figures = [
         "request_throughput",
         "input_throughput",
         "output_throughput",
@@ -170,8 +146,7 @@ fn steady_state(report: &PeerReport, cap: Option<u32>, requests: usize) -> Value
         "median_tpot_ms",
         "p90_tpot_ms",
         "p99_tpot_ms",
-    ] {
-        block.set(key, own(key));
-    }
-    json!(block)
+    ];
+    let figures = figures.map(|name| (name.to_owned(), own(name)));
+    figures.into_iter().chain([("window".to_owned(), json!(window))]).collect()
 }

@@ -1,13 +1,12 @@
 //! `vllm bench sweep`: `run=N.json` and `summary.json` of each combination, and `summary.csv` of all.
 
-use serde_json::Value;
-
+use super::read::Record;
 use super::vllm::{self, TOOL, import_record, is_vllm};
 use super::{
-    ExportLevel, ExportedFile, Fields, ForeignError, ForeignFile, ForeignFormat, ImportedLevel,
-    Object, csv,
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel, csv,
 };
-use crate::{Detail, RequestRate, csv_field};
+use crate::vllm::object::Object;
+use crate::{Detail, RequestRate};
 
 /// The form of vLLM's sweeps: a result with a `run_number` and the settings that the sweep varied.
 pub(super) struct VllmSweep;
@@ -36,8 +35,8 @@ impl ForeignFormat for VllmSweep {
             match is_table(file) {
                 true => levels.extend(table(file, self.key())?),
                 false => {
-                    for fields in Fields::all(file, TOOL)? {
-                        levels.push(import_record(&fields, file, self.key())?);
+                    for record in Record::all(file, TOOL)? {
+                        levels.push(import_record(&record, file, self.key())?);
                     }
                 }
             }
@@ -72,7 +71,7 @@ impl ForeignFormat for VllmSweep {
             files.push(file("summary.json", list));
         }
         let rows: Vec<&Object> = folders.iter().flat_map(|(_, runs)| runs).collect();
-        let table = to_table(&rows).into_bytes();
+        let table = to_table(&rows);
         files.push(ExportedFile { name: "summary.csv".to_owned(), bytes: table });
         Ok(files)
     }
@@ -80,23 +79,19 @@ impl ForeignFormat for VllmSweep {
 
 /// Whether it is the table of a whole sweep.
 fn is_table(file: &ForeignFile<'_>) -> bool {
-    let head = file.content().split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let head = String::from_utf8_lossy(head);
-    let has = |name: &str| head.split(',').any(|field| field.trim() == name);
-    has("model_id") && has("request_throughput")
+    let heads = csv::heads(file);
+    ["model_id", "request_throughput"].iter().all(|name| heads.iter().any(|head| head == name))
 }
 
 fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLevel>, ForeignError> {
-    let damaged = |why: String| ForeignError::Damaged { file: file.name().to_owned(), why };
-    let text = std::str::from_utf8(file.content()).map_err(|error| damaged(error.to_string()))?;
-    let rows = csv::rows(text).map_err(damaged)?;
-    let level = |(index, mut row): (usize, serde_json::Map<String, Value>)| {
+    let mut levels = Vec::new();
+    for (index, mut row) in csv::rows(file, file.content())?.into_iter().enumerate() {
         // The numbers that pandas gives its rows.
         row.remove("");
         let place = format!("{} row {}", file.name(), index + 1);
-        import_record(&Fields::new(place, TOOL, &row), file, format)
-    };
-    rows.into_iter().enumerate().map(level).collect()
+        levels.push(import_record(&Record::new(place, TOOL, &row), file, format)?);
+    }
+    Ok(levels)
 }
 
 /// The folder of a combination, by the tool's own pattern. Runs of one load are in one.
@@ -109,23 +104,19 @@ fn folder(level: &ExportLevel<'_>, index: usize) -> String {
 }
 
 /// All records as a table with the columns of all, numbered as pandas does.
-fn to_table(rows: &[&Object]) -> String {
+fn to_table(rows: &[&Object]) -> Vec<u8> {
     let mut heads: Vec<&str> = Vec::new();
-    for (key, _) in rows.iter().flat_map(|row| row.iter()) {
-        if !heads.contains(&key.as_str()) {
+    for key in rows.iter().flat_map(|row| row.keys()) {
+        if !heads.contains(&key) {
             heads.push(key);
         }
     }
-    let field = |value: Option<&Value>| match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => csv_field(text).into_owned(),
-        Some(other) => csv_field(&other.to_string()).into_owned(),
+    let line = |(index, row): (usize, &&Object)| {
+        let cells = heads.iter().map(|head| row.get(head).map(csv::cell).unwrap_or_default());
+        std::iter::once(index.to_string()).chain(cells).collect()
     };
-    let named: Vec<String> = heads.iter().map(|head| csv_field(head).into_owned()).collect();
-    let mut text = format!(",{}\n", named.join(","));
-    for (index, row) in rows.iter().enumerate() {
-        let fields: Vec<String> = heads.iter().map(|head| field(row.get(head))).collect();
-        text.push_str(&format!("{index},{}\n", fields.join(",")));
-    }
-    text
+    let first: Vec<String> =
+        std::iter::once("").chain(heads.iter().copied()).map(str::to_owned).collect();
+    let lines = rows.iter().enumerate().map(line);
+    csv::table(::csv::Terminator::Any(b'\n'), std::iter::once(first).chain(lines))
 }

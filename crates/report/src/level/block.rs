@@ -7,15 +7,17 @@ use fizeau_metrics::{
     Distribution, Interval, Quantile, RateDistribution, Resolution, Support, Verdict,
 };
 
-use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
+use super::tail;
+use fizeau_record::{LevelReport, LevelStatus, SpeedOfLight};
 use fizeau_roofline::Share;
 
+use crate::Shown;
 use crate::block::{heading, line};
-use crate::number::{number, percent, supported};
 use crate::terminal::{plain, wrap};
-use crate::words;
+use fizeau_record::text;
+use fizeau_record::text::{number, percent, supported};
 
-impl LevelReport {
+impl Shown<'_, LevelReport> {
     /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first
     /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, what was asked for
     /// beside what was sent, the client's proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
@@ -82,7 +84,7 @@ impl LevelReport {
 
     fn token_lines(&self) -> Vec<String> {
         let tokens = &self.summary.tokens;
-        let source = tokens.source.map_or("none: no request completed", words::token_source);
+        let source = tokens.source.map_or("none: no request completed", text::token_source);
         let mut lines = vec![line("Tokens counted by:", source)];
         if tokens.output.get() > 0 {
             let per_event = tokens.output.get() as f64 / tokens.events as f64;
@@ -178,7 +180,7 @@ impl LevelReport {
     }
 }
 
-impl LevelReport {
+impl Shown<'_, LevelReport> {
     /// A latency; in one line that it is not known where another tool did not see it.
     fn seen(&self, name: &str, sample: &Distribution) -> Vec<String> {
         match &self.unseen {

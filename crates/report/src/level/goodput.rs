@@ -2,12 +2,13 @@
 
 use fizeau_metrics::{Attainment, GoalAttainment};
 
-use super::LevelReport;
 use super::block::ends;
+use crate::Shown;
 use crate::block::line;
-use crate::number::{number, percent};
+use fizeau_record::LevelReport;
+use fizeau_record::text::{number, percent};
 
-impl LevelReport {
+impl Shown<'_, LevelReport> {
     /// The rate and share of good requests, and the share that met each goal; nothing without goals.
     pub(super) fn goodput_lines(&self) -> Vec<String> {
         let summary = &self.summary;

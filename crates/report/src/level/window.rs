@@ -2,16 +2,17 @@
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
-    CutReason, Distribution, Interval, MeasuredWindow, Saturation, Statistic, Support, WhyNoWindow,
+    CutReason, Distribution, Interval, MeasuredWindow, Statistic, Support, WhyNoWindow,
     WindowFigures,
 };
 
-use super::LevelReport;
 use super::block::{ends, sentence};
+use crate::Shown;
 use crate::block::line;
-use crate::number::{number, supported};
+use fizeau_record::LevelReport;
+use fizeau_record::text::{number, supported};
 
-impl LevelReport {
+impl Shown<'_, LevelReport> {
     /// How much was going on at a time.
     pub(super) fn over_time_lines(&self) -> Vec<String> {
         let Some(over_time) = &self.summary.over_time else {
@@ -32,13 +33,6 @@ impl LevelReport {
             lines.push(line("Saturated:", "yes, the queue grew to the end"));
         }
         lines
-    }
-
-    /// Whether the queue of an open loop grew; a closed one has none.
-    #[must_use]
-    pub const fn is_saturated(&self) -> bool {
-        let found = self.summary.saturation;
-        self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
     }
 
     /// The part that was measured beside the whole run: what was cut, and its figures; or why there is none.

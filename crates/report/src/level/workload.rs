@@ -3,14 +3,15 @@
 use fizeau_core::{PerSec, TokenSource};
 use fizeau_metrics::{Arrivals, CacheExpectation, LengthCheck, TokenDistribution};
 
-use super::LevelReport;
 use super::proof::tail;
+use crate::Shown;
 use crate::block::line;
-use crate::number::percent;
+use fizeau_record::LevelReport;
+use fizeau_record::text::percent;
 
-impl LevelReport {
+impl Shown<'_, LevelReport> {
     /// The arrivals of an open loop; those of a closed one are the endpoint's doing.
-    pub(super) const fn arrivals(&self) -> Option<&Arrivals> {
+    pub(super) fn arrivals(&self) -> Option<&Arrivals> {
         match self.asked.arrivals {
             Some(_) => self.summary.arrivals.as_ref(),
             None => None,

@@ -4,11 +4,12 @@ use fizeau_metrics::ComparedFigure;
 
 use super::escape;
 use super::{folded, table};
+use crate::Shown;
 use crate::comparison::summary::{NO_ANSWER, Told, no_difference};
 use crate::comparison::table::{Cells, heads};
 use crate::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
 
-impl ComparisonReport {
+impl Shown<'_, ComparisonReport> {
     /// The comparison as Markdown, as GitHub shows it: what it comes to first, then a table for each load, and what changed.
     /// Foreign text is escaped. Ends with a newline.
     #[must_use]
@@ -55,7 +56,7 @@ impl ComparisonReport {
 
 /// `B is **worse** in p99 TTFT at concurrency 8.`
 fn verdict(comparison: &RunComparison) -> String {
-    match comparison.told() {
+    match Shown(comparison).told() {
         Told::Untested => format!("**{NO_ANSWER}.**"),
         Told::NoDifference => format!("**{}.**", no_difference("B")),
         Told::Answers(answers) => {

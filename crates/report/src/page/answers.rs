@@ -4,12 +4,13 @@ use fizeau_roofline::LimitedBy;
 use serde::Serialize;
 
 use super::table::{ends, rounded};
-use crate::number::{percent, supported};
-use crate::price;
+use crate::Shown;
 use crate::{
     ChartFigure, ChartLevel, ChartRun, Decision, GoalResult, LevelReport, OperatingPoint,
     SpeedOfLight, SweepReport,
 };
+use fizeau_record::text::{percent, supported};
+use fizeau_record::{goal_limit, goal_name, text};
 
 /// The answers, and at which load those are that are not about the operating point.
 #[derive(Debug, Serialize)]
@@ -141,7 +142,7 @@ fn goal(result: &GoalResult) -> String {
     let Some(value) = result.measured_words() else {
         return format!("{}: not known", goal.describe());
     };
-    let (name, limit) = (crate::goal::name(&goal), crate::goal::limit_words(&goal));
+    let (name, limit) = (goal_name(&goal), goal_limit(&goal));
     format!("{name} {value}, goal {limit}")
 }
 
@@ -167,7 +168,7 @@ fn margin(report: &SweepReport) -> Answer {
 }
 
 fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
-    const NAME: &str = price::MILLION;
+    const NAME: &str = text::MILLION;
     let Some(at) = at else { return Answer::absent(NAME, "not known", "nothing was measured") };
     let cost = match report.cost_at(at.index) {
         Ok(cost) => cost,
@@ -185,7 +186,7 @@ fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
         stand_in: false,
     };
     let ends = ends(interval).map(|[low, high]| format!("{low} to {high} USD"));
-    let lines = ends.into_iter().chain([hours, price::at(rate)]).collect();
+    let lines = ends.into_iter().chain([hours, text::at_price(rate)]).collect();
     Answer::known(NAME, format!("{} USD", usd.usd()), lines)
 }
 
@@ -205,7 +206,7 @@ fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
         }));
         return Answer::known(NAME, percent(share.get()), lines);
     }
-    let reasons = report.speed_of_light_reasons().join("; ");
+    let reasons = Shown(report).speed_of_light_reasons().join("; ");
     let why = if reasons.is_empty() { "nothing was measured".to_owned() } else { reasons };
     Answer::absent(NAME, "absent", why)
 }

@@ -12,9 +12,9 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
-use crate::setup::NOT_RECORDED;
-use crate::words::listed;
 use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
+use fizeau_record::NOT_RECORDED;
+use fizeau_record::text::listed;
 use tested::{Tested, tested};
 
 /// Two runs or more on one page.

@@ -7,10 +7,12 @@ use fizeau_metrics::Statistic;
 use serde::Serialize;
 
 use super::table::{Cell, Head, Row, Table};
+use crate::Shown;
 use crate::level::part_cells;
-use crate::number::supported;
-use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE};
 use crate::{ChartLevel, ChartRun, LevelReport, LoadKind, Place, SweepReport};
+use fizeau_record::STAND_IN_NOTE;
+use fizeau_record::text::supported;
 
 /// All tables of levels.
 #[derive(Debug, Serialize)]
@@ -62,7 +64,7 @@ const COLUMNS: [Column; 14] = [
 
 impl Levels {
     pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
-        let kinds = report.kinds();
+        let kinds = Shown(report).kinds();
         let tables = kinds.iter().enumerate().map(|(nth, kind)| table(report, run, kind, nth));
         Self {
             tables: tables.collect(),
@@ -132,14 +134,16 @@ fn standing(report: &SweepReport, index: usize) -> Option<(&'static str, String)
             ("chosen", "operating point".to_owned())
         }
         Place::Frontier => ("best", "on the frontier".to_owned()),
-        Place::Dominated { by } => ("dimmed", format!("dominated by {}", report.label_of(*by))),
+        Place::Dominated { by } => {
+            ("dimmed", format!("dominated by {}", Shown(report).label_of(*by)))
+        }
         Place::LeftOut { reason } => ("dimmed", format!("left out: {reason}")),
     })
 }
 
 fn notes(report: &SweepReport) -> Vec<String> {
     let mut notes = Vec::new();
-    let never = report.never_measured();
+    let never = Shown(report).never_measured();
     if !never.is_empty() {
         notes.push(format!("Left out: {}.", never.join(", ")));
     }
@@ -170,7 +174,7 @@ fn failures(report: &SweepReport) -> Option<String> {
         for (class, count) in &level.summary.requests.by_class {
             let (total, parts) = all.entry(*class).or_default();
             *total += count;
-            parts.push(format!("{count} at {}", report.label(level.load)));
+            parts.push(format!("{count} at {}", Shown(report).label(level.load)));
         }
     }
     let words =
@@ -181,7 +185,7 @@ fn failures(report: &SweepReport) -> Option<String> {
 
 /// What the runs of each load came to together; none where each was measured once.
 fn repeats(report: &SweepReport) -> Option<Table> {
-    let rows = report.repeat_rows();
+    let rows = Shown(report).repeat_rows();
     let row = |row: [String; 6]| Row::plain(row.map(Cell::text));
     (!rows.is_empty()).then(|| Table {
         name: None,
@@ -254,7 +258,7 @@ fn windows(report: &SweepReport) -> Option<Table> {
     ];
     let sent = report.levels().iter().filter(|level| level.summary.requests.sent > 0);
     let row = |level: &LevelReport| {
-        let load = Cell::text(report.label(level.load));
+        let load = Cell::text(Shown(report).label(level.load));
         match &level.summary.windowed.part {
             Ok(part) => Row::plain([load].into_iter().chain(part_cells(part).map(Cell::text))),
             Err(none) => {
@@ -275,6 +279,7 @@ fn windows(report: &SweepReport) -> Option<Table> {
 
 /// Each level with all that is known of it.
 pub(super) fn records(report: &SweepReport) -> Vec<Record> {
-    let record = |level: &LevelReport| Record { load: level.load.words(), text: level.block() };
+    let record =
+        |level: &LevelReport| Record { load: level.load.words(), text: Shown(level).block() };
     report.levels().iter().map(record).collect()
 }

@@ -1,13 +1,14 @@
 //! What was reached of the speed of light, level by level and phase by phase; and its curve as figures.
 
 use super::table::{Cell, Head, Row, Table};
+use crate::Shown;
 use crate::light_table::{COLUMNS, LightColumn, note};
-use crate::number::{duration_ms, supported};
 use crate::{ChartCurvePoint, ChartRun, SweepReport};
+use fizeau_record::text::{duration_ms, supported};
 
 /// What was reached of it; none where there is no speed of light.
 pub(super) fn table(report: &SweepReport) -> Option<Table> {
-    let rows = report.light_rows();
+    let rows = Shown(report).light_rows();
     let head = |column: LightColumn| match column.is_words() {
         true => Head::words(column.head),
         false => Head::figure(column.head, column.group),
@@ -19,7 +20,7 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
             false => Cell::text(cell),
         }))
     };
-    let calibrated = report.calibrated_words().map(|words| format!("{words}."));
+    let calibrated = Shown(report).calibrated_words().map(|words| format!("{words}."));
     (!rows.is_empty()).then(|| Table {
         name: None,
         label: "Speed of light".to_owned(),

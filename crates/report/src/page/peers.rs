@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::SweepReport;
+use crate::{Shown, SweepReport};
 
 /// Other tools' figures, level by level.
 #[derive(Debug, Serialize)]
@@ -22,7 +22,7 @@ struct Level {
 /// Those of a tool.
 #[derive(Debug, Serialize)]
 struct Tool {
-    version: &'static str,
+    version: String,
     /// Name, unit, theirs, ours, difference, of what differs from ours or has no counterpart.
     rows: Vec<[String; 5]>,
     /// The names of figures that are as ours; empty where none is.
@@ -38,17 +38,19 @@ impl Peers {
         for level in report.levels() {
             let load = level.load.words();
             if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
-                made_up.push(report.label(level.load));
+                made_up.push(Shown(report).label(level.load));
                 continue;
             }
             match level.detail.as_deref() {
-                None => unread.push(report.label(level.load)),
-                Some(detail) if detail.peers.is_empty() => many.push(report.label(level.load)),
+                None => unread.push(Shown(report).label(level.load)),
+                Some(detail) if detail.peers.is_empty() => {
+                    many.push(Shown(report).label(level.load))
+                }
                 Some(detail) => {
                     let tool = |peer: &crate::PeerComparison| {
                         // Most figures of most tools are as ours: named once, they would fill half of the page as rows.
-                        let (rows, same) = peer.parted();
-                        let (version, absences) = (peer.version(), peer.absences());
+                        let (rows, same) = Shown(peer).parted();
+                        let (version, absences) = (peer.version.clone(), Shown(peer).absences());
                         Tool { version, rows, same: same.join(", "), absences }
                     };
                     levels.push(Level { load, tools: detail.peers.iter().map(tool).collect() });

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::ChartFigure;
-use crate::number::supported;
+use fizeau_record::text::supported;
 
 /// A table of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,8 +3,9 @@
 use fizeau_metrics::Verdict;
 use serde::Serialize;
 
-use crate::words::listed;
+use crate::Shown;
 use crate::{CheckOutcome, Checklist, Engine, Setup, SweepReport};
+use fizeau_record::text::listed;
 
 /// What was measured, and whether to believe it.
 #[derive(Debug, Serialize)]
@@ -57,7 +58,7 @@ impl Top {
 
 impl VerdictSaid {
     pub(super) fn of(report: &SweepReport) -> Self {
-        let reasons = report.reasons();
+        let reasons = Shown(report).reasons();
         let mut against = reasons.iter().filter(|reason| reason.0 != Verdict::Valid);
         let why = match against.next() {
             _ if report.levels().is_empty() => "No level was measured.".to_owned(),

@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use super::imported;
 use super::table::{Cell, Head, Row, Table};
+use crate::Shown;
 use crate::level::tail;
-use crate::number::percent;
-use crate::words::{self, listed};
 use crate::{CheckOutcome, CheckRow, LevelReport, SweepReport};
+use fizeau_record::text::percent;
+use fizeau_record::text::{self, listed};
 
 /// What speaks for and against a run.
 #[derive(Debug, Serialize)]
@@ -36,15 +37,15 @@ struct Reason {
 
 impl Trust {
     pub(super) fn of(report: &SweepReport) -> Self {
-        let mut reasons = report.reasons();
+        let mut reasons = Shown(report).reasons();
         reasons.retain(|reason| reason.0 != Verdict::Valid);
         let reason = |(verdict, text, loads): (Verdict, &str, Vec<String>)| Reason {
             verdict: verdict.as_str(),
             text: text.to_owned(),
             at: listed(&loads),
         };
-        let notes = report.level_notes().into_iter().map(|note| format!("Note: {note}."));
-        let light = report.speed_of_light_reasons().into_iter();
+        let notes = Shown(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
+        let light = Shown(report).speed_of_light_reasons().into_iter();
         let light = light.map(|reason| format!("No speed of light: {reason}."));
         let nothing = match report.levels() {
             [] => "No level was measured.",
@@ -58,7 +59,7 @@ impl Trust {
             nothing,
             reasons: reasons.into_iter().map(reason).collect(),
             notes: notes.chain(light).collect(),
-            headline: checklist.headline(),
+            headline: Shown(&checklist).headline(),
             checklist: self::checklist(checklist.rows()),
             client: client(report),
         }
@@ -96,7 +97,7 @@ type Column = (&'static str, &'static str, fn(&LevelReport) -> String);
 const CLIENT: [Column; 9] = [
     ("load", "", |level| level.load.to_string()),
     ("threads", "", |level| own(level, level.client.watch.threads.to_string())),
-    ("stamps", "", |level| own(level, words::stamps(level.client.stamps).to_owned())),
+    ("stamps", "", |level| own(level, text::stamps(level.client.stamps).to_owned())),
     ("send lateness", "ms", |level| or_dash(&level.summary.metrics.send_lateness)),
     ("read lag", "ms", |level| or_dash(&level.summary.metrics.read_lag)),
     ("CPU", "", |level| share(level.client.watch.cpu_share)),

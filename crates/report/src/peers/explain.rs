@@ -2,12 +2,12 @@
 
 use fizeau_core::Tape;
 use fizeau_metrics::{
-    Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerValue,
+    Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::figure::shown;
-use super::{unit, value};
+use super::unit;
 use crate::terminal::wrap;
 
 /// What each tool means by a word, its figures of a run, and why they differ; our own first.
@@ -117,11 +117,13 @@ impl Explanation {
             // A number of the whole run is one even where the tool has it as a statistic.
             let figure = same.or_else(|| figures.first().filter(|_| columns.len() == 1));
             let cell = figure.map(|figure| match figure.value {
-                PeerValue::Known(value) => {
-                    format!("{} {}", shown(value, figure.unit), figure.unit.as_str())
-                        .trim_end()
-                        .to_owned()
-                }
+                PeerValue::Known(value) => format!(
+                    "{} {}",
+                    shown(value, figure.unit == PeerUnit::Count),
+                    figure.unit.as_str()
+                )
+                .trim_end()
+                .to_owned(),
                 PeerValue::Absent(_) => "-".to_owned(),
             });
             cell.unwrap_or_default()
@@ -226,5 +228,13 @@ impl Serialize for Figure<'_> {
         map.serialize_entry("unit", unit(self.0.unit))?;
         value(&mut map, "value", self.0.value)?;
         map.end()
+    }
+}
+
+fn value<M: SerializeMap>(map: &mut M, key: &str, value: PeerValue) -> Result<(), M::Error> {
+    map.serialize_entry(key, &value.get())?;
+    match value {
+        PeerValue::Absent(reason) => map.serialize_entry(&format!("{key}_reason"), reason),
+        PeerValue::Known(_) => Ok(()),
     }
 }

@@ -1,13 +1,11 @@
 //! Single figures as text.
 
-use fizeau_metrics::PeerUnit;
-
 /// What stands for the difference of figures that are the same.
 pub(super) const SAME: &str = "=";
 
 /// Five digits, so that figures that are close to each other can be told apart; counts whole.
-pub(super) fn shown(value: f64, unit: PeerUnit) -> String {
-    if unit == PeerUnit::Count && value.fract() == 0.0 {
+pub(super) fn shown(value: f64, is_count: bool) -> String {
+    if is_count && value.fract() == 0.0 {
         return format!("{value:.0}");
     }
     let before_the_point = if value == 0.0 { 1.0 } else { value.abs().log10().floor() + 1.0 };
@@ -22,7 +20,7 @@ pub(super) fn difference(theirs: f64, ours: f64) -> String {
         return SAME.to_owned();
     }
     if size == 0.0 {
-        return format!("{}{}", sign(apart), shown(apart.abs(), PeerUnit::Millis));
+        return format!("{}{}", sign(apart), shown(apart.abs(), false));
     }
     let percent = apart / size * 100.0;
     match percent.abs() {
@@ -40,19 +38,17 @@ const fn sign(value: f64) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use fizeau_metrics::PeerUnit;
-
     use super::{difference, shown};
 
     #[test]
     fn five_digits_and_whole_counts() {
-        let ms = |value| shown(value, PeerUnit::Millis);
+        let ms = |value| shown(value, false);
         assert_eq!(
             [ms(20.150_36), ms(0.0), ms(1235.991), ms(20_150_364.9)],
             ["20.150", "0.0000", "1236.0", "20150365"]
         );
         assert_eq!(ms(0.001_234_56), "0.001235");
-        assert_eq!([shown(40.0, PeerUnit::Count), shown(4.5, PeerUnit::Count)], ["40", "4.5000"]);
+        assert_eq!([shown(40.0, true), shown(4.5, true)], ["40", "4.5000"]);
     }
 
     #[test]

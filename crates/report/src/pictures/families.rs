@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::ink::Ink;
 use super::sheet::{Dash, HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
 use super::{parts, svg};
-use crate::words::listed;
+use fizeau_record::text::listed;
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,8 @@ use super::ink::Ink;
 use super::light::{Reach, curves, is_within, within};
 use super::parts;
 use super::sheet::{HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
-use crate::words::listed;
 use crate::{ChartCurvePoint, ChartFigure, ChartGoal, ChartPlace, ChartRun};
+use fizeau_record::text::listed;
 
 /// What is drawn against what.
 pub(super) struct Tradeoff {
@@ -254,7 +254,7 @@ impl Tradeoff {
             let best = self.best(spots).into_iter().filter_map(|index| spots.get(index));
             let said = |spot: &Spot| {
                 let label = run.levels.get(spot.level).map(|level| level.label.as_str());
-                let number = crate::number::number;
+                let number = fizeau_record::text::number;
                 let (x, y) = (number(spot.across.value), number(spot.up.value));
                 format!("{} ({x}, {y})", label.unwrap_or_default())
             };

@@ -1,64 +1,14 @@
-//! What a calibration predicts, beside the bound and the expectation.
+//! What a calibration predicts, as a table.
 
 use fizeau_core::{PerSec, Seconds};
-use fizeau_roofline::{Interval, OutsideRegime, Prediction, Scope};
-use serde::Serialize;
+use fizeau_record::Calibrated;
+use fizeau_roofline::Interval;
 
-use super::figures::Number;
 use super::grid::Grid;
 use super::quantity::row;
+use crate::Shown;
 
-/// A prediction, and whose constants it is made with.
-#[derive(Debug, Clone, Copy)]
-pub struct Calibrated<'a> {
-    /// The prediction, or why there is none.
-    pub prediction: Result<&'a Prediction, &'a OutsideRegime>,
-    /// For which devices and engines its constants were fitted.
-    pub scope: &'a Scope,
-}
-
-/// The prediction as JSON: each figure with its interval, or why it is refused.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) enum CalibratedBlock {
-    Predicted(Box<Predicted>),
-    Refused { refused: String },
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Predicted {
-    ttft_ms: Range,
-    tpot_ms: Range,
-    output_tokens_per_s: Range,
-    requests_per_s: Range,
-    constants_of: String,
-}
-
-/// A figure, and the interval that holds nine in ten measured ones.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PredictedRange"))]
-struct Range {
-    value: Number,
-    low: Number,
-    high: Number,
-}
-
-impl Calibrated<'_> {
-    pub(crate) fn block(&self) -> CalibratedBlock {
-        match self.prediction {
-            Ok(of) => CalibratedBlock::Predicted(Box::new(Predicted {
-                ttft_ms: Range::ms(&of.ttft),
-                tpot_ms: Range::ms(&of.tpot),
-                output_tokens_per_s: Range::rate(&of.output_tokens_per_s),
-                requests_per_s: Range::rate(&of.requests_per_s),
-                constants_of: self.scope.to_string(),
-            })),
-            Err(outside) => CalibratedBlock::Refused { refused: outside.to_string() },
-        }
-    }
-
+impl Shown<'_, Calibrated<'_>> {
     /// The figures as a table, or none where they are refused.
     pub(super) fn table(&self) -> Option<Vec<String>> {
         let of = self.prediction.ok()?;
@@ -78,17 +28,5 @@ impl Calibrated<'_> {
     /// Why there is no table.
     pub(super) fn refusal(&self) -> Option<String> {
         self.prediction.err().map(ToString::to_string)
-    }
-}
-
-impl Range {
-    fn ms(of: &Interval<Seconds>) -> Self {
-        let Interval { value, low, high, .. } = *of;
-        Self { value: Number::ms(value), low: Number::ms(low), high: Number::ms(high) }
-    }
-
-    fn rate(of: &Interval<PerSec>) -> Self {
-        let [value, low, high] = [of.value, of.low, of.high].map(|rate| Number(rate.get()));
-        Self { value, low, high }
     }
 }

@@ -9,9 +9,9 @@ use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, Ten
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::figures::Number;
 use super::line::Line;
 use super::{SolAside, SolScope, SolView};
+use fizeau_record::JsonNumber as Number;
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
 use schedules::Schedules;

@@ -1,8 +1,8 @@
 //! Figures as JSON, the same wherever they stand.
 
-use fizeau_core::Seconds;
+use fizeau_record::JsonNumber as Number;
 use fizeau_roofline::{Figures, Limits};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The figures of one way of reckoning.
 #[derive(Debug, Serialize)]
@@ -46,29 +46,5 @@ pub(super) struct Limiting {
 impl From<Limits> for Limiting {
     fn from(limits: Limits) -> Self {
         Self { prefill: limits.prefill.as_str(), decode: limits.decode.as_str() }
-    }
-}
-
-/// A number without a fraction where it has none, and null where it is not finite.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Number(pub(super) f64);
-
-impl Number {
-    pub(super) fn ms(time: Seconds) -> Self {
-        Self(time.get() * 1e3)
-    }
-}
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(Number, Option<f64>);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            value if value.fract() == 0.0 && value.abs() < 1e15 => {
-                serializer.serialize_i64(value as i64)
-            }
-            value => serializer.serialize_f64(value),
-        }
     }
 }

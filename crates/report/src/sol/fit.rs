@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fizeau_roofline::{Constant, Constants, Errors, Fit, Sample};
 
 use super::grid::Grid;
-use crate::number::{number, percent};
+use fizeau_record::text::{number, percent};
 
 /// A calibration, and the levels that it was fitted on.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,9 @@
 use fizeau_roofline::Answer;
 use serde::{Serialize, Serializer};
 
-use super::calibrated::{Calibrated, CalibratedBlock};
-use super::figures::{Block, Limiting, Number};
+use fizeau_record::{Calibrated, CalibratedBlock, JsonNumber as Number};
+
+use super::figures::{Block, Limiting};
 
 /// An answer as `fizeau sol --points` prints it, one line of JSON.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Quantities as a person reads them.
 
-use crate::number::{column_decimals, number};
+use fizeau_record::text::{column_decimals, number};
 
 /// Bytes, decimal: `131 kB`, `16.1 GB`.
 pub(super) fn bytes(bytes: f64) -> String {

@@ -7,7 +7,7 @@ use super::gains::Change;
 use super::grid::Grid;
 use super::quantity::{bytes, row};
 use super::{SolScope, SolView};
-use crate::number::{number, percent};
+use fizeau_record::text::{number, percent};
 
 /// What lies where on the fullest device.
 pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {

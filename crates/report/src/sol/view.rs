@@ -4,8 +4,9 @@ use fizeau_roofline::{Device, MathType, Phase, Tensors};
 
 use super::quantity::{bytes, count, per_second};
 use super::{SolAside, SolScope, SolView, tables};
-use crate::number::number;
+use crate::Shown;
 use crate::terminal::{plain, wrap};
+use fizeau_record::text::number;
 
 /// The most columns that a sentence takes.
 const SENTENCE: usize = 80;
@@ -24,7 +25,8 @@ impl SolView<'_> {
         if self.scope == SolScope::Requests {
             text.table(tables::schedules(self));
         }
-        if let Some(calibrated) = self.calibrated.and_then(|calibrated| calibrated.table()) {
+        if let Some(calibrated) = self.calibrated.and_then(|calibrated| Shown(&calibrated).table())
+        {
             text.table(calibrated);
         }
         if self.scope == SolScope::Requests {
@@ -40,7 +42,7 @@ impl SolView<'_> {
         }
         text.blank();
         self.say_limits(&mut text);
-        if let Some(refusal) = self.calibrated.and_then(|calibrated| calibrated.refusal()) {
+        if let Some(refusal) = self.calibrated.and_then(|calibrated| Shown(&calibrated).refusal()) {
             text.say("Calibrated", &refusal);
         }
         for warning in self.answer.warnings.iter().chain(self.notes) {

@@ -3,40 +3,27 @@
 use fizeau_core::{Millis, StampSource};
 use fizeau_metrics::Distribution;
 
-use super::{GoalResult, SweepReport};
-use crate::number::{number, percent};
-use crate::words;
+use crate::Shown;
 use crate::{LevelReport, Tail};
+use fizeau_record::SweepReport;
+use fizeau_record::text;
+use fizeau_record::text::{number, percent};
 
-impl SweepReport {
-    /// Whether all levels were simulated in virtual time, and nothing was measured.
-    pub(crate) fn is_simulated(&self) -> bool {
-        !self.levels.is_empty() && self.levels.iter().all(LevelReport::is_simulated)
-    }
-
-    /// How the goals came out at the operating point, or at the nearest level, each in words.
-    pub(crate) fn goal_words(&self) -> Vec<String> {
-        let words = match self.is_simulated() {
-            true => GoalResult::words_simulated,
-            false => GoalResult::words,
-        };
-        self.operating_point().goals().iter().map(words).collect()
-    }
-
+impl Shown<'_, SweepReport> {
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a
     /// level, and where nobody measured.
     pub(crate) fn client_lines(&self) -> Option<[String; 2]> {
         if self.is_simulated() {
             return None;
         }
-        let sum = |of: fn(&LevelReport) -> u64| self.levels.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&LevelReport) -> u64| self.levels().iter().map(of).sum::<u64>();
         if let Some(tool) = self.measured_by() {
             let late = self.lateness().unwrap_or_else(|| "nothing of itself".to_owned());
             return Some([format!("Client: {tool}"), format!("  it tells: {late}")]);
         }
-        let threads = self.levels.iter().map(|level| level.client.watch.threads).max()?;
+        let threads = self.levels().iter().map(|level| level.client.watch.threads).max()?;
         let plural = if threads == 1 { "" } else { "s" };
-        let stamps = words::stamps(self.worst_stamps());
+        let stamps = text::stamps(self.worst_stamps());
         let made = sum(|level| level.client.connections_fresh);
         let replaced = sum(|level| level.client.connections_replaced);
         let who = format!(
@@ -70,12 +57,12 @@ impl SweepReport {
     }
 
     fn worst(&self, of: fn(&LevelReport) -> Option<f64>) -> Option<f64> {
-        self.levels.iter().filter_map(of).max_by(f64::total_cmp)
+        self.levels().iter().filter_map(of).max_by(f64::total_cmp)
     }
 
     /// The least trustworthy stamps of any level.
     fn worst_stamps(&self) -> StampSource {
-        let has = |source| self.levels.iter().any(|level| level.client.stamps == source);
+        let has = |source| self.levels().iter().any(|level| level.client.stamps == source);
         let known =
             [StampSource::User, StampSource::Kernel].into_iter().find(|source| has(*source));
         known.unwrap_or(StampSource::Simulated)

@@ -1,33 +1,23 @@
 //! Decisions in words, for terminal and page.
 
-use fizeau_metrics::{Goal, Interval};
+use fizeau_metrics::Goal;
 use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
 
-use super::goals::GoalResult;
-use super::{Decision, Maximum, OperatingPoint, SweepReport, Within};
 use crate::LoadKind;
-use crate::goal::{Bounds, measured, name, shown};
-use crate::number::{number, percent, supported};
+use crate::Shown;
+use fizeau_record::GoalResult;
+use fizeau_record::text::{number, percent, supported};
+use fizeau_record::{Bounds, goal_measured as measured, goal_name as name, goal_value as shown};
+use fizeau_record::{Decision, Maximum, OperatingPoint, SweepReport, Within};
 
-impl SweepReport {
-    /// The level to run at, in a sentence, its goals apart.
-    pub(crate) fn operating_words(&self) -> String {
-        let words = self.operating_point().words(self.levels(), &self.profile);
-        match self.decisions.first() {
-            Some(decision) if decision.is_loose_only() => {
-                format!("{words}; met at the loose end of the goals only")
-            }
-            _ => words,
-        }
-    }
-
+impl Shown<'_, SweepReport> {
     /// What there is to say of the load to run at beside the level itself and its goals; further lines of one thing are
     /// indented.
     pub(crate) fn decision_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for (at, decision) in self.decisions.iter().enumerate() {
+        for (at, decision) in self.decisions().iter().enumerate() {
             if at > 0 {
-                let words = decision.foremost().point.words(self.levels(), &self.profile);
+                let words = decision.foremost().point.words(self.levels(), self.profile());
                 lines.push(format!("By {}: {words}", kind(decision.kind)));
                 let goals = decision.foremost().point.goals().iter();
                 lines.extend(goals.map(|goal| format!("  {}", self.goal_said(goal))));
@@ -123,7 +113,7 @@ impl SweepReport {
     fn broken(&self, found: &Break, goal: Option<&Goal>) -> String {
         let load = self.load_of(found.level);
         let Some(goal) = goal else { return format!("the queue grew to the end, at {load}") };
-        let value = measured(goal, found.value, self.interval_of(goal, found.level));
+        let value = measured(goal, found.value, self.goal_interval(goal, found.level));
         if found.excess <= 0.0 {
             let goal = goal.describe();
             return format!(
@@ -144,19 +134,14 @@ impl SweepReport {
         )
     }
 
-    /// The interval of what a goal is about at a level, where it has one.
-    fn interval_of(&self, goal: &Goal, level: usize) -> Option<Interval<f64>> {
-        self.runs().result(goal, self.levels().get(level)?).outcome.interval
-    }
-
     /// The other end of a range, and what the range buys.
     fn range_lines(&self, decision: &Decision) -> Vec<String> {
         let Some(loose) = &decision.loose else { return Vec::new() };
         if decision.is_loose_only() {
-            let words = decision.tight.point.words(self.levels(), &self.profile);
+            let words = decision.tight.point.words(self.levels(), self.profile());
             return vec![format!("At the tight end ({}): {words}", decision.tight.slo)];
         }
-        let words = loose.point.words(self.levels(), &self.profile);
+        let words = loose.point.words(self.levels(), self.profile());
         let mut lines = vec![format!("At the loose end ({}): {words}", loose.slo)];
         let maximum = self.maximum_lines(decision.kind, loose).into_iter();
         lines.extend(maximum.map(|line| format!("  {line}")));

@@ -1,13 +1,14 @@
 //! Closed and open loops in one sweep: which levels are of one kind, and what their loads are called beside one another.
 
-use super::SweepReport;
 use crate::LoadPoint;
+use crate::Shown;
+use fizeau_record::SweepReport;
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// The indices of the levels, those of each kind of load by themselves.
     pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
         let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
-        for (i, level) in self.levels.iter().enumerate() {
+        for (i, level) in self.levels().iter().enumerate() {
             match kinds.iter_mut().find(|(kind, _)| kind.same_kind(level.load)) {
                 Some((_, levels)) => levels.push(i),
                 None => kinds.push((level.load, vec![i])),
@@ -32,6 +33,6 @@ impl SweepReport {
 
     /// The load of the level with this index, in a list.
     pub(crate) fn label_of(&self, level: usize) -> String {
-        self.levels.get(level).map_or_else(String::new, |level| self.label(level.load))
+        self.levels().get(level).map_or_else(String::new, |level| self.label(level.load))
     }
 }

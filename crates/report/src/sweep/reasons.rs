@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use fizeau_core::FailureClass;
 use fizeau_metrics::Verdict;
 
-use super::SweepReport;
 use crate::LevelReport;
-use crate::words::listed;
+use crate::Shown;
+use fizeau_record::SweepReport;
+use fizeau_record::text::listed;
 
-impl SweepReport {
+impl<'a> Shown<'a, SweepReport> {
     /// Every reason against a level, each text once, with the loads of the levels that it applies to. Of what was measured
     /// beyond the speed of light, that which is furthest beyond speaks for all.
-    pub(crate) fn reasons(&self) -> Vec<(Verdict, &str, Vec<String>)> {
-        let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
+    pub(crate) fn reasons(&self) -> Vec<(Verdict, &'a str, Vec<String>)> {
+        let mut all: Vec<(Verdict, &'a str, Vec<String>)> = Vec::new();
         let beyond = self.beyond_light();
-        for level in &self.levels {
+        for level in self.0.levels() {
             let load = self.label(level.load);
             for reason in &level.validity.reasons {
                 let text = match beyond {
@@ -36,18 +37,18 @@ impl SweepReport {
     }
 
     /// The reason against the level that is furthest beyond the speed of light; none if none is.
-    fn beyond_light(&self) -> Option<&str> {
+    fn beyond_light(&self) -> Option<&'a str> {
         let times = |level: &LevelReport| level.speed_of_light.excess().map(|excess| excess.times);
-        let beyond = self.levels.iter().filter_map(|level| Some((times(level)?, level)));
+        let beyond = self.0.levels().iter().filter_map(|level| Some((times(level)?, level)));
         let (_, furthest) = beyond.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let mut reasons = furthest.validity.reasons.iter();
         reasons.find(|reason| furthest.is_of_light(reason)).map(|reason| reason.text.as_str())
     }
 
     /// What could not be checked, and what else is worth knowing: each note once.
-    pub(crate) fn level_notes(&self) -> Vec<&str> {
-        let mut notes: Vec<&str> = Vec::new();
-        for note in self.levels.iter().flat_map(|level| &level.validity.notes) {
+    pub(crate) fn level_notes(&self) -> Vec<&'a str> {
+        let mut notes: Vec<&'a str> = Vec::new();
+        for note in self.0.levels().iter().flat_map(|level| &level.validity.notes) {
             if !notes.contains(&note.as_str()) {
                 notes.push(note);
             }
@@ -58,7 +59,7 @@ impl SweepReport {
     /// Each class of failure, with the loads of the levels that had one.
     pub(crate) fn failures(&self) -> Vec<String> {
         let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
-        for level in &self.levels {
+        for level in self.0.levels() {
             for class in level.summary.requests.by_class.keys() {
                 let loads = all.entry(*class).or_default();
                 loads.push(self.label(level.load));
@@ -71,9 +72,9 @@ impl SweepReport {
     }
 
     /// Why there is no speed of light, if there is none at any level: each reason once.
-    pub(crate) fn speed_of_light_reasons(&self) -> Vec<&str> {
-        let mut reasons: Vec<&str> = Vec::new();
-        for reason in self.levels.iter().filter_map(|level| level.speed_of_light.reason()) {
+    pub(crate) fn speed_of_light_reasons(&self) -> Vec<&'a str> {
+        let mut reasons: Vec<&'a str> = Vec::new();
+        for reason in self.0.levels().iter().filter_map(|level| level.speed_of_light.reason()) {
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }

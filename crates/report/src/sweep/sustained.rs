@@ -1,117 +1,31 @@
-//! The run at the operating point, after all levels.
+//! Whether the operating point could be kept up, in words.
 
-use fizeau_metrics::Statistic;
-use serde::Serialize;
+use fizeau_record::text::{number, supported};
+use fizeau_record::{GoalResult, LevelReport, SweepReport, requests_interval};
 
-use super::SweepReport;
-use super::goals::{GoalResult, results};
-use super::repeats::{mean_of, p99_of, requests, tokens};
-use crate::number::{number, supported};
-use crate::{LevelReport, LoadPoint, request_rate};
+use crate::Shown;
 
-/// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
-/// further point of the frontier.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sustained {
-    run: LevelReport,
-    goals: Vec<GoalResult>,
-}
-
-/// It, as `sweep.json` has it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
-pub(super) struct SustainedJson<'a> {
-    load: LoadPoint,
-    /// Whether it finished and met each goal.
-    holds: bool,
-    goals: &'a [GoalResult],
-    /// The index of the level of the same load.
-    level: Option<usize>,
-    /// What it had over what that level had, 1 being the same.
-    of_level: Option<OfLevel>,
-    folder: Option<&'a str>,
-    run: &'a LevelReport,
-}
-
-/// Figures of the sustained run as shares of the level's.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct OfLevel {
-    requests_per_s: Option<f64>,
-    output_tokens_per_s: Option<f64>,
-    mean_e2el: Option<f64>,
-    p99_e2el: Option<f64>,
-}
-
-impl Sustained {
-    /// It, as measured.
-    #[must_use]
-    pub const fn run(&self) -> &LevelReport {
-        &self.run
-    }
-
-    /// How each goal came out.
-    #[must_use]
-    pub fn goals(&self) -> &[GoalResult] {
-        &self.goals
-    }
-
-    /// Whether it came to its end, may be believed, and met each goal.
-    #[must_use]
-    pub fn holds(&self) -> bool {
-        self.run.left_out().is_none() && self.goals.iter().all(GoalResult::is_met)
-    }
-}
-
-impl SweepReport {
-    /// The same, with a `run` at the load of its operating point, made after all levels.
-    #[must_use]
-    pub fn with_sustained(self, run: Option<LevelReport>) -> Self {
-        let slo = self.slo.as_ref();
-        let sustained = run.map(|run| {
-            let goals = slo.map_or_else(Vec::new, |slo| results(slo, &run.summary));
-            Box::new(Sustained { run, goals })
-        });
-        Self { sustained, ..self }
-    }
-
-    /// The run at the load of its operating point, made after all levels.
-    #[must_use]
-    pub fn sustained(&self) -> Option<&Sustained> {
-        self.sustained.as_deref()
-    }
-
-    fn level_of_sustained(&self) -> Option<(usize, &LevelReport)> {
-        let load = self.sustained()?.run.load;
-        self.levels.iter().enumerate().find(|(_, level)| level.load == load)
-    }
-
-    /// The p99 E2EL of the load that a level stands for, over all of its runs.
-    fn tail_at(&self, level: &LevelReport) -> Option<(f64, Ends)> {
-        let repeats = self.repeats().iter().find(|all| all.load() == Some(level.load));
-        match repeats.and_then(|all| all.range(|run| p99_of(&run.summary.metrics.e2el))) {
-            Some(range) => Some((range.median, None)),
-            None => tail(level),
-        }
-    }
-
+impl Shown<'_, SweepReport> {
     /// What came of it in a sentence, and how each goal came out; nothing without one.
     pub(crate) fn sustained_words(&self) -> Vec<String> {
         let Some(sustained) = self.sustained() else { return Vec::new() };
-        let run = &sustained.run;
+        let run = sustained.run();
         let level = self.level_of_sustained().map(|(_, level)| level);
         let beside = |own: Option<String>, level: Option<String>| match (own, level) {
             (Some(own), Some(level)) => format!("{own} (the level {level})"),
             (Some(own), None) => own,
             (None, _) => "-".to_owned(),
         };
-        let rate = |of: &LevelReport| supported(requests(of), request_rate::interval(&of.summary));
+        let rate = |of: &LevelReport| {
+            supported(of.summary.throughput.requests_per_s.get(), requests_interval(&of.summary))
+        };
         let rate = beside(Some(rate(run)), level.map(rate));
         let ms = |(value, ends)| format!("{} ms", supported(value, ends));
-        let tail = beside(tail(run).map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
+        let tail =
+            beside(run.p99_e2el().map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
         let holds = match (run.left_out(), sustained.holds()) {
             (Some(reason), _) => reason,
-            (None, true) if sustained.goals.is_empty() => "no goal was given".to_owned(),
+            (None, true) if sustained.goals().is_empty() => "no goal was given".to_owned(),
             (None, true) => "the goals hold".to_owned(),
             (None, false) => "the goals do not hold".to_owned(),
         };
@@ -124,51 +38,7 @@ impl SweepReport {
             true => GoalResult::words_simulated,
             false => GoalResult::words,
         };
-        let goals = sustained.goals.iter().map(|goal| format!("  {}", words(goal)));
+        let goals = sustained.goals().iter().map(|goal| format!("  {}", words(goal)));
         std::iter::once(head).chain(goals).collect()
-    }
-}
-
-/// The ends of an interval.
-type Ends = Option<(f64, f64)>;
-
-/// The p99 E2EL of one run, with its interval.
-fn tail(run: &LevelReport) -> Option<(f64, Ends)> {
-    let sample = &run.summary.metrics.e2el;
-    let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
-    Some((p99_of(sample)?, ends))
-}
-
-impl<'a> SustainedJson<'a> {
-    pub(super) fn of(report: &'a SweepReport) -> Option<Self> {
-        let sustained = report.sustained()?;
-        let run = &sustained.run;
-        let level = report.level_of_sustained();
-        Some(Self {
-            load: run.load,
-            holds: sustained.holds(),
-            goals: &sustained.goals,
-            level: level.map(|(i, _)| i),
-            of_level: level.map(|(_, level)| OfLevel::of(report, run, level)),
-            folder: run.folder.as_deref(),
-            run,
-        })
-    }
-}
-
-impl OfLevel {
-    fn of(report: &SweepReport, run: &LevelReport, level: &LevelReport) -> Self {
-        let of = |own: Option<f64>, of: Option<f64>| {
-            let share = own? / of.filter(|of| *of > 0.0)?;
-            share.is_finite().then_some(share)
-        };
-        let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
-        let tails = [tail(run), report.tail_at(level)].map(|tail| tail.map(|tail| tail.0));
-        Self {
-            requests_per_s: share(|level| Some(requests(level))),
-            output_tokens_per_s: share(|level| Some(tokens(level))),
-            mean_e2el: share(|level| mean_of(&level.summary.metrics.e2el)),
-            p99_e2el: of(tails[0], tails[1]),
-        }
     }
 }

@@ -1,49 +1,10 @@
-//! Loads that a sweep was to measure and of which there is nothing.
+//! Loads that a sweep was to measure and of which there is nothing, in words.
 
-use serde::Serialize;
+use fizeau_record::{SweepReport, Unmeasured};
 
-use super::SweepReport;
-use crate::LoadPoint;
+use crate::Shown;
 
-/// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Unmeasured {
-    /// The load.
-    #[serde(flatten)]
-    pub load: LoadPoint,
-    /// Why, in plain words; absent where the run was called off, or did not live to say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(skip)]
-    is_lost: bool,
-}
-
-impl Unmeasured {
-    /// A load that was never measured, for a `reason` in plain words where one is known.
-    #[must_use]
-    pub const fn never(load: LoadPoint, reason: Option<String>) -> Self {
-        Self { load, reason, is_lost: false }
-    }
-
-    /// A load that was measured and of which there is nothing any more, as `reason` says in plain words.
-    #[must_use]
-    pub const fn lost(load: LoadPoint, reason: String) -> Self {
-        Self { load, reason: Some(reason), is_lost: true }
-    }
-}
-
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(
-    Unmeasured,
-    "Unmeasured",
-    "A load that was planned and of which there is nothing: `concurrency` or `requests_per_s`, and why.",
-    |o| o
-        .may_have::<u32>("concurrency")
-        .may_have::<fizeau_core::PerSec>("requests_per_s")
-        .may_have::<String>("reason")
-);
-
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// What was never measured or is lost, each reason once: `64, 128 (never measured: ...)`.
     pub(crate) fn never_measured(&self) -> Vec<String> {
         let alike = |one: &Unmeasured, next: &Unmeasured| {

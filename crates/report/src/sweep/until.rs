@@ -1,15 +1,9 @@
 //! Which levels came to know what they were to find out.
 
-use super::SweepReport;
-use crate::level::found;
+use crate::Shown;
+use fizeau_record::{SweepReport, Until};
 
-impl SweepReport {
-    /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.
-    #[must_use]
-    pub fn is_precise(&self) -> bool {
-        self.levels().iter().filter_map(|level| level.until.as_ref()).all(|until| until.is_reached)
-    }
-
+impl Shown<'_, SweepReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached at 1, 2; not reached at 4 (±2.6 %)`.
     pub(crate) fn until_lines(&self) -> Vec<String> {
         let asked = self.levels().iter().find_map(|level| level.until.as_ref());
@@ -27,7 +21,7 @@ impl SweepReport {
             if until.has_reached(outcome) {
                 reached.push(self.label(level.load));
             } else {
-                missed.push(format!("{} ({})", self.label(level.load), found(outcome)));
+                missed.push(format!("{} ({})", self.label(level.load), Until::found(outcome)));
             }
         }
         let lists = [("reached at", reached), ("not reached at", missed)];

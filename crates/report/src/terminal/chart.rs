@@ -4,6 +4,7 @@ mod canvas;
 mod scale;
 
 use super::{Charset, Style};
+use crate::Shown;
 use crate::{ChartLevel, ChartPlace, ChartRun, SweepReport};
 use canvas::{Canvas, Ink};
 use scale::{Ticks, linear, logarithmic};
@@ -34,7 +35,7 @@ pub(crate) struct Pen {
     pub(crate) style: Style,
 }
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// Requests per second against p99 E2EL: the levels that are compared, the frontier as a line, the operating point, and
     /// the goal for that latency. None of fewer than two levels, nor where there is no room.
     pub(crate) fn chart(&self, pen: Pen) -> Option<Chart> {

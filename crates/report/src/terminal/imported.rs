@@ -2,9 +2,9 @@
 
 use super::Terminal;
 use super::table::{Column, Row, Table};
-use crate::number::supported;
 use crate::table::{Cell, Column as Cells};
 use crate::{ImportedLevel, ImportedRun, LoadKind};
+use fizeau_record::text::supported;
 
 /// A latency's median and tail: what stands above both, and their columns with how much each is needed.
 type Latency = (&'static str, [(&'static str, &'static str, Option<u8>); 2]);

@@ -2,10 +2,11 @@
 
 use super::grid::Grid;
 use super::{Line, Terminal};
+use crate::Shown;
 use crate::SweepReport;
 use crate::light_table::{COLUMNS, LESSER, note};
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// How much of the speed of light each level reached, phase by phase; nothing where no level has one.
     pub(super) fn say_light(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
         let rows = self.light_rows();

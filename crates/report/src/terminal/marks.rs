@@ -2,9 +2,11 @@
 
 use super::table::INTERVALS;
 use super::{Line, Terminal};
-use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::Shown;
+use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::{LevelReport, SweepReport};
+use fizeau_record::STAND_IN_NOTE;
 
 impl Terminal<'_> {
     /// That it is too narrow for the columns of these names; nothing where there is none.
@@ -26,7 +28,7 @@ impl Terminal<'_> {
     }
 }
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// What the marks in the tables of levels mean, of which these columns had no room.
     pub(super) fn say_marks(&self, left_out: &[String], out: &mut Vec<Line>) {
         let marks = match self.operating_point().level() {

@@ -4,11 +4,12 @@ use fizeau_metrics::{NoWindow, WhyNoWindow};
 
 use super::grid::Grid;
 use super::{Line, Terminal};
+use crate::Shown;
 use crate::level::part_cells;
-use crate::number::percent;
 use crate::{LevelReport, SweepReport};
+use fizeau_record::text::percent;
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// What a good request is, and the share of each level's that met each goal; nothing without goals.
     pub(super) fn say_goals(&self, out: &mut Vec<Line>) {
         let attained = |level: &LevelReport| level.summary.goodput.clone();

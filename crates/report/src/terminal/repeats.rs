@@ -2,10 +2,11 @@
 
 use super::grid::Grid;
 use super::{Line, Terminal};
+use crate::Shown;
 use crate::SweepReport;
 use crate::sweep::{HEADS, REPEATS_NOTE};
 
-impl SweepReport {
+impl Shown<'_, SweepReport> {
     /// What the runs of each load came to together; nothing where each was measured once.
     pub(super) fn say_repeats(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
         let &Terminal { width, charset, .. } = terminal;

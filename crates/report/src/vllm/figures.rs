@@ -1,51 +1,9 @@
 //! vLLM's figures from tapes, by vLLM's definitions.
 
-use fizeau_core::{Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, Tokens};
+use fizeau_core::{Millis, Nanos, PerSec, Seconds, Stamp, Tape};
 use fizeau_metrics::{PooledSample, SimpleGoals};
 
-use super::{Detail, Percentile, VllmMetric};
-
-/// One entry a request, in the order of the tapes; times in seconds.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct PerRequest {
-    pub(super) input_lens: Vec<u64>,
-    pub(super) output_lens: Vec<u64>,
-    pub(super) ttfts: Vec<f64>,
-    pub(super) itls: Vec<Vec<f64>>,
-    pub(super) latencies: Vec<f64>,
-    pub(super) start_times: Vec<f64>,
-    pub(super) queue_times: Vec<f64>,
-    pub(super) generated_texts: Vec<String>,
-    pub(super) errors: Vec<String>,
-}
-
-impl PerRequest {
-    /// A failed request has zeros for what it did not reach, as vLLM has it; its error text tells it apart. Latencies and
-    /// queue times stand in every file, the rest only in a full one.
-    pub(super) fn add(&mut self, tape: &Tape, detail: Detail) {
-        let good = tape.is_success();
-        let seconds = |span: Option<Nanos>| {
-            let span = span.filter(|_| good);
-            span.map_or(0.0, Nanos::as_secs_f64)
-        };
-        self.latencies.push(seconds(latency(tape)));
-        self.queue_times.push(queue_time(tape).as_secs_f64());
-        if detail == Detail::Brief {
-            return;
-        }
-        self.input_lens.push(tape.input_tokens().map_or(0, Tokens::get));
-        self.output_lens.push(if good { output_len(tape) } else { 0 });
-        self.ttfts.push(seconds(ttft(tape)));
-        let gaps = gaps(tape).filter(|_| good);
-        self.itls.push(gaps.map(Nanos::as_secs_f64).collect());
-        self.start_times.push(sent(tape).saturating_since(Stamp::EPOCH).as_secs_f64());
-        self.generated_texts.push(tape.text.clone().unwrap_or_default());
-        self.errors.push(match &tape.outcome {
-            Outcome::Complete(_) => String::new(),
-            Outcome::Failed(failure) => failure.to_string(),
-        });
-    }
-}
+use super::{Percentile, VllmMetric};
 
 /// The statistics of one metric, in milliseconds.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,7 +92,7 @@ pub(super) fn end(tape: &Tape) -> Stamp {
     end.unwrap_or_else(|| sent(tape))
 }
 
-fn ttft(tape: &Tape) -> Option<Nanos> {
+pub(super) fn ttft(tape: &Tape) -> Option<Nanos> {
     tape.first_token()?.since(sent(tape))
 }
 
@@ -160,7 +118,7 @@ pub(super) fn meets(tape: &Tape, goals: &SimpleGoals) -> bool {
         && within(goals.e2el, latency(tape).map(Nanos::as_millis_f64))
 }
 
-fn queue_time(tape: &Tape) -> Nanos {
+pub(super) fn queue_time(tape: &Tape) -> Nanos {
     tape.marks.released.saturating_since(tape.marks.intended)
 }
 

@@ -1,10 +1,10 @@
 //! The result file, key by key in vLLM's order.
 
-use std::borrow::Cow;
+use fizeau_core::PerSec;
+use serde_json::Value;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
-use super::{RequestRate, VllmResult, figures::rate};
+use super::object::Object;
+use super::{RequestRate, VllmResult, VllmRun, figures::rate};
 
 /// How much of each request goes into the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,179 +17,117 @@ pub enum Detail {
     Full,
 }
 
-/// One value of the file.
-#[derive(Debug, serde::Serialize)]
-#[serde(untagged)]
-enum Field<'a> {
-    Null,
-    Text(Cow<'a, str>),
-    Count(u64),
-    Number(f64),
-    Counts(&'a [u64]),
-    Numbers(&'a [f64]),
-    Lists(&'a [Vec<f64>]),
-    Texts(&'a [String]),
-}
+/// The lists of a full file, in its order.
+const REQUESTS: [&str; 9] = [
+    "input_lens",
+    "output_lens",
+    "ttfts",
+    "itls",
+    "latencies",
+    "start_times",
+    "queue_times",
+    "generated_texts",
+    "errors",
+];
 
-impl<'a> Field<'a> {
-    fn text(text: &'a str) -> Self {
-        Self::Text(Cow::Borrowed(text))
-    }
-
-    fn text_or_null(text: Option<&'a String>) -> Self {
-        text.map_or(Self::Null, |text| Self::text(text))
-    }
-}
-
-/// Keys and values in order; setting a key again keeps its place, as in a Python dictionary.
-#[derive(Debug, Default)]
-struct Entries<'a>(Vec<(Cow<'a, str>, Field<'a>)>);
-
-impl<'a> Entries<'a> {
-    fn set(&mut self, key: impl Into<Cow<'a, str>>, value: Field<'a>) {
-        let key = key.into();
-        match self.0.iter_mut().find(|entry| entry.0 == key) {
-            Some(entry) => entry.1 = value,
-            None => self.0.push((key, value)),
+impl RequestRate {
+    /// As files have it: `"inf"` where it was not limited.
+    pub(crate) fn field(self) -> Value {
+        match self {
+            Self::Limited(rate) => rate.get().into(),
+            Self::Unlimited | Self::Ramp { .. } => "inf".into(),
         }
     }
 }
 
-impl Serialize for Entries<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
+impl VllmRun {
+    /// What was asked, of so many requests, in the keys that both of vLLM's clients begin with; `own` are those that one of them has
+    /// besides.
+    pub(crate) fn asked(&self, requests: u64, own: &[&'static str]) -> Object {
+        let mut object = Object::default();
+        object.set("date", self.date.as_str());
+        object.set("endpoint_type", self.backend.as_str());
+        object.set("backend", self.backend.as_str());
+        object.set("label", self.label.clone());
+        object.set("model_id", self.model_id.as_str());
+        object.set("tokenizer_id", self.tokenizer_id.clone());
+        object.set("num_prompts", requests);
+        own.iter().for_each(|key| object.set(*key, Value::Null));
+        for (key, value) in &self.metadata {
+            object.set(key.clone(), value.as_str());
         }
-        map.end()
+        object.set("request_rate", self.request_rate.field());
+        // JSON has no infinity; Python reads the word, as it does the rate's.
+        let is_even = self.burstiness.is_infinite();
+        object.set("burstiness", if is_even { "inf".into() } else { Value::from(self.burstiness) });
+        object.set("max_concurrency", self.max_concurrency);
+        if let RequestRate::Ramp { strategy, start, end } = self.request_rate {
+            object.set("ramp_up_strategy", strategy.as_str());
+            object.set("ramp_up_start_rps", start.get());
+            object.set("ramp_up_end_rps", end.get());
+        }
+        object
     }
 }
 
 impl VllmResult {
     /// The content of the result file: one object, on one line, with as much of each request as the result was made for.
-    ///
-    /// # Errors
-    /// Only if the JSON writer fails, which it does not for these types.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&self.entries())
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        self.fields().to_line()
     }
 
     /// The same, field by field.
-    pub(crate) fn fields(&self) -> Result<Vec<(String, serde_json::Value)>, serde_json::Error> {
-        let entries = self.entries().0.into_iter();
-        let field = |(key, value): (Cow<'_, str>, Field<'_>)| {
-            Ok((key.into_owned(), serde_json::to_value(&value)?))
-        };
-        entries.map(field).collect()
-    }
-
-    fn entries(&self) -> Entries<'_> {
-        let mut entries = Entries::default();
-        self.asked(&mut entries);
-        self.totals(&mut entries);
-        self.requests(&mut entries);
-        self.peaks(&mut entries);
-        self.probes(&mut entries);
-        self.stats(&mut entries);
-        entries
-    }
-
-    fn asked<'a>(&'a self, entries: &mut Entries<'a>) {
-        let run = &self.run;
-        entries.set("date", Field::text(&run.date));
-        entries.set("endpoint_type", Field::text(&run.backend));
-        entries.set("backend", Field::text(&run.backend));
-        entries.set("label", Field::text_or_null(run.label.as_ref()));
-        entries.set("model_id", Field::text(&run.model_id));
-        entries.set("tokenizer_id", Field::text_or_null(run.tokenizer_id.as_ref()));
-        entries.set("num_prompts", Field::Count(self.num_prompts()));
-        for (key, value) in &run.metadata {
-            entries.set(key.as_str(), Field::text(value));
-        }
-        let request_rate = match run.request_rate {
-            RequestRate::Limited(rate) => Field::Number(rate.get()),
-            RequestRate::Unlimited | RequestRate::Ramp { .. } => Field::text("inf"),
-        };
-        entries.set("request_rate", request_rate);
-        // JSON has no infinity; Python reads the word, as it does the rate's.
-        let burstiness = match run.burstiness {
-            even if even.is_infinite() => Field::text("inf"),
-            burstiness => Field::Number(burstiness),
-        };
-        entries.set("burstiness", burstiness);
-        let cap = run.max_concurrency.map(u64::from);
-        entries.set("max_concurrency", cap.map_or(Field::Null, Field::Count));
-        if let RequestRate::Ramp { strategy, start, end } = run.request_rate {
-            entries.set("ramp_up_strategy", Field::text(strategy.as_str()));
-            entries.set("ramp_up_start_rps", Field::Number(start.get()));
-            entries.set("ramp_up_end_rps", Field::Number(end.get()));
-        }
-    }
-
-    fn totals(&self, entries: &mut Entries<'_>) {
-        let per_s = |count: u64| Field::Number(rate(count as f64, self.duration).get());
-        let (input, output) = (self.input_tokens.get(), self.output_tokens.get());
-        entries.set("duration", Field::Number(self.duration.get()));
-        entries.set("completed", Field::Count(self.completed));
-        entries.set("failed", Field::Count(self.failed));
-        entries.set("total_input_tokens", Field::Count(input));
-        entries.set("total_output_tokens", Field::Count(output));
-        entries.set("request_throughput", per_s(self.completed));
-        let goodput = self.goodput.map(|rate| Field::Number(rate.get()));
-        entries.set("request_goodput", goodput.unwrap_or(Field::Null));
-        entries.set("output_throughput", per_s(output));
-        entries.set("total_token_throughput", per_s(input.saturating_add(output)));
-    }
-
-    fn requests<'a>(&'a self, entries: &mut Entries<'a>) {
-        let all = &self.requests;
-        let keys = [
-            ("input_lens", Field::Counts(&all.input_lens)),
-            ("output_lens", Field::Counts(&all.output_lens)),
-            ("ttfts", Field::Numbers(&all.ttfts)),
-            ("itls", Field::Lists(&all.itls)),
-            ("latencies", Field::Numbers(&all.latencies)),
-            ("start_times", Field::Numbers(&all.start_times)),
-            ("queue_times", Field::Numbers(&all.queue_times)),
-            ("generated_texts", Field::Texts(&all.generated_texts)),
-            ("errors", Field::Texts(&all.errors)),
-        ];
-        for (key, value) in keys {
+    pub(crate) fn fields(&self) -> Object {
+        let mut object = self.run.asked(self.num_prompts(), &[]);
+        self.totals(&mut object);
+        match self.detail {
             // These two stay in vLLM's file whether or not details were asked for.
-            let always = matches!(key, "latencies" | "queue_times");
-            if always || self.detail == Detail::Full {
-                entries.set(key, value);
-            }
+            Detail::Brief => self.requests.put(&mut object, &["latencies", "queue_times"]),
+            Detail::Full => self.requests.put(&mut object, &REQUESTS),
         }
+        object.set("max_output_tokens_per_s", self.peak_tokens.get());
+        object.set("max_concurrent_requests", self.peak_concurrency);
+        // The real-time factor of audio input, which is not sent here.
+        object.set("rtfx", 0.0);
+        self.probes(&mut object);
+        self.stats(&mut object);
+        object
     }
 
-    fn peaks(&self, entries: &mut Entries<'_>) {
-        let peak = Field::Number(self.peak_tokens.get());
-        entries.set("max_output_tokens_per_s", peak);
-        entries.set("max_concurrent_requests", Field::Count(self.peak_concurrency));
-        // The real-time factor of audio input, which is not sent here.
-        entries.set("rtfx", Field::Number(0.0));
+    fn totals(&self, object: &mut Object) {
+        let per_s = |count: u64| rate(count as f64, self.duration).get();
+        let (input, output) = (self.input_tokens.get(), self.output_tokens.get());
+        object.set("duration", self.duration.get());
+        object.set("completed", self.completed);
+        object.set("failed", self.failed);
+        object.set("total_input_tokens", input);
+        object.set("total_output_tokens", output);
+        object.set("request_throughput", per_s(self.completed));
+        object.set("request_goodput", self.goodput.map(PerSec::get));
+        object.set("output_throughput", per_s(output));
+        object.set("total_token_throughput", per_s(input.saturating_add(output)));
     }
 
     /// What vLLM's `--probe-request-rate` adds; only where there was a probe.
-    fn probes(&self, entries: &mut Entries<'_>) {
+    fn probes(&self, object: &mut Object) {
         let Some(probes) = &self.probes else { return };
-        entries.set("probe_completed", Field::Count(probes.completed));
-        entries.set("probe_failed", Field::Count(probes.failed));
-        entries.set("probe_median_e2el_ms", Field::Number(probes.median));
-        entries.set("probe_p99_e2el_ms", Field::Number(probes.p99));
-        entries.set("probe_max_e2el_ms", Field::Number(probes.max));
+        object.set("probe_completed", probes.completed);
+        object.set("probe_failed", probes.failed);
+        object.set("probe_median_e2el_ms", probes.median);
+        object.set("probe_p99_e2el_ms", probes.p99);
+        object.set("probe_max_e2el_ms", probes.max);
     }
 
-    fn stats(&self, entries: &mut Entries<'_>) {
+    fn stats(&self, object: &mut Object) {
         for (metric, stats) in &self.stats {
             let key = metric.key();
-            entries.set(format!("mean_{key}_ms"), Field::Number(stats.mean));
-            entries.set(format!("median_{key}_ms"), Field::Number(stats.median));
-            entries.set(format!("std_{key}_ms"), Field::Number(stats.std));
+            object.set(format!("mean_{key}_ms"), stats.mean);
+            object.set(format!("median_{key}_ms"), stats.median);
+            object.set(format!("std_{key}_ms"), stats.std);
             for (percentile, value) in &stats.percentiles {
                 let key = format!("p{}_{key}_ms", percentile.word());
-                entries.set(key, Field::Number(*value));
+                object.set(key, *value);
             }
         }
     }

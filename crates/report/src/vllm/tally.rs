@@ -3,7 +3,8 @@
 use fizeau_core::{Part, PerSec, Seconds, Stamp, Tape, Tokens};
 use fizeau_metrics::{GoodputGoals, PooledSample, SimpleGoals};
 
-use super::figures::{self, PerRequest, Stats};
+use super::figures::{self, Stats};
+use super::lists::Lists;
 use super::peaks::{Flights, PeakRate};
 use super::probes::Probes;
 use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
@@ -30,7 +31,7 @@ pub struct VllmTally {
     input_tokens: Tokens,
     output_tokens: Tokens,
     span: Option<(Stamp, Stamp)>,
-    requests: PerRequest,
+    requests: Lists,
     samples: Vec<(VllmMetric, Sample)>,
     flights: Flights,
     rate: PeakRate,
@@ -67,7 +68,7 @@ impl VllmTally {
             input_tokens: Tokens::ZERO,
             output_tokens: Tokens::ZERO,
             span: None,
-            requests: PerRequest::default(),
+            requests: Lists::default(),
             flights: Flights::default(),
             rate: PeakRate::default(),
             probes: None,
@@ -85,7 +86,7 @@ impl VllmTally {
         self.span = Some(
             self.span.map_or((released, end), |(first, last)| (first.min(released), last.max(end))),
         );
-        self.requests.add(tape, self.detail);
+        self.requests.add(tape, Stamp::EPOCH, self.detail);
         self.flights.add(tape);
         self.good += u64::from(self.goals.is_some_and(|goals| figures::meets(tape, &goals)));
         if !tape.is_success() {

@@ -2,15 +2,17 @@
 
 use std::fmt::Write;
 
-use super::answer::words;
-use super::{Variant, WhatIf, letter};
+use super::words::cells;
+use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
+use fizeau_record::slo_words as words;
+use fizeau_record::{Variant, WhatIf, variant_letter as letter};
 
 /// What the page adds to the looks of every page.
 const STYLE: &str = include_str!("page.css");
 
-impl WhatIf {
+impl Shown<'_, WhatIf> {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
     /// run. Foreign text is escaped everywhere.
     #[must_use]
@@ -25,7 +27,7 @@ impl WhatIf {
                  {}.</p>\n</header>\n",
                 escape(&self.title()),
                 escape(&self.load_words()),
-                escape(&self.setup.started),
+                escape(&self.setup().started),
                 self.how_many(),
             ),
         );
@@ -39,15 +41,16 @@ impl WhatIf {
         out.push_str("</section>\n");
         self.figure(&mut out);
         self.table(&mut out);
-        let words: Vec<String> = self.setup.command_line.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> =
+            self.setup().command_line.iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");
         put(
             &mut out,
             format_args!(
                 "<section>\n<h2>What was run</h2>\n<dl>\n<dt>Command</dt><dd>{}</dd>\n<dt>Tool</dt><dd>{} {}</dd>\n</dl>\n</section>\n",
                 escape(&command),
-                escape(&self.setup.tool.name),
-                escape(&self.setup.tool.version),
+                escape(&self.setup().tool.name),
+                escape(&self.setup().tool.version),
             ),
         );
         document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE)
@@ -72,7 +75,7 @@ impl WhatIf {
     }
 
     fn table(&self, out: &mut String) {
-        let Some(slo) = &self.slo else { return };
+        let Some(slo) = self.slo() else { return };
         put(
             out,
             format_args!(
@@ -85,7 +88,7 @@ impl WhatIf {
                 escape(&words(slo))
             ),
         );
-        for (index, variant) in self.variants.iter().enumerate() {
+        for (index, variant) in self.variants().iter().enumerate() {
             self.row(out, index, variant);
         }
         out.push_str("</tbody>\n</table>\n</div>\n<p class=\"note\">Latencies are 99th percentiles.</p>\n</section>\n");
@@ -104,7 +107,7 @@ impl WhatIf {
         let chosen = self.chosen().into_iter().find(|chosen| chosen.variant == index);
         let cells = match chosen {
             None => std::array::from_fn(|_| "-".to_owned()),
-            Some(chosen) => chosen.cells(),
+            Some(chosen) => cells(&chosen),
         };
         cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
         out.push_str("</tr>\n");

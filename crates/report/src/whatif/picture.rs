@@ -1,15 +1,16 @@
 //! A what-if as a chart: each configuration a line through its levels.
 
 use super::text::tail;
-use super::{Spot, Variant, WhatIf, letter};
 use crate::LevelReport;
+use crate::Shown;
 use crate::pictures::{Families, Family, Member};
+use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "a method's path is of one lifetime only"
 )]
-impl WhatIf {
+impl Shown<'_, WhatIf> {
     /// The content of `chart.svg`: each configuration's levels, throughput against latency, light and dark, with its key. None where
     /// nothing can be drawn, since no configuration ran.
     #[must_use]
@@ -24,7 +25,7 @@ impl WhatIf {
     }
 
     fn drawn<T>(&self, draw: impl FnOnce(&Families<'_>) -> Option<T>) -> Option<T> {
-        let families = self.variants.iter().enumerate().filter_map(|(i, of)| self.family(i, of));
+        let families = self.variants().iter().enumerate().filter_map(|(i, of)| self.family(i, of));
         let families: Vec<Family> = families.collect();
         let latency = if self.has_stand_ins() { "p99 E2EL (or greatest)" } else { "p99 E2EL" };
         draw(&Families {
@@ -41,7 +42,7 @@ impl WhatIf {
             Some(Member {
                 throughput: variant.per_device(report),
                 latency_ms: tail(report)?.ms(),
-                best: self.frontier.contains(&Spot { variant: index, level }),
+                best: self.frontier().contains(&Spot { variant: index, level }),
                 chosen: chosen == Some(level),
             })
         };

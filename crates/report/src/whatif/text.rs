@@ -2,17 +2,19 @@
 
 use std::fmt::Write;
 
-use super::answer::words;
-use super::{Spot, Variant, WhatIf, letter};
-use crate::number::{column_decimals, number};
+use super::words::cells;
+use crate::Shown;
 use crate::terminal::{plain, wrap};
 use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
+use fizeau_record::slo_words as words;
+use fizeau_record::text::{column_decimals, number};
+use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
 const WIDTH: usize = 80;
 /// Configurations side by side in a table by load.
 const ABREAST: usize = 7;
 
-impl WhatIf {
+impl Shown<'_, WhatIf> {
     /// The configurations, where each is to run, the answer, and the figures by load. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
@@ -20,7 +22,7 @@ impl WhatIf {
         let asked =
             format!("{}, simulated in virtual time: {}", self.how_many(), self.load_words());
         line(&mut out, &asked);
-        for (index, variant) in self.variants.iter().enumerate() {
+        for (index, variant) in self.variants().iter().enumerate() {
             let devices = match variant.devices {
                 None => String::new(),
                 Some(1) => " (1 device)".to_owned(),
@@ -35,7 +37,7 @@ impl WhatIf {
         let latency =
             if self.has_stand_ins() { "p99 E2EL or greatest, ms" } else { "p99 E2EL, ms" };
         self.by_load(&mut out, latency, tail);
-        if !self.frontier.is_empty() {
+        if !self.frontier().is_empty() {
             line(
                 &mut out,
                 "* on the frontier of all: no other has more of the one and less of the other",
@@ -47,7 +49,7 @@ impl WhatIf {
 
     /// Where each is to run, and which is best.
     fn goals(&self, out: &mut String) {
-        let Some(slo) = &self.slo else { return };
+        let Some(slo) = self.slo() else { return };
         out.push('\n');
         line(out, &format!("The most within {}:", words(slo)));
         let chosen = self.chosen();
@@ -59,7 +61,7 @@ impl WhatIf {
             );
             let _ = writeln!(out, "{}", letter(first.variant));
             for at in &chosen {
-                let [load, requests, tokens, per_device, ttft, tpot, e2el] = at.cells();
+                let [load, requests, tokens, per_device, ttft, tpot, e2el] = cells(at);
                 let (letter, gain) = (letter(at.variant), number(at.per_device / first.per_device));
                 let _ = writeln!(
                     out,
@@ -79,18 +81,18 @@ impl WhatIf {
         figure: impl Fn(&Variant, &LevelReport) -> Option<f64>,
     ) {
         let loads = self.loads();
-        let ran: Vec<usize> = (0..self.variants.len())
-            .filter(|&index| self.variants.get(index).is_some_and(|of| of.outcome.is_ok()))
+        let ran: Vec<usize> = (0..self.variants().len())
+            .filter(|&index| self.variants().get(index).is_some_and(|of| of.outcome.is_ok()))
             .collect();
         for abreast in ran.chunks(ABREAST) {
             let cell = |load: &LoadPoint, index: &usize| {
-                let variant = self.variants.get(*index)?;
+                let variant = self.variants().get(*index)?;
                 let level =
                     variant.sweep()?.levels().iter().position(|level| level.load == *load)?;
                 let value = figure(variant, variant.sweep()?.levels().get(level)?)?;
                 let spot = Spot { variant: *index, level };
                 let is_left_out = !variant.compared().any(|(index, _)| index == level);
-                let mark = match self.frontier.contains(&spot) {
+                let mark = match self.frontier().contains(&spot) {
                     true => '*',
                     false if is_left_out => '!',
                     false => ' ',
@@ -114,7 +116,7 @@ impl WhatIf {
 
     /// Whether a greatest latency stands in for a percentile somewhere.
     pub(super) fn has_stand_ins(&self) -> bool {
-        let levels = self.variants.iter().flat_map(Variant::compared);
+        let levels = self.variants().iter().flat_map(Variant::compared);
         levels.filter_map(|(_, level)| tail(level)).any(|tail| tail.basis == LatencyBasis::Max)
     }
 }

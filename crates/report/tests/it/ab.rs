@@ -5,7 +5,7 @@ use fizeau_metrics::{
     ComparisonSettings, ComparisonTable, Concern, Figure, Reason, RoundFigures, Side, Validity,
     Verdict,
 };
-use fizeau_report::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
+use fizeau_report::{AbParty, AbReport, AbRound, LevelReport, LevelStatus, Shown};
 
 use crate::sample::{level, setup};
 
@@ -63,7 +63,7 @@ fn rounds_count_unless_a_turn_is_invalid_or_broke_off() {
 
 #[test]
 fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
-    let text = report().text();
+    let text = Shown(&report()).text();
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -86,7 +86,11 @@ fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
 fn without_an_answer_the_reason_stands_in_its_place() {
     let reason = "2 of 5 rounds count, and at least 5 are needed";
     let report = AbReport { comparison: Err(reason.to_owned()), ..report() };
-    assert!(report.text().contains(&format!("No answer: {reason}")), "{}", report.text());
+    assert!(
+        Shown(&report).text().contains(&format!("No answer: {reason}")),
+        "{}",
+        Shown(&report).text()
+    );
     assert!(!report.is_worse());
     let ab: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     assert!(ab["comparison"].is_null() && ab["comparison_reason"] == reason);

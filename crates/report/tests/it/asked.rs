@@ -5,8 +5,8 @@ use fizeau_core::{
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
 use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
-    SweepReport, Terminal, VllmResult,
+    Asked, AskedArrivals, Charset, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Shown,
+    Style, SweepReport, Terminal, VllmResult,
 };
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn open_loop() -> LevelReport {
 fn the_block_shows_asked_and_sent_side_by_side() {
     let mut level = open_loop();
     level.validity.notes = vec!["chat.json was repeated twice".to_owned()];
-    let block = level.block();
+    let block = Shown(&level).block();
     // Seven gaps, four of 20 ms and three of 60 ms: 7 / 260 ms; variance over squared mean 0.284.
     for line in [
         "Arrivals/s asked/planned/sent:           25.00 / 26.92 / 26.92",
@@ -72,9 +72,9 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
         level.validity.notes = vec!["<b>\u{7}.json was repeated".to_owned()];
         level
     };
-    assert!(noted(1).block().contains("  note: <b>\u{fffd}.json was repeated"));
+    assert!(Shown(&noted(1)).block().contains("  note: <b>\u{fffd}.json was repeated"));
     let sweep = SweepReport::new(sample::setup(), vec![noted(1), noted(2)], None);
-    let terminal = sweep.terminal(&Terminal {
+    let terminal = Shown(&sweep).terminal(&Terminal {
         width: 80,
         style: Style::Plain,
         charset: Charset::Ascii,
@@ -83,7 +83,7 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
     });
     assert_eq!(terminal.matches("  note: <b>\u{fffd}.json was repeated").count(), 1, "{terminal}");
     #[cfg(feature = "html")]
-    assert_eq!(sweep.page().matches("Note: &lt;b&gt;").count(), 1);
+    assert_eq!(Shown(&sweep).page().matches("Note: &lt;b&gt;").count(), 1);
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn lengths_that_differ_from_request_to_request_are_counted() {
     let difference = level.summary.lengths.prompt.difference.as_mut().unwrap();
     (difference.min, difference.past_one_percent) = (-2, 5);
     let line = "Prompt tokens seen less asked:           -2 to +3 (5 of 8 by over 1 %)";
-    assert!(level.block().contains(line), "{}", level.block());
+    assert!(Shown(&level).block().contains(line), "{}", Shown(&level).block());
 }
 
 #[test]
 fn a_closed_loop_shows_no_arrivals() {
     let mut level = open_loop();
     level.asked.arrivals = None;
-    assert!(!level.block().contains("Arrivals/s"));
+    assert!(!Shown(&level).block().contains("Arrivals/s"));
     let json = parsed(&level);
     assert!(json["arrivals"].is_null() && json["asked"]["arrivals"].is_null(), "{json}");
     assert_eq!(json["arrivals_reason"], "a closed loop: the endpoint sets the pace");
@@ -135,7 +135,7 @@ fn what_a_cache_was_to_supply_is_shown_where_anything_is_known() {
         level.asked.cache = cache;
         level.summary.tokens.cached_input = measured.map(Tokens::new);
         level.summary.tokens.cached_share = measured.map(|cached| cached as f64 / 1_104.0);
-        let block = level.block();
+        let block = Shown(&level).block();
         let line = block.lines().find(|line| line.starts_with("Cached")).map(str::to_owned);
         line.map(|line| line.chars().skip(41).collect::<String>())
     };
@@ -158,7 +158,7 @@ fn a_probe_is_shown_and_is_no_part_of_other_results() {
     let mut level = sample::level(1);
     let all = tapes.iter().chain([&probe, &lost]);
     level.summary = LevelSummary::of(all, &GoodputGoals::default());
-    let block = level.block();
+    let block = Shown(&level).block();
     assert!(block.contains("Probe requests sent/failed:              2 / 1"), "{block}");
     assert!(block.contains("Probe TTFT p50/p99/max (ms):             18.6 / - / 18.6"), "{block}");
 
@@ -168,7 +168,7 @@ fn a_probe_is_shown_and_is_no_part_of_other_results() {
     };
     let (beside, alone) = (result(&[&tapes[0], &probe, &lost]), result(&[&tapes[0]]));
     assert_eq!(beside.block(), alone.block());
-    let json = |of: &VllmResult| of.to_json().unwrap();
+    let json = |of: &VllmResult| of.to_json();
     let latency = tapes[0].last_output().unwrap().since(Stamp::EPOCH).unwrap().as_millis_f64();
     let figures = format!(
         "\"rtfx\":0.0,\"probe_completed\":1,\"probe_failed\":1,\"probe_median_e2el_ms\":{latency},\

@@ -8,7 +8,7 @@ use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_metrics::{CacheExpectation, LengthDifference, TokenDistribution};
 use fizeau_report::{
     Asked, AskedArrivals, Check, CheckOutcome, Checklist, ChecklistRows, Engine, LevelReport,
-    LoadPoint, Requirements, Setup, SweepReport,
+    LoadPoint, Requirements, Setup, Shown, SweepReport,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -98,7 +98,7 @@ fn a_run_can_pass_every_row() {
     }
     assert_eq!(list.rows().len(), 14);
     assert_eq!(
-        list.text(ChecklistRows::Missed, 80),
+        Shown(&list).text(ChecklistRows::Missed, 80),
         "Checklist: 14 of 14 pass (all of it: --checklist)"
     );
 }
@@ -153,7 +153,7 @@ fn files_and_pages_have_every_row() {
     assert_eq!(own(&level)["checklist"][4]["row"], "rates");
     #[cfg(feature = "html")]
     {
-        let page = report.page();
+        let page = Shown(&report).page();
         for row in list.rows() {
             assert!(page.contains(&format!("<th scope=\"row\">{}</th>", row.check)), "{row}");
         }
@@ -164,7 +164,7 @@ fn files_and_pages_have_every_row() {
 fn all_rows_are_shown_where_they_are_asked_for() {
     let report = SweepReport::new(good().0, good().1, None);
     let golden = include_str!("golden/checklist-80.txt");
-    assert_eq!(report.checklist().text(ChecklistRows::All, 80) + "\n", golden);
+    assert_eq!(Shown(&report.checklist()).text(ChecklistRows::All, 80) + "\n", golden);
 }
 
 proptest! {
@@ -189,7 +189,7 @@ proptest! {
         let any_cold = cold.iter().take(levels.len()).any(|cold| *cold);
         prop_assert_eq!(found(&list, Check::WarmUp).0 == Unknown, any_cold);
         prop_assert_eq!(found(&list, Check::Rates).0 == Pass, levels.len() >= 3);
-        let text = list.text(ChecklistRows::All, width);
+        let text = Shown(&list).text(ChecklistRows::All, width);
         prop_assert!(text.lines().all(|line| line.chars().count() <= width), "{}", text);
         let all: usize = [Pass, Fail, Unknown, Simulated].map(|o| list.count(o)).iter().sum();
         prop_assert_eq!(all, 14);

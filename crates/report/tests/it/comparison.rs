@@ -3,6 +3,7 @@
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
 use fizeau_report::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+    Shown,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +31,8 @@ fn table() -> ComparisonTable {
 #[test]
 fn the_table_says_all_in_eighty_columns() {
     let table = table();
-    let text = ComparisonView { table: &table, baseline: "v1", candidate: "v2" }.text();
+    let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
+    let text = Shown(&view).text();
     let expected = "                     v1    v2   change        interval       p  answer
 p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66  <0.001  better
 p99 TTFT, ms          -     -  the baseline has none
@@ -65,7 +67,7 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table = ComparisonTable::of_rounds(&before, &after, &settings).unwrap();
     let view = ComparisonView { table: &table, baseline: "A", candidate: "B" };
-    let text = view.text();
+    let text = Shown(&view).text();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "+0.01 %",
@@ -110,7 +112,7 @@ pub(crate) fn report() -> ComparisonReport {
 
 #[test]
 fn a_report_says_what_differs_before_the_tables() {
-    let text = report().text();
+    let text = Shown(&report()).text();
     let head = "\
 A: runs/a
 B: runs/b\u{fffd}[31m

@@ -5,7 +5,7 @@ use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support, Timelin
 use fizeau_pareto::Edge;
 use fizeau_report::{
     AskedArrivals, Charset, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint,
-    OperatingPoint, Profile, Style, SweepReport, Terminal, Why,
+    OperatingPoint, Profile, Shown, Style, SweepReport, Terminal, Why,
 };
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ pub(crate) fn said(report: &SweepReport) -> String {
         report: None,
         checklist,
     };
-    let text = report.terminal(&terminal);
+    let text = Shown(report).terminal(&terminal);
     let from = text.find("Operating point").unwrap();
     let to = text[from..].find("\nClient:").unwrap();
     text[from..from + to].split_whitespace().collect::<Vec<_>>().join(" ")

@@ -5,7 +5,7 @@ use fizeau_metrics::{
     Ceiling, ClientWatch, Concern, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally,
     Reason, Resolution, Room, Verdict,
 };
-use fizeau_report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
+use fizeau_report::{LevelReport, LevelStatus, LoadPoint, Shown, SpeedOfLight, Until};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -144,7 +144,7 @@ fn the_block_shows_what_else_there_is_to_prove() {
         Some(Ceiling { streams: 64, tokens_per_s: PerSec::new(10_000.0), on_time: None });
     level.summary.metrics.connection_wait = Distribution::of([0.0, 3.5].map(Millis::new));
     level.summary.metrics.itl.resolution = Resolution::Folded;
-    let block = level.block();
+    let block = Shown(&level).block();
     for line in [
         "Connection wait p50/p99/max (ms):        1.75 / - / 3.50",
         "Share of the client's own ceiling:       34 % of 10000 tok/s",
@@ -162,7 +162,7 @@ fn the_block_shows_what_met_each_goal() {
         let goals: GoodputGoals = goals.parse().unwrap();
         let mut level = sample::level(1);
         level.summary = LevelSummary::of(&sample::tapes(64), &goals);
-        let block = level.block();
+        let block = Shown(&level).block();
         assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
         block
     };
@@ -196,7 +196,7 @@ fn the_block_keeps_reasoning_apart() {
     }
     let mut level = sample::level(1);
     level.summary = LevelSummary::of(&tapes, &GoodputGoals::default());
-    let block = level.block();
+    let block = Shown(&level).block();
     // Eight replies of 40 tokens, 5.06 ms apart, in 1.73 s.
     for line in [
         "Tokens of reasoning/of the rest:         240 / 80\n",
@@ -222,7 +222,7 @@ fn an_embedding_has_a_latency_and_no_tokens() {
     {
         assert_eq!(metrics[absent]["p50_reason"], "the replies have no tokens", "{absent}");
     }
-    let block = level.block();
+    let block = Shown(&level).block();
     assert!(block.contains("Median E2EL to the embedding (ms):       7.00"), "{block}");
     assert!(!block.contains("TTFT") && !block.contains("Decode"), "{block}");
 }
@@ -235,7 +235,7 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
     level.validity.reasons =
         vec![Reason { verdict: Verdict::Suspect, about: Concern::Client, text: long.clone() }];
     level.speed_of_light = SpeedOfLight::Absent { reason: long };
-    let block = level.block();
+    let block = Shown(&level).block();
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
     assert_eq!(block.split_whitespace().filter(|word| *word == "fit,").count(), 27);
 }
@@ -284,10 +284,10 @@ Limited by:                              weight traffic
 Expected of physics (output tok/s):      217
 Verdict:                                 valid
 ==================================================";
-    assert_eq!(sample::level(1).block(), golden);
-    let failed = sample::level(128).block();
+    assert_eq!(Shown(&sample::level(1)).block(), golden);
+    let failed = Shown(&sample::level(128)).block();
     assert!(failed.contains("\nFailed by class:                         connect 8\n"), "{failed}");
-    let suspect = sample::level(64).block();
+    let suspect = Shown(&sample::level(64)).block();
     assert!(suspect.contains("suspect\n  suspect: 1.6 % of requests failed"), "{suspect}");
 }
 
@@ -301,7 +301,7 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     tapes.iter().for_each(|tape| tally.add(tape));
     let outcomes = tally.precision(&"output_tps ci=50%, p999 ttft ci=1%".parse().unwrap());
     level.until = Some(Until { is_reached: false, outcomes });
-    let block = level.block();
+    let block = Shown(&level).block();
     let is_interval = |line: &str| line.contains("  [") && line.ends_with(']');
     let with = |name: &str| block.lines().find(|line| line.starts_with(name)).unwrap();
     assert!(is_interval(with("Median TTFT scheduled (ms):")), "{block}");
@@ -316,7 +316,7 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     // What was reached at a look may be a little less well known once the last requests are in.
     let outcomes = tally.precision(&"output_tps ci=0.0001%".parse().unwrap());
     level.until = Some(Until { is_reached: true, outcomes });
-    let block = level.block();
+    let block = Shown(&level).block();
     let line = block.lines().find(|line| line.starts_with("Until output_tps")).unwrap();
     assert!(line.contains(" reached: at the end +-") && line.ends_with(" % (n=400)"), "{line}");
 }

@@ -3,7 +3,8 @@
 use fizeau_core::{Nanos, PerSec, Tape};
 use fizeau_metrics::{Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
 use fizeau_report::{
-    Charset, ChecklistRows, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
+    Charset, ChecklistRows, LevelReport, LoadPoint, Shown, SpeedOfLight, Style, SweepReport,
+    Terminal,
 };
 
 use crate::sample;
@@ -73,7 +74,7 @@ fn a_sweep_beyond_light_says_so_once() {
         checklist: ChecklistRows::Missed,
         report: None,
     };
-    let text = report.terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = Shown(&report).terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text.matches("measured beyond the speed of light").count(), 1, "{text}");
     assert!(text.contains("(at 4 and 8)"), "{text}");
     assert!(text.contains("4 (invalid: beyond the speed of light)"), "{text}");
@@ -83,7 +84,7 @@ fn a_sweep_beyond_light_says_so_once() {
     assert!(text.contains(&furthest.to_string()), "{text}");
     // At the top, where it is the worst reason, among all reasons, and in the records of both levels.
     #[cfg(feature = "html")]
-    assert_eq!(report.page().matches("measured beyond the speed of light").count(), 4);
+    assert_eq!(Shown(&report).page().matches("measured beyond the speed of light").count(), 4);
 }
 
 /// Little's law: requests in flight over requests per second are the mean time of one.
@@ -134,7 +135,7 @@ fn the_curve_is_in_the_file_and_on_the_page() {
     assert!(json["speed_of_light_curve_reason"].is_string());
     #[cfg(feature = "html")]
     {
-        let (page, none) = (report.page(), without.page());
+        let (page, none) = (Shown(&report).page(), Shown(&without).page());
         let text = "The speed of light as figures";
         assert!(page.contains(text) && !none.contains(text), "{none}");
         assert!(none.contains("How far from the speed of light?"), "{none}");

@@ -10,7 +10,6 @@ mod decision;
 mod digits;
 mod exposition;
 mod foreign;
-mod lengths;
 mod level;
 mod light;
 mod markdown;

@@ -5,7 +5,7 @@ use fizeau_metrics::{
 };
 use fizeau_report::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, Markdown, ReportSink,
-    RunComparison, SweepReport,
+    RunComparison, Shown, SweepReport,
 };
 
 use crate::sample;
@@ -21,7 +21,7 @@ fn rows(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn a_sweep_has_the_verdict_first_and_a_row_a_level() {
     let report = sample::sweep();
-    let text = report.markdown();
+    let text = Shown(&report).markdown();
     assert!(
         text.starts_with("## org/model-8b · h100-sxm · simulated\n\n**Verdict: suspect.**"),
         "{text}"
@@ -56,7 +56,7 @@ fn foreign_text_in_a_sweep_is_text() {
     let mut level = sample::level(64);
     level.validity.reasons[0].text = HOSTILE.to_owned();
     level.validity.notes = vec![HOSTILE.to_owned()];
-    let text = SweepReport::new(setup, vec![level, sample::level(2)], None).markdown();
+    let text = Shown(&SweepReport::new(setup, vec![level, sample::level(2)], None)).markdown();
     assert_inert(&text);
     assert!(text.contains("a&#124;b"), "{text}");
 }
@@ -116,9 +116,9 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
 
 #[test]
 fn a_comparison_says_first_what_it_comes_to() {
-    let text = compared(50.0, 60.0).text();
+    let text = Shown(&compared(50.0, 60.0)).text();
     assert!(text.ends_with("\nB is worse in p50 TTFT at concurrency 8."), "{text}");
-    let worse = compared(50.0, 60.0).markdown();
+    let worse = Shown(&compared(50.0, 60.0)).markdown();
     assert!(
         worse.starts_with("## Comparison\n\nB is **worse** in p50 TTFT at concurrency 8.\n"),
         "{worse}"
@@ -126,7 +126,7 @@ fn a_comparison_says_first_what_it_comes_to() {
     assert!(worse.contains("| p50 TTFT, ms | 50.0 | 60.0 | +20.0 % |"), "{worse}");
     assert!(worse.contains("| the baseline has none |"), "{worse}");
     assert_inert(&worse);
-    let same = compared(50.0, 50.1).markdown();
+    let same = Shown(&compared(50.0, 50.1)).markdown();
     assert!(same.contains("**B against A: no detectable difference.**"), "{same}");
 }
 
@@ -134,7 +134,7 @@ fn a_comparison_says_first_what_it_comes_to() {
 fn junit_fails_what_is_worse_and_skips_what_was_not_tested() {
     let worse = compared(50.0, 60.0);
     assert!(!worse.passes());
-    let xml = worse.junit();
+    let xml = Shown(&worse).junit();
     let counts = " tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">";
     assert_eq!(xml.matches(counts).count(), 2, "{xml}");
     assert!(
@@ -148,7 +148,7 @@ fn junit_fails_what_is_worse_and_skips_what_was_not_tested() {
     assert!(xml.contains("a|b`c` &lt;script&gt;"), "{xml}");
     assert!(!xml.contains(|c: char| c.is_control() && c != '\n'), "{xml}");
     let better = compared(60.0, 50.0);
-    assert!(better.passes() && better.junit().contains(" failures=\"0\" "));
+    assert!(better.passes() && Shown(&better).junit().contains(" failures=\"0\" "));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn where_nothing_could_be_tested_a_case_fails() {
     let settings = ComparisonSettings::default();
     report.comparisons[0].levels[0].table = ComparisonTable::of_intervals(&[], &[], &settings);
     assert!(!report.passes());
-    let xml = report.junit();
+    let xml = Shown(&report).junit();
     assert!(xml.contains("name=\"some metric could be tested\"><failure "), "{xml}");
-    assert!(report.markdown().contains("**No answer: no figure could be tested.**"));
+    assert!(Shown(&report).markdown().contains("**No answer: no figure could be tested.**"));
 }

@@ -5,7 +5,8 @@ mod several;
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::{Concern, LevelSummary, Reason, Verdict};
 use fizeau_report::{
-    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, SweepReport, Unmeasured,
+    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, Shown, SpeedOfLight, SweepReport,
+    Unmeasured,
 };
 use fizeau_roofline::{HourlyRate, Measured};
 
@@ -49,12 +50,12 @@ fn data(page: &str) -> serde_json::Value {
 
 #[test]
 fn it_is_the_same_every_time() {
-    assert_eq!(sample::detailed().page(), sample::detailed().page());
+    assert_eq!(Shown(&sample::detailed()).page(), Shown(&sample::detailed()).page());
 }
 
 #[test]
 fn it_loads_nothing() {
-    let page = sample::detailed().page();
+    let page = Shown(&sample::detailed()).page();
     let read = read(&page);
     for loader in
         ["<script", "<link", "<img", "<iframe", "src=", "@import", "url(", "http-equiv=\"refresh"]
@@ -95,7 +96,7 @@ fn every_foreign_text_is_escaped() {
     let unmeasured = Unmeasured::never(LoadPoint::Concurrency(256), Some(evil()));
     let report =
         SweepReport::new(setup, vec![level, left_out], None).with_unmeasured(vec![unmeasured]);
-    let page = report.page();
+    let page = Shown(&report).page();
     let read = read(&page);
     assert!(!read.contains("<script") && !read.contains("<img"));
     assert!(
@@ -142,13 +143,13 @@ fn every_element_is_closed() {
     for report in
         [sample::sweep(), sample::detailed(), SweepReport::new(sample::setup(), Vec::new(), None)]
     {
-        assert_closed(&report.page());
+        assert_closed(&Shown(&report).page());
     }
 }
 
 #[test]
 fn every_id_is_there_once_and_every_link_leads_to_one() {
-    let page = read(&sample::detailed().page());
+    let page = read(&Shown(&sample::detailed()).page());
     let values = |of: &str| -> Vec<String> {
         page.split(of).skip(1).map(|rest| rest.split_once('"').unwrap().0.to_owned()).collect()
     };
@@ -165,7 +166,7 @@ fn every_id_is_there_once_and_every_link_leads_to_one() {
 #[test]
 fn its_top_answers_what_a_reader_came_for() {
     let price = HourlyRate::given(UsdPerHour::new(2.1)).ok();
-    let page = sample::detailed().with_price(price).page();
+    let page = Shown(&sample::detailed().with_price(price)).page();
     let words = words(&page);
     let (top, _) = words.split_once("How much throughput at which latency?").unwrap();
     for text in [
@@ -197,7 +198,7 @@ fn its_top_answers_what_a_reader_came_for() {
 
 #[test]
 fn it_says_all_that_it_must() {
-    let page = sample::detailed().page();
+    let page = Shown(&sample::detailed()).page();
     let words = words(&page);
     for text in [
         "Llama-3.1-8B bf16 on one H100 SXM, 32 slots",
@@ -227,7 +228,7 @@ fn it_says_all_that_it_must() {
 
 #[test]
 fn every_chart_is_there_with_its_question_and_its_numbers() {
-    let page = read(&sample::detailed().page());
+    let page = read(&Shown(&sample::detailed()).page());
     let mut from = page.as_str();
     for name in ["frontier", "interactivity", "load", "quantiles", "itl", "course", "lengths"] {
         let mark = format!("data-chart=\"{name}\"");
@@ -245,7 +246,7 @@ fn every_chart_is_there_with_its_question_and_its_numbers() {
 #[test]
 fn a_table_has_the_numbers_that_a_script_sorts_and_saves() {
     let report = sample::sweep();
-    let page = read(&report.page());
+    let page = read(&Shown(&report).page());
     let (_, table) = page.split_once("<table class=\"sortable\" data-name=\"levels\">").unwrap();
     let (table, _) = table.split_once("</table>").unwrap();
     assert!(page.contains("<div class=\"table-tools\" data-for=\"levels\"></div>"));
@@ -271,7 +272,8 @@ fn an_invalid_level_is_no_headline() {
         };
         light.shares = measured.percent_of(&light.bound);
     }
-    let page = SweepReport::new(sample::setup(), vec![sample::level(1), beyond], None).page();
+    let page =
+        Shown(&SweepReport::new(sample::setup(), vec![sample::level(1), beyond], None)).page();
     assert!(page.contains("<p class=\"headline\">83 %</p>"));
     let words = words(&page);
     assert!(words.contains("Operating point no goal given"), "{words}");
@@ -281,7 +283,7 @@ fn an_invalid_level_is_no_headline() {
 /// A table that is too wide for a screen is cut at its end.
 #[test]
 fn what_to_make_of_a_level_stands_right_after_its_load() {
-    let page = read(&sample::sweep().page());
+    let page = read(&Shown(&sample::sweep()).page());
     let (_, table) = page.split_once("data-name=\"levels\">").unwrap();
     let heads: Vec<&str> = table.split("<th scope=\"col\"").skip(1).take(3).collect();
     for (head, name) in heads.iter().zip(["concurrency", "standing", "verdict"]) {
@@ -291,7 +293,7 @@ fn what_to_make_of_a_level_stands_right_after_its_load() {
 
 #[test]
 fn one_level_without_a_goal_says_what_it_came_to() {
-    let page = SweepReport::new(sample::setup(), vec![sample::level(64)], None).page();
+    let page = Shown(&SweepReport::new(sample::setup(), vec![sample::level(64)], None)).page();
     let words = words(&page);
     let (_, card) = words.split_once("The only level concurrency 64").unwrap();
     let (card, _) = card.split_once("Margin").unwrap();
@@ -303,10 +305,10 @@ fn one_level_without_a_goal_says_what_it_came_to() {
 /// What is not drawn is not explained.
 #[test]
 fn a_caption_is_of_what_is_drawn() {
-    let full = words(&sample::detailed().page());
+    let full = words(&Shown(&sample::detailed()).page());
     let mut bare = sample::level(64);
     bare.speed_of_light = SpeedOfLight::Absent { reason: "the device is not known".to_owned() };
-    let bare = words(&SweepReport::new(sample::setup(), vec![bare], None).page());
+    let bare = words(&Shown(&SweepReport::new(sample::setup(), vec![bare], None)).page());
     for text in
         ["are hollow", "The ring is the level to run at", "what the hardware allows at the same"]
     {
@@ -317,7 +319,7 @@ fn a_caption_is_of_what_is_drawn() {
 
 #[test]
 fn what_is_missing_is_said_and_never_a_zero() {
-    let none = SweepReport::new(sample::setup(), Vec::new(), None).page();
+    let none = Shown(&SweepReport::new(sample::setup(), Vec::new(), None)).page();
     let words = words(&none);
     for text in ["No level was measured.", "Operating point none", "nothing was measured"] {
         assert!(words.contains(text), "{text}: {words}");
@@ -334,7 +336,8 @@ fn what_is_missing_is_said_and_never_a_zero() {
     failed.summary = LevelSummary::of(&tapes, &fizeau_metrics::GoodputGoals::default());
     failed.speed_of_light = SpeedOfLight::Absent { reason: "no request completed".to_owned() };
     failed.detail = Some(Box::new(LevelDetail::default()));
-    let page = SweepReport::new(sample::setup(), vec![failed], "p99 ttft<1s".parse().ok()).page();
+    let page =
+        Shown(&SweepReport::new(sample::setup(), vec![failed], "p99 ttft<1s".parse().ok())).page();
     let words = self::words(&page);
     for text in [
         "left out: no request completed",
@@ -360,14 +363,15 @@ fn what_is_missing_is_said_and_never_a_zero() {
 #[test]
 fn levels_of_both_kinds_have_a_table_each() {
     let by_rate = LevelReport { load: LoadPoint::Rate(PerSec::new(8.0)), ..sample::level(16) };
-    let page = SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None).page();
+    let page =
+        Shown(&SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None)).page();
     assert!(page.contains("data-name=\"levels\"") && page.contains("data-name=\"levels-2\""));
     assert!(words(&page).contains("asked requests/s"));
 }
 
 #[test]
 fn it_is_small_enough_to_be_sent() {
-    let page = sample::detailed().page();
+    let page = Shown(&sample::detailed()).page();
     assert!(page.len() < 1_500_000, "{}", page.len());
 }
 
@@ -376,13 +380,13 @@ fn it_is_small_enough_to_be_sent() {
 fn a_goal_has_one_figure_on_the_page_too() {
     let runs = [472.0, 501.0, 487.0].map(|ttft| slots(4, 5.0, ttft, 700.0));
     let slo = "p99 ttft<500ms".parse().ok();
-    let page = words(&SweepReport::of_runs(sample::setup(), runs.into(), slo).page());
+    let page = words(&Shown(&SweepReport::of_runs(sample::setup(), runs.into(), slo)).page());
     let tile = "p99 TTFT 487 ms (the median of 3 runs, 472 to 501), goal < 500 ms";
     assert!(page.contains(tile), "{page}");
     assert!(page.contains("goals are judged by all of its runs"), "{page}");
     let slo = "p99 ttft<2000ms".parse().ok();
     let levels = vec![rate(31.739, 1_671.0, 30.0)];
-    let page = words(&SweepReport::new(sample::setup(), levels, slo).page());
+    let page = words(&Shown(&SweepReport::new(sample::setup(), levels, slo)).page());
     assert!(page.contains("p99 TTFT 1670 ms, goal < 2000 ms"), "{page}");
     let (tables, _) = page.split_once("= Fizeau =").unwrap();
     assert!(!tables.contains("1671"), "{tables}");

@@ -46,7 +46,7 @@ fn vllms_file_and_vllms_figures_agree() {
     )
     .unwrap();
     let file = VllmResult::of(run, &tapes(), &selection, &goals, Detail::Brief);
-    let file: Value = serde_json::from_str(&file.to_json().unwrap()).unwrap();
+    let file: Value = serde_json::from_str(&file.to_json()).unwrap();
 
     let settings = PeerSettings { goals, max_concurrency: Some(4) };
     let report = Peer::VllmPython.figures(&tapes(), &settings);

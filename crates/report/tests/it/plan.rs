@@ -7,7 +7,7 @@ use fizeau_metrics::{Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Demand, Estimate};
 use fizeau_report::{
     Bursts, LevelStatus, LoadPoint, MeanLengths, NotCarried, NotPlanned, PlanAsk, PlanFigure,
-    PlanLevel, PlanReport, PlanSource, SimulatedBursts,
+    PlanLevel, PlanReport, PlanSource, Shown, SimulatedBursts,
 };
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
@@ -91,7 +91,8 @@ fn the_text_is_as_it_was() {
     let mut other = source(&[(2.0, 120.0), (6.0, 180.0)]);
     other.name = "mi300x".to_owned();
     other.devices_per_replica = NonZeroU64::new(2).unwrap();
-    let text = PlanReport::new(ask("p99 ttft<500ms..600ms"), vec![source(&CURVE), other]).text();
+    let text =
+        Shown(&PlanReport::new(ask("p99 ttft<500ms..600ms"), vec![source(&CURVE), other])).text();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let golden = include_str!("golden/plan.txt");
     assert_eq!(text, golden, "{text}");
@@ -170,7 +171,7 @@ fn bursts_lower_what_is_planned_and_not_what_was_measured() {
     assert_eq!(planned.carried.requests_per_s.value(), 14.0);
     assert!((planned.per_replica.value() - 9.8).abs() < 1e-12);
     assert_eq!(planned.fleets.likely.needed, 13);
-    let text = report.text();
+    let text = Shown(&report).text();
     assert!(text.contains("it is planned to carry 9.80 requests/s"), "{text}");
     assert!(text.contains("each of 8"), "{text}");
 
@@ -184,7 +185,7 @@ fn bursts_lower_what_is_planned_and_not_what_was_measured() {
     };
     let report = one("p99 ttft<=500ms", smooth);
     assert_eq!(report.plans()[0].outcome.as_ref().unwrap().per_replica.value(), 14.0);
-    assert!(report.text().contains("counts in full"), "{}", report.text());
+    assert!(Shown(&report).text().contains("counts in full"), "{}", Shown(&report).text());
 }
 
 /// The levels of a run: those of the closed loop give what they completed, and a partial one is not used.

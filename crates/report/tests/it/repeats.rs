@@ -2,7 +2,7 @@
 
 use fizeau_metrics::Slo;
 use fizeau_pareto::Edge;
-use fizeau_report::{Bounds, Carried, LevelReport, PlanLevel, SweepReport};
+use fizeau_report::{Bounds, Carried, LevelReport, PlanLevel, Shown, SweepReport};
 
 use crate::decision::{parsed, rate, said, slots};
 use crate::sample;
@@ -60,8 +60,8 @@ fn a_goal_of_repeats_says_of_which_run_its_figure_is() {
     assert!(said(&twice).contains(missed), "{}", said(&twice));
     let figure = "487 ms (the median of 3 runs, 472 to 501)";
     assert!(said(&thrice).contains(&format!("met, measured {figure}, margin 2.6 %")));
-    assert!(thrice.markdown().contains(figure), "{}", thrice.markdown());
-    assert!(thrice.markdown().contains("the table of levels has one run"));
+    assert!(Shown(&thrice).markdown().contains(figure), "{}", Shown(&thrice).markdown());
+    assert!(Shown(&thrice).markdown().contains("the table of levels has one run"));
     let goal = &parsed(&thrice)["operating_point"]["goals"][0];
     assert!(goal["measured_ci"].is_null(), "least and greatest are no interval: {goal}");
     let ends = ["runs", "measured_least", "measured_greatest"].map(|name| goal[name].as_f64());

@@ -13,8 +13,8 @@ use fizeau_metrics::{
 };
 use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
-    LightCurve, LoadPoint, PeerComparison, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp,
-    Workload,
+    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
+    beside_ours,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 
@@ -42,7 +42,7 @@ pub(crate) fn detailed() -> SweepReport {
 pub(crate) fn detail(tapes: &[Tape]) -> LevelDetail {
     let settings = PeerSettings::default();
     let own = OwnFigures::of(tapes, &settings);
-    let peer = |peer: &Peer| PeerComparison::new(&peer.figures(tapes, &settings), &own);
+    let peer = |peer: &Peer| beside_ours(&peer.figures(tapes, &settings), &own);
     LevelDetail { shape: LevelShape::of(tapes), peers: Peer::ALL.iter().map(peer).collect() }
 }
 

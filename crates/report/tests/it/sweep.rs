@@ -2,7 +2,7 @@
 
 use fizeau_core::{Millis, PerSec, Seconds};
 use fizeau_metrics::{Concern, Distribution, Quantile, Reason, Slo, Validity, Verdict};
-use fizeau_report::{LevelReport, LevelStatus, OperatingPoint, Place, SweepReport};
+use fizeau_report::{LevelReport, LevelStatus, OperatingPoint, Place, Shown, SweepReport};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
             checklist: fizeau_report::ChecklistRows::Missed,
             report: None,
         };
-        report.terminal(&terminal)
+        Shown(&report).terminal(&terminal)
     };
     let (met, missed) = (words(500.0), words(700.0));
     let says = "p99 E2EL < 600 ms: met by 8 of 8 values, the greatest 500 ms; a p99 needs 100\n";

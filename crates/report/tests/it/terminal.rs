@@ -4,8 +4,8 @@
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
 use fizeau_report::{
-    Charset, ChecklistRows, Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport,
-    Terminal,
+    Charset, ChecklistRows, Engine, LevelReport, LoadPoint, Shown, SpeedOfLight, Style,
+    SweepReport, Terminal,
 };
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn text(report: &SweepReport, width: usize, style: Style) -> String {
 }
 
 fn text_in(report: &SweepReport, width: usize, style: Style, charset: Charset) -> String {
-    report.terminal(&Terminal {
+    Shown(report).terminal(&Terminal {
         width,
         style,
         charset,

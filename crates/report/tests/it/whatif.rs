@@ -1,7 +1,7 @@
 //! Several configurations side by side.
 
 use fizeau_metrics::Verdict;
-use fizeau_report::{NotRun, OperatingPoint, Spot, SweepReport, Variant, WhatIf};
+use fizeau_report::{NotRun, OperatingPoint, Shown, Spot, SweepReport, Variant, WhatIf};
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};
@@ -48,7 +48,7 @@ fn what_takes_more_devices_for_the_same_is_beaten() {
 
 #[test]
 fn every_column_has_its_unit() {
-    let text = report().text();
+    let text = Shown(&report()).text();
     let head = "\
                                       tok/s        ms        ms        ms
         load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to A
@@ -76,7 +76,7 @@ fn the_answer_names_the_best_within_the_goals() {
 
 #[test]
 fn the_text_fits_eighty_columns_and_says_what_cannot_run() {
-    let text = report().text();
+    let text = Shown(&report()).text();
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
         assert!(!line.contains('\u{1b}'), "{line}");
@@ -107,7 +107,7 @@ fn the_file_has_each_configuration_with_its_reasons() {
 #[test]
 #[cfg(feature = "html")]
 fn the_page_is_whole_and_escapes() {
-    let page = report().page();
+    let page = Shown(&report()).page();
     assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
     assert!(page.contains("simulated in virtual time"));
     assert!(page.contains("tp 8 &lt;b&gt;") && !page.contains("8 <b>"));
@@ -116,7 +116,7 @@ fn the_page_is_whole_and_escapes() {
 
 #[test]
 fn the_chart_is_a_file_of_its_own() {
-    let chart = report().chart().unwrap();
+    let chart = Shown(&report()).chart().unwrap();
     assert!(chart.starts_with("<svg ") && chart.trim_end().ends_with("</svg>"), "{chart}");
     assert!(
         chart.contains("prefers-color-scheme: dark") && chart.contains("\nA tp 1\n"),
@@ -124,7 +124,7 @@ fn the_chart_is_a_file_of_its_own() {
     );
     assert!(!chart.contains(".key"), "{chart}");
     let none = vec![report().variants()[3].clone()];
-    assert_eq!(WhatIf::new(setup(), none, None).chart(), None);
+    assert_eq!(Shown(&WhatIf::new(setup(), none, None)).chart(), None);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn what_was_asked_is_said_as_far_as_all_were_asked_it() {
     let other = SweepReport::new(other, vec![level(1)], None);
     let same = setup().workload;
     let variants = vec![variant(&[], 1, Ok(sweep())), variant(&[("isl", "77")], 1, Ok(other))];
-    let text = WhatIf::new(setup(), variants, None).text();
+    let text = Shown(&WhatIf::new(setup(), variants, None)).text();
     let (head, _) = text.split_once("  A ").unwrap();
     assert!(!head.contains("tokens in"), "{head}");
     assert!(head.contains(&format!("{} tokens out", same.output_tokens)), "{head}");
@@ -154,7 +154,7 @@ fn what_was_interrupted_gives_no_answer() {
     let report = WhatIf::new(setup(), variants, GOAL.parse().ok());
     assert!(!report.is_whole());
     assert!(report.answer().starts_with("No answer: "), "{}", report.answer());
-    assert!(report.text().contains("B: not run: interrupted"), "{}", report.text());
+    assert!(Shown(&report).text().contains("B: not run: interrupted"), "{}", Shown(&report).text());
     assert!(self::report().is_whole());
 }
 
@@ -170,7 +170,7 @@ fn the_file_says_what_differs() {
     let workload = &json["setup"]["workload"];
     assert!(workload["input_tokens"].is_null() && workload["input_tokens_reason"].is_string());
     assert!(workload["dataset"].is_string());
-    assert!(!report.text().contains("seed"), "{}", report.text());
+    assert!(!Shown(&report).text().contains("seed"), "{}", Shown(&report).text());
 }
 
 proptest! {

@@ -3,8 +3,8 @@
 use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
 use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, LoadPoint, Style, SweepReport,
-    Terminal,
+    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, LoadPoint, Shown, Style,
+    SweepReport, Terminal,
 };
 
 use crate::sample;
@@ -43,7 +43,7 @@ fn overloaded(rate: f64) -> LevelReport {
 
 #[test]
 fn the_block_has_the_steady_part_beside_the_whole() {
-    let block = level(&slow_start()).block();
+    let block = Shown(&level(&slow_start())).block();
     let lines = "
 In flight mean/p50/p90/peak:             1.0 / 1 / 1 / 1
 Peak output tok/s:                       21.0 (over 1.00 s)
@@ -59,7 +59,7 @@ Steady part:                             189 of 200 in 18.9 s; cut 10 + 1
 
 #[test]
 fn a_plateau_says_that_it_is_not_known_to_be_steady() {
-    let block = level(&slow_start()[..20]).block();
+    let block = Shown(&level(&slow_start()[..20])).block();
     let lines = "
 Plateau of the concurrency:              19 of 20 in 1.90 s; cut 0 + 1
   all slots in use, but not known to be steady: only 20 of the 100 requests that
@@ -70,7 +70,7 @@ Plateau of the concurrency:              19 of 20 in 1.90 s; cut 0 + 1
 
 #[test]
 fn a_level_without_a_steady_part_says_why() {
-    let block = overloaded(100.0).block();
+    let block = Shown(&overloaded(100.0)).block();
     let lines = "
 Saturated:                               yes, the queue grew to the end
 Steady part:                             none
@@ -95,7 +95,7 @@ fn a_saturated_level_is_marked_in_the_table() {
         checklist: ChecklistRows::Missed,
         report: None,
     };
-    let text = report.terminal(&terminal);
+    let text = Shown(&report).terminal(&terminal);
     assert!(
         text.lines().any(|line| line.starts_with("+     8  ") || line.contains(" 8   ")),
         "{text}"
@@ -105,12 +105,12 @@ fn a_saturated_level_is_marked_in_the_table() {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(joined.contains(note), "{text}");
     let none = SweepReport::new(sample::setup(), vec![level(&slow_start())], None);
-    assert!(!none.terminal(&terminal).contains('!'));
+    assert!(!Shown(&none).terminal(&terminal).contains('!'));
     #[cfg(feature = "html")]
     {
-        let page = report.page();
+        let page = Shown(&report).page();
         assert!(page.contains(">100!<") && page.contains(note), "{page}");
-        let none = none.page();
+        let none = Shown(&none).page();
         assert!(!none.contains("saturated: more was sent"), "{none}");
     }
 }
@@ -123,7 +123,7 @@ fn a_closed_loop_is_never_called_saturated() {
     let json = parsed(&level);
     assert!(json["saturation"].is_null());
     assert_eq!(json["saturation_reason"], "a closed loop: the endpoint sets the pace");
-    assert!(!level.block().contains("Saturated"));
+    assert!(!Shown(&level).block().contains("Saturated"));
 }
 
 fn parsed(level: &LevelReport) -> serde_json::Value {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fizeau::harness::StoredRun;
+use fizeau::record::StoredRun;
 use fizeau::report::RequestRow;
 
 use super::super::{before::Before, each_tape};

@@ -1,8 +1,9 @@
 //! Where a further level tells most, by what was measured.
 
+use fizeau::core::LevelLoad;
 use fizeau::core::Millis;
 use fizeau::experiment::{Tried, load_between};
-use fizeau::harness::{LevelLoad, Measure};
+use fizeau::harness::Measure;
 use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
 use fizeau::report::LevelReport;

@@ -1,8 +1,8 @@
 //! Whether more load still pays.
 
+use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
 use fizeau::experiment::{LevelYield, Saturated};
-use fizeau::harness::LevelLoad;
 use fizeau::report::LevelReport;
 
 /// What a level says of saturation; nothing if it has no requests that completed, or broke off.

@@ -3,10 +3,11 @@
 use std::num::NonZeroU64;
 
 use fizeau::core::Tokens;
+use fizeau::experiment::{LevelAsk, LevelSize};
 use fizeau::experiment::{
     LoadSearch, LoadSearchSpec, Over, SearchStep, Sweep, SweepSpec, SweptLevel,
 };
-use fizeau::harness::{Cancel, LevelAsk, LevelSize, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::GoodputGoals;
 use fizeau::roofline::{Device, KnownModel, System};
 use fizeau::sim::{EngineConfig, Overheads, Scenario, SimTransport, VirtualTime};

@@ -1,38 +1,66 @@
 //! `profile_export.jsonl`: a line a request.
 
-use std::collections::BTreeMap;
-
 use fizeau_core::Tape;
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::summary::explain;
 use super::{LATENCIES, TOOL};
-use crate::foreign::date::iso_of_unix;
+use crate::foreign::figures::iso_of_unix;
+use crate::foreign::read::{Loose, Record};
+use crate::foreign::statistics::Single;
 use crate::foreign::vllm::source;
 use crate::foreign::{
-    Fields, FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
+    FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
     ImportedLoad, NotKnown, Seen,
 };
 
 /// What the requests of a run did.
 pub(super) struct Records {
-    all: Vec<Record>,
+    all: Vec<Request>,
     /// In the order in which they ended; none where the file does not have all of the events.
     pub(super) tapes: Vec<Tape>,
     /// What is not known because of that.
     pub(super) not_known: Vec<NotKnown>,
 }
 
-/// One request; latencies in milliseconds by the tool's names.
-struct Record {
-    start_ns: u64,
-    end_ns: u64,
-    issued_ns: Option<u64>,
-    latencies: BTreeMap<&'static str, f64>,
-    gaps: Option<Vec<f64>>,
-    input: Option<u64>,
-    output: Option<u64>,
-    error: Option<String>,
+/// A line: one request.
+#[derive(Debug, Deserialize)]
+struct Request {
+    metadata: Metadata,
+    metrics: Metrics,
+    error: Option<ErrorDetails>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    request_start_ns: u64,
+    request_end_ns: u64,
+    credit_issued_ns: Option<u64>,
+    benchmark_phase: Loose<String>,
+    was_cancelled: Loose<bool>,
+}
+
+/// Latencies in milliseconds.
+#[derive(Debug, Deserialize)]
+struct Metrics {
+    time_to_first_token: Option<Single<f64>>,
+    inter_token_latency: Option<Single<f64>>,
+    request_latency: Option<Single<f64>>,
+    inter_chunk_latency: Option<Single<Vec<Option<f64>>>>,
+    input_sequence_length: Option<Single<u64>>,
+    output_sequence_length: Option<Single<u64>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ErrorDetails {
+    #[serde(rename = "type")]
+    kind: Loose<String>,
+    message: Loose<String>,
+}
+
+/// A value, where it is there.
+fn of<T: Clone>(metric: &Option<Single<T>>) -> Option<T> {
+    metric.as_ref()?.avg.clone()
 }
 
 pub(super) fn is_records(file: &ForeignFile<'_>) -> bool {
@@ -44,13 +72,14 @@ pub(super) fn is_records(file: &ForeignFile<'_>) -> bool {
 /// The requests that were measured: those of a warm-up are left out.
 pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
     let mut all = Vec::new();
-    for fields in Fields::all(file, TOOL)? {
-        let metadata = fields.object("metadata")?.ok_or_else(|| fields.missing("metadata"))?;
-        if metadata.text("benchmark_phase").as_deref() != Some("warmup") {
-            all.push(record(&fields, &metadata)?);
+    let records = Record::all(file, TOOL)?;
+    for record in &records {
+        let request: Request = record.read()?;
+        if request.metadata.benchmark_phase.0.as_deref() != Some("warmup") {
+            all.push(request);
         }
     }
-    all.sort_by_key(|record| record.start_ns);
+    all.sort_by_key(|request| request.metadata.request_start_ns);
     let mut not_known = vec![
         NotKnown::new(
             "tokens of each event",
@@ -59,8 +88,8 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
         NotKnown::new("the length that was asked of each reply", "not in the file"),
         NotKnown::new("warm-up", "requests of a warm-up are left out"),
     ];
-    let tapes = match all.iter().all(Record::has_events) {
-        true => tapes(&all, file)?,
+    let tapes = match all.iter().all(Request::has_events) {
+        true => tapes(&all, &records)?,
         false => {
             let why = "the file has not the gaps of every reply (inter_chunk_latency): no figure can be computed again";
             not_known = vec![NotKnown::new("tapes", why)];
@@ -70,97 +99,87 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
     Ok(Records { all, tapes, not_known })
 }
 
-fn record(fields: &Fields<'_>, metadata: &Fields<'_>) -> Result<Record, ForeignError> {
-    let metrics = fields.object("metrics")?.ok_or_else(|| fields.missing("metrics"))?;
-    let value = |tag: &str| match metrics.object(tag)? {
-        Some(metric) => metric.maybe_number("value"),
-        None => Ok(None),
-    };
-    let whole = |tag: &str| match metrics.object(tag)? {
-        Some(metric) => metric.maybe_whole("value"),
-        None => Ok(None),
-    };
-    let mut latencies = BTreeMap::new();
-    for (_, tag) in LATENCIES {
-        latencies.extend(value(tag)?.map(|ms| (tag, ms)));
-    }
-    let gaps = match metrics.object("inter_chunk_latency")? {
-        Some(metric) => metric.numbers("value")?,
-        None => None,
-    };
-    let error = fields.object("error")?.map(|error| {
-        let words = [error.words("type"), error.words("message")];
-        words.into_iter().flatten().collect::<Vec<_>>().join(": ")
-    });
-    let is_off = metadata.get("was_cancelled") == Some(&Value::Bool(true));
-    Ok(Record {
-        start_ns: metadata.whole("request_start_ns")?,
-        end_ns: metadata.whole("request_end_ns")?,
-        issued_ns: metadata.maybe_whole("credit_issued_ns")?,
-        latencies,
-        gaps: gaps.map(|gaps| gaps.into_iter().flatten().collect()),
-        input: whole("input_sequence_length")?,
-        output: whole("output_sequence_length")?,
-        error: error.or_else(|| is_off.then(|| "cancelled: called off".to_owned())),
-    })
-}
-
-impl Record {
+impl Request {
+    /// A latency, by the tool's name.
     fn ms(&self, tag: &str) -> Option<f64> {
-        self.latencies.get(tag).copied()
+        match tag {
+            "time_to_first_token" => of(&self.metrics.time_to_first_token),
+            "inter_token_latency" => of(&self.metrics.inter_token_latency),
+            _ => of(&self.metrics.request_latency),
+        }
+    }
+
+    /// What went wrong; none if nothing did.
+    fn error(&self) -> Option<String> {
+        let words = |error: &ErrorDetails| {
+            let words = [&error.kind, &error.message].map(|part| part.0.clone());
+            words.into_iter().flatten().collect::<Vec<_>>().join(": ")
+        };
+        let is_off = self.metadata.was_cancelled.0 == Some(true);
+        let off = || is_off.then(|| "cancelled: called off".to_owned());
+        self.error.as_ref().map(words).or_else(off)
     }
 
     /// Whether each of its events is known: a reply of one event has no gap.
     fn has_events(&self) -> bool {
         let (first, last) = (self.ms("time_to_first_token"), self.ms("request_latency"));
         let is_single = first.zip(last).is_some_and(|(first, last)| last - first < 1e-6);
-        self.error.is_some() || (first.is_some() && (is_single || self.gaps.is_some()))
+        let has_gaps = || is_single || of(&self.metrics.inter_chunk_latency).is_some();
+        self.error().is_some() || (first.is_some() && has_gaps())
+    }
+
+    /// When the first of it happened.
+    fn first_ns(&self) -> u64 {
+        let Metadata { request_start_ns, credit_issued_ns, .. } = self.metadata;
+        request_start_ns.min(credit_issued_ns.unwrap_or(u64::MAX))
+    }
+
+    /// When the last of its output came.
+    fn last_ns(&self) -> u64 {
+        let latency = self.ms("request_latency").map(|ms| (ms * 1e6) as u64);
+        let Metadata { request_start_ns, request_end_ns, .. } = self.metadata;
+        latency.map_or(request_end_ns, |ns| request_start_ns.saturating_add(ns))
     }
 
     fn seen(&self, epoch: u64) -> Seen {
+        let Metadata { request_start_ns, request_end_ns, credit_issued_ns, .. } = self.metadata;
         let seconds = |ns: u64| ns.saturating_sub(epoch) as f64 / 1e9;
-        let gaps = self.gaps.iter().flatten().map(|ms| ms / 1e3);
+        let gaps = of(&self.metrics.inter_chunk_latency).into_iter().flatten().flatten();
+        let error = self.error();
         Seen {
-            intended: self.issued_ns.map(seconds),
-            sent: seconds(self.start_ns),
+            intended: credit_issued_ns.map(seconds),
+            sent: seconds(request_start_ns),
             ttft: self.ms("time_to_first_token").map(|ms| ms / 1e3),
-            gaps: gaps.collect(),
-            end: Some(self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9),
-            input: self.input,
-            output: self.output.unwrap_or_default(),
-            error: self.error.clone().unwrap_or_default(),
-            is_failed: self.error.is_some(),
+            gaps: gaps.map(|ms| ms / 1e3).collect(),
+            end: Some(request_end_ns.saturating_sub(request_start_ns) as f64 / 1e9),
+            input: of(&self.metrics.input_sequence_length),
+            output: of(&self.metrics.output_sequence_length).unwrap_or_default(),
+            is_failed: error.is_some(),
+            error: error.unwrap_or_default(),
             text: None,
         }
     }
 }
 
-fn tapes(all: &[Record], file: &ForeignFile<'_>) -> Result<Vec<Tape>, ForeignError> {
-    let first = |record: &Record| record.start_ns.min(record.issued_ns.unwrap_or(u64::MAX));
-    let epoch = all.iter().map(first).min().unwrap_or_default();
-    let tape = |(index, record): (usize, &Record)| {
-        record.seen(epoch).tape(index as u64).map_err(|error| ForeignError::Wrong {
-            place: file.name().to_owned(),
-            field: "metadata.request_start_ns".to_owned(),
-            found: format!("{} ({error})", record.start_ns),
-            wanted: "an instant of the run",
-        })
-    };
-    let mut tapes: Vec<Tape> = all.iter().enumerate().map(tape).collect::<Result<_, _>>()?;
-    tapes.sort_by_key(|tape| tape.marks.end);
-    Ok(tapes)
+fn tapes(all: &[Request], records: &[Record<'_>]) -> Result<Vec<Tape>, ForeignError> {
+    let epoch = all.iter().map(Request::first_ns).min().unwrap_or_default();
+    let Some(first) = records.first() else { return Ok(Vec::new()) };
+    let seen = all.iter().map(|request| request.seen(epoch));
+    Seen::tapes(seen, first, |_| "metadata.request_start_ns".to_owned())
 }
 
 /// The level of records without a summary beside them.
 pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignError> {
     let records = read(file)?;
-    let good: Vec<&Record> = records.all.iter().filter(|record| record.error.is_none()).collect();
-    let sum = |of: fn(&Record) -> Option<u64>| -> u64 {
-        good.iter().filter_map(|record| of(record)).fold(0, u64::saturating_add)
+    let good: Vec<&Request> =
+        records.all.iter().filter(|request| request.error().is_none()).collect();
+    let sum = |of: fn(&Request) -> Option<u64>| -> u64 {
+        good.iter().filter_map(|request| of(request)).fold(0, u64::saturating_add)
     };
-    let (input, output) = (sum(|record| record.input), sum(|record| record.output));
-    let start = good.iter().map(|record| record.start_ns).min();
-    let end = good.iter().map(|record| record.last_ns()).max();
+    let input = sum(|request| of(&request.metrics.input_sequence_length));
+    let output = sum(|request| of(&request.metrics.output_sequence_length));
+    let start = good.iter().map(|request| request.metadata.request_start_ns).min();
+    let end = good.iter().map(|request| request.last_ns()).max();
     let duration = start.zip(end).map(|(start, end)| end.saturating_sub(start) as f64 / 1e9);
     let mut sheet = FigureSheet::new(good.len() as u64);
     let rate = |count: u64| duration.filter(|s| *s > 0.0).map(|s| count as f64 / s);
@@ -168,17 +187,17 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
     sheet.put("output_tps", rate(output));
     sheet.put("total_tps", rate(input.saturating_add(output)));
     for (metric, tag) in LATENCIES {
-        sheet.sample(metric, good.iter().filter_map(|record| record.ms(tag)));
+        sheet.sample(metric, good.iter().filter_map(|request| request.ms(tag)));
     }
     explain(&mut sheet);
     let mut not_known = records.not_known;
     let why = "profile_export_aiperf.json is not there, which has it";
     not_known.push(NotKnown::new("the load, the model and the data set", why));
     // An epoch that nobody knew is no date.
-    let began = records.all.first().map(|record| record.start_ns / 1_000_000_000);
-    let began = began.filter(|at| *at > 1_000_000_000).map(iso_of_unix);
-    let mut level = ImportedLevel {
-        source: source(file, "aiperf", TOOL),
+    let began =
+        records.all.first().map(|request| request.metadata.request_start_ns / 1_000_000_000);
+    let began = began.filter(|at| *at > 1_000_000_000).and_then(iso_of_unix);
+    let level = ImportedLevel {
         load: ImportedLoad::told(None, None),
         about: ImportedAbout { date: began, ..ImportedAbout::default() },
         counts: ImportedCounts {
@@ -188,21 +207,9 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
             output_tokens: Some(output),
             duration_s: duration,
         },
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
         not_known,
-        record: "{}".to_owned(),
         tapes: records.tapes,
+        ..ImportedLevel::of(source(file, "aiperf", TOOL), "{}".to_owned())
     };
-    sheet.finish(&mut level);
-    Ok(level)
-}
-
-impl Record {
-    /// When the last of its output came.
-    fn last_ns(&self) -> u64 {
-        let latency = self.ms("request_latency").map(|ms| (ms * 1e6) as u64);
-        latency.map_or(self.end_ns, |ns| self.start_ns.saturating_add(ns))
-    }
+    Ok(sheet.finish(level))
 }

@@ -1,92 +1,153 @@
 //! AIPerf's figures of a run.
 
-use std::collections::BTreeMap;
-
-use fizeau_core::PerSec;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::TOOL;
 use super::records::Records;
-use crate::foreign::vllm::{kept, source};
+use crate::foreign::read::{Loose, Record, words};
+use crate::foreign::statistics::{self, single};
+use crate::foreign::vllm::{blank, source};
 use crate::foreign::{
-    Fields, FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
-    ImportedLoad, ImportedSource, NotKnown, statistics,
+    FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
+    ImportedLoad, ImportedSource, NotKnown,
 };
+
+/// What a document says beside its figures.
+#[derive(Debug, Deserialize)]
+struct Document {
+    aiperf_version: Loose<String>,
+    start_time: Loose<String>,
+    was_cancelled: Loose<bool>,
+    is_complete: Loose<bool>,
+    error_summary: Option<Vec<Value>>,
+    input_config: Loose<Config>,
+    run_info: Loose<RunInfo>,
+}
+
+/// What was asked: the schema of 2026 lists phases, files before it have one `loadgen`.
+#[derive(Debug, Default, Deserialize)]
+struct Config {
+    phases: Loose<Vec<Phase>>,
+    loadgen: Loose<LoadGen>,
+    models: Loose<Models>,
+    endpoint: Loose<Endpoint>,
+    datasets: Loose<Vec<Dataset>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Phase {
+    kind: Loose<String>,
+    name: Loose<String>,
+    rate: Loose<f64>,
+    concurrency: Loose<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct LoadGen {
+    request_rate: Loose<f64>,
+    concurrency: Loose<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Models {
+    items: Vec<Dataset>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Endpoint {
+    #[serde(rename = "type")]
+    kind: Loose<String>,
+    model_names: Loose<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Dataset {
+    name: Loose<String>,
+    #[serde(rename = "type")]
+    kind: Loose<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RunInfo {
+    run_label: Loose<String>,
+    variation_values: Loose<Map<String, Value>>,
+}
 
 /// The level of a summary, with what its requests did where that is beside it.
 pub(super) fn level(
-    fields: &Fields<'_>,
+    record: &Record<'_>,
     file: &ForeignFile<'_>,
     records: Option<&Records>,
 ) -> Result<ImportedLevel, ForeignError> {
-    let counts = counts(fields)?;
-    let tapes = records.map(|records| records.tapes.clone()).unwrap_or_default();
-    let mut sheet = figures(fields, counts.completed)?;
-    if fields.get("was_cancelled") == Some(&Value::Bool(true)) {
+    let document: Document = record.read()?;
+    let counts = counts(record, &document)?;
+    let mut sheet = figures(record, counts.completed)?;
+    if document.was_cancelled.0 == Some(true) {
         sheet.caveat("the run was called off before its end");
     }
-    if fields.get("is_complete") == Some(&Value::Bool(false)) {
+    if document.is_complete.0 == Some(false) {
         sheet.caveat("AIPerf marks the run as incomplete");
     }
     if file.content().starts_with(b"Metric,") {
         sheet.caveat("figures come from a table of two decimals");
     }
-    let config = fields.get("input_config");
-    let mut level = ImportedLevel {
+    let config = document.input_config.0.unwrap_or_default();
+    let level = ImportedLevel {
         source: ImportedSource {
-            version: fields.text("aiperf_version"),
+            version: document.aiperf_version.0,
             ..source(file, "aiperf", TOOL)
         },
-        load: load(config),
-        about: about(fields, config),
+        load: config.load(),
+        about: ImportedAbout {
+            date: document.start_time.0,
+            ..config.about(document.run_info.0.unwrap_or_default())
+        },
         counts,
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
-        not_known: not_known(fields, records),
-        record: kept(fields.map(), false),
-        tapes,
+        not_known: not_known(record, records),
+        tapes: records.map(|records| records.tapes.clone()).unwrap_or_default(),
+        ..blank(record, file, "aiperf")
     };
-    sheet.finish(&mut level);
-    Ok(level)
+    Ok(sheet.finish(level))
 }
 
-fn counts(fields: &Fields<'_>) -> Result<ImportedCounts, ForeignError> {
-    let completed = statistics::count(fields, "request_count")?;
-    let errors = match statistics::count(fields, "error_request_count")? {
-        // Nothing is written of what is zero, but the list of errors is there.
-        None => fields.list("error_summary")?.filter(|list| list.is_empty()).map(|_| 0),
-        errors => errors,
-    };
+fn counts(record: &Record<'_>, document: &Document) -> Result<ImportedCounts, ForeignError> {
+    let completed = single(record, "request_count")?;
+    // Nothing is written of what is zero, but the list of errors is there.
+    let none = document.error_summary.as_ref().filter(|list| list.is_empty()).map(|_| 0);
     Ok(ImportedCounts {
-        completed: completed.ok_or_else(|| fields.missing("request_count.avg"))?,
-        failed: errors,
-        input_tokens: tokens(fields, "total_isl", "input_sequence_length")?,
-        output_tokens: tokens(fields, "total_osl", "output_sequence_length")?,
-        duration_s: statistics::single(fields, "benchmark_duration")?,
+        completed: completed.ok_or_else(|| record.missing("request_count.avg"))?,
+        failed: single(record, "error_request_count")?.or(none),
+        input_tokens: tokens(record, "total_isl", "input_sequence_length")?,
+        output_tokens: tokens(record, "total_osl", "output_sequence_length")?,
+        duration_s: single(record, "benchmark_duration")?,
     })
 }
 
+/// The sum of a sample.
+#[derive(Debug, Deserialize)]
+struct Sum {
+    sum: Option<u64>,
+}
+
 /// The total where there is one, else the sum of the lengths.
-fn tokens(fields: &Fields<'_>, total: &str, lengths: &str) -> Result<Option<u64>, ForeignError> {
-    match (statistics::count(fields, total)?, fields.object(lengths)?) {
-        (None, Some(lengths)) => lengths.maybe_whole("sum"),
-        (total, _) => Ok(total),
+fn tokens(record: &Record<'_>, total: &str, lengths: &str) -> Result<Option<u64>, ForeignError> {
+    match single(record, total)? {
+        None => Ok(record.field::<Sum>(lengths)?.and_then(|lengths| lengths.sum)),
+        total => Ok(total),
     }
 }
 
-fn figures(fields: &Fields<'_>, completed: u64) -> Result<FigureSheet, ForeignError> {
+fn figures(record: &Record<'_>, completed: u64) -> Result<FigureSheet, ForeignError> {
     let mut sheet = FigureSheet::new(completed);
     for (name, tag) in [
         ("requests_per_s", "request_throughput"),
         ("output_tps", "output_token_throughput"),
         ("total_tps", "total_token_throughput"),
     ] {
-        sheet.put(name, statistics::single(fields, tag)?);
+        sheet.put(name, single(record, tag)?);
     }
-    for (metric, tag) in super::LATENCIES {
-        statistics::timed(&mut sheet, metric, fields, tag)?;
-    }
+    statistics::timed(&mut sheet, record, &super::LATENCIES)?;
     explain(&mut sheet);
     Ok(sheet)
 }
@@ -105,57 +166,52 @@ pub(super) fn explain(sheet: &mut FigureSheet) {
     );
 }
 
-/// The phase that was measured: the schema of 2026 lists phases, files before it have one `loadgen`.
-fn load(config: Option<&Value>) -> ImportedLoad {
-    let of = |name: &str, legacy: &str| {
-        let config = config?;
-        let phases = config.get("phases").and_then(Value::as_array);
-        let is_measured = |phase: &&Value| {
-            let is = |key: &str| phase.get(key).and_then(Value::as_str) == Some("profiling");
-            is("kind") || is("name")
-        };
-        let measured = phases.and_then(|all| all.iter().find(is_measured).or_else(|| all.last()));
-        let found = measured.and_then(|phase| phase.get(name)).filter(|value| !value.is_null());
-        found.or_else(|| config.get("loadgen")?.get(legacy))?.as_f64()
-    };
-    let rate = of("rate", "request_rate").filter(|rate| *rate > 0.0 && rate.is_finite());
-    let cap = of("concurrency", "concurrency").filter(|cap| *cap >= 1.0);
-    ImportedLoad::told(rate.map(PerSec::new), cap.map(|cap| cap.min(f64::from(u32::MAX)) as u32))
-}
-
 /// Settings of a sweep that say how hard a run pressed, by the last part of their path.
 const LOAD: [&str; 6] =
     ["concurrency", "rate", "request_rate", "requests", "request_count", "duration"];
 
-fn about(fields: &Fields<'_>, config: Option<&Value>) -> ImportedAbout {
-    let text = |path: &str| {
-        let text = config.and_then(|config| config.pointer(path)).and_then(Value::as_str);
-        text.filter(|text| !text.is_empty()).map(str::to_owned)
-    };
-    let varied = fields.get("run_info").and_then(|info| info.get("variation_values"));
-    let varied = varied.and_then(Value::as_object).into_iter().flatten();
-    let setting = |(path, value): (&String, &Value)| {
-        let name = path.rsplit('.').next().unwrap_or(path);
-        let words = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => return None,
+impl Config {
+    /// That of the phase that was measured.
+    fn load(&self) -> ImportedLoad {
+        let phases = self.phases.0.as_deref().unwrap_or_default();
+        let is_measured = |phase: &&Phase| {
+            [&phase.kind, &phase.name].iter().any(|own| own.0.as_deref() == Some("profiling"))
         };
-        (!LOAD.contains(&name)).then(|| (name.to_owned(), words))
-    };
-    let info = fields.get("run_info").and_then(|info| info.get("run_label"));
-    ImportedAbout {
-        model: text("/models/items/0/name").or_else(|| text("/endpoint/model_names/0")),
-        backend: text("/endpoint/type"),
-        dataset: text("/datasets/0/name").or_else(|| text("/datasets/0/type")),
-        date: fields.text("start_time"),
-        label: info.and_then(Value::as_str).map(str::to_owned),
-        devices: None,
-        settings: varied.filter_map(setting).collect(),
+        let measured = phases.iter().find(is_measured).or_else(|| phases.last());
+        let before = self.loadgen.0.as_ref();
+        let rate = measured.and_then(|phase| phase.rate.0);
+        let cap = measured.and_then(|phase| phase.concurrency.0);
+        ImportedLoad::told(
+            rate.or_else(|| before?.request_rate.0),
+            cap.or_else(|| before?.concurrency.0),
+        )
+    }
+
+    fn about(self, info: RunInfo) -> ImportedAbout {
+        let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
+        let endpoint = self.endpoint.0.as_ref();
+        let models = self.models.0.as_ref().map(|models| models.items.as_slice());
+        let name = |all: Option<&[Dataset]>| text(all?.first()?.name.0.as_ref());
+        let named = || text(endpoint?.model_names.0.as_ref()?.first());
+        let datasets = self.datasets.0.as_deref();
+        let varied = info.variation_values.0.unwrap_or_default();
+        let setting = |(path, value): (String, Value)| {
+            let name = path.rsplit('.').next().unwrap_or(&path);
+            let is_setting = !LOAD.contains(&name) && !value.is_boolean();
+            Some((name.to_owned(), words(&value).filter(|_| is_setting)?))
+        };
+        ImportedAbout {
+            model: name(models).or_else(named),
+            backend: endpoint.and_then(|endpoint| text(endpoint.kind.0.as_ref())),
+            dataset: name(datasets).or_else(|| text(datasets?.first()?.kind.0.as_ref())),
+            label: info.run_label.0,
+            settings: varied.into_iter().filter_map(setting).collect(),
+            ..ImportedAbout::default()
+        }
     }
 }
 
-fn not_known(fields: &Fields<'_>, records: Option<&Records>) -> Vec<NotKnown> {
+fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<NotKnown> {
     let mut all = match records {
         None => vec![NotKnown::new(
             "tapes",
@@ -171,7 +227,7 @@ fn not_known(fields: &Fields<'_>, records: Option<&Records>) -> Vec<NotKnown> {
         "peaks of requests in flight and of tokens per second",
         "AIPerf's effective_* weigh the edges of the run by a rule of their own",
     ));
-    if fields.has("goodput") {
+    if record.has("goodput") {
         let why = "AIPerf takes any metric for a goal; what came of each request says more";
         all.push(NotKnown::new("goodput", why));
     }

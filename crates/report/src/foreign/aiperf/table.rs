@@ -1,8 +1,10 @@
 //! `profile_export_aiperf.csv`: a row a metric, those with percentiles in a first block and those without in a second.
 
-use serde_json::{Map, Value};
+use csv::Terminator;
+use serde_json::{Map, Value, json};
 
-use crate::foreign::{ForeignError, ForeignFile, Object, csv};
+use crate::foreign::{ForeignError, ForeignFile, csv as tables};
+use crate::vllm::object::{Field, Object};
 
 /// The columns of the first block.
 const COLUMNS: [&str; 14] = [
@@ -16,23 +18,21 @@ pub(super) fn is_table(file: &ForeignFile<'_>) -> bool {
 
 /// The table as the document has it: an object of statistics for each metric. Rows of single devices are left out.
 pub(super) fn read(file: &ForeignFile<'_>) -> Result<Map<String, Value>, ForeignError> {
-    let damaged = |why: String| ForeignError::Damaged { file: file.name().to_owned(), why };
-    let text = std::str::from_utf8(file.content()).map_err(|error| damaged(error.to_string()))?;
-    let text = text.replace("\r\n", "\n");
+    let broken = |error: std::str::Utf8Error| ForeignError::damaged(file.name(), error.to_string());
+    let text = std::str::from_utf8(file.content()).map_err(broken)?.replace("\r\n", "\n");
     let mut all = Map::new();
     for block in text.split("\n\n").filter(|block| block.trim_start().starts_with("Metric,")) {
-        for row in csv::rows(block.trim_start()).map_err(damaged)? {
+        for row in tables::rows(file, block.trim_start().as_bytes())? {
             let name = row.get("Metric").and_then(Value::as_str).unwrap_or_default();
             let (tag, unit) = tag(name);
-            let mut metric = Map::new();
-            metric.insert("unit".to_owned(), unit.into());
+            let mut metric = json!({"unit": unit});
             for (column, value) in row.iter().filter(|(_, value)| !value.is_null()) {
                 let column = if column == "Value" { "avg" } else { column.as_str() };
                 if COLUMNS.contains(&column) {
-                    metric.insert(column.to_owned(), value.clone());
+                    metric[column] = value.clone();
                 }
             }
-            all.insert(tag, Value::Object(metric));
+            all.insert(tag, metric);
         }
     }
     Ok(all)
@@ -78,36 +78,39 @@ fn heading(tag: &str, unit: &str) -> String {
 }
 
 /// The table of a document, two decimals each, rows by tag.
-pub(super) fn write(summary: &Object) -> String {
-    let mut metrics: Vec<(&str, &Map<String, Value>)> = summary
-        .iter()
-        .filter_map(|(tag, value)| Some((tag.as_str(), value.as_object()?)))
-        .filter(|(_, metric)| metric.contains_key("unit"))
-        .collect();
+pub(super) fn write(summary: &Object) -> Vec<u8> {
+    let mut metrics: Vec<(&str, &Value)> = Vec::new();
+    for tag in summary.keys() {
+        match summary.get(tag) {
+            Some(Field::Value(metric)) if metric.get("unit").is_some() => {
+                metrics.push((tag, metric))
+            }
+            _ => {}
+        }
+    }
     metrics.sort_by_key(|(tag, _)| *tag);
     let (samples, singles): (Vec<_>, Vec<_>) =
-        metrics.into_iter().partition(|(_, metric)| metric.contains_key("p50"));
-    let unit = |metric: &Map<String, Value>| {
-        metric.get("unit").and_then(Value::as_str).unwrap_or_default().to_owned()
+        metrics.into_iter().partition(|(_, metric)| metric.get("p50").is_some());
+    let block = |heads: &[&str], columns: &[&str], metrics: &[(&str, &Value)]| {
+        let heads = heads.iter().map(|head| (*head).to_owned()).collect();
+        let line = |(tag, metric): &(&str, &Value)| {
+            let unit = metric["unit"].as_str().unwrap_or_default();
+            let cells = columns.iter().map(|column| cell(&metric[column]));
+            std::iter::once(heading(tag, unit)).chain(cells).collect()
+        };
+        tables::table(Terminator::CRLF, std::iter::once(heads).chain(metrics.iter().map(line)))
     };
-    let mut text = format!("Metric,{}\r\n", COLUMNS.join(","));
-    for (tag, metric) in samples {
-        let cells = COLUMNS.map(|column| cell(metric.get(column)));
-        text.push_str(&format!("{},{}\r\n", heading(tag, &unit(metric)), cells.join(",")));
-    }
-    text.push_str("\r\nMetric,Value\r\n");
-    for (tag, metric) in singles {
-        text.push_str(&format!("{},{}\r\n", heading(tag, &unit(metric)), cell(metric.get("avg"))));
-    }
-    text
+    let heads = [&["Metric"], &COLUMNS[..]].concat();
+    let first = block(&heads, &COLUMNS, &samples);
+    [first, b"\r\n".to_vec(), block(&["Metric", "Value"], &["avg"], &singles)].concat()
 }
 
-fn cell(value: Option<&Value>) -> String {
+fn cell(value: &Value) -> String {
     match value {
-        Some(Value::Number(number)) if number.is_f64() => {
+        Value::Number(number) if number.is_f64() => {
             format!("{:.2}", number.as_f64().unwrap_or_default())
         }
-        Some(Value::Number(number)) => number.to_string(),
+        Value::Number(number) => number.to_string(),
         _ => String::new(),
     }
 }

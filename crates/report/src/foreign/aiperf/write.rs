@@ -5,18 +5,19 @@ use fizeau_metrics::Peer;
 use serde_json::{Map, Value, json};
 
 use crate::RequestRate;
-use crate::foreign::vllm::{iso, map_of};
-use crate::foreign::{ExportLevel, ForeignError, Object, lists, statistics};
+use crate::foreign::vllm::iso;
+use crate::foreign::{ExportLevel, ForeignError, lists, statistics};
 use crate::vllm::figures as by_vllm;
+use crate::vllm::object::Object;
 
 /// The document of a level: as it came where it came from AIPerf, else by AIPerf's definitions from the tapes.
 pub(super) fn summary(
     level: &ExportLevel<'_>,
     format: &'static str,
 ) -> Result<Object, ForeignError> {
-    let own = level.own_record(format).map(|own| map_of(&own.record));
+    let own = level.own_record(format).map(|own| Object::kept(&own.record));
     if let Some(own) = own.filter(|own| !own.is_empty()) {
-        return Ok(Object::of(own));
+        return Ok(own);
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::AiPerf.figures(tapes.iter().copied(), &level.peer_settings());

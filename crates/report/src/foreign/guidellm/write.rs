@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use super::metrics::{metrics, tokens};
 use crate::RequestRate;
-use crate::foreign::vllm::map_of;
 use crate::foreign::{ExportLevel, ForeignError, lists};
 use crate::vllm::figures as by_vllm;
 
@@ -59,7 +58,7 @@ fn benchmark(
         "successful": each(&good), "errored": each(&bad), "incomplete": [], "total": null,
     });
     let mut benchmark = match own {
-        Some(own) => map_of(&own.record),
+        Some(own) => serde_json::from_str(&own.record).unwrap_or_default(),
         None => computed(level, &good, &bad, index),
     };
     benchmark.insert("requests".to_owned(), requests);

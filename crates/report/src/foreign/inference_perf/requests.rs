@@ -1,20 +1,65 @@
 //! `per_request_lifecycle_metrics.json`: a list of the requests of all stages, with when each token came.
 
 use fizeau_core::Tape;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::TOOL;
-use crate::foreign::{Fields, ForeignError, ForeignFile, Seen};
+use crate::foreign::read::{Loose, Record};
+use crate::foreign::{ForeignError, ForeignFile, Seen};
 
 /// What each request did, stage after stage: the tool writes them so, and says of none which stage it is of.
 pub(super) struct Requests<'a> {
-    all: Vec<Request<'a>>,
+    all: Vec<Own<'a>>,
 }
 
 /// A request, and where it stands.
-struct Request<'a> {
+struct Own<'a> {
     seen: Seen,
-    fields: Fields<'a>,
+    record: Record<'a>,
+}
+
+/// A request as the file has it.
+#[derive(Debug, Deserialize)]
+struct Request {
+    start_time: f64,
+    end_time: f64,
+    info: Info,
+    error: Option<ErrorInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Info {
+    /// The prompt's length, which since 0.7 is under its kind of content, with the old field for now beside it.
+    input_tokens: Option<u64>,
+    request_metrics: Option<Prompt>,
+    /// What came back, which since 0.7 is an object of its own; a request that failed may have none.
+    #[serde(rename = "response_metrics")]
+    reply: Option<Reply>,
+    output_tokens: Option<u64>,
+    output_token_times: Option<Vec<Option<f64>>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Prompt {
+    text: Option<PromptText>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PromptText {
+    input_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reply {
+    output_tokens: Option<u64>,
+    output_token_times: Option<Vec<Option<f64>>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ErrorInfo {
+    error_type: Loose<String>,
+    error_msg: Loose<String>,
 }
 
 /// What the document of a stage says of its requests.
@@ -40,8 +85,8 @@ pub(super) fn is_requests(file: &ForeignFile<'_>) -> bool {
 
 impl<'a> Requests<'a> {
     pub(super) fn read(file: &'a ForeignFile<'_>) -> Result<Self, ForeignError> {
-        let request = |fields: Fields<'a>| Ok(Request { seen: request(&fields)?, fields });
-        let all = Fields::all(file, TOOL)?.into_iter().map(request);
+        let own = |record: Record<'a>| Ok(Own { seen: record.read::<Request>()?.seen(), record });
+        let all = Record::all(file, TOOL)?.into_iter().map(own);
         Ok(Self { all: all.collect::<Result<_, _>>()? })
     }
 
@@ -78,28 +123,21 @@ impl<'a> Requests<'a> {
 
     /// In the order in which they ended.
     pub(super) fn tapes(&self) -> Result<Vec<Tape>, ForeignError> {
-        let mut all: Vec<&Request<'_>> = self.all.iter().collect();
+        let mut all: Vec<&Own<'_>> = self.all.iter().collect();
         all.sort_by(|a, b| a.seen.sent.total_cmp(&b.seen.sent));
-        let epoch = all.first().map_or(0.0, |first| first.seen.sent);
-        let mut tapes = Vec::with_capacity(all.len());
-        for (index, Request { seen, fields }) in all.into_iter().enumerate() {
-            let own = Seen { sent: seen.sent - epoch, ..seen.clone() };
-            tapes.push(own.tape(index as u64).map_err(|error| {
-                let found = Value::from(error.to_string());
-                fields.wrong("start_time", &found, "an instant of the run")
-            })?);
-        }
-        tapes.sort_by_key(|tape| tape.marks.end);
-        Ok(tapes)
+        let Some(first) = all.first() else { return Ok(Vec::new()) };
+        let epoch = first.seen.sent;
+        let seen = all.iter().map(|own| Seen { sent: own.seen.sent - epoch, ..own.seen.clone() });
+        Seen::tapes(seen, &first.record, |_| "start_time".to_owned())
     }
 
     /// What the first request names.
     pub(super) fn model(&self) -> Option<String> {
-        let body: Value = serde_json::from_str(&self.all.first()?.fields.text("request")?).ok()?;
+        let body: Value = serde_json::from_str(&self.all.first()?.record.text("request")?).ok()?;
         body.get("model")?.as_str().map(str::to_owned)
     }
 
-    fn good(&self) -> impl Iterator<Item = &Request<'a>> {
+    fn good(&self) -> impl Iterator<Item = &Own<'a>> {
         self.all.iter().filter(|request| !request.seen.is_failed)
     }
 
@@ -116,44 +154,37 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Tokens of one chunk have one instant, which is one event here.
-fn request(fields: &Fields<'_>) -> Result<Seen, ForeignError> {
-    let info = fields.object("info")?.ok_or_else(|| fields.missing("info"))?;
-    // Since 0.7 what came back is an object of its own; a request that failed may have none.
-    let reply = info.object("response_metrics")?;
-    let reply = reply.as_ref().unwrap_or(&info);
-    let (start, end) = (fields.number("start_time")?, fields.number("end_time")?);
-    let times = reply.numbers("output_token_times")?.unwrap_or_default();
-    let mut times: Vec<f64> = times.into_iter().flatten().collect();
-    let tokens = times.len() as u64;
-    times.dedup();
-    let error = fields.object("error")?.map(|error| {
-        let words = [error.words("error_type"), error.words("error_msg")];
-        words.into_iter().flatten().collect::<Vec<_>>().join(": ")
-    });
-    let gaps = times.iter().zip(times.iter().skip(1)).map(|(from, to)| (to - from).max(0.0));
-    Ok(Seen {
-        intended: None,
-        sent: start,
-        ttft: times.first().map(|first| (first - start).max(0.0)),
-        gaps: gaps.collect(),
-        end: Some((end - start).max(0.0)),
-        input: input(&info)?,
-        output: reply.maybe_whole("output_tokens")?.unwrap_or(tokens),
-        is_failed: error.is_some(),
-        error: error.unwrap_or_default(),
-        text: None,
-    })
-}
-
-/// The prompt's length, which since 0.7 is under its kind of content, with the old field for now beside it.
-fn input(info: &Fields<'_>) -> Result<Option<u64>, ForeignError> {
-    let text = match info.object("request_metrics")? {
-        Some(prompt) => prompt.object("text")?,
-        None => None,
-    };
-    match text {
-        Some(text) => text.maybe_whole("input_tokens"),
-        None => info.maybe_whole("input_tokens"),
+impl Request {
+    /// Tokens of one chunk have one instant, which is one event here.
+    fn seen(self) -> Seen {
+        let Info { input_tokens, request_metrics, reply, output_tokens, output_token_times } =
+            self.info;
+        let reply = reply.unwrap_or(Reply { output_tokens, output_token_times });
+        let times = reply.output_token_times.unwrap_or_default();
+        let mut times: Vec<f64> = times.into_iter().flatten().collect();
+        let tokens = times.len() as u64;
+        times.dedup();
+        let words = |error: ErrorInfo| {
+            let words = [error.error_type.0, error.error_msg.0];
+            words.into_iter().flatten().collect::<Vec<_>>().join(": ")
+        };
+        let error = self.error.map(words);
+        let (start, end) = (self.start_time, self.end_time);
+        let gaps = times.iter().zip(times.iter().skip(1)).map(|(from, to)| (to - from).max(0.0));
+        Seen {
+            intended: None,
+            sent: start,
+            ttft: times.first().map(|first| (first - start).max(0.0)),
+            gaps: gaps.collect(),
+            end: Some((end - start).max(0.0)),
+            input: match request_metrics.and_then(|prompt| prompt.text) {
+                Some(text) => text.input_tokens,
+                None => input_tokens,
+            },
+            output: reply.output_tokens.unwrap_or(tokens),
+            is_failed: error.is_some(),
+            error: error.unwrap_or_default(),
+            text: None,
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! inference-perf's files of tapes.
 
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
-use fizeau_metrics::{Peer, PeerReport};
+use fizeau_metrics::Peer;
 use serde_json::{Map, Value, json};
 
 use crate::RequestRate;
-use crate::foreign::vllm::map_of;
-use crate::foreign::vllm_rust::figure;
-use crate::foreign::{ExportLevel, ForeignError, Object, lists};
+use crate::foreign::statistics::nested;
+use crate::foreign::{ExportLevel, ForeignError, lists};
 use crate::vllm::figures as by_vllm;
+use crate::vllm::object::Object;
 
 /// The document of a stage: as it came, or by inference-perf's definitions from the tapes.
 pub(super) fn document(
@@ -16,14 +16,14 @@ pub(super) fn document(
     format: &'static str,
 ) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
-        return Ok(Object::of(map_of(&own.record)));
+        return Ok(Object::kept(&own.record));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::InferencePerf.figures(tapes.iter().copied(), &level.peer_settings());
     let mut object = Object::default();
     object.set("load_summary", load(level, &tapes));
-    object.set("successes", group(&report, "successes"));
-    object.set("failures", group(&report, "failures"));
+    object.set("successes", nested(&report, "successes"));
+    object.set("failures", nested(&report, "failures"));
     Ok(object)
 }
 
@@ -50,26 +50,6 @@ fn load(level: &ExportLevel<'_>, tapes: &[&Tape]) -> Map<String, Value> {
         _ => {}
     }
     load
-}
-
-/// Figures whose names begin with `group`, nested at each dot; what is not known is null.
-fn group(report: &PeerReport, group: &str) -> Value {
-    let mut root = json!({});
-    for known in &report.figures {
-        let Some(path) = known.name.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'))
-        else {
-            continue;
-        };
-        let mut at = &mut root;
-        for key in path.split('.') {
-            if !at.is_object() {
-                *at = json!({});
-            }
-            at = &mut at[key];
-        }
-        *at = figure(report, &known.name);
-    }
-    root
 }
 
 /// The list of requests, stage after stage; the instants count from the epoch of the tapes, as there from the client's own

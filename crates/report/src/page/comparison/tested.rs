@@ -4,10 +4,11 @@ use fizeau_metrics::{Answer, ComparedFigure, Tested as TestedFigure};
 use serde::Serialize;
 
 use super::super::table::{Cell, Head, Row, Table};
+use crate::Shown;
 use crate::comparison::{change, p_value};
-use crate::number::number;
-use crate::words::listed;
 use crate::{ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
+use fizeau_record::text::listed;
+use fizeau_record::text::number;
 
 /// A run against the baseline.
 #[derive(Debug, Serialize)]
@@ -183,7 +184,7 @@ fn level(level: &ComparedLevel, [baseline, candidate]: [&str; 2]) -> Level {
     let heads = [baseline, candidate, "change", "95 % interval", "p"];
     let heads = [Head::words("figure")].into_iter().chain(heads.map(|head| Head::figure(head, "")));
     let view = ComparisonView { table: &level.table, baseline, candidate };
-    let notes = view.remarks().into_iter().chain(level.notes.iter().cloned());
+    let notes = Shown(&view).remarks().into_iter().chain(level.notes.iter().cloned());
     Level {
         name: level.name.clone(),
         table: Table {

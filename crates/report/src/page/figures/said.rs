@@ -1,8 +1,8 @@
 //! Charts in words and numbers, for whoever does not see them.
 
 use super::super::table::rounded;
-use crate::number::{duration_ms, number};
 use crate::{ChartDetail, ChartLevel, ChartPlace, ChartRun};
+use fizeau_record::text::{duration_ms, number};
 
 /// What `said` makes of each run, with the names of runs where there are several.
 pub(super) fn of(runs: &[ChartRun], said: fn(&ChartRun) -> String) -> String {

@@ -4,8 +4,8 @@ use fizeau_roofline::{Gain, Sensitivities, Sensitivity};
 use serde::Serialize;
 
 use crate::sol::SolScope;
-use crate::sol::figures::Number;
 use crate::sol::gains::Change;
+use fizeau_record::JsonNumber as Number;
 
 #[derive(Serialize)]
 pub(super) struct Elasticities {

@@ -3,7 +3,7 @@
 use fizeau_roofline::{PassTime, Term};
 use serde::Serialize;
 
-use crate::sol::figures::Number;
+use fizeau_record::JsonNumber as Number;
 
 #[derive(Serialize)]
 pub(super) struct Passes {

@@ -1,7 +1,7 @@
 //! Axes of a text chart: where a value lies between the ends, and the round values that are named.
 
-use crate::number::supported;
 use crate::round::round_above;
+use fizeau_record::text::supported;
 
 /// An axis from its first mark to its last.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! What another tool's file does not tell is in no figure, and is said.
 
 use fizeau_report::{
-    ChartRun, Exposition, ImportedLevel, ImportedRun, LevelReport, LevelTable, RequestRow,
-    SweepReport, TableRun, Unseen,
+    ChartRun, Exposition, ImportedLevel, ImportedRun, LevelReport, LevelTable, RequestRow, Shown,
+    SweepReport, TableRun,
 };
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ fn reports() -> Vec<(&'static str, ImportedLevel, LevelReport)> {
         let level = import(name, &fixture(name)).unwrap().remove(0);
         assert!(!level.tapes.is_empty(), "{name}");
         let report = LevelReport::of_tapes(level.load_point(), &level.tapes);
-        let report = report.with_unseen(Unseen::of(&level));
+        let report = report.with_unseen(level.unseen());
         all.push((name, level, report));
     }
     all
@@ -66,7 +66,7 @@ fn where_no_file_says_when_a_request_was_due_nothing_is_late() {
         let late = metrics.send_lateness.max;
         assert!(late.is_none_or(|late| late.get() > 0.0), "{name}: {late:?}");
         assert_eq!(metrics.send_lateness.n == 0, metrics.ttft_scheduled.n == 0, "{name}");
-        let text = report.block();
+        let text = Shown(&report).block();
         assert!(!text.contains("Connections made") && !text.contains("Client threads"), "{text}");
         assert!(!text.contains("0.00 / - / 0.00"), "{name}: {text}");
     }
@@ -77,18 +77,18 @@ fn what_is_not_known_is_listed_with_the_reason_wherever_the_run_is_shown() {
     for (name, level, report) in reports() {
         let unseen = report.unseen.clone().unwrap();
         assert!(!unseen.not_known().is_empty(), "{name}");
-        let (block, sweep) = (report.block(), sweep(&level, report));
+        let (block, sweep) = (Shown(&report).block(), sweep(&level, report));
         for known in unseen.not_known() {
             // A terminal breaks lines between words.
             let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let line = format!("{}: {}", known.what, known.why);
             assert!(flat(&block).contains(&line), "{name}: {line}: {block}");
-            let shown = sweep.markdown();
+            let shown = Shown(&sweep).markdown();
             assert!(shown.contains("Not known:") && shown.contains(&known.what), "{name}: {shown}");
             #[cfg(feature = "html")]
             {
                 let cell = format!(">{}<", known.what.replace('\'', "&#x27;"));
-                assert!(sweep.page().contains(&cell), "{name}: {cell}");
+                assert!(Shown(&sweep).page().contains(&cell), "{name}: {cell}");
             }
         }
         // What tapes give again is no lack of theirs.
@@ -99,11 +99,11 @@ fn what_is_not_known_is_listed_with_the_reason_wherever_the_run_is_shown() {
 #[test]
 fn gaps_that_are_made_up_are_not_shown() {
     let level = import("guidellm.json", &fixture("guidellm.json")).unwrap().remove(0);
-    let unseen = Unseen::of(&level);
+    let unseen = level.unseen();
     assert!(unseen.has_no_gaps() && unseen.has_no_itl());
     let report = LevelReport::of_tapes(level.load_point(), &level.tapes).with_unseen(unseen);
     assert_eq!(report.summary.metrics.icl.n, 0);
-    assert!(report.block().contains("ICL, gap of chunks (ms):                 not known"));
+    assert!(Shown(&report).block().contains("ICL, gap of chunks (ms):                 not known"));
     let shape = &report.detail.as_ref().unwrap().shape;
     assert!(shape.quantiles.itl.is_empty());
     assert!(shape.course.bins.iter().all(|bin| bin.itl_max.is_none()));
@@ -112,7 +112,7 @@ fn gaps_that_are_made_up_are_not_shown() {
 #[test]
 fn a_request_has_no_value_for_what_nobody_saw() {
     let level = import("vllm-detailed.json", &fixture("vllm-detailed.json")).unwrap().remove(0);
-    let unseen = Unseen::of(&level);
+    let unseen = level.unseen();
     let heads = RequestRow::csv_head();
     let heads: Vec<&str> = heads.split(',').collect();
     let nobody = [
@@ -138,7 +138,7 @@ fn a_request_has_no_value_for_what_nobody_saw() {
 #[test]
 fn what_nobody_recorded_is_said_to_be_so() {
     for (name, level, report) in reports() {
-        let markdown = sweep(&level, report).markdown();
+        let markdown = Shown(&sweep(&level, report)).markdown();
         for row in ["Connections", "Seed", "Command line"] {
             assert!(markdown.contains(&format!("| {row} | not recorded |")), "{name}: {markdown}");
         }

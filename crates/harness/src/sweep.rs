@@ -1,9 +1,0 @@
-//! How hard a level presses, how large it is, and what it is to be.
-
-mod load;
-mod plan;
-
-pub use fizeau_core::LevelLoad;
-pub use load::{LevelAsk, LevelSize};
-pub(crate) use plan::LEVEL;
-pub use plan::{LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};

@@ -1,0 +1,167 @@
+//! The list that a benchmark is held against before anybody believes it: each row with its outcome and the evidence.
+
+mod check;
+mod client;
+mod load;
+mod named;
+mod sample;
+mod seen;
+
+pub use check::{Check, Requirements, UnknownCheck};
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::{LevelReport, Setup};
+use seen::{Finding, Seen};
+
+/// What a benchmark is asked before it is believed, row by row, as it came out of one run.
+///
+/// It is computed of what reports hold anyway and serializes as a list of `row`, `outcome` and `evidence`.
+///
+/// ```
+/// # use fizeau_record::*;
+/// # fn checked(setup: &Setup, levels: &[LevelReport]) -> Result<(), UnknownCheck> {
+/// let checklist = Checklist::of(setup, levels);
+/// let required: Requirements = "client,tail,duration".parse()?;
+/// for row in checklist.missed(&required) {
+///     eprintln!("required and not met: {row}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checklist {
+    rows: Vec<CheckRow>,
+}
+
+/// One row: what was asked, how it came out, and what shows that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckRow {
+    /// What was asked.
+    #[serde(rename = "row")]
+    pub check: Check,
+    /// How it came out.
+    pub outcome: CheckOutcome,
+    /// What shows it, with figures, in one line.
+    pub evidence: String,
+}
+
+/// How a row came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum CheckOutcome {
+    /// It holds.
+    Pass,
+    /// It does not hold.
+    Fail,
+    /// What is there does not tell. Where the row is required that is as good as a failure: it was not shown.
+    Unknown,
+    /// It is asked of hardware or of a client, and a simulation has none: neither for the run nor against it.
+    Simulated,
+}
+
+impl Checklist {
+    /// The list for `levels`, which were measured as `setup` says: all levels of a sweep, or the one of a run.
+    #[must_use]
+    pub fn of<L: Borrow<LevelReport>>(setup: &Setup, levels: &[L]) -> Self {
+        let levels = levels.iter().map(Borrow::borrow).collect();
+        let seen = Seen { setup, levels };
+        let row = |check: Check| {
+            let Finding { outcome, evidence } = seen.finding(check);
+            CheckRow { check, outcome, evidence }
+        };
+        Self { rows: Check::ALL.into_iter().map(row).collect() }
+    }
+
+    /// The list of a run of which nothing can be told, because of `evidence`.
+    #[must_use]
+    pub fn unknown(evidence: &str) -> Self {
+        let row = |check: Check| CheckRow {
+            check,
+            outcome: CheckOutcome::Unknown,
+            evidence: evidence.to_owned(),
+        };
+        Self { rows: Check::ALL.into_iter().map(row).collect() }
+    }
+
+    /// All rows, in the order of [`Check::ALL`].
+    #[must_use]
+    pub fn rows(&self) -> &[CheckRow] {
+        &self.rows
+    }
+
+    /// How many rows came out so.
+    #[must_use]
+    pub fn count(&self, outcome: CheckOutcome) -> usize {
+        self.rows.iter().filter(|row| row.outcome == outcome).count()
+    }
+
+    /// The rows that were required and not shown: failed or unknown.
+    pub fn missed<'a>(&'a self, required: &'a Requirements) -> impl Iterator<Item = &'a CheckRow> {
+        self.rows.iter().filter(|row| required.contains(row.check) && row.outcome.is_missed())
+    }
+}
+
+impl CheckOutcome {
+    /// Whether a row that came out so was not shown.
+    #[must_use]
+    pub const fn is_missed(self) -> bool {
+        matches!(self, Self::Fail | Self::Unknown)
+    }
+
+    /// The name in files and reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Unknown => "unknown",
+            Self::Simulated => "simulated",
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(Checklist, Vec<CheckRow>);
+
+impl Serialize for Checklist {
+    /// A list of the rows.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.rows.serialize(to)
+    }
+}
+
+impl Seen<'_> {
+    fn finding(&self, check: Check) -> Finding {
+        match check {
+            Check::Hardware => self.hardware(),
+            Check::Precision => self.precision(),
+            _ if self.levels.is_empty() => Finding::unknown("nothing was measured"),
+            Check::WarmUp => self.warm_up(),
+            Check::OpenLoop => self.open_loop(),
+            Check::Tail => self.tail(),
+            Check::Lengths => self.lengths(),
+            Check::Rates => self.rates(),
+            Check::Duration => self.duration(),
+            Check::Batch => self.batch(),
+            Check::Phases => self.phases(),
+            Check::Client => self.client(),
+            Check::Workload => self.workload(),
+            Check::Caches => self.caches(),
+            Check::Light => self.light(),
+        }
+    }
+}
+
+impl fmt::Display for CheckRow {
+    /// `fail duration: 18.2 s, 60 s wanted`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { check, outcome, evidence } = self;
+        write!(f, "{} {check}: {evidence}", outcome.as_str())
+    }
+}

@@ -1,0 +1,165 @@
+//! The rows by name, and which of them are required.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+/// One thing that a benchmark is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Check {
+    /// Requests that do not count were sent before each level.
+    WarmUp,
+    /// At some level requests left at a rate of their own, whether or not earlier ones were done.
+    OpenLoop,
+    /// Each latency has enough values for its 99th percentile, at each level.
+    Tail,
+    /// Prompts and outputs are not of one length.
+    Lengths,
+    /// Three loads or more were measured.
+    Rates,
+    /// Each level took a minute or more.
+    Duration,
+    /// The report says on what devices it was measured.
+    Hardware,
+    /// The report says in what formats weights and key-value cache were.
+    Precision,
+    /// How many requests the server had at once is known, and is what was asked for.
+    Batch,
+    /// Prefill and decode were both measured.
+    Phases,
+    /// The client was not the bottleneck.
+    Client,
+    /// What was sent and came back is what was asked for.
+    Workload,
+    /// The server's prefix cache supplied what was asked for, and nothing else.
+    Caches,
+    /// Nothing was measured beyond the speed of light.
+    Light,
+}
+
+impl Check {
+    /// All rows, in the order in which they are shown.
+    pub const ALL: [Self; 14] = [
+        Self::WarmUp,
+        Self::OpenLoop,
+        Self::Tail,
+        Self::Lengths,
+        Self::Rates,
+        Self::Duration,
+        Self::Hardware,
+        Self::Precision,
+        Self::Batch,
+        Self::Phases,
+        Self::Client,
+        Self::Workload,
+        Self::Caches,
+        Self::Light,
+    ];
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm_up",
+            Self::OpenLoop => "open_loop",
+            Self::Tail => "tail",
+            Self::Lengths => "lengths",
+            Self::Rates => "rates",
+            Self::Duration => "duration",
+            Self::Hardware => "hardware",
+            Self::Precision => "precision",
+            Self::Batch => "batch",
+            Self::Phases => "phases",
+            Self::Client => "client",
+            Self::Workload => "workload",
+            Self::Caches => "caches",
+            Self::Light => "light",
+        }
+    }
+
+    /// What is asked, in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm-up sent and not counted",
+            Self::OpenLoop => "open loop at some level",
+            Self::Tail => "tail percentiles supported",
+            Self::Lengths => "realistic lengths",
+            Self::Rates => "several rates",
+            Self::Duration => "a minute a level",
+            Self::Hardware => "hardware named",
+            Self::Precision => "precision named",
+            Self::Batch => "batch seen",
+            Self::Phases => "prefill and decode measured",
+            Self::Client => "client not the bottleneck",
+            Self::Workload => "workload as asked",
+            Self::Caches => "caches as asked",
+            Self::Light => "plausible against the speed of light",
+        }
+    }
+
+    fn named(key: &str) -> Option<Self> {
+        let key = key.replace('-', "_");
+        Self::ALL.into_iter().find(|check| check.key() == key)
+    }
+}
+
+impl fmt::Display for Check {
+    /// Its [key](Check::key).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.key())
+    }
+}
+
+/// Which rows a run must pass; by default none.
+///
+/// ```
+/// use fizeau_record::{Check, Requirements};
+///
+/// let required: Requirements = "client,warm-up".parse()?;
+/// assert!(required.contains(Check::Client) && required.contains(Check::WarmUp));
+/// assert!(!required.contains(Check::Tail));
+/// assert!("all".parse::<Requirements>()?.contains(Check::Light));
+/// # Ok::<(), fizeau_record::UnknownCheck>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Requirements(Vec<Check>);
+
+impl Requirements {
+    /// Whether the row is among them.
+    #[must_use]
+    pub fn contains(&self, check: Check) -> bool {
+        self.0.contains(&check)
+    }
+}
+
+impl FromStr for Requirements {
+    type Err = UnknownCheck;
+
+    /// `all`, or [keys](Check::key) separated by commas; a hyphen is as good as an underscore.
+    ///
+    /// # Errors
+    /// If a name is no row's.
+    fn from_str(text: &str) -> Result<Self, UnknownCheck> {
+        let mut checks = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            match Check::named(name) {
+                Some(check) => checks.push(check),
+                None if name == "all" => checks.extend(Check::ALL),
+                None => return Err(UnknownCheck { name: name.to_owned() }),
+            }
+        }
+        Ok(Self(checks))
+    }
+}
+
+/// A name that is no row's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no row of the checklist; these are: all, {}", Check::ALL.map(Check::key).join(", "))]
+pub struct UnknownCheck {
+    /// What was given.
+    pub name: String,
+}

@@ -1,0 +1,153 @@
+//! Whether the figures are the server's, of the workload that was asked for, and can be.
+
+use fizeau_metrics::{CacheExpectation, Concern, LengthDifference};
+use fizeau_roofline::Share;
+
+use super::sample::is_tokenless;
+use super::seen::{Finding, Seen};
+use crate::text::{number, percent};
+use crate::{LatencyBasis, LevelReport, Tail, text};
+
+impl Seen<'_> {
+    pub(super) fn client(&self) -> Finding {
+        if self.levels.iter().all(|level| level.is_simulated()) {
+            return Finding::simulated("virtual time: there was no client");
+        }
+        if let Some(finding) = self.spoken_against(&[Concern::Client]) {
+            return finding;
+        }
+        let most = |of: fn(&LevelReport) -> Option<f64>| {
+            self.levels.iter().filter_map(|level| of(level)).max_by(f64::total_cmp)
+        };
+        let tails = self.levels.iter();
+        let tails = tails.filter_map(|level| Tail::of(&level.summary.metrics.send_lateness));
+        let late = tails.max_by(|a, b| a.ms().total_cmp(&b.ms())).map(|tail| {
+            let basis = match tail.basis {
+                LatencyBasis::P99 => "p99",
+                LatencyBasis::Max => "max",
+            };
+            format!("send lateness {basis} {} ms", number(tail.ms()))
+        });
+        let parts = [
+            late,
+            most(|level| level.client.watch.cpu_share).map(|cpu| format!("CPU {}", percent(cpu))),
+            most(LevelReport::ceiling_share).map(|s| format!("{} of its own ceiling", percent(s))),
+        ];
+        let figures = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let unknown = self.levels_where(|level| level.client.watch.cpu_share.is_none());
+        match unknown.is_empty() {
+            true => Finding::pass(format!("at worst {figures}")),
+            false => Finding::unknown(format!(
+                "what CPU time it took is not known{}; at worst {figures}",
+                self.at(&unknown)
+            )),
+        }
+    }
+
+    pub(super) fn workload(&self) -> Finding {
+        let against = [Concern::Failures, Concern::Workload, Concern::Ending, Concern::Shards];
+        if let Some(finding) = self.spoken_against(&against) {
+            return finding;
+        }
+        let completed = |level: &LevelReport| level.summary.requests.completed;
+        let unchecked = self.levels_where(|level| {
+            let difference = level.summary.lengths.prompt.difference;
+            difference.map_or(0, |difference| difference.n) < completed(level)
+        });
+        if !unchecked.is_empty() {
+            let at = self.at(&unchecked);
+            return Finding::unknown(format!(
+                "not known of every prompt how long it was to be, or how long it was{at}"
+            ));
+        }
+        let uncounted = self.levels_where(|level| {
+            !is_tokenless(level) && level.summary.lengths.output.seen.n < completed(level)
+        });
+        if !uncounted.is_empty() {
+            let at = self.at(&uncounted);
+            return Finding::unknown(format!("how long replies were is an estimate{at}"));
+        }
+        let off = |of: fn(&LevelReport) -> Option<LengthDifference>| {
+            let shares = self.levels.iter().filter_map(|level| of(level)?.share());
+            percent(shares.max_by(f64::total_cmp).unwrap_or(0.0))
+        };
+        let prompts = off(|level| level.summary.lengths.prompt.difference);
+        let outputs = off(|level| level.summary.lengths.output.difference);
+        let source = self.levels.iter().filter_map(|level| level.summary.tokens.source).max();
+        let source = source.map_or("none", text::token_source);
+        Finding::pass(format!(
+            "prompts off by {prompts}, outputs by {outputs} at most; tokens counted by {source}"
+        ))
+    }
+
+    pub(super) fn caches(&self) -> Finding {
+        if let Some(finding) = self.spoken_against(&[Concern::Cache]) {
+            return finding;
+        }
+        let asked = match self.levels.first().map(|level| level.asked.cache) {
+            Some(CacheExpectation::Share(share)) => format!("{} asked for", percent(share)),
+            Some(CacheExpectation::Reuse) => "prompts reused on purpose".to_owned(),
+            Some(CacheExpectation::None) | None => "no hits asked for".to_owned(),
+        };
+        let share = |level: &LevelReport| level.summary.tokens.cached_share;
+        let silent = self.levels_where(|level| share(level).is_none());
+        if !silent.is_empty() {
+            let at = self.at(&silent);
+            return Finding::unknown(format!(
+                "{asked}; the server does not say what came from its cache{at}"
+            ));
+        }
+        let seen = self.range(percent, share).unwrap_or_default();
+        Finding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache"))
+    }
+
+    pub(super) fn light(&self) -> Finding {
+        let beyond = self.levels.iter().copied();
+        let beyond = beyond.filter_map(|level| Some((level, level.speed_of_light.excess()?)));
+        if let Some((level, excess)) = beyond.max_by(|a, b| a.1.times.total_cmp(&b.1.times)) {
+            let (figure, times) = (excess.figure.as_str(), number(excess.times));
+            let at = self.at(&[level]);
+            return Finding::fail(format!("{figure} is {times} times better than can be{at}"));
+        }
+        let unbound = self.levels_where(|level| level.speed_of_light.reason().is_some());
+        if let Some(reason) = unbound.iter().find_map(|level| level.speed_of_light.reason()) {
+            return Finding::unknown(format!("{reason}{}", self.at(&unbound)));
+        }
+        let share = |level: &LevelReport| match level.left_out() {
+            None => level.speed_of_light.output_share().map(Share::get),
+            Some(_) => None,
+        };
+        let most = self.levels.iter().filter_map(|level| Some((level, share(level)?)));
+        match most.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((level, share)) => Finding::pass(format!(
+                "nothing beyond it; at most {} of its output tokens/s, at {}",
+                percent(share),
+                level.load.words()
+            )),
+            None => Finding::pass("nothing beyond it"),
+        }
+    }
+
+    /// What the verdict says against any level about one of these; none if it says nothing.
+    fn spoken_against(&self, about: &[Concern]) -> Option<Finding> {
+        let reasons = |level: &LevelReport| {
+            let reasons = level.validity.reasons.iter();
+            reasons
+                .filter(|reason| about.contains(&reason.about))
+                .max_by_key(|r| r.verdict)
+                .cloned()
+        };
+        let these = self.levels_where(|level| reasons(level).is_some());
+        let all = these.iter().filter_map(|level| Some((*level, reasons(level)?)));
+        // Of equal ones the first.
+        let (level, gravest) = all.reduce(|a, b| if b.1.verdict > a.1.verdict { b } else { a })?;
+        let others = these.len() - 1;
+        Some(Finding::fail(match others {
+            0 => format!("{}{}", gravest.text, self.at(&[level])),
+            n => {
+                let plural = if n == 1 { "" } else { "s" };
+                format!("{}{}; {n} more level{plural}", gravest.text, self.at(&[level]))
+            }
+        }))
+    }
+}

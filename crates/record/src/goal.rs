@@ -1,0 +1,260 @@
+//! What goals make of tested loads: the one way from levels and goals to the highest load within them.
+
+mod load;
+
+use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic};
+use fizeau_pareto::{
+    Break, Constraint, Crossing, Departure, Edge, EdgeError, Estimate, Limit, Relation, Tested,
+    Trend, departure, edge, throughput_at,
+};
+
+pub(crate) use load::{Ends, Figure, Measured, middle, over};
+use load::{Load, loads};
+
+use crate::text::{duration_ms, number, supported};
+use crate::{GoalResult, LoadKind, request_rate};
+
+/// What the ends of a highest load are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounds {
+    /// Where the ends of the figures' intervals cross their limits.
+    Interval,
+    /// Where the least and the greatest figures of several runs cross their limits, which is no interval.
+    Runs,
+    /// The tested loads on both sides of it, since no interval is known of a figure there: the lower keeps the goals, the upper
+    /// does not.
+    Tested,
+}
+
+/// The tested loads of one kind, rising, and the goals that they are held against.
+pub(crate) struct Loads<'a> {
+    goals: &'a [Goal],
+    loads: Vec<Load>,
+    /// Those of the goals, and behind them that of the queue.
+    limits: Vec<Limit>,
+    tested: Vec<Tested>,
+}
+
+/// Where the highest load is, and what its ends are.
+pub(crate) struct Highest {
+    /// Levels are as [`Measured::index`] names them. Limit number [`Loads::queue`] is that of the queue. What breaks is what was
+    /// measured there, not what a regression made of it: where the excess is not above 0 only the regression breaks.
+    pub(crate) edge: Edge,
+    pub(crate) bounds: Bounds,
+    /// The goals whose figures beside the edge come without an interval.
+    pub(crate) without_interval: Vec<usize>,
+}
+
+impl<'a> Loads<'a> {
+    /// Of levels of one kind of load; those of one load are runs of it.
+    pub(crate) fn of(goals: &'a [Goal], measured: &[Measured]) -> Self {
+        let loads = loads(goals, measured);
+        let limit = |(at, goal): (usize, &Goal)| {
+            let mut figures = loads.iter().filter_map(|load| load.estimate(at));
+            let first = figures.next();
+            limit(goal, first.zip(figures.next_back()))
+        };
+        let limits = goals.iter().enumerate().map(limit).chain([Limit::at_most(0.0)]).collect();
+        let tested = loads.iter().map(|load| load.tested(goals.len())).collect();
+        Self { goals, loads, limits, tested }
+    }
+
+    /// The number of the limit on the queue: an open loop whose queue grows to the end keeps no goal for long.
+    pub(crate) const fn queue(&self) -> usize {
+        self.goals.len()
+    }
+
+    /// The highest load within the goals.
+    pub(crate) fn highest(&self) -> Result<Highest, EdgeError> {
+        let mut edge = edge(&self.tested, &self.limits)?;
+        let beside: Vec<usize> = match &edge {
+            Edge::Between(found) => vec![found.below, found.breaks.level],
+            Edge::Beyond(found) => vec![found.level],
+            Edge::Unmet(found) => vec![found.worst.level],
+        };
+        let beside: Vec<&Load> = beside.iter().filter_map(|at| self.loads.get(*at)).collect();
+        let has = |ends: Ends| -> Vec<usize> {
+            let any = |goal: &usize| beside.iter().any(|load| load.ends(*goal) == ends);
+            (0..self.goals.len()).filter(any).collect()
+        };
+        let without_interval = has(Ends::Unknown);
+        let is_interval = has(Ends::Runs).is_empty();
+        let mut bounds = if is_interval { Bounds::Interval } else { Bounds::Runs };
+        match &mut edge {
+            Edge::Between(found) => {
+                if !without_interval.is_empty() || found.breaks.limit == self.queue() {
+                    bounds = Bounds::Tested;
+                }
+                self.settle(found, bounds);
+            }
+            Edge::Beyond(found) => found.closest = self.closest(found.level),
+            Edge::Unmet(found) => self.own(&mut found.worst),
+        }
+        self.name(&mut edge);
+        Ok(Highest { edge, bounds, without_interval })
+    }
+
+    /// Whole slots where slots are counted, the tested loads for ends where there are no others, what is served there, and what
+    /// breaks as it was measured.
+    fn settle(&self, found: &mut Crossing, bounds: Bounds) {
+        let (Some(below), Some(above)) =
+            (self.loads.get(found.below), self.loads.get(found.breaks.level))
+        else {
+            return;
+        };
+        let (from, to) = (below.load.value(), above.load.value());
+        let whole = |load: f64| match below.load.kind() {
+            LoadKind::Rate => load,
+            LoadKind::Concurrency => load.floor(),
+        };
+        let value = whole(found.load.value());
+        let (low, high) = match bounds {
+            Bounds::Interval | Bounds::Runs => (whole(found.load.low()), whole(found.load.high())),
+            Bounds::Tested => (from, to),
+        };
+        if let Ok(load) = Estimate::new(value, low.min(value), high.max(value)) {
+            found.throughput = throughput_at(&self.tested, load);
+            found.load = load;
+        }
+        self.own(&mut found.breaks);
+    }
+
+    /// Puts what was measured in place of what a regression made of it.
+    fn own(&self, found: &mut Break) {
+        let load = self.loads.get(found.level);
+        let own = load.and_then(|load| load.estimate(found.limit)).map(|own| own.value());
+        if let Some((own, limit)) = own.zip(self.limits.get(found.limit)) {
+            found.value = own;
+            found.excess = margin(limit, own).map_or(found.excess, |by| -by);
+        }
+    }
+
+    /// The goal that has least to spare at a load, with its margin.
+    fn closest(&self, at: usize) -> Option<(usize, f64)> {
+        let load = self.loads.get(at)?;
+        let margin = |goal: usize| {
+            let by = margin(self.limits.get(goal)?, load.estimate(goal)?.value())?;
+            Some((goal, by))
+        };
+        let margins = (0..self.goals.len()).filter_map(margin);
+        margins.reduce(|a, b| if b.1 < a.1 { b } else { a })
+    }
+
+    fn name(&self, edge: &mut Edge) {
+        let name = |at: &mut usize| *at = self.loads.get(*at).map_or(*at, |load| load.index);
+        match edge {
+            Edge::Between(found) => {
+                name(&mut found.below);
+                name(&mut found.breaks.level);
+            }
+            Edge::Beyond(found) => name(&mut found.level),
+            Edge::Unmet(found) => name(&mut found.worst.level),
+        }
+    }
+
+    /// The goals whose figure does not go one way as the load rises, beyond what chance explains, with where it does not.
+    pub(crate) fn not_monotone(&self) -> Vec<(usize, Departure)> {
+        let found = |(goal, limit): (usize, &Limit)| {
+            // Without an interval there is no telling chance from more.
+            let sure = self.loads.iter().filter(|load| load.ends(goal) != Ends::Unknown);
+            let sure = sure.filter_map(|load| Some((load.index, load.estimate(goal)?)));
+            let (indices, figures): (Vec<usize>, Vec<Estimate>) = sure.unzip();
+            let found = departure(&figures, limit.trend).filter(Departure::is_significant)?;
+            let (earlier, later) = (*indices.get(found.earlier)?, *indices.get(found.later)?);
+            Some((goal, Departure { earlier, later, ..found }))
+        };
+        self.limits.iter().take(self.goals.len()).enumerate().filter_map(found).collect()
+    }
+}
+
+fn margin(limit: &Limit, value: f64) -> Option<f64> {
+    Constraint { value: Some(value), relation: limit.relation, limit: limit.limit }.margin()
+}
+
+/// The limit of a goal, itself allowed: a strict one is met from the next number on.
+pub(crate) fn limit_of(goal: &Goal) -> (Relation, f64) {
+    match goal.comparison {
+        Comparison::Less => (Relation::AtMost, goal.limit.next_down()),
+        Comparison::LessOrEqual => (Relation::AtMost, goal.limit),
+        Comparison::Greater => (Relation::AtLeast, goal.limit.next_up()),
+        Comparison::GreaterOrEqual => (Relation::AtLeast, goal.limit),
+    }
+}
+
+/// The limit of a goal whose figures at the lowest and at the highest load are `ends`.
+fn limit(goal: &Goal, ends: Option<(Estimate, Estimate)>) -> Limit {
+    let (relation, limit) = limit_of(goal);
+    let trend = match (goal.metric, ends) {
+        (Metric::GoodShare, _) => Trend::Falling,
+        // It rises with the load and collapses where too much is late: it falls, once the highest load has less than the lowest.
+        (Metric::GoodputPerSec, Some((first, last))) if last.value() < first.value() => {
+            Trend::Falling
+        }
+        _ => Trend::Rising,
+    };
+    Limit { relation, limit, trend }
+}
+
+/// Whether a goal is an upper limit.
+pub(crate) const fn is_upper(comparison: Comparison) -> bool {
+    matches!(comparison, Comparison::Less | Comparison::LessOrEqual)
+}
+
+/// `value` with its interval; one that leaves its own figure out, as that of a rate may, is widened up to it.
+pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<Estimate> {
+    let known = fizeau_metrics::Estimate::widened(value, ends);
+    Estimate::new(value, known.low(), known.high()).ok()
+}
+
+/// The figure of a goal at a level. Of a sample too small for a percentile the greatest value stands in where the limit is an
+/// upper one, being no less than the percentile.
+pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<Figure> {
+    let outcome = GoalResult::of(*goal, level).outcome;
+    let value = outcome.measured.filter(|value| value.is_finite())?;
+    let ends = if outcome.interval.is_some() { Ends::Interval } else { Ends::Unknown };
+    Some(Figure { estimate: with_ends(value, outcome.interval)?, ends })
+}
+
+/// Completed requests per second; none of a window without a length.
+pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
+    let of = Metric::RequestsPerSec;
+    let value = of.measured(Statistic::Value, level)?;
+    let ends = request_rate::requests_interval(level).map(|(low, high)| Interval::p95(low, high));
+    with_ends(value, ends)
+}
+
+/// The figure of a goal, in words: `p99 TTFT`.
+#[must_use]
+pub fn name(goal: &Goal) -> String {
+    let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
+    name.trim_start().to_owned()
+}
+
+/// What a goal asks of its figure, as it was given: `< 500 ms`.
+#[must_use]
+pub fn limit_words(goal: &Goal) -> String {
+    let words = goal.describe();
+    words.strip_prefix(&name(goal)).unwrap_or(&words).trim_start().to_owned()
+}
+
+/// What was measured of a goal, with its unit and the digits that its interval supports, as in the table of levels; with more
+/// where it would else read as if it were on the other side of the limit.
+#[must_use]
+pub fn measured(goal: &Goal, value: f64, interval: Option<Interval<f64>>) -> String {
+    let holds = |value: f64| goal.comparison.holds(value, goal.limit);
+    let is_told = |text: &String| text.parse().is_ok_and(|shown| holds(shown) == holds(value));
+    let rounded = supported(value, interval.map(|ends| (ends.low, ends.high)));
+    let finer = [number(value)].into_iter().chain((0..6).map(|n| format!("{value:.n$}")));
+    let told = [rounded].into_iter().chain(finer).find(is_told);
+    let told = told.unwrap_or_else(|| value.to_string());
+    format!("{told} {}", goal.metric.unit()).trim_end().to_owned()
+}
+
+/// A figure of a goal, with its unit.
+#[must_use]
+pub fn shown(goal: &Goal, value: f64) -> String {
+    match goal.metric.unit() {
+        "ms" => duration_ms(value),
+        unit => format!("{} {unit}", number(value)).trim_end().to_owned(),
+    }
+}

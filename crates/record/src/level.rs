@@ -1,0 +1,244 @@
+//! One level's result, ready to be written down.
+
+mod json;
+mod proof;
+mod speed;
+mod tapes;
+mod until;
+
+use fizeau_core::{Millis, PerSec};
+use fizeau_metrics::{
+    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity,
+    Verdict,
+};
+
+use crate::text::number;
+use crate::{Asked, Checklist, PeerComparison, Unseen};
+
+pub use speed::{
+    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, Light, Predicted, PredictedRange,
+    Reference, SpeedOfLight,
+};
+pub use until::Until;
+
+/// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
+///
+/// It serializes as `summary.json` (schema `fizeau.summary/1`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelReport {
+    /// The operating condition.
+    pub load: LoadPoint,
+    /// What was asked for of the load, to stand beside what was sent.
+    pub asked: Asked,
+    /// What was measured.
+    pub summary: LevelSummary,
+    /// What the client saw of itself.
+    pub client: ClientProof,
+    /// Whether to believe it.
+    pub validity: Validity,
+    /// How far it is from the best that the hardware could do.
+    pub speed_of_light: SpeedOfLight,
+    /// Whether it ran to its end.
+    pub status: LevelStatus,
+    /// How well is known what it was to find out; absent if nothing was asked for.
+    pub until: Option<Until>,
+    /// What was sent before it; absent where that is not recorded.
+    pub warm_up: Option<WarmUp>,
+    /// What it is held against before it is believed. Absent at a level of a sweep, which has one for all of them.
+    pub checklist: Option<Checklist>,
+    /// What is not known of it since another tool measured it; absent where none did. See [`LevelReport::with_unseen`].
+    pub unseen: Option<Box<Unseen>>,
+    /// The level's folder, relative to the report; absent if none was written.
+    pub folder: Option<String>,
+    /// What pages and pictures show of its tapes; absent where those were not read for it. It is no part of `summary.json`.
+    pub detail: Option<Box<LevelDetail>>,
+}
+
+/// What a level's tapes show beside its figures.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LevelDetail {
+    /// Distributions, the course over time, time to first token by prompt length.
+    pub shape: LevelShape,
+    /// What other tools would have said of the same tapes, a table a tool; empty where they were too many to be held in memory.
+    pub peers: Vec<PeerComparison>,
+}
+
+/// The operating condition of a level.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LoadPoint {
+    /// So many requests in flight at any time.
+    #[serde(rename = "concurrency")]
+    Concurrency(u32),
+    /// So many requests sent per second, whether or not earlier ones are done.
+    #[serde(rename = "requests_per_s")]
+    Rate(PerSec),
+}
+
+/// The requests that were sent before a level, and are in none of its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WarmUp {
+    /// How many were sent.
+    pub sent: u64,
+    /// How many of those failed.
+    pub failed: u64,
+}
+
+/// In what a load is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LoadKind {
+    /// In requests per second.
+    Rate,
+    /// In requests in flight.
+    Concurrency,
+}
+
+/// Whether a level ran to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LevelStatus {
+    /// It did.
+    Finished,
+    /// It was cut short; what it has is kept and marked, and compared with nothing.
+    Partial {
+        /// What cut it short, in plain words.
+        reason: String,
+    },
+}
+
+/// A figure, and the ends of its interval where it has one.
+pub type WithEnds = (f64, Option<(f64, f64)>);
+
+/// The tail of a latency: its 99th percentile, or what stands in for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tail {
+    /// It.
+    pub value: Millis,
+    /// What it was taken from.
+    pub basis: LatencyBasis,
+}
+
+/// What a tail latency was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LatencyBasis {
+    /// The 99th percentile.
+    P99,
+    /// The greatest value seen, because the sample is too small for a 99th percentile. It is at least as great
+    /// as any percentile of the same sample.
+    Max,
+}
+
+impl Tail {
+    /// The tail of a sample; none if the sample is empty.
+    #[must_use]
+    pub fn of(sample: &Distribution) -> Option<Self> {
+        let tail = |basis| move |value| Self { value, basis };
+        let p99 = sample.p99.value().map(tail(LatencyBasis::P99));
+        p99.or_else(|| sample.max.map(tail(LatencyBasis::Max)))
+    }
+
+    /// Milliseconds.
+    #[must_use]
+    pub const fn ms(&self) -> f64 {
+        self.value.get()
+    }
+}
+
+impl LoadPoint {
+    /// The load as a number: requests in flight, or per second.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Concurrency(n) => n.into(),
+            Self::Rate(rate) => rate.get(),
+        }
+    }
+
+    /// In what it is counted.
+    #[must_use]
+    pub const fn kind(self) -> LoadKind {
+        match self {
+            Self::Concurrency(_) => LoadKind::Concurrency,
+            Self::Rate(_) => LoadKind::Rate,
+        }
+    }
+
+    /// Whether two loads can be drawn on one axis.
+    #[must_use]
+    pub fn same_kind(self, other: Self) -> bool {
+        self.kind() == other.kind()
+    }
+
+    /// The load as words in a sentence: `concurrency 64`, `4 requests/s`.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::Concurrency(n) => format!("concurrency {n}"),
+            Self::Rate(_) => format!("{self} requests/s"),
+        }
+    }
+}
+
+impl std::fmt::Display for LoadPoint {
+    /// The number alone, as in a table whose heading names the kind; what has many digits is rounded.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let whole = self.value().to_string();
+        match whole.len() <= 6 || !self.value().is_finite() {
+            true => f.pad(&whole),
+            false => f.pad(&number(self.value())),
+        }
+    }
+}
+
+impl LevelReport {
+    /// The 99th percentile of the end-to-end latency in milliseconds, with the ends of its interval where it has one; none
+    /// where there are too few values.
+    #[must_use]
+    pub fn p99_e2el(&self) -> Option<WithEnds> {
+        let sample = &self.summary.metrics.e2el;
+        let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
+        Some((sample.p99.value()?.get(), ends))
+    }
+
+    /// Whether the queue of an open loop grew; a closed one has none.
+    #[must_use]
+    pub const fn is_saturated(&self) -> bool {
+        let found = self.summary.saturation;
+        self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
+    }
+
+    /// Whether a reason of the verdict is that something was measured beyond the speed of light.
+    #[must_use]
+    pub fn is_of_light(&self, reason: &Reason) -> bool {
+        let excess = self.speed_of_light.excess().map(ToString::to_string);
+        excess.is_some_and(|excess| reason.text.ends_with(&excess))
+    }
+
+    /// The reason why this level may not be compared with others; none if it may.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        if let LevelStatus::Partial { reason } = &self.status {
+            return Some(format!("partial: {reason}"));
+        }
+        if self.summary.requests.completed == 0 {
+            return Some("no request completed".to_owned());
+        }
+        let invalid = |verdict| verdict == Verdict::Invalid;
+        if invalid(self.validity.verdict) {
+            let mut reasons = self.validity.reasons.iter();
+            let reason = reasons.find(|reason| invalid(reason.verdict));
+            let text = match reason {
+                // What it could be is said once, among the reasons.
+                Some(reason) if self.is_of_light(reason) => "beyond the speed of light",
+                Some(reason) => &reason.text,
+                None => "the verdict",
+            };
+            return Some(format!("invalid: {text}"));
+        }
+        None
+    }
+}

@@ -1,0 +1,56 @@
+//! A level from its tapes and nothing else.
+
+use fizeau_core::Tape;
+use fizeau_metrics::{ClientWatch, Expectations, GoodputGoals, LevelTally, ShapeTally, judge};
+
+use super::{LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+use crate::Asked;
+
+impl LevelReport {
+    /// The report of a level of which there is nothing but its `tapes`, in any order: for programs that measure in their own way.
+    ///
+    /// It is judged by what tapes show of the client, with the usual thresholds. What it was asked, what its machine saw and how far
+    /// it is from the speed of light is not known; whoever knows fills in the fields.
+    ///
+    /// ```
+    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// use fizeau_record::{LevelReport, LoadPoint, Setup, SweepReport};
+    ///
+    /// let mut tape = Tape::sent_at(Stamp::EPOCH);
+    /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(20), 1, Channel::Visible));
+    /// let level = LevelReport::of_tapes(LoadPoint::Concurrency(1), [&tape]);
+    /// assert_eq!(level.summary.requests.completed, 1);
+    /// let report = SweepReport::new(Setup::default(), vec![level], None);
+    /// assert_eq!(report.levels().len(), 1);
+    /// ```
+    #[must_use]
+    pub fn of_tapes<'a>(load: LoadPoint, tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
+        let (mut tally, mut shape) =
+            (LevelTally::new(&GoodputGoals::default()), ShapeTally::default());
+        if let LoadPoint::Concurrency(_) = load {
+            tally = tally.of_closed_loop();
+        }
+        for tape in tapes {
+            tally.add(tape);
+            shape.add(tape);
+        }
+        tally.settle();
+        let (summary, client) = (tally.summary(), tally.proof(ClientWatch::default()));
+        let reason = "no model and device are known".to_owned();
+        Self {
+            load,
+            asked: Asked::default(),
+            validity: judge(&summary, &client, &Expectations::default()),
+            summary,
+            client,
+            speed_of_light: SpeedOfLight::Absent { reason },
+            status: LevelStatus::Finished,
+            until: None,
+            warm_up: None,
+            checklist: None,
+            unseen: None,
+            folder: None,
+            detail: Some(Box::new(LevelDetail { shape: shape.shape(), peers: Vec::new() })),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a level is to be, for its record.
+
+use fizeau_core::Millis;
+use fizeau_metrics::WindowChoice;
+use serde::Serialize;
+
+use fizeau_core::LevelLoad;
+
+/// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
+/// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelPlan {
+    /// How hard it presses; absent of a run that is no sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<LevelLoad>,
+    /// How many times this load was measured before; absent of a run that is no sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visit: Option<u32>,
+    /// What it is for, where it is no level of the curve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<LevelRole>,
+    /// The most requests that it has.
+    pub requests: u64,
+    /// How many are sent first that never count.
+    pub warmup_requests: u64,
+    /// The cap on requests in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<u32>,
+    /// When requests of an open loop come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<PlannedArrivals>,
+    /// It releases nothing after this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_for_ms: Option<Millis>,
+    /// Its own seed, in a sweep and in an A/B run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Which part of it is looked at beside the whole.
+    pub window: WindowPlan,
+    /// What is to be known before it ends; its requests are then the most that are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// The name of the folder of a level within a sweep: as [`LevelLoad::folder`], and of a sustained run
+/// `sustained-concurrency-0008`.
+#[must_use]
+pub fn level_folder(load: LevelLoad, visit: u32, role: Option<LevelRole>) -> String {
+    match role {
+        None => load.folder(visit),
+        Some(LevelRole::Sustained) => format!("sustained-{}", load.folder(0)),
+    }
+}
+
+/// What a level is for, where it is no level of the curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LevelRole {
+    /// It shows whether the load of the operating point can be kept up.
+    Sustained,
+}
+
+/// The arrivals of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PlannedArrivals {
+    /// Requests per second.
+    pub rate_per_s: f64,
+    /// The squared coefficient of variation of the gaps: 1 of a Poisson process, 0 of an even one.
+    pub cv_squared: f64,
+}
+
+/// What to cut at both ends for the figures of the steady state, as given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WindowPlan {
+    /// At the beginning.
+    pub warmup: String,
+    /// At the end.
+    pub cooldown: String,
+}
+
+impl From<WindowChoice> for WindowPlan {
+    fn from(choice: WindowChoice) -> Self {
+        Self { warmup: choice.warmup.to_string(), cooldown: choice.cooldown.to_string() }
+    }
+}
+
+/// The schema of `level.json`.
+pub(crate) const LEVEL: &str = "fizeau.level/1";
+
+/// `level.json`: what the level beside it is to be, written before its first request.
+#[derive(Debug, Serialize)]
+pub struct LevelDocument {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    plan: LevelPlan,
+}
+
+impl LevelDocument {
+    /// Of a level that is to be as `plan` has it.
+    #[must_use]
+    pub const fn new(plan: LevelPlan) -> Self {
+        Self { schema: LEVEL, version: env!("CARGO_PKG_VERSION"), plan }
+    }
+}

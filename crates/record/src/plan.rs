@@ -1,0 +1,232 @@
+//! How many devices a rate takes within goals, and what that costs.
+
+mod bursts;
+mod carried;
+mod goals;
+mod json;
+mod level;
+mod light;
+mod money;
+
+use std::num::NonZeroU64;
+
+use fizeau_metrics::Goal;
+use fizeau_pareto::{CapacityError, Demand, Estimate, Fleets};
+use fizeau_roofline::HourlyRate;
+
+pub use bursts::{Bursts, SimulatedBursts};
+pub use carried::{Carried, NotCarried};
+pub use goals::{GoalPrice, scaled_limits};
+pub use level::{PlanFigure, PlanLevel};
+pub use light::LightCost;
+pub use money::{MeanLengths, Money, PlanCost};
+
+use crate::LightCurve;
+
+/// What a plan is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanAsk {
+    /// The requests per second, the share of each replica that is kept free, and the replicas that may fail.
+    pub demand: Demand,
+    /// The goals; at least one. Ranges are planned for at their tight ends, and priced at their loose ones too.
+    pub goals: Vec<Goal>,
+    /// Other goals whose price is to stand beside, each with what it is called; where there are none, the same goals with
+    /// other limits of latency.
+    pub others: Vec<(String, Vec<Goal>)>,
+}
+
+/// What a plan is made of: one kind of device, and what a replica on it was found to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanSource {
+    /// What it is called.
+    pub name: String,
+    /// Where the levels are from.
+    pub from: String,
+    /// How many devices a replica takes.
+    pub devices_per_replica: NonZeroU64,
+    /// What an hour of a device costs.
+    pub hour: HourlyRate,
+    /// What a replica was tested at.
+    pub levels: Vec<PlanLevel>,
+    /// Levels that may not be used: each with the reason.
+    pub left_out: Vec<String>,
+    /// How long requests are.
+    pub lengths: MeanLengths,
+    /// The share of the devices' time that prompts take, from 0 to 1; or, in plain words, why that is not known.
+    pub prompt_share: Result<f64, String>,
+    /// What the hardware could do with these requests; or why that is not known.
+    pub light: Result<LightCurve, String>,
+    /// What burstier arrivals would change.
+    pub bursts: Bursts,
+}
+
+/// The plan for one kind of device.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// What it is made of.
+    pub source: PlanSource,
+    /// The plan; or why there is none.
+    pub outcome: Result<Planned, NotPlanned>,
+    /// What other goals would cost.
+    pub prices: Vec<GoalPrice>,
+    /// The share of its latency limits below which a goal is met at no tested load; none where it has no such limits.
+    pub tightest: Option<f64>,
+}
+
+/// Devices and money.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Planned {
+    /// What a replica carries, as it was found.
+    pub carried: Carried,
+    /// What it is planned to carry: the same, but for the arrivals' bursts.
+    pub per_replica: Estimate,
+    /// How many there are to be.
+    pub fleets: Fleets,
+    /// What the likely fleet costs.
+    pub cost: PlanCost,
+    /// What the fleet costs where a replica carries as little as it may; none where that is nothing.
+    pub cautious_cost: Option<PlanCost>,
+    /// What that is beside the speed of light; or why that is not known.
+    pub light: Result<LightCost, String>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotPlanned {
+    /// It is not known what a replica carries.
+    #[error(transparent)]
+    NotCarried(#[from] NotCarried),
+    /// It carries nothing.
+    #[error(transparent)]
+    Capacity(#[from] CapacityError),
+}
+
+/// Plans for one or several kinds of device, beside one another.
+///
+/// It serializes as schema `fizeau.plan/1`.
+///
+/// ```
+/// use std::num::NonZeroU64;
+/// use fizeau_core::{PerSec, UsdPerHour};
+/// use fizeau_metrics::{Metric, Slo, Statistic};
+/// use fizeau_pareto::{Demand, Estimate};
+/// use fizeau_record::{Bursts, LoadPoint, MeanLengths, PlanAsk, PlanFigure, PlanLevel, PlanReport, PlanSource};
+/// use fizeau_roofline::HourlyRate;
+///
+/// let level = |rate: f64, ttft: f64| -> Result<PlanLevel, Box<dyn std::error::Error>> {
+///     let value = Estimate::exact(ttft)?;
+///     let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
+///     Ok(PlanLevel::given(LoadPoint::Rate(PerSec::new(rate)), Estimate::exact(rate)?, vec![figure]))
+/// };
+/// let slo: Slo = "p99 ttft<500ms".parse()?;
+/// let ask = PlanAsk { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals().to_vec(), others: Vec::new() };
+/// let source = PlanSource {
+///     name: "h100".to_owned(),
+///     from: "curve.csv".to_owned(),
+///     devices_per_replica: NonZeroU64::new(8).ok_or("zero")?,
+///     hour: HourlyRate::given(UsdPerHour::new(2.5))?,
+///     levels: vec![level(4.0, 200.0)?, level(12.0, 300.0)?, level(16.0, 700.0)?],
+///     left_out: Vec::new(),
+///     lengths: MeanLengths { input: Some(1000.0), output: Some(250.0) },
+///     prompt_share: Err("no model was given".to_owned()),
+///     light: Err("no model was given".to_owned()),
+///     bursts: Bursts::NotAccounted { reason: "there is no calibration".to_owned() },
+/// };
+/// let report = PlanReport::new(ask, vec![source]);
+/// let planned = report.plans()[0].outcome.clone()?;
+/// // 14 requests a second are carried within 500 ms; 100 / (14 x 0.8) = 8.9, and one to spare.
+/// assert_eq!(planned.fleets.likely.installed(), 10);
+/// assert_eq!(planned.cost.usd_per_hour.low, 200.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanReport {
+    ask: PlanAsk,
+    plans: Vec<Plan>,
+}
+
+impl PlanReport {
+    /// The plans from `sources`, in their order.
+    #[must_use]
+    pub fn new(ask: PlanAsk, sources: Vec<PlanSource>) -> Self {
+        let plans = sources.into_iter().map(|source| Plan::of(&ask, source)).collect();
+        Self { ask, plans }
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn ask(&self) -> &PlanAsk {
+        &self.ask
+    }
+
+    /// The plans, in the order of their sources.
+    #[must_use]
+    pub fn plans(&self) -> &[Plan] {
+        &self.plans
+    }
+
+    /// Whether some plan keeps the goals, of ranges at least their loose ends.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        let is_loose = |price: &GoalPrice| price.label == goals::LOOSE && price.outcome.is_ok();
+        self.plans.iter().any(|plan| plan.outcome.is_ok() || plan.prices.iter().any(is_loose))
+    }
+
+    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where there is no plan.
+    #[must_use]
+    pub fn cheapest(&self) -> Option<usize> {
+        let price = |plan: &Plan| {
+            plan.outcome.as_ref().ok().map(|planned| planned.cost.usd_per_hour.middle())
+        };
+        let priced = self.plans.iter().enumerate().filter_map(|(i, plan)| Some((i, price(plan)?)));
+        let cheapest = priced.reduce(|least, next| if next.1 < least.1 { next } else { least });
+        cheapest.map(|(index, _)| index)
+    }
+}
+
+impl Plan {
+    fn of(ask: &PlanAsk, source: PlanSource) -> Self {
+        let (prices, tightest) = goals::prices(ask, &source);
+        Self { outcome: planned(ask, &source, &ask.goals), prices, tightest, source }
+    }
+}
+
+/// The plan of one source for `goals`.
+fn planned(ask: &PlanAsk, source: &PlanSource, goals: &[Goal]) -> Result<Planned, NotPlanned> {
+    let carried = source.carried(goals)?;
+    let per_replica = source.bursts.lower(&carried.requests_per_s);
+    let fleets = ask.demand.fleets(&per_replica)?;
+    let cost = |installed: u64| source.cost(installed as f64, ask.demand.rate());
+    let likely = cost(fleets.likely.installed());
+    Ok(Planned {
+        light: LightCost::of(source, goals, ask.demand.rate(), &likely, carried.requests_per_s),
+        cautious_cost: fleets.cautious.map(|fleet| cost(fleet.installed())),
+        cost: likely,
+        carried,
+        per_replica,
+        fleets,
+    })
+}
+
+impl PlanSource {
+    /// What a replica carries within `goals`, whatever the arrivals' bursts.
+    ///
+    /// # Errors
+    /// As [`Carried::of`].
+    pub fn carried(&self, goals: &[Goal]) -> Result<Carried, NotCarried> {
+        if self.levels.is_empty() {
+            return Err(NotCarried::NoLevel { reasons: self.left_out.clone() });
+        }
+        Carried::of(&self.levels, goals)
+    }
+
+    /// What `replicas` cost that serve `rate` requests a second.
+    fn cost(&self, replicas: f64, rate: f64) -> PlanCost {
+        let devices = replicas * self.devices_per_replica.get() as f64;
+        let prompt_share = self.prompt_share.as_ref().ok().copied();
+        PlanCost::of(devices, &self.hour, rate, self.lengths, prompt_share)
+    }
+}

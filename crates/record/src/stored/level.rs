@@ -1,0 +1,134 @@
+//! The folders of a run's levels.
+
+use std::cmp::Ordering;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::{RunRecord, StoredError, StoredTapes};
+use crate::level_plan::LEVEL;
+use fizeau_core::LevelLoad;
+
+/// One level of a stored run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLevel {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+}
+
+/// How a stored level ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredEnding {
+    /// All that was planned was done.
+    Finished,
+    /// It was broken off, and says so.
+    Partial,
+    /// There is no summary: whoever measured did not live to write one.
+    Killed,
+}
+
+/// The schema of the summaries that can be read.
+const SUMMARY: &str = "fizeau.summary/1";
+
+impl StoredLevel {
+    /// Its folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of its folder within a sweep (`concurrency-0008`); empty for the only level of a run.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it was to be, as its `level.json` says field by field; none if there is none, as of a run that is no sweep.
+    ///
+    /// # Errors
+    /// If it cannot be read or is of another schema.
+    pub fn plan(&self) -> Result<Option<RunRecord>, StoredError> {
+        let path = self.path.join("level.json");
+        path.is_file().then(|| RunRecord::of(&path, LEVEL)).transpose()
+    }
+
+    /// What its `summary.json` says, field by field; none if there is none, as after a run that was killed.
+    ///
+    /// # Errors
+    /// If it cannot be read or is of another schema.
+    pub fn summary(&self) -> Result<Option<RunRecord>, StoredError> {
+        let path = self.path.join("summary.json");
+        path.is_file().then(|| RunRecord::of(&path, SUMMARY)).transpose()
+    }
+
+    /// How it ended.
+    ///
+    /// # Errors
+    /// As [`StoredLevel::summary`].
+    pub fn ending(&self) -> Result<StoredEnding, StoredError> {
+        let status = self.summary()?.and_then(|summary| summary.text("status"));
+        Ok(match status.as_deref() {
+            Some("finished") => StoredEnding::Finished,
+            Some(_) => StoredEnding::Partial,
+            None => StoredEnding::Killed,
+        })
+    }
+
+    /// Its tapes, read one by one, in the order in which the requests ended.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub fn tapes(&self) -> Result<StoredTapes<BufReader<File>>, StoredError> {
+        let path = self.path.join("tapes.jsonl");
+        let file = File::open(&path).map_err(StoredError::io(&path))?;
+        Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)))
+    }
+
+    /// Where it stands among the levels of its run.
+    fn rising(&self, other: &Self) -> Ordering {
+        match (LevelLoad::of_folder(&self.name), LevelLoad::of_folder(&other.name)) {
+            (Some((one, visit)), Some((other, later))) => {
+                one.rising(&other).then(visit.cmp(&later))
+            }
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => self.name.cmp(&other.name),
+        }
+    }
+}
+
+/// The folders in which tapes lie: this one, or those right below it but for what was set aside.
+pub(super) fn all(path: &Path) -> Result<Vec<StoredLevel>, StoredError> {
+    if path.join("tapes.jsonl").is_file() {
+        return Ok(vec![StoredLevel { path: path.to_path_buf(), name: String::new() }]);
+    }
+    let mut levels = Vec::new();
+    for entry in fs::read_dir(path).map_err(StoredError::io(path))? {
+        let entry = entry.map_err(StoredError::io(path))?.path();
+        if entry.join("tapes.jsonl").is_file()
+            && let Some(name) = entry.file_name()
+        {
+            let name = name.to_string_lossy().into_owned();
+            if !name.contains(SET_ASIDE) {
+                levels.push(StoredLevel { path: entry, name });
+            }
+        }
+    }
+    levels.sort_by(StoredLevel::rising);
+    Ok(levels)
+}
+
+/// What the name of a level's folder has that a sweep which went on measured again.
+pub(crate) const SET_ASIDE: &str = "-partial";
+
+/// `record` with what `level` says of itself among its levels: in place of what `run.json` says of it, or after the last.
+pub(super) fn described(record: RunRecord, level: &StoredLevel) -> Result<RunRecord, StoredError> {
+    let Some(plan) = level.plan()? else { return Ok(record) };
+    let own = ["load.concurrency", "load.requests_per_s", "visit", "role"];
+    let is_it = |k: &usize| {
+        own.iter().all(|field| record.get(&format!("levels[{k}].{field}")) == plan.get(field))
+    };
+    let count = record.levels();
+    let at = (0..count).find(is_it).unwrap_or(count);
+    Ok(record.with(&format!("levels[{at}]"), &plan))
+}

@@ -1,0 +1,122 @@
+//! Tapes, line by line.
+
+use std::io::{BufRead, Read};
+use std::path::PathBuf;
+
+use fizeau_core::Tape;
+
+use super::StoredError;
+use super::line::LineReader;
+
+/// The longest line that is read: a reply of ten million events. What is longer is no tape, and would only fill memory.
+const LONGEST: u64 = 1 << 28;
+
+/// The tapes of `tapes.jsonl`, read one by one, each in memory only until the next.
+///
+/// A last line without its end, or one that is no tape, is what a killed run leaves: it is not used, and [`StoredTapes::cut`]
+/// says so.
+///
+/// ```
+/// use fizeau_core::{Stamp, Tape};
+/// use fizeau_record::StoredTapes;
+///
+/// let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH))?;
+/// let file = format!("{line}\n{line}\n{}", &line[..40]);
+/// let mut tapes = StoredTapes::new("tapes.jsonl", file.as_bytes());
+/// assert_eq!(tapes.by_ref().filter_map(Result::ok).count(), 2);
+/// assert_eq!(tapes.cut().map(|cut| (cut.whole, cut.rest_bytes)), Some((2, 40)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct StoredTapes<R> {
+    path: PathBuf,
+    from: R,
+    line: Vec<u8>,
+    reader: LineReader,
+    read: u64,
+    cut: Option<Cut>,
+    is_over: bool,
+}
+
+/// What was left over of a file that was cut in mid-line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// How many whole tapes came before it.
+    pub whole: u64,
+    /// How long the rest is, in bytes.
+    pub rest_bytes: u64,
+}
+
+impl<R: BufRead> StoredTapes<R> {
+    /// Of the lines of `from`; `path` is for messages.
+    pub fn new(path: impl Into<PathBuf>, from: R) -> Self {
+        Self {
+            path: path.into(),
+            from,
+            line: Vec::new(),
+            reader: LineReader::default(),
+            read: 0,
+            cut: None,
+            is_over: false,
+        }
+    }
+
+    /// What was left over at the end, once all was read; none if the file was whole.
+    pub const fn cut(&self) -> Option<Cut> {
+        self.cut
+    }
+
+    fn next_tape(&mut self) -> Result<Option<Tape>, StoredError> {
+        let mut read = self.next_line()?;
+        let mut blank = None;
+        while read > 0 && self.line.trim_ascii().is_empty() {
+            blank = self.reader.read(&self.line).err();
+            read = self.next_line()?;
+        }
+        let line = self.read + 1;
+        match (read, blank) {
+            // Whatever opened the file may have left blank lines at its end.
+            (0, _) => return Ok(None),
+            (_, Some(error)) => {
+                return Err(StoredError::Line { path: self.path.clone(), line, error });
+            }
+            (_, None) => {}
+        }
+        let is_whole = self.line.last() == Some(&b'\n');
+        if !is_whole && read == LONGEST {
+            return Err(StoredError::LongLine { path: self.path.clone(), line, longest: LONGEST });
+        }
+        match self.reader.read(&self.line) {
+            Ok(tape) => {
+                self.read += 1;
+                Ok(Some(tape))
+            }
+            Err(_) if !is_whole => {
+                self.cut = Some(Cut { whole: self.read, rest_bytes: read });
+                Ok(None)
+            }
+            Err(error) => Err(StoredError::Line { path: self.path.clone(), line, error }),
+        }
+    }
+
+    /// Reads a line, or as much of it as one may have; how long it is, with its end.
+    fn next_line(&mut self) -> Result<u64, StoredError> {
+        self.line.clear();
+        let read = self.from.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
+        read.map(|read| read as u64).map_err(StoredError::io(&self.path))
+    }
+}
+
+impl<R: BufRead> Iterator for StoredTapes<R> {
+    type Item = Result<Tape, StoredError>;
+
+    /// Nothing comes after an error: what is behind a broken line is not to be trusted either.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.next_tape().transpose();
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}

@@ -1,0 +1,91 @@
+//! The tapes of several runs as those of one.
+
+use std::io::BufRead;
+
+use fizeau_core::{Nanos, Stamp, Tape};
+
+use super::{StoredError, StoredTapes};
+
+/// The tapes of several files on one axis of time, in the order in which the requests ended: each file's own order is kept,
+/// and one tape of each is in memory.
+///
+/// ```
+/// use fizeau_core::{Nanos, Stamp, Tape};
+/// use fizeau_record::{MergedTapes, StoredTapes};
+///
+/// let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH))?;
+/// let shard = || StoredTapes::new("tapes.jsonl", line.as_bytes());
+/// let both = MergedTapes::new([(shard(), Nanos::from_millis(5)), (shard(), Nanos::ZERO)]);
+/// let sent: Vec<_> = both.filter_map(Result::ok).map(|tape| tape.marks.released).collect();
+/// assert_eq!(sent, [Stamp::EPOCH, Stamp::EPOCH + Nanos::from_millis(5)]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct MergedTapes<R>(Vec<Source<R>>);
+
+#[derive(Debug)]
+struct Source<R> {
+    tapes: StoredTapes<R>,
+    /// By how much its stamps are put later.
+    later: Nanos,
+    /// What comes next of it; none before it was asked for, and at its end.
+    next: Option<Tape>,
+    /// From its first release to its last end, on the common axis.
+    span: Option<(Stamp, Stamp)>,
+    is_over: bool,
+}
+
+impl<R: BufRead> MergedTapes<R> {
+    /// Of files, each with the length of time by which its epoch is after the common one.
+    pub fn new(files: impl IntoIterator<Item = (StoredTapes<R>, Nanos)>) -> Self {
+        let source =
+            |(tapes, later)| Source { tapes, later, next: None, span: None, is_over: false };
+        Self(files.into_iter().map(source).collect())
+    }
+
+    /// The files, in the order in which they were given: each says what was cut of it, once all was read.
+    pub fn files(&self) -> impl Iterator<Item = &StoredTapes<R>> {
+        self.0.iter().map(|source| &source.tapes)
+    }
+
+    /// Of each file, in the same order, the first release and the last end on the common axis, of what was read so far.
+    pub fn spans(&self) -> impl Iterator<Item = Option<(Stamp, Stamp)>> {
+        self.0.iter().map(|source| source.span)
+    }
+}
+
+impl<R: BufRead> Source<R> {
+    fn fill(&mut self) -> Result<(), StoredError> {
+        if self.next.is_some() || self.is_over {
+            return Ok(());
+        }
+        self.next = self.tapes.next().transpose()?;
+        self.is_over = self.next.is_none();
+        if let Some(tape) = &mut self.next {
+            tape.put_later(self.later);
+            let (start, end) = (tape.marks.released, ended(tape));
+            let (first, last) = self.span.unwrap_or((start, end));
+            self.span = Some((first.min(start), last.max(end)));
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Iterator for MergedTapes<R> {
+    type Item = Result<Tape, StoredError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Err(error) = self.0.iter_mut().try_for_each(Source::fill) {
+            self.0.iter_mut().for_each(|source| (source.next, source.is_over) = (None, true));
+            return Some(Err(error));
+        }
+        let first = self.0.iter_mut().filter(|source| source.next.is_some());
+        first.min_by_key(|source| source.next.as_ref().map(ended))?.next.take().map(Ok)
+    }
+}
+
+/// When it was written, as near as its stamps tell.
+fn ended(tape: &Tape) -> Stamp {
+    let marks = &tape.marks;
+    marks.end.or_else(|| tape.last_output()).or(marks.send_end).unwrap_or(marks.released)
+}

@@ -1,0 +1,319 @@
+//! A sweep's result: levels, the frontier among them, and the one to run at.
+
+mod cost;
+mod cost_json;
+mod decision;
+mod decision_json;
+mod goals;
+mod json;
+pub(crate) mod lacking;
+mod maximum;
+mod operating;
+mod places;
+mod profile;
+mod repeats;
+mod sustained;
+mod unmeasured;
+
+use fizeau_metrics::{Goal, Interval, Slo, Verdict};
+use fizeau_pareto::Knee;
+use fizeau_roofline::HourlyRate;
+
+pub use cost::{CostFigure, NoTokenCost, TokenCost};
+pub use decision::{Decision, Within};
+pub(crate) use goals::results;
+pub use goals::{GoalResult, OverRuns, StandIn};
+pub use maximum::Maximum;
+pub use operating::{OperatingPoint, Why};
+pub use places::Place;
+pub use profile::{Aim, Profile};
+pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
+pub use sustained::Sustained;
+pub use unmeasured::Unmeasured;
+
+use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, Setup, Tail};
+
+/// The result of a sweep over levels of load.
+///
+/// The frontier is of request throughput (more is better) against the 99th percentile of end-to-end latency
+/// (less is better). Where a level has too few requests for that percentile, the greatest latency seen stands
+/// in for it and is marked. Levels that are partial, invalid or without a completed request are compared with
+/// nothing.
+///
+/// It serializes as `sweep.json` (schema `fizeau.sweep/1`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepReport {
+    setup: Setup,
+    levels: Vec<LevelReport>,
+    slo: Option<Slo>,
+    places: Vec<Place>,
+    unmeasured: Vec<Unmeasured>,
+    repeats: Vec<Repeats>,
+    sustained: Option<Box<Sustained>>,
+    profile: Profile,
+    decisions: Vec<Decision>,
+    curve: Option<LightCurve>,
+    price: Option<HourlyRate>,
+}
+
+impl SweepReport {
+    /// The result of `levels`, given in the order in which they are to be shown. Without an `slo` there is no
+    /// operating point.
+    #[must_use]
+    pub fn new(setup: Setup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
+        let places = places::places(&levels);
+        let report = Self {
+            setup,
+            levels,
+            slo,
+            places,
+            unmeasured: Vec::new(),
+            repeats: Vec::new(),
+            sustained: None,
+            profile: Profile::GENERAL,
+            decisions: Vec::new(),
+            curve: None,
+            price: None,
+        };
+        report.with_profile(Profile::GENERAL)
+    }
+
+    /// The same, with something else put first where several levels keep the goals.
+    #[must_use]
+    pub fn with_profile(self, profile: Profile) -> Self {
+        let goals = self.slo.as_ref();
+        let decisions = goals.map(|slo| decision::decide(self.runs(), slo, &profile));
+        Self { profile, decisions: decisions.unwrap_or_default(), ..self }
+    }
+
+    const fn runs(&self) -> maximum::Runs<'_> {
+        maximum::Runs { levels: self.levels.as_slice(), repeats: self.repeats.as_slice() }
+    }
+
+    /// The same, naming the loads that were planned and of which there is nothing.
+    #[must_use]
+    pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
+        Self { unmeasured, ..self }
+    }
+
+    /// The same, with what the hardware could do with these requests.
+    #[must_use]
+    pub fn with_curve(self, curve: Option<LightCurve>) -> Self {
+        Self { curve, ..self }
+    }
+
+    /// The same, with what an hour of one device costs.
+    #[must_use]
+    pub fn with_price(self, price: Option<HourlyRate>) -> Self {
+        Self { price, ..self }
+    }
+
+    /// What an hour of one device costs; none where nobody said.
+    #[must_use]
+    pub const fn price(&self) -> Option<&HourlyRate> {
+        self.price.as_ref()
+    }
+
+    /// How many devices it took; none where that is not known.
+    #[must_use]
+    pub fn devices(&self) -> Option<u64> {
+        self.curve.as_ref().map(LightCurve::devices)
+    }
+
+    /// What was measured, in one line: model, hardware, engine, as far as they are known.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let setup = &self.setup;
+        let engine = match &setup.engine {
+            Engine::Simulated { .. } => Some("simulated"),
+            Engine::Remote { description } => description.as_deref(),
+        };
+        let parts = [Some(setup.endpoint.model.as_str()), setup.hardware.as_deref(), engine];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// What the hardware could do with these requests; none where model or device are not known.
+    #[must_use]
+    pub const fn curve(&self) -> Option<&LightCurve> {
+        self.curve.as_ref()
+    }
+
+    /// The loads that were planned and of which there is nothing.
+    #[must_use]
+    pub fn unmeasured(&self) -> &[Unmeasured] {
+        &self.unmeasured
+    }
+
+    /// What was run.
+    #[must_use]
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The levels, in the order given.
+    #[must_use]
+    pub fn levels(&self) -> &[LevelReport] {
+        &self.levels
+    }
+
+    /// What the sweep is held against before it is believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, &self.levels)
+    }
+
+    /// How each level stands to the others, in the same order.
+    #[must_use]
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The goals, if there were any.
+    #[must_use]
+    pub const fn slo(&self) -> Option<&Slo> {
+        self.slo.as_ref()
+    }
+
+    /// The indices of the levels on the frontier, in the order given.
+    #[must_use]
+    pub fn frontier(&self) -> Vec<usize> {
+        let on_frontier = |&i: &usize| self.places.get(i) == Some(&Place::Frontier);
+        (0..self.levels.len()).filter(on_frontier).collect()
+    }
+
+    /// What is put first where several levels keep the goals.
+    #[must_use]
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What the sweep says of the load to run at, for each kind of load that was swept, rates first; nothing without goals.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// The level to run at: that of the first decision, at the loose end of the goals where only that is met.
+    #[must_use]
+    pub fn operating_point(&self) -> &OperatingPoint {
+        static NO_GOAL: OperatingPoint = OperatingPoint::NoGoal;
+        static NO_LEVEL: OperatingPoint = OperatingPoint::NoLevel;
+        match self.decisions.first() {
+            Some(decision) => &decision.foremost().point,
+            None if self.slo.is_none() => &NO_GOAL,
+            None => &NO_LEVEL,
+        }
+    }
+
+    /// Where more load stops paying, in words; none if every level pays. Means something only where the levels are
+    /// given in order of rising load.
+    #[must_use]
+    pub fn knee(&self) -> Option<String> {
+        let knee = places::knee_of(&self.levels)?;
+        let load = |i: usize| self.levels.get(i).map(|level| level.load);
+        let (at, next) = (load(knee.at)?, load(knee.beyond)?);
+        Some(format!(
+            "{}: {next} gives {:+.1} % requests/s for {:.1} times the {}",
+            at.words(),
+            100.0 * knee.gain,
+            knee.cost,
+            self.tail_of_knee(knee)
+        ))
+    }
+
+    /// Which latencies a knee was seen in.
+    fn tail_of_knee(&self, knee: Knee) -> &'static str {
+        use LatencyBasis::{Max, P99};
+        let basis = |i: usize| {
+            let level = self.levels.get(i)?;
+            Tail::of(&level.summary.metrics.e2el).map(|tail| tail.basis)
+        };
+        match (basis(knee.at), basis(knee.beyond)) {
+            (Some(Max), Some(Max)) => "greatest E2EL",
+            (Some(P99), Some(Max)) => "tail E2EL (a p99 against the greatest)",
+            (Some(Max), Some(P99)) => "tail E2EL (the greatest against a p99)",
+            _ => "p99 E2EL",
+        }
+    }
+
+    /// Whether the frontier compares a greatest latency, in place of a 99th percentile, with anything.
+    #[must_use]
+    pub fn compares_stand_ins(&self) -> bool {
+        let compared = self.placed().filter(|(_, place)| !matches!(place, Place::LeftOut { .. }));
+        let mut tails = compared.filter_map(|(level, _)| Tail::of(&level.summary.metrics.e2el));
+        tails.any(|tail| tail.basis == LatencyBasis::Max)
+    }
+
+    /// The worst verdict of all levels; invalid if there is no level, since nothing was shown.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let verdicts = self.levels.iter().map(|level| level.validity.verdict);
+        verdicts.max().unwrap_or(Verdict::Invalid)
+    }
+
+    /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.
+    #[must_use]
+    pub fn is_precise(&self) -> bool {
+        self.levels().iter().filter_map(|level| level.until.as_ref()).all(|until| until.is_reached)
+    }
+
+    /// Whether all levels were simulated in virtual time, and nothing was measured.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        !self.levels.is_empty() && self.levels.iter().all(LevelReport::is_simulated)
+    }
+
+    /// How the goals came out at the operating point, or at the nearest level, each in words.
+    #[must_use]
+    pub fn goal_words(&self) -> Vec<String> {
+        let words = match self.is_simulated() {
+            true => GoalResult::words_simulated,
+            false => GoalResult::words,
+        };
+        self.operating_point().goals().iter().map(words).collect()
+    }
+
+    /// The level to run at, in a sentence, its goals apart.
+    #[must_use]
+    pub fn operating_words(&self) -> String {
+        let words = self.operating_point().words(self.levels(), &self.profile);
+        match self.decisions.first() {
+            Some(decision) if decision.is_loose_only() => {
+                format!("{words}; met at the loose end of the goals only")
+            }
+            _ => words,
+        }
+    }
+
+    /// The interval of what a goal is about at a level, where it has one.
+    #[must_use]
+    pub fn goal_interval(&self, goal: &Goal, level: usize) -> Option<Interval<f64>> {
+        self.runs().result(goal, self.levels().get(level)?).outcome.interval
+    }
+
+    /// Each level with its place.
+    pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
+        self.levels.iter().zip(&self.places)
+    }
+
+    /// The levels that are compared with one another.
+    pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
+        let compared =
+            |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
+        self.placed().filter(compared).map(|placed| placed.0)
+    }
+
+    /// Whether the greatest value stands in for a 99th percentile anywhere that a table shows one.
+    #[must_use]
+    pub fn has_stand_in(&self) -> bool {
+        let samples = self.levels.iter().flat_map(|level| {
+            let metrics = &level.summary.metrics;
+            [&metrics.ttft, &metrics.tpot, &metrics.e2el]
+        });
+        let mut tails = samples.filter_map(Tail::of);
+        tails.any(|tail| tail.basis == LatencyBasis::Max)
+    }
+}
+
+/// What the mark `*` means, wherever it stands.
+pub const STAND_IN_NOTE: &str = "fewer than 100 values: the greatest seen, since a p99 needs 100";

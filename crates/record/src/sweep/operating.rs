@@ -1,0 +1,242 @@
+//! The level to run at.
+
+use fizeau_metrics::Slo;
+use fizeau_pareto::{Candidate, Choice, Knee, back_off};
+
+use super::goals::GoalResult;
+use super::lacking;
+use super::maximum::Runs;
+use super::places;
+use super::profile::Profile;
+use crate::text::{number, percent, supported};
+use crate::{LevelReport, request_rate};
+
+/// The level to run at for the goals: of those on the frontier that meet every goal, the one with the most
+/// requests per second, unless it is not worth its latency or a profile puts something else first.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OperatingPoint {
+    /// No goal was given.
+    NoGoal,
+    /// No level is on the frontier, so there is none to choose from.
+    NoLevel,
+    /// No level has the figure that a goal is about.
+    Unjudged {
+        /// Which goal, why, and what there is instead, in plain words.
+        reason: String,
+    },
+    /// A level meets every goal, and its queue did not grow to the end: then the goals would not hold for long.
+    Met {
+        /// Its index.
+        level: usize,
+        /// Why this one.
+        why: Why,
+        /// The smallest distance of a figure from its limit, as a share of the limit.
+        margin: f64,
+        /// How each goal came out there.
+        goals: Vec<GoalResult>,
+    },
+    /// No level on the frontier meets every goal without its queue growing to the end.
+    Missed {
+        /// The index of the level that misses least; absent if no level has all the figures that the goals are about.
+        nearest: Option<usize>,
+        /// How each goal came out there; empty if there is none.
+        goals: Vec<GoalResult>,
+    },
+}
+
+/// Why a level was chosen among those that meet every goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Why {
+    /// It gives the most requests per second within the goals.
+    Goals,
+    /// A higher level meets the goals too and is not worth its latency.
+    Rule {
+        /// The first level that costs too much.
+        beyond: usize,
+        /// The relative gain in requests per second from the chosen level to that one.
+        gain: f64,
+        /// What the tail of E2EL is multiplied by.
+        cost: f64,
+    },
+    /// A profile puts something else first.
+    Profile,
+}
+
+/// A level of the frontier, judged.
+struct Judged<'a> {
+    index: usize,
+    level: &'a LevelReport,
+    goals: Vec<GoalResult>,
+}
+
+/// Chooses among the levels of `frontier`.
+pub(super) fn choose(
+    runs: Runs<'_>,
+    frontier: &[usize],
+    slo: &Slo,
+    profile: &Profile,
+) -> OperatingPoint {
+    let levels = runs.levels;
+    let judged = frontier.iter().filter_map(|&index| {
+        let level = levels.get(index)?;
+        Some(Judged { index, level, goals: runs.results(slo, level) })
+    });
+    let mut judged: Vec<Judged<'_>> = judged.collect();
+    // On a frontier latency rises with throughput.
+    judged.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+    if judged.is_empty() {
+        return OperatingPoint::NoLevel;
+    }
+    if let Some(reason) = lacking::reason(slo, levels, frontier) {
+        return OperatingPoint::Unjudged { reason };
+    }
+    let met: Vec<&Judged<'_>> =
+        judged.iter().filter(|one| one.is_met() && !runs.is_saturated(one.level)).collect();
+    if met.is_empty() {
+        return missed(judged);
+    }
+    let points: Vec<[f64; 2]> =
+        met.iter().map(|one| places::point(one.level).unwrap_or([f64::NAN; 2])).collect();
+    let stay = profile.rule.and_then(|rule| back_off(&points, rule));
+    let highest = stay.map_or(met.len() - 1, |knee| knee.at);
+    let allowed: Vec<&LevelReport> = met.iter().take(highest + 1).map(|one| one.level).collect();
+    let at = profile.prefer(&allowed).unwrap_or(highest);
+    // Of equals the first is taken, which gives up nothing.
+    let is_highest = points.get(at) == points.get(highest);
+    let why = match stay {
+        Some(Knee { beyond, gain, cost, .. }) if is_highest => {
+            let beyond = met.get(beyond).map_or(at, |one| one.index);
+            Why::Rule { beyond, gain, cost }
+        }
+        None if is_highest => Why::Goals,
+        _ => Why::Profile,
+    };
+    let Some(chosen) = met.get(at) else { return OperatingPoint::NoLevel };
+    let margins = chosen.goals.iter().filter_map(GoalResult::margin);
+    let margin = margins.fold(f64::INFINITY, f64::min);
+    OperatingPoint::Met { level: chosen.index, why, margin, goals: chosen.goals.clone() }
+}
+
+/// The level that misses least.
+fn missed(judged: Vec<Judged<'_>>) -> OperatingPoint {
+    let candidate = |one: &Judged<'_>| Candidate {
+        objective: one.rate(),
+        constraints: one.goals.iter().map(GoalResult::constraint).collect(),
+    };
+    let candidates: Vec<Candidate> = judged.iter().map(candidate).collect();
+    let nearest = match fizeau_pareto::operating_point(&candidates) {
+        // One that meets all of them was saturated.
+        Choice::Met { index: nearest, .. } | Choice::Unmet { nearest: Some(nearest), .. } => {
+            judged.into_iter().nth(nearest)
+        }
+        _ => None,
+    };
+    let (nearest, goals) = nearest.map(|one| (one.index, one.goals)).unzip();
+    OperatingPoint::Missed { nearest, goals: goals.unwrap_or_default() }
+}
+
+impl Judged<'_> {
+    fn is_met(&self) -> bool {
+        self.goals.iter().all(GoalResult::is_met)
+    }
+
+    fn rate(&self) -> f64 {
+        self.level.summary.throughput.requests_per_s.get()
+    }
+}
+
+impl OperatingPoint {
+    /// The index of the level that meets every goal.
+    #[must_use]
+    pub const fn level(&self) -> Option<usize> {
+        match self {
+            Self::Met { level, .. } => Some(*level),
+            _ => None,
+        }
+    }
+
+    /// How each goal came out at the chosen level, or at the nearest.
+    #[must_use]
+    pub fn goals(&self) -> &[GoalResult] {
+        match self {
+            Self::NoGoal | Self::NoLevel | Self::Unjudged { .. } => &[],
+            Self::Met { goals, .. } | Self::Missed { goals, .. } => goals,
+        }
+    }
+
+    /// The choice in plain words, the goals apart.
+    #[must_use]
+    pub fn words(&self, levels: &[LevelReport], profile: &Profile) -> String {
+        let load = |i: &usize| levels.get(*i).map_or_else(String::new, |level| level.load.words());
+        match self {
+            Self::NoGoal => "none, since no goal was given".to_owned(),
+            Self::NoLevel => format!("none, since no level is on the frontier{}", left_out(levels)),
+            Self::Unjudged { reason } => format!("none, since {reason}"),
+            Self::Met { level, why, margin, .. } => match levels.get(*level) {
+                Some(level) => met(level, why, *margin, levels, profile),
+                None => String::new(),
+            },
+            Self::Missed { nearest: Some(nearest), goals }
+                if goals.iter().all(GoalResult::is_met) =>
+            {
+                let nearest = load(nearest);
+                format!(
+                    "none, since the queue grew to the end at every level that meets every goal, {nearest} among them: over a longer time the goals would not hold; try a lower load"
+                )
+            }
+            Self::Missed { nearest: Some(nearest), goals } => {
+                let nearest = load(nearest);
+                let could = lacking::could_be_met(goals).join(" and ");
+                format!(
+                    "none, since no level on the frontier meets every goal; the nearest is {nearest}, where {could} can be met"
+                )
+            }
+            Self::Missed { nearest: None, .. } => {
+                "none, since no level on the frontier has all the figures that the goals are about"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+/// The chosen level, and why it was chosen.
+fn met(
+    level: &LevelReport,
+    why: &Why,
+    margin: f64,
+    levels: &[LevelReport],
+    profile: &Profile,
+) -> String {
+    let rate = level.summary.throughput.requests_per_s.get();
+    let rate = supported(rate, request_rate::requests_interval(&level.summary));
+    let (load, margin) = (level.load.words(), percent(margin));
+    match why {
+        Why::Goals => {
+            format!("{load}: {rate} requests/s, the most within the goals, margin {margin}")
+        }
+        Why::Rule { beyond, gain, cost } => {
+            let beyond =
+                levels.get(*beyond).map_or_else(String::new, |level| level.load.to_string());
+            let (gain, cost) = (100.0 * gain, number(*cost));
+            format!(
+                "{load}: {rate} requests/s, margin {margin}; {beyond} meets the goals too, but gives only {gain:+.1} % requests/s for {cost} times the tail E2EL"
+            )
+        }
+        Why::Profile => {
+            let (name, puts) = (profile.name, profile.words());
+            format!(
+                "{load}: {rate} requests/s, margin {margin}; higher levels meet the goals too, but {name} puts {puts}"
+            )
+        }
+    }
+}
+
+/// Why there is no frontier: that of the first level.
+fn left_out(levels: &[LevelReport]) -> String {
+    let why = |level: &LevelReport| Some((level.load.words(), places::point(level).err()?));
+    match (levels, levels.iter().find_map(why)) {
+        ([], _) => ": none was measured".to_owned(),
+        (_, Some((load, reason))) => format!(": each was left out, {load} since {reason}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,132 @@
+//! The run at the operating point, after all levels.
+
+use serde::Serialize;
+
+use super::SweepReport;
+use super::goals::{GoalResult, results};
+use super::repeats::{mean_of, p99_of, requests, tokens};
+use crate::{LevelReport, LoadPoint, WithEnds};
+
+/// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
+/// further point of the frontier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sustained {
+    run: LevelReport,
+    goals: Vec<GoalResult>,
+}
+
+/// It, as `sweep.json` has it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
+pub(super) struct SustainedJson<'a> {
+    load: LoadPoint,
+    /// Whether it finished and met each goal.
+    holds: bool,
+    goals: &'a [GoalResult],
+    /// The index of the level of the same load.
+    level: Option<usize>,
+    /// What it had over what that level had, 1 being the same.
+    of_level: Option<OfLevel>,
+    folder: Option<&'a str>,
+    run: &'a LevelReport,
+}
+
+/// Figures of the sustained run as shares of the level's.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct OfLevel {
+    requests_per_s: Option<f64>,
+    output_tokens_per_s: Option<f64>,
+    mean_e2el: Option<f64>,
+    p99_e2el: Option<f64>,
+}
+
+impl Sustained {
+    /// It, as measured.
+    #[must_use]
+    pub const fn run(&self) -> &LevelReport {
+        &self.run
+    }
+
+    /// How each goal came out.
+    #[must_use]
+    pub fn goals(&self) -> &[GoalResult] {
+        &self.goals
+    }
+
+    /// Whether it came to its end, may be believed, and met each goal.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.run.left_out().is_none() && self.goals.iter().all(GoalResult::is_met)
+    }
+}
+
+impl SweepReport {
+    /// The same, with a `run` at the load of its operating point, made after all levels.
+    #[must_use]
+    pub fn with_sustained(self, run: Option<LevelReport>) -> Self {
+        let slo = self.slo.as_ref();
+        let sustained = run.map(|run| {
+            let goals = slo.map_or_else(Vec::new, |slo| results(slo, &run.summary));
+            Box::new(Sustained { run, goals })
+        });
+        Self { sustained, ..self }
+    }
+
+    /// The run at the load of its operating point, made after all levels.
+    #[must_use]
+    pub fn sustained(&self) -> Option<&Sustained> {
+        self.sustained.as_deref()
+    }
+
+    /// The level of the same load as the run at the operating point, with its index; none without either.
+    #[must_use]
+    pub fn level_of_sustained(&self) -> Option<(usize, &LevelReport)> {
+        let load = self.sustained()?.run.load;
+        self.levels.iter().enumerate().find(|(_, level)| level.load == load)
+    }
+
+    /// The p99 E2EL of the load that a level stands for, over all of its runs.
+    #[must_use]
+    pub fn tail_at(&self, level: &LevelReport) -> Option<WithEnds> {
+        let repeats = self.repeats().iter().find(|all| all.load() == Some(level.load));
+        match repeats.and_then(|all| all.range(|run| p99_of(&run.summary.metrics.e2el))) {
+            Some(range) => Some((range.median, None)),
+            None => level.p99_e2el(),
+        }
+    }
+}
+
+impl<'a> SustainedJson<'a> {
+    pub(super) fn of(report: &'a SweepReport) -> Option<Self> {
+        let sustained = report.sustained()?;
+        let run = &sustained.run;
+        let level = report.level_of_sustained();
+        Some(Self {
+            load: run.load,
+            holds: sustained.holds(),
+            goals: &sustained.goals,
+            level: level.map(|(i, _)| i),
+            of_level: level.map(|(_, level)| OfLevel::of(report, run, level)),
+            folder: run.folder.as_deref(),
+            run,
+        })
+    }
+}
+
+impl OfLevel {
+    fn of(report: &SweepReport, run: &LevelReport, level: &LevelReport) -> Self {
+        let of = |own: Option<f64>, of: Option<f64>| {
+            let share = own? / of.filter(|of| *of > 0.0)?;
+            share.is_finite().then_some(share)
+        };
+        let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
+        let tails = [run.p99_e2el(), report.tail_at(level)].map(|tail| tail.map(|tail| tail.0));
+        Self {
+            requests_per_s: share(|level| Some(requests(level))),
+            output_tokens_per_s: share(|level| Some(tokens(level))),
+            mean_e2el: share(|level| mean_of(&level.summary.metrics.e2el)),
+            p99_e2el: of(tails[0], tails[1]),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! How documents put figures into words: what every sentence of this crate and of those that render is made with.
+
+mod number;
+mod price;
+mod words;
+
+pub use number::{
+    column_decimals, decimals, duration_ms, four_digits, half_width, number, percent, supported,
+};
+pub use price::{MILLION, at_price, price_origin, price_words, said_by, usd, usd_beside};
+pub use words::{listed, stamps, token_source};

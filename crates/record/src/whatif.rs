@@ -1,0 +1,216 @@
+//! The same load on several configurations of a simulated engine, side by side.
+
+mod answer;
+mod common;
+mod json;
+
+pub use answer::{Chosen, slo_words};
+
+use fizeau_metrics::{Slo, Verdict};
+use fizeau_pareto::{Direction, frontier};
+
+use crate::{LevelReport, LevelStatus, LoadPoint, Place, Setup, SweepReport, Tail};
+
+/// What several configurations would do with the same load: a frontier for each, the one of all together, and where each is to run
+/// for the goals.
+///
+/// The frontier of all is of output tokens per second and device (more is better) against the 99th percentile of end-to-end
+/// latency (less is better), so that configurations of different size may be compared. It serializes as `whatif.json` (schema
+/// `fizeau.whatif/1`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    setup: Setup,
+    variants: Vec<Variant>,
+    slo: Option<Slo>,
+    frontier: Vec<Spot>,
+}
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// What sets it apart from the others: flags and their values, in the order in which they were given.
+    pub settings: Vec<(String, String)>,
+    /// How many devices it takes, at least 1; absent where nothing ran.
+    pub devices: Option<u64>,
+    /// What came of it, or why nothing did.
+    pub outcome: Result<SweepReport, NotRun>,
+}
+
+/// Why nothing came of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotRun {
+    /// It cannot run, for this reason, in plain words.
+    Impossible(String),
+    /// Somebody ended the command before its turn came.
+    Interrupted,
+}
+
+impl std::fmt::Display for NotRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Impossible(reason) => write!(f, "cannot run: {reason}"),
+            Self::Interrupted => f.write_str("not run: interrupted"),
+        }
+    }
+}
+
+/// A level of a configuration, by their indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spot {
+    /// Which configuration.
+    pub variant: usize,
+    /// Which of its levels.
+    pub level: usize,
+}
+
+impl WhatIf {
+    /// `variants` side by side; each sweep has been judged by `slo` itself. `setup` is what all have in common.
+    #[must_use]
+    pub fn new(setup: Setup, variants: Vec<Variant>, slo: Option<Slo>) -> Self {
+        let frontier = best(&variants);
+        Self { setup, variants, slo, frontier }
+    }
+
+    /// What all have in common.
+    #[must_use]
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The configurations, in the order given.
+    #[must_use]
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+
+    /// The goals; none where nobody gave any.
+    #[must_use]
+    pub const fn slo(&self) -> Option<&Slo> {
+        self.slo.as_ref()
+    }
+
+    /// The levels that no other level of any configuration beats, by rising latency.
+    #[must_use]
+    pub fn frontier(&self) -> &[Spot] {
+        &self.frontier
+    }
+
+    /// The worst verdict of all that ran; invalid if none did.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let ran = self.variants.iter().filter_map(Variant::sweep);
+        ran.map(SweepReport::verdict).max().unwrap_or(Verdict::Invalid)
+    }
+
+    /// Whether each configuration that can run did so to its end.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let is_whole = |sweep: &SweepReport| {
+            let mut levels = sweep.levels().iter();
+            sweep.unmeasured().is_empty() && levels.all(|at| at.status == LevelStatus::Finished)
+        };
+        self.variants.iter().all(|variant| match &variant.outcome {
+            Ok(sweep) => is_whole(sweep),
+            Err(reason) => *reason != NotRun::Interrupted,
+        })
+    }
+
+    /// The file `whatif.json`.
+    ///
+    /// # Errors
+    /// None that is expected: all of it is plain data.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// All loads of all configurations, each once, rising.
+    #[must_use]
+    pub fn loads(&self) -> Vec<LoadPoint> {
+        let mut loads: Vec<LoadPoint> = Vec::new();
+        for level in self.variants.iter().filter_map(Variant::sweep).flat_map(SweepReport::levels) {
+            if !loads.contains(&level.load) {
+                loads.push(level.load);
+            }
+        }
+        loads.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        loads
+    }
+}
+
+impl Variant {
+    /// Its settings in a line: `tp 2, weights fp8`; `as given` where nothing sets it apart.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.settings.is_empty() {
+            return "as given".to_owned();
+        }
+        let setting = |(flag, value): &(String, String)| format!("{flag} {value}");
+        self.settings.iter().map(setting).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What came of it, if it ran.
+    #[must_use]
+    pub fn sweep(&self) -> Option<&SweepReport> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// Output tokens per second and device at a level.
+    #[must_use]
+    pub fn per_device(&self, level: &LevelReport) -> f64 {
+        level.summary.throughput.output_tokens_per_s.get() / self.devices.unwrap_or(1).max(1) as f64
+    }
+
+    /// The levels that may be compared with others, with their indices.
+    pub fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
+        let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
+        placed.filter_map(|(index, (level, place))| match place {
+            Place::LeftOut { .. } => None,
+            _ => Some((index, level)),
+        })
+    }
+}
+
+/// The levels that no other beats.
+fn best(variants: &[Variant]) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    let mut points = Vec::new();
+    for (variant, of) in variants.iter().enumerate() {
+        for (level, report) in of.compared() {
+            if let Some(tail) = Tail::of(&report.summary.metrics.e2el) {
+                spots.push(Spot { variant, level });
+                points.push([of.per_device(report), tail.ms()]);
+            }
+        }
+    }
+    // Only a NaN makes a point unfit; then there is no frontier.
+    let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]).unwrap_or_default();
+    let mut best: Vec<(f64, Spot)> = best
+        .into_iter()
+        .filter_map(|index| Some((points.get(index)?[1], *spots.get(index)?)))
+        .collect();
+    best.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    best.into_iter().map(|(_, spot)| spot).collect()
+}
+
+/// The letter that stands for a configuration in tables and charts: A to Z, then AA, AB, ...
+pub fn variant_letter(index: usize) -> String {
+    let last = char::from(b'A' + (index % 26) as u8);
+    match index / 26 {
+        0 => last.to_string(),
+        before => format!("{}{last}", variant_letter(before - 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variant_letter;
+
+    #[test]
+    fn letters_go_on_as_in_a_spreadsheet() {
+        assert_eq!(
+            [0, 25, 26, 27, 701, 702].map(variant_letter),
+            ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+        );
+    }
+}

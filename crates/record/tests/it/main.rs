@@ -1,0 +1,6 @@
+//! The integration tests of `fizeau-record`, one binary.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
+
+mod folder;
+mod lengths;
+mod stored;

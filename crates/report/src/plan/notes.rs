@@ -1,0 +1,90 @@
+//! What stands below a plan's figures: price, speed of light, arrivals, what was left out.
+
+use super::super::{Bursts, NotPlanned, Plan, SimulatedBursts};
+use super::{line, price};
+use crate::LoadPoint;
+use crate::Shown;
+use fizeau_record::text::listed;
+use fizeau_record::text::{number, percent};
+
+impl Shown<'_, Plan> {
+    pub(super) fn notes(&self, out: &mut String) {
+        line(out, &format!("  Price: {}.", price(&self.source.hour)));
+        if let Ok(planned) = &self.outcome {
+            match &planned.light {
+                Ok(light) => {
+                    let share = percent(light.share_of_cost);
+                    let bound = number(light.requests_per_s.get());
+                    let reached = percent(light.share_of_replica);
+                    line(
+                        out,
+                        &format!(
+                            "  Speed of light: at the bound a replica would carry {bound} requests/s within the goals; this one \
+                             carries {reached} of that. Of the cost, headroom and spares in it, {share} is what nothing could \
+                             save."
+                        ),
+                    );
+                }
+                Err(reason) => line(out, &format!("  Speed of light: absent, since {reason}.")),
+            }
+            if let Err(reason) = &self.source.prompt_share {
+                line(
+                    out,
+                    &format!("  Cost is not split between input and output, since {reason}."),
+                );
+            }
+            self.arrivals(planned.carried.nearest, out);
+        }
+        let is_said = matches!(&self.outcome, Err(NotPlanned::NotCarried(_)))
+            && self.source.levels.is_empty();
+        if !self.source.left_out.is_empty() && !is_said {
+            line(out, &format!("  Left out: {}.", listed(&self.source.left_out)));
+        }
+    }
+
+    /// What is known of the arrivals.
+    fn arrivals(&self, nearest: LoadPoint, out: &mut String) {
+        let is_closed = matches!(nearest, LoadPoint::Concurrency(_));
+        match &self.source.bursts {
+            Bursts::NotAccounted { reason } => {
+                line(
+                    out,
+                    &format!(
+                        "  Arrivals: burstier ones than those measured are not accounted for, since {reason}; the headroom has \
+                         to stand in for them."
+                    ),
+                );
+                if is_closed {
+                    line(
+                        out,
+                        "  It was measured in a closed loop, which sends only as replies end: at the same rate, arrivals that \
+                         do not wait for one another queue more.",
+                    );
+                }
+            }
+            Bursts::Simulated(simulated) => line(out, &format!("  Arrivals: {}", said(simulated))),
+        }
+    }
+}
+
+fn said(simulated: &SimulatedBursts) -> String {
+    let SimulatedBursts { burstiness, engine, measured_with, as_measured, under_bursts, pooled } =
+        simulated;
+    let (before, after) = (number(as_measured.get()), number(under_bursts.get()));
+    let counts = match simulated.factor() {
+        factor if factor < 1.0 => format!("what was measured counts times {}", number(factor)),
+        _ => "what was measured counts in full, and no more than that".to_owned(),
+    };
+    let mut text = format!(
+        "at burstiness {} a simulated replica carries {after} requests/s within the goals, and {before} with arrivals as \
+         measured ({measured_with}): {counts}. Simulated: {engine}.",
+        number(*burstiness)
+    );
+    if let Some((replicas, each)) = pooled {
+        let each = number(each.get());
+        text.push_str(&format!(
+            " Behind a router that takes the least busy, each of {replicas} replicas carries {each}; the plan does not count on it."
+        ));
+    }
+    text
+}

@@ -1,0 +1,112 @@
+//! Plans side by side, and what other goals would cost.
+
+use super::line;
+use crate::Shown;
+use fizeau_record::text::usd;
+use fizeau_record::text::{number, percent};
+use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
+
+/// The columns of a table of plans, behind the label.
+const HEADS: [&str; 5] = ["req/s each", "replicas", "devices", "USD/hour", "USD/M out"];
+/// How wide a label may be.
+const LABEL: usize = 24;
+
+impl Shown<'_, PlanReport> {
+    /// Each plan in a line, the cheapest marked.
+    pub(super) fn side_by_side(&self, out: &mut String) {
+        out.push('\n');
+        head(out, "");
+        let cheapest = self.cheapest();
+        for (index, plan) in self.plans().iter().enumerate() {
+            let mark = if cheapest == Some(index) { '*' } else { ' ' };
+            let label = format!("{mark} {}", plan.source.name);
+            match &plan.outcome {
+                Ok(planned) => cells(out, &label, planned, plan),
+                Err(reason) => line(out, &format!("{label}: no plan, {reason}")),
+            }
+        }
+        if cheapest.is_some() {
+            line(out, "* the cheapest");
+        }
+    }
+}
+
+impl Shown<'_, Plan> {
+    /// What other goals would cost.
+    pub(super) fn prices(&self, ask: &PlanAsk, out: &mut String) {
+        if self.prices.is_empty()
+            || matches!(&self.outcome, Err(reason) if is_about_figures(reason))
+        {
+            return;
+        }
+        out.push('\n');
+        let is_scaled = self.prices.iter().any(|price| price.label.starts_with("x "));
+        head(out, if is_scaled { "  limits of latency" } else { "  other goals" });
+        for GoalPrice { label, outcome, .. } in &self.prices {
+            match outcome {
+                Ok(planned) => cells(out, &format!("  {label}"), planned, self),
+                Err(_) => {
+                    let text = format!("  {label:<22}{:>11}", "not met");
+                    out.push_str(text.trim_end());
+                    out.push('\n');
+                }
+            }
+        }
+        if let Some(tightest) = self.tightest {
+            let share = percent(tightest);
+            let limits = scaled_limits(&ask.goals, tightest);
+            line(
+                out,
+                &format!(
+                    "  The tightest limits that a tested load keeps: {} ({share} of those asked).",
+                    limits.join(", ")
+                ),
+            );
+        }
+        let is_open = |price: &GoalPrice| {
+            price.outcome.as_ref().is_ok_and(|planned| planned.carried.is_open_above)
+        };
+        if self.prices.iter().any(is_open) {
+            line(out, "  > at the highest load that was tested: a replica may carry more.");
+        }
+    }
+}
+
+/// Whether no other limit could help.
+fn is_about_figures(reason: &NotPlanned) -> bool {
+    use fizeau_record::NotCarried::{NoFigure, NoLevel};
+    matches!(reason, NotPlanned::NotCarried(NoFigure { .. } | NoLevel { .. }))
+}
+
+fn head(out: &mut String, label: &str) {
+    let [each, replicas, devices, hour, million] = HEADS;
+    let text =
+        format!("{label:<LABEL$}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+fn cells(out: &mut String, label: &str, planned: &Planned, plan: &Plan) {
+    // A label too long for its column has a line of its own.
+    let label = match label.chars().count() < LABEL {
+        true => format!("{label:<LABEL$}"),
+        false => {
+            line(out, label);
+            " ".repeat(LABEL)
+        }
+    };
+    let open = if planned.carried.is_open_above { ">" } else { "" };
+    let each = format!("{open}{}", number(planned.per_replica.value()));
+    let fleet = &planned.fleets.likely;
+    let replicas = match fleet.spare {
+        0 => fleet.needed.to_string(),
+        spare => format!("{} + {spare}", fleet.needed),
+    };
+    let devices = fleet.installed().saturating_mul(plan.source.devices_per_replica.get());
+    let hour = usd(planned.cost.usd_per_hour.middle());
+    let million = planned.cost.usd_per_million_output_alone;
+    let million = million.map_or_else(|| "-".to_owned(), |money| usd(money.middle()));
+    let text = format!("{label}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
+    out.push_str(text.trim_end());
+    out.push('\n');
+}

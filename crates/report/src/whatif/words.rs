@@ -1,0 +1,108 @@
+//! What is said of configurations side by side.
+
+use fizeau_metrics::Verdict;
+use fizeau_record::text::{listed, number};
+use fizeau_record::{
+    Chosen, OperatingPoint, Place, SweepReport, Tail, Variant, WhatIf, variant_letter as letter,
+};
+
+use crate::Shown;
+
+impl Shown<'_, WhatIf> {
+    /// What is to be said of each configuration that has no level within the goals.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let remark = |(index, variant): (usize, &Variant)| {
+            let said = match &variant.outcome {
+                Err(reason) => reason.to_string(),
+                Ok(sweep) => match sweep.operating_point() {
+                    OperatingPoint::Met { .. } | OperatingPoint::NoGoal => return None,
+                    _ => {
+                        let goals = sweep.goal_words().join("; ");
+                        let words = sweep.operating_words();
+                        if goals.is_empty() { words } else { format!("{words} ({goals})") }
+                    }
+                },
+            };
+            Some(format!("{}: {said}", letter(index)))
+        };
+        self.variants().iter().enumerate().filter_map(remark).collect()
+    }
+
+    /// What ran, and what it was asked, as far as that is the same for all.
+    pub(crate) fn load_words(&self) -> String {
+        let model = self.shared(|setup| setup.endpoint.model.clone());
+        let device = self.shared(|setup| setup.hardware.clone()).flatten();
+        let engine = match (model, device) {
+            (Some(model), Some(device)) => Some(format!("{model} on {device}")),
+            (model, device) => model.or(device),
+        };
+        let words = [
+            engine,
+            self.shared(|setup| setup.workload.dataset.clone()),
+            self.shared(|setup| format!("{} tokens in", setup.workload.input_tokens)),
+            self.shared(|setup| format!("{} tokens out", setup.workload.output_tokens)),
+            self.shared(|setup| setup.workload.arrivals.clone()),
+            self.shared(|setup| format!("seed {}", setup.workload.seed_words())),
+        ];
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// How many configurations, in words.
+    pub(crate) fn how_many(&self) -> String {
+        match self.variants().len() {
+            1 => "1 configuration".to_owned(),
+            many => format!("{many} configurations"),
+        }
+    }
+
+    /// What speaks against the figures: the verdict and its reasons, and what is therefore on no frontier. Nothing where all is
+    /// valid.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for (letter, sweep) in self.lettered() {
+            for (level, place) in sweep.placed() {
+                if let Place::LeftOut { reason } = place {
+                    doubts
+                        .push(format!("! left out: {letter} at {} ({reason})", level.load.words()));
+                }
+            }
+        }
+        if self.verdict() == Verdict::Valid {
+            return doubts;
+        }
+        doubts.push(format!("Verdict: {}", self.verdict().as_str()));
+        for (letter, sweep) in self.lettered() {
+            for (verdict, text, loads) in Shown(sweep).reasons() {
+                let own = format!("! left out: {letter} at ");
+                let is_said =
+                    doubts.iter().any(|doubt| doubt.starts_with(&own) && doubt.contains(text));
+                if verdict != Verdict::Valid && !is_said {
+                    let (verdict, loads) = (verdict.as_str(), listed(&loads));
+                    doubts.push(format!("  {letter} {verdict}: {text} (at {loads})"));
+                }
+            }
+        }
+        doubts
+    }
+
+    /// Each sweep with the letter of its configuration.
+    fn lettered(&self) -> impl Iterator<Item = (String, &SweepReport)> {
+        let variants = self.variants().iter().enumerate();
+        variants.filter_map(|(index, variant)| Some((letter(index), variant.sweep()?)))
+    }
+}
+
+/// Load, requests/s, output tokens/s, those of a device, and the tails of TTFT, TPOT and E2EL in milliseconds.
+pub(super) fn cells(chosen: &Chosen<'_>) -> [String; 7] {
+    let summary = &chosen.level.summary;
+    let ms = |of| Tail::of(of).map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
+    [
+        chosen.level.load.to_string(),
+        number(summary.throughput.requests_per_s.get()),
+        number(summary.throughput.output_tokens_per_s.get()),
+        number(chosen.per_device),
+        ms(&summary.metrics.ttft),
+        ms(&summary.metrics.tpot),
+        ms(&summary.metrics.e2el),
+    ]
+}
