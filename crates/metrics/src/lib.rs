@@ -19,13 +19,15 @@
 //! - Memory does not grow with the tokens of a run: [`PooledSample`] says when its percentiles are no longer exact.
 //! - No figure is NaN or infinite.
 
+#[macro_use]
+mod json;
+
 mod compare;
 mod distribution;
 mod events;
 mod gaps;
 mod goodput;
 mod histogram;
-mod json;
 mod level;
 mod output;
 mod peers;

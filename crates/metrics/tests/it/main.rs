@@ -21,6 +21,7 @@ mod pooled;
 mod precision;
 mod probe;
 mod request;
+mod reread;
 mod says;
 mod series;
 mod shape;
