@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use fizeau::record::{ImportedLevel, ImportedRun, Unseen};
 use fizeau::record::{StoredLevel, StoredRun};
-use fizeau::report::{ImportedLevel, ImportedRun, Unseen};
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};

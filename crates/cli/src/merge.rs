@@ -10,11 +10,12 @@ use std::io::BufRead;
 
 use fizeau::core::TapeSink as _;
 use fizeau::experiment::ReferenceFiles;
+use fizeau::interop::{Detail, Selection, VllmResult, VllmTally};
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
 use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
-use fizeau::report::{Asked, Detail, LevelReport, Selection, Shown, VllmResult, VllmTally};
+use fizeau::report::{Asked, LevelReport, Shown};
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;

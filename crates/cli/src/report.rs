@@ -25,9 +25,12 @@ pub(crate) use stored::{Stored, finished};
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
+use fizeau::interop::Concept;
+use fizeau::interop::Explanation;
+use fizeau::metrics::{GoodputGoals, Verdict, WindowChoice, WindowEnd};
+use fizeau::record::ImportedRun;
 use fizeau::record::{Cut, StoredLevel, StoredRun};
-use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, Shown, SweepReport};
+use fizeau::report::{Checklist, LevelReport, Shown, SweepReport};
 use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 

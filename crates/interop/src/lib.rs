@@ -1,1 +1,44 @@
 //! Other load generators' definitions, files in and files out.
+//!
+//! - [`Peer::figures`] computes what a tool would have reported of our tapes, by its own definitions; [`beside_ours`] holds
+//!   that against our figures, and [`Explanation`] says what each tool means by a word.
+//! - [`ForeignFormats::import`] reads result files of other tools, [`ForeignFormat::export`] writes them. How to add a format is
+//!   told at [`ForeignFormat`].
+//! - [`VllmTally`] adds up what vLLM's client would have seen, [`VllmResult`] is its printed block and its JSON file.
+//!
+//! ```
+//! use fizeau_interop::{ForeignFile, ForeignFormats};
+//!
+//! let file = r#"{"model_id": "org/model", "tokenizer_id": null, "completed": 4, "duration": 2.0,
+//!     "total_input_tokens": 400, "total_output_tokens": 32, "max_concurrency": 2,
+//!     "request_throughput": 2.0, "output_throughput": 16.0, "median_ttft_ms": 21.5}"#;
+//! let levels = ForeignFormats::import(vec![ForeignFile::new("vllm.json", file.as_bytes())], None)?;
+//! assert_eq!(levels[0].load_words(), "concurrency 2");
+//! assert_eq!(levels[0].figure("p50_ttft_ms"), Some(21.5));
+//! # Ok::<(), fizeau_interop::ForeignError>(())
+//! ```
+//!
+//! **Use this crate** to read what other tools measured, or to write for what reads their files. **Use `fizeau`** to get all
+//! layers at once.
+//!
+//! # Invariants
+//!
+//! - Bytes in, plain data out, and the reverse: no I/O, no clock. Whatever the bytes, there is an answer or an error with file and
+//!   field, never a panic.
+//! - A figure of another tool is taken as ours only where the definitions are the same; all else has a reason.
+
+mod foreign;
+mod peers;
+mod vllm;
+
+pub use foreign::{
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
+};
+pub use peers::{
+    Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
+    PeerStatistic, PeerUnit, PeerValue, beside_ours,
+};
+pub use vllm::{
+    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
+    VllmResult, VllmRun, VllmTally,
+};

@@ -30,7 +30,6 @@ mod goodput;
 mod histogram;
 mod level;
 mod output;
-mod peers;
 mod precision;
 mod request;
 #[cfg(feature = "schema")]
@@ -72,10 +71,6 @@ pub use level::{
     Windowed,
 };
 pub use output::{ChannelTokens, RequestOutput};
-pub use peers::{
-    Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
-    PeerUnit, PeerValue,
-};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;
 pub use series::{

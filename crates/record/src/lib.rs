@@ -7,6 +7,7 @@ mod comparison;
 mod curve;
 mod folder;
 mod goal;
+mod imported;
 mod lengths;
 mod level;
 mod level_plan;
@@ -34,6 +35,9 @@ pub use folder::{FolderError, RunFolder, TapeFile};
 pub use goal::{
     Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
     shown as goal_value,
+};
+pub use imported::{
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
 };
 pub use lengths::LengthTally;
 pub use level::{

@@ -5,7 +5,8 @@ mod price;
 mod words;
 
 pub use number::{
-    column_decimals, decimals, duration_ms, four_digits, half_width, number, percent, supported,
+    column_decimals, decimals, duration_ms, five_digits, four_digits, half_width, number, percent,
+    supported,
 };
 pub use price::{MILLION, at_price, price_origin, price_words, said_by, usd, usd_beside};
 pub use words::{listed, stamps, token_source};

@@ -21,11 +21,8 @@
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], `WhatIf::page` |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
-//! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
-//! | other tools' files, in and out | [`ForeignFormats`], [`ImportedRun`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
-//! | what a word means, and to whom | [`Explanation`] |
 //! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
 //! | metrics for Prometheus and OTLP | [`Exposition`] |
 //! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
@@ -53,7 +50,7 @@ mod comparison;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;
-mod foreign;
+mod imported;
 mod level;
 mod light_table;
 mod markdown;
@@ -75,7 +72,6 @@ mod sol;
 mod sweep;
 mod table;
 mod terminal;
-mod vllm;
 mod whatif;
 
 pub use axes::AxesPreset;
@@ -103,17 +99,11 @@ pub use fizeau_record::{
     ToolVersion, UnknownCheck, Unmeasured, Unseen, Until, Variant, WarmUp, WhatIf, Why, Within,
     Workload,
 };
-pub use foreign::{
-    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-    plain_name,
-};
 pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetFailed;
-pub use peers::{Explanation, beside_ours};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, PictureError};
@@ -126,10 +116,6 @@ pub use sol::{
     BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject, SolView,
 };
 pub use terminal::{Charset, Style, Terminal};
-pub use vllm::{
-    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
-    VllmResult, VllmRun, VllmTally,
-};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fizeau::report::ForeignFormats;
+use fizeau::interop::ForeignFormats;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = after_help())]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args};
-use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
+use fizeau::interop::{Concept, Peer};
+use fizeau::metrics::{PercentileRule, WindowEnd};
 
 use super::{ChoosingArgs, ExportArgs, PhysicsArgs, PictureArgs, PriceArgs, TrustArgs};
 

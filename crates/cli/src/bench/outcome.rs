@@ -3,9 +3,10 @@
 use fizeau::core::Tape;
 use fizeau::experiment::{Client, Event, MeasuredLevel, PreparedLevel, Watcher, keep_level};
 use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
+use fizeau::interop::{Detail, VllmResult, VllmTally};
 use fizeau::metrics::{Thresholds, Verdict};
 use fizeau::record::RunFolder;
-use fizeau::report::{Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
+use fizeau::report::{LevelReport, Shown, SweepReport};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;

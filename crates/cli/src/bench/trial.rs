@@ -7,11 +7,10 @@ use fizeau::experiment::{
     ContextLimit, PreparedWorkload, SpeedOfLightReference, WallTime, WorkloadSpec,
 };
 use fizeau::harness::{Load, TextAfter};
+use fizeau::interop::{RampStrategy, RequestRate, Selection, VllmRun};
 use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::record::LevelPlan;
-use fizeau::report::{
-    Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
-};
+use fizeau::report::{Endpoint, Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 

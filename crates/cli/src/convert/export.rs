@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau::core::{Nanos, Tape};
+use fizeau::interop::{ExportLevel, ExportedFile, ForeignFormats, RequestRate, VllmRun};
 use fizeau::metrics::GoodputGoals;
+use fizeau::record::{ImportedLevel, ImportedRun};
 use fizeau::record::{RunRecord, StoredRun};
-use fizeau::report::{
-    ExportLevel, ExportedFile, ForeignFormats, ImportedLevel, ImportedRun, RequestRate, VllmRun,
-};
 
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Fail, Named};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use fizeau::report::{ForeignFile, ForeignFormat, ForeignFormats, ImportedRun, plain_name};
+use fizeau::interop::{ForeignFile, ForeignFormat, ForeignFormats, plain_name};
+use fizeau::record::ImportedRun;
 
 use super::{files, write};
 use crate::args::ConvertArgs;

@@ -6,8 +6,9 @@ use std::path::Path;
 use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
 use fizeau::metrics::LevelHistograms;
+use fizeau::record::{ImportedLevel, ImportedRun};
 use fizeau::record::{RunFolder, level_folder};
-use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
+use fizeau::report::{Checklist, LevelReport, LoadPoint, Shown};
 use serde_json::{Value, json};
 
 use crate::args::PhysicsArgs;
@@ -36,7 +37,9 @@ pub(super) fn run(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
     }
     match has_tapes {
         true => summaries(folder),
-        false => folder.write_text("report.html", &run.page()).map_err(Fail::broken).map(drop),
+        false => {
+            folder.write_text("report.html", &Shown(run).page()).map_err(Fail::broken).map(drop)
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
 use fizeau::core::PerSec;
+use fizeau::interop::{RequestRate, VllmRun};
 use fizeau::metrics::{
     CacheExpectation, ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom,
     LevelTally, Reason, Room, Thresholds, Verdict, judge,
 };
 use fizeau::record::{RunRecord, StoredEnding};
 use fizeau::report::{
-    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, RequestRate,
-    SpeedOfLight, VllmRun, WarmUp,
+    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, WarmUp,
 };
 
 use super::check::Shares;

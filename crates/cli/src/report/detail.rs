@@ -1,8 +1,10 @@
 //! What the tapes of a level show beside its figures, for pages and pictures.
 
 use fizeau::core::Tape;
-use fizeau::metrics::{OwnFigures, Peer, PeerSettings, ShapeTally};
-use fizeau::report::{LevelDetail, beside_ours};
+use fizeau::interop::beside_ours;
+use fizeau::interop::{OwnFigures, Peer, PeerSettings};
+use fizeau::metrics::ShapeTally;
+use fizeau::report::LevelDetail;
 
 /// The most requests, and the most events of their replies, of which other tools' figures are computed: these look at all tapes more
 /// than once, so that they have to be held in memory, up to 160 MB.

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::report::{
-    Checklist, ChecklistRows, ImportedRun, ImportedTableRun, LevelTable, Terminal,
-};
+use fizeau::record::ImportedRun;
+use fizeau::report::{Checklist, ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
 
 use super::export::Sink;
 use super::page::Place;
@@ -44,15 +43,21 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
-    let page = page.map_or(Ok(None), |place| place.write(&run.page()))?;
+    let page = page.map_or(Ok(None), |place| place.write(&Shown(run).page()))?;
     if args.json {
         say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?;
     } else if args.markdown {
-        say(run.markdown().trim_end())?;
+        say(Shown(run).markdown().trim_end())?;
     } else {
         let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
         let rows = ChecklistRows::Missed;
-        say(run.terminal(&Terminal { width, style, charset, checklist: rows, report: None }))?;
+        say(Shown(run).terminal(&Terminal {
+            width,
+            style,
+            charset,
+            checklist: rows,
+            report: None,
+        }))?;
         say_page(page.as_deref())?;
     }
     Ok(enforced(&args.trust))

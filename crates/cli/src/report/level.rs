@@ -3,13 +3,12 @@
 use fizeau::core::{Stamp, WarmUp};
 use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
 use fizeau::harness::{Driven, Ended, LevelRun};
-use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome};
+use fizeau::interop::{
+    Detail, PeerSettings, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
+use fizeau::metrics::{LevelTally, PrecisionOutcome};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{
-    Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
-    Unseen, Until, VllmResult, VllmRun, VllmTally,
-};
+use fizeau::report::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 
 use super::before::Before;
 use super::detail::Details;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use fizeau::metrics::Verdict;
+use fizeau::record::ImportedRun;
 use fizeau::record::StoredRun;
-use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
+use fizeau::report::{ComparisonPage, ComparisonReport, SweepReport};
 
 use super::level::Level;
 use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};

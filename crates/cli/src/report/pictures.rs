@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fizeau::report::{ChartRun, Picture, PictureError};
+use fizeau::report::{ChartRun, Picture, PictureError, Shown};
 
 use super::level::Level;
 use super::many::{names, sides};
@@ -99,7 +99,7 @@ fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
             Opened::Tapes(run) => run,
             Opened::Figures(run) => {
                 let name = if paths.len() == 1 { "" } else { &name };
-                runs.push(run.charts(name));
+                runs.push(Shown(&run).charts(name));
                 continue;
             }
         };

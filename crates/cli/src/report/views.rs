@@ -1,13 +1,12 @@
 //! A run as other tools see it, a word as they mean it, and percentiles as they read them.
 
 use fizeau::core::Tape;
-use fizeau::metrics::{Concept, OwnFigures, Peer, PeerSettings, Percent, PercentileRule};
+use fizeau::interop::{Concept, OwnFigures, Peer, PeerSettings};
+use fizeau::interop::{Detail, Explanation, Selection, VllmTally, beside_ours};
+use fizeau::metrics::{Percent, PercentileRule};
 use fizeau::record::{Cut, StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{
-    Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally,
-    beside_ours,
-};
+use fizeau::report::{PeerComparison, PercentileTable, PercentileTally};
 use serde::Serialize;
 
 use super::before::Before;

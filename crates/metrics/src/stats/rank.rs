@@ -85,9 +85,19 @@ impl PercentileRule {
     /// This is the plain rule. Whether the sample supports the percentile is for the caller to say.
     #[must_use]
     pub fn of_sorted(self, sorted: &[f64], percent: Percent) -> Option<f64> {
-        let place = self.place(sorted.len(), percent)?;
-        let low = *sorted.get(place.below)?;
-        Some(place.value(low, *sorted.get(place.above)?))
+        self.of_ranks(sorted.len(), percent, |rank| sorted.get(rank).copied())
+    }
+
+    /// The same of `n` sorted values, of which `at` gives the one of a rank from 0.
+    #[must_use]
+    pub fn of_ranks(
+        self,
+        n: usize,
+        percent: Percent,
+        at: impl Fn(usize) -> Option<f64>,
+    ) -> Option<f64> {
+        let place = self.place(n, percent)?;
+        Some(place.value(at(place.below)?, at(place.above)?))
     }
 
     /// Where the percentile lies in a sorted sample of `n` values; nowhere in an empty one.

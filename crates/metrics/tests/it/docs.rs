@@ -1,7 +1,6 @@
 //! `docs/metrics.md` says what the code does: its names, its keys and its edge cases.
 
 mod edges;
-mod names;
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,6 @@
 
 mod arrivals;
 mod compare;
-mod defects;
 mod distribution;
 mod docs;
 mod goodput;
@@ -14,15 +13,11 @@ mod models;
 mod monoid;
 mod output;
 mod over_time;
-mod peers;
-mod peers_agree;
-mod peers_links;
 mod pooled;
 mod precision;
 mod probe;
 mod request;
 mod reread;
-mod says;
 mod series;
 mod shape;
 mod slo;

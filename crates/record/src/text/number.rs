@@ -12,6 +12,13 @@ pub fn decimals(value: f64) -> usize {
     }
 }
 
+/// One value with five digits, so that figures that are close to each other can be told apart.
+pub fn five_digits(value: f64) -> String {
+    let before_the_point = if value == 0.0 { 1.0 } else { value.abs().log10().floor() + 1.0 };
+    let decimals = (5.0 - before_the_point).clamp(0.0, 6.0) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// One value by itself, with about three significant digits. A value that is not a number is shown as `-`.
 pub fn number(value: f64) -> String {
     if value.is_finite() { format!("{value:.0$}", decimals(value)) } else { "-".to_owned() }

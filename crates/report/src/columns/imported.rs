@@ -3,7 +3,7 @@
 use fizeau_core::UsdPerHour;
 
 use super::{LeftOut, LevelTable, TableCell};
-use crate::{ImportedLevel, ImportedRun};
+use fizeau_record::{ImportedLevel, ImportedRun};
 
 /// A run of another tool whose levels become rows of a [`LevelTable`], with what its files do not say.
 #[derive(Debug, Clone)]

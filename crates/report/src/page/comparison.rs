@@ -12,9 +12,11 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
-use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
+use fizeau_record::ImportedRun;
 use fizeau_record::NOT_RECORDED;
 use fizeau_record::text::listed;
+
+use crate::{ChangedField, ChartRun, ComparisonReport, SweepReport};
 use tested::{Tested, tested};
 
 /// Two runs or more on one page.
@@ -84,7 +86,7 @@ impl ComparisonPage<'_> {
     #[must_use]
     pub fn page(&self) -> String {
         let own = self.runs.iter().map(|(name, report)| ChartRun::of(report, name));
-        let others = self.imported.iter().map(|(name, run)| run.charts(name));
+        let others = self.imported.iter().map(|(name, run)| crate::Shown(run).charts(name));
         let charts: Vec<ChartRun> = own.chain(others).collect();
         let [mut frontier, figures @ ..] = Figure::all(&charts);
         frontier.tables.extend(light::curve(&charts));

@@ -5,11 +5,13 @@ use serde::Serialize;
 use super::figures::Figure;
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
-use crate::{ChartLevel, ChartPlace, ChartRun, ImportedRun, NotKnown};
+use fizeau_record::{ImportedRun, NotKnown};
+
+use crate::{ChartLevel, ChartPlace, ChartRun, Shown};
 
 /// All that the page shows.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct Content {
     title: String,
     shown: Imported,
     figures: Vec<Figure>,
@@ -45,7 +47,7 @@ const COLUMNS: [Column; 9] = [
     ("p99_e2el_ms", "p99 E2EL", "ms"),
 ];
 
-impl ImportedRun {
+impl Shown<'_, ImportedRun> {
     /// The content of `report.html`: the levels as far as another tool's file tells, the charts that take no tapes, and what is
     /// not known, with the reasons. Foreign text is escaped, and nothing is loaded from anywhere.
     #[must_use]
@@ -54,21 +56,13 @@ impl ImportedRun {
         // What lies behind the third takes what each request did.
         let figures = Figure::all(&charts).into_iter().take(3).collect();
         let title = self.title();
-        let shown = Shown {
+        let shown = Content {
             title: title.clone(),
             shown: Imported::of(self, &charts[0]),
             figures,
             setup: self.setup().rows(),
         };
         render(Template::Imported, &format!("Fizeau: {title}"), &shown, &data(&charts))
-    }
-
-    fn source_words(&self) -> String {
-        let mut files: Vec<&str> =
-            self.levels().iter().map(|level| level.source.file.as_str()).collect();
-        files.dedup();
-        let tool = self.levels().first().map_or("another tool", |level| &level.source.tool);
-        format!("Measured by {tool}. Imported from {}.", files.join(", "))
     }
 }
 
@@ -78,10 +72,10 @@ impl Imported {
         Self {
             name: chart.name.clone(),
             title: run.title(),
-            source: run.source_words(),
+            source: source_words(run),
             levels: levels(run, chart),
             caveats: run.caveats().into_iter().map(str::to_owned).collect(),
-            not_known: not_known(&run.all_not_known()),
+            not_known: not_known(run.not_known()),
         }
     }
 
@@ -92,6 +86,14 @@ impl Imported {
         let none = std::iter::repeat_with(|| Cell::left("not known")).take(answers);
         Row::plain(first.into_iter().chain(none))
     }
+}
+
+fn source_words(run: &ImportedRun) -> String {
+    let mut files: Vec<&str> =
+        run.levels().iter().map(|level| level.source.file.as_str()).collect();
+    files.dedup();
+    let tool = run.levels().first().map_or("another tool", |level| &level.source.tool);
+    format!("Measured by {tool}. Imported from {}.", files.join(", "))
 }
 
 fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {

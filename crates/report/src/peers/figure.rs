@@ -1,16 +1,16 @@
 //! Single figures as text.
 
+use fizeau_record::text::five_digits;
+
 /// What stands for the difference of figures that are the same.
 pub(super) const SAME: &str = "=";
 
-/// Five digits, so that figures that are close to each other can be told apart; counts whole.
+/// Five digits; counts whole.
 pub(super) fn shown(value: f64, is_count: bool) -> String {
-    if is_count && value.fract() == 0.0 {
-        return format!("{value:.0}");
+    match is_count && value.fract() == 0.0 {
+        true => format!("{value:.0}"),
+        false => five_digits(value),
     }
-    let before_the_point = if value == 0.0 { 1.0 } else { value.abs().log10().floor() + 1.0 };
-    let decimals = (5.0 - before_the_point).clamp(0.0, 6.0) as usize;
-    format!("{value:.decimals$}")
 }
 
 /// By how much theirs is above ours: `=`, `+2.3 %`; the difference itself where ours is zero.

@@ -3,8 +3,10 @@
 use super::Terminal;
 use super::table::{Column, Row, Table};
 use crate::table::{Cell, Column as Cells};
-use crate::{ImportedLevel, ImportedRun, LoadKind};
 use fizeau_record::text::supported;
+use fizeau_record::{ImportedLevel, ImportedRun, LoadKind};
+
+use crate::Shown;
 
 /// A latency's median and tail: what stands above both, and their columns with how much each is needed.
 type Latency = (&'static str, [(&'static str, &'static str, Option<u8>); 2]);
@@ -15,7 +17,7 @@ const LATENCIES: [Latency; 3] = [
     ("E2EL ms", [("p50", "p50_e2el_ms", Some(11)), ("p99", "p99_e2el_ms", Some(19))]),
 ];
 
-impl ImportedRun {
+impl Shown<'_, ImportedRun> {
     /// Its levels as a table within the terminal's width, those of the frontier marked, and the columns that had no room.
     pub(crate) fn table(&self, terminal: &Terminal<'_>) -> (Vec<String>, Vec<String>) {
         let best = self.frontier();

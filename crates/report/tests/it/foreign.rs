@@ -1,14 +1,10 @@
-//! Other tools' files, by the fixtures of `fixtures/foreign` and by tapes.
+//! What is shown of other tools' results, by the fixtures of `fixtures/foreign`.
 
-mod clients;
-mod damage;
-mod figures;
-mod inference_perf;
-mod round_trip;
+mod shown;
 mod unseen;
 
-use fizeau_report::{ForeignError, ForeignFile, ForeignFormats, ImportedLevel};
-use serde_json::Value;
+use fizeau_interop::{ForeignError, ForeignFile, ForeignFormats};
+use fizeau_record::ImportedLevel;
 
 /// A file of `fixtures/foreign`.
 fn fixture(name: &str) -> Vec<u8> {
@@ -19,22 +15,4 @@ fn fixture(name: &str) -> Vec<u8> {
 /// What is in a file, by whatever form it has.
 fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedLevel>, ForeignError> {
     ForeignFormats::import(vec![ForeignFile::new(name, bytes)], None)
-}
-
-/// The only level in a fixture.
-fn level(name: &str) -> ImportedLevel {
-    let mut levels = import(name, &fixture(name)).unwrap();
-    assert_eq!(levels.len(), 1, "{name}");
-    levels.remove(0)
-}
-
-/// The record of a fixture, as JSON.
-fn record(name: &str) -> Value {
-    let text = String::from_utf8(fixture(name)).unwrap().replace("Infinity", "\"inf\"");
-    serde_json::from_str(text.lines().collect::<Vec<_>>().join("\n").as_str()).unwrap()
-}
-
-/// Equal to within rounding.
-fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
 }

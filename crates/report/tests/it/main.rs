@@ -17,7 +17,6 @@ mod markdown;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod peers;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
@@ -28,7 +27,6 @@ mod sample;
 mod schema;
 mod sweep;
 mod terminal;
-mod vllm;
 mod whatif;
 mod window;
 

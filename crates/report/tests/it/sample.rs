@@ -7,14 +7,15 @@ use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, ReadLag, Stamp, StampSource,
     Tape, TokenSource, Tokens,
 };
+use fizeau_interop::beside_ours;
+use fizeau_interop::{OwnFigures, Peer, PeerSettings};
 use fizeau_metrics::{
-    ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, OwnFigures, Peer,
-    PeerSettings, Reason, Validity, Verdict,
+    ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, Reason, Validity,
+    Verdict,
 };
 use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
     LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
-    beside_ours,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 

@@ -4,7 +4,8 @@ mod validator;
 
 use std::path::PathBuf;
 
-use fizeau_report::{DocumentSchema, LoadPoint, Unmeasured};
+use fizeau_record::LoadPoint;
+use fizeau_report::{DocumentSchema, Unmeasured};
 use serde_json::{Value, json};
 
 use crate::sample;

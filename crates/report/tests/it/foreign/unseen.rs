@@ -1,8 +1,8 @@
 //! What another tool's file does not tell is in no figure, and is said.
 
+use fizeau_record::{ImportedLevel, ImportedRun};
 use fizeau_report::{
-    ChartRun, Exposition, ImportedLevel, ImportedRun, LevelReport, LevelTable, RequestRow, Shown,
-    SweepReport, TableRun,
+    ChartRun, Exposition, LevelReport, LevelTable, RequestRow, Shown, SweepReport, TableRun,
 };
 use serde_json::Value;
 

@@ -1,0 +1,165 @@
+//! AIPerf's files of tapes.
+
+use crate::Peer;
+use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
+use serde_json::{Map, Value, json};
+
+use crate::RequestRate;
+use crate::foreign::vllm::iso;
+use crate::foreign::{ExportLevel, ForeignError, lists, statistics};
+use crate::vllm::figures as by_vllm;
+use crate::vllm::object::Object;
+
+/// The document of a level: as it came where it came from AIPerf, else by AIPerf's definitions from the tapes.
+pub(super) fn summary(
+    level: &ExportLevel<'_>,
+    format: &'static str,
+) -> Result<Object, ForeignError> {
+    let own = level.own_record(format).map(|own| Object::kept(&own.record));
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        return Ok(own);
+    }
+    let tapes = lists::by_request(level.with_tapes(format)?);
+    let report = Peer::AiPerf.figures(tapes.iter().copied(), &level.peer_settings());
+    let mut object = Object::default();
+    object.set("schema_version", "1.4");
+    statistics::set(&mut object, &report, unit);
+    let inputs = statistics::of_values("tokens", statistics::inputs(&tapes));
+    let outputs = statistics::of_values("tokens", statistics::outputs(&tapes));
+    for (tag, value) in [("input_sequence_length", inputs), ("output_sequence_length", outputs)] {
+        if !value.is_null() {
+            object.set(tag, value);
+        }
+    }
+    object.set("input_config", config(level, tapes.len()));
+    object.set("was_cancelled", false);
+    object.set("is_complete", true);
+    object.set("error_summary", errors(&tapes));
+    // Its reader takes nothing but a date for one.
+    let date = iso(&level.run.date);
+    if date.contains('T') {
+        object.set("start_time", date);
+    }
+    Ok(object)
+}
+
+/// The unit that AIPerf writes of a tag.
+fn unit(tag: &str) -> &'static str {
+    match tag {
+        "request_count" | "error_request_count" | "good_request_count" => "requests",
+        "request_throughput" | "goodput" => "requests/sec",
+        "output_token_throughput" | "total_token_throughput" => "tokens/sec",
+        "total_isl" | "total_osl" => "tokens",
+        "benchmark_duration" => "sec",
+        "request_error_rate" => "%",
+        "good_request_fraction" => "ratio",
+        tag if tag.contains("throughput") => "tokens/sec/user",
+        _ => "ms",
+    }
+}
+
+fn config(level: &ExportLevel<'_>, requests: usize) -> Value {
+    let run = &level.run;
+    let mut phase = json!({"name": "profiling", "kind": "profiling", "requests": requests});
+    let cap = run.max_concurrency;
+    match run.request_rate {
+        RequestRate::Limited(rate) => {
+            let even = run.burstiness.is_infinite();
+            phase["type"] = json!(if even { "constant" } else { "poisson" });
+            phase["rate"] = json!(rate.get());
+            phase["concurrency"] = json!(cap);
+        }
+        RequestRate::Unlimited | RequestRate::Ramp { .. } => {
+            phase["type"] = json!("concurrency");
+            phase["concurrency"] = json!(cap.map_or(requests as u64, u64::from));
+        }
+    }
+    let kind = if run.backend.contains("chat") { "chat" } else { "completions" };
+    json!({
+        "models": {"items": [{"name": run.model_id}]},
+        "endpoint": {"urls": ["http://localhost"], "type": kind, "streaming": true},
+        "datasets": [{"name": level.dataset, "type": "synthetic"}],
+        "phases": [phase],
+    })
+}
+
+fn failure(tape: &Tape) -> Option<Value> {
+    match &tape.outcome {
+        Outcome::Complete(_) => None,
+        Outcome::Failed(failure) => {
+            Some(json!({"type": failure.class.as_str(), "message": failure.detail.to_string()}))
+        }
+    }
+}
+
+/// Each error once, with how often it was.
+fn errors(tapes: &[&Tape]) -> Value {
+    let mut all: Vec<(Value, u64)> = Vec::new();
+    for error in tapes.iter().filter_map(|tape| failure(tape)) {
+        match all.iter_mut().find(|(known, _)| *known == error) {
+            Some((_, count)) => *count += 1,
+            None => all.push((error, 1)),
+        }
+    }
+    let each = all.into_iter();
+    each.map(|(details, count)| json!({"error_details": details, "count": count})).collect()
+}
+
+/// A line a request.
+pub(super) fn records(level: &ExportLevel<'_>) -> String {
+    let tapes = lists::by_request(level.tapes);
+    let epoch = level.epoch_unix.map_or(0, Nanos::as_nanos);
+    let lines = tapes.iter().enumerate().map(|(index, tape)| record(index, tape, epoch));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn record(index: usize, tape: &Tape, epoch: u64) -> Value {
+    let wall = |at: Stamp| epoch.saturating_add(at.saturating_since(Stamp::EPOCH).as_nanos());
+    let sent = by_vllm::sent(tape);
+    let mut record = json!({
+        "metadata": {
+            "session_num": index,
+            "x_request_id": format!("{}", tape.request.0),
+            "turn_index": tape.turn,
+            "credit_issued_ns": wall(tape.marks.intended),
+            "request_start_ns": wall(sent),
+            "request_end_ns": wall(tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent)),
+            "worker_id": "worker_0",
+            "record_processor_id": "record_processor_0",
+            "benchmark_phase": "profiling",
+            "was_cancelled": false,
+        },
+        "metrics": {},
+    });
+    match failure(tape) {
+        Some(error) => record["error"] = error,
+        None => record["metrics"] = own_metrics(tape),
+    }
+    record
+}
+
+/// Of one request that succeeded; what it does not have is not there.
+fn own_metrics(tape: &Tape) -> Value {
+    let ms = |span: Nanos| span.as_nanos() as f64 / 1e6;
+    let ttft = tape.first_token().and_then(|first| first.since(by_vllm::sent(tape))).map(ms);
+    let latency = by_vllm::latency(tape).map(ms);
+    let tokens = by_vllm::output_len(tape);
+    let gaps: Vec<f64> = by_vllm::gaps(tape).map(ms).collect();
+    let pace = latency.zip(ttft).filter(|_| tokens > 1);
+    let pace = pace.map(|(latency, ttft)| (latency - ttft) / (tokens - 1) as f64);
+    let mut all = Map::new();
+    let mut put = |tag: &str, value: Value, unit: &str| {
+        if !value.is_null() {
+            all.insert(tag.to_owned(), json!({"value": value, "unit": unit}));
+        }
+    };
+    put("time_to_first_token", json!(ttft), "ms");
+    put("request_latency", json!(latency), "ms");
+    put("inter_token_latency", json!(pace), "ms");
+    if !gaps.is_empty() {
+        put("inter_chunk_latency", json!(gaps), "ms");
+    }
+    put("input_sequence_length", json!(tape.input_tokens().map(Tokens::get)), "tokens");
+    put("output_sequence_length", json!(tokens), "tokens");
+    Value::Object(all)
+}

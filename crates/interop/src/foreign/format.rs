@@ -1,0 +1,103 @@
+//! What a form of file has to offer.
+
+use crate::PeerSettings;
+use fizeau_core::{Nanos, Tape};
+use fizeau_metrics::GoodputGoals;
+
+use super::{ForeignError, ForeignFile, ImportedLevel};
+use crate::VllmRun;
+
+/// One form of another tool's result files. Stateless.
+///
+/// # How to add a format
+///
+/// 1. `foreign/NAME.rs`: a unit struct with `impl ForeignFormat`. `recognises` looks at what is peculiar to the tool's files.
+///    `import` gets all files of one folder that it recognised, and makes a level of each record: types of the format's own derive
+///    `Deserialize`, `Record` reads them and names the file and the field in every error, `FigureSheet` takes the figures and
+///    withholds percentiles that the sample does not support, `Seen` makes a tape of what is known of one request. `export` writes
+///    figures by the tool's own definitions, from `Peer::figures`, with `Object`, which keeps the order of the keys.
+/// 2. A line in `FORMATS` (`foreign/formats.rs`), the more peculiar before the more general.
+/// 3. A small file in `fixtures/foreign/` with its source in the README there, and a line for each of the tests in
+///    `tests/it/foreign/`: figures, round trip, damage.
+pub trait ForeignFormat: Sync {
+    /// The word for it on a command line: `vllm`, `sglang`.
+    fn key(&self) -> &'static str;
+
+    /// Other words that mean it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The tool, and which of its files, in a few words.
+    fn about(&self) -> &'static str;
+
+    /// Whether a file has this form, by what is peculiar to the tool. A damaged file may have no form at all.
+    fn recognises(&self, file: &ForeignFile<'_>) -> bool;
+
+    /// The levels in `files`, which are all those of one folder that were recognised: tools write several files of one run.
+    ///
+    /// # Errors
+    /// If a file is damaged or lacks what every result has; the message names the file and the field.
+    fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError>;
+
+    /// The files that the tool would have written of these levels, by its own definitions.
+    ///
+    /// # Errors
+    /// If the form cannot hold what is given, or nothing of it is written here.
+    fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError>;
+}
+
+/// A level to be written in another tool's form.
+#[derive(Debug, Clone)]
+pub struct ExportLevel<'a> {
+    /// The name of its folder within the run; empty for the only level.
+    pub name: &'a str,
+    /// What was asked, as vLLM's client names it: most tools record the same.
+    pub run: VllmRun,
+    /// Where the prompts came from.
+    pub dataset: &'a str,
+    /// The goals of goodput; empty without.
+    pub goals: &'a GoodputGoals,
+    /// What was seen of each request, in the order of the requests. Empty for a level that was imported without.
+    pub tapes: &'a [Tape],
+    /// What the wall clock showed at the epoch of the tapes, since 1970; none where nobody knows.
+    pub epoch_unix: Option<Nanos>,
+    /// What was imported, where the level came from another tool's file.
+    pub imported: Option<&'a ImportedLevel>,
+}
+
+/// A file in another tool's form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedFile {
+    /// Its name as the tool gives it, with `/` after each folder.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl ExportLevel<'_> {
+    /// What the same format had of this level, if that is where it came from: it is written again as it was.
+    pub(super) fn own_record(&self, format: &str) -> Option<&ImportedLevel> {
+        self.imported.filter(|imported| imported.source.format == format)
+    }
+
+    /// What a tool was told beside the requests, for its figures of them.
+    pub(super) fn peer_settings(&self) -> PeerSettings {
+        PeerSettings { goals: self.goals.clone(), max_concurrency: self.run.max_concurrency }
+    }
+
+    /// Refuses a level without tapes: figures by somebody's definitions need what each request did.
+    pub(super) fn with_tapes(&self, format: &'static str) -> Result<&[Tape], ForeignError> {
+        if !self.tapes.is_empty() {
+            return Ok(self.tapes);
+        }
+        let why = match self.imported {
+            Some(imported) => format!(
+                "{} holds figures of {} and no requests: nothing can be computed by other definitions",
+                imported.source.file, imported.source.tool
+            ),
+            None => "the level has no tapes".to_owned(),
+        };
+        Err(ForeignError::NotWritten { format, why })
+    }
+}

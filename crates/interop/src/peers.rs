@@ -1,0 +1,192 @@
+//! One record, many definitions: what other load generators would have reported of the same tapes.
+//!
+//! Tools give one name to different figures, and different names to one. Each file here has the rules of one
+//! tool; `run.rs` has what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and
+//! `steady.rs` how some of them find peaks and a steady state. [`Definition`] holds the same as words.
+
+mod aiperf;
+mod beside;
+mod buckets;
+mod definition;
+mod definitions;
+mod evalscope;
+mod explain;
+mod genai_perf;
+mod guidellm;
+mod headline;
+mod inference_benchmarker;
+mod inference_perf;
+mod llmperf;
+mod loadgen;
+mod own;
+mod report;
+mod run;
+mod sample;
+mod sglang;
+mod steady;
+mod vllm;
+mod vllm_rust;
+
+use fizeau_core::Tape;
+
+use fizeau_metrics::GoodputGoals;
+
+pub use beside::beside_ours;
+pub use definition::{Concept, Definition};
+pub use explain::Explanation;
+pub use own::OwnFigures;
+pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
+
+use run::Run;
+
+/// A tool whose figures can be computed from our tapes.
+///
+/// The figures have the tool's own names, units and rules, the odd ones too: that is what makes them comparable
+/// with a report of that tool, and not with each other. Three things are the same for all. Probes beside the
+/// load are left out. The counts of tokens are the tape's, also where the tool would run a tokenizer of its own
+/// over the text. And a figure whose rule is not known to the letter, or that needs what a tape does not hold,
+/// is absent with a reason.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_interop::{Peer, PeerSettings};
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut tape = Tape::sent_at(ms(0));
+/// for at in [20, 25, 30, 35, 40] {
+///     tape.arrivals.push(Arrival::tokens(ms(at), 1, Channel::Visible));
+/// }
+///
+/// let settings = PeerSettings::default();
+/// let figure = |peer: Peer, name: &str| peer.figures([&tape], &settings).value(name);
+/// // One reply of five tokens: 20 ms over four gaps, for two tools under two names ...
+/// assert_eq!(figure(Peer::VllmPython, "mean_tpot_ms"), Some(5.0));
+/// assert_eq!(figure(Peer::AiPerf, "inter_token_latency.avg"), Some(5.0));
+/// // ... and 40 ms over five tokens for a third, which has the first token in it.
+/// assert_eq!(figure(Peer::GuideLlm, "successful.time_per_output_token_ms.mean"), Some(8.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Peer {
+    /// `vllm bench serve`, the client written in Python.
+    VllmPython,
+    /// `vllm-rs bench serve`, the client written in Rust.
+    VllmRust,
+    /// SGLang's `bench_serving`.
+    Sglang,
+    /// NVIDIA's AIPerf.
+    AiPerf,
+    /// GuideLLM.
+    GuideLlm,
+    /// inference-perf of the Kubernetes project.
+    InferencePerf,
+    /// Hugging Face's inference-benchmarker.
+    InferenceBenchmarker,
+    /// Ray's LLMPerf.
+    LlmPerf,
+    /// MLPerf's LoadGen, in the server scenario.
+    LoadGen,
+    /// EvalScope's `perf`.
+    EvalScope,
+    /// NVIDIA's GenAI-Perf, which AIPerf followed.
+    GenAiPerf,
+}
+
+/// What a tool was told that is not on a tape.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PeerSettings {
+    /// The goals of its goodput; figures of goodput are absent where there are none, and where
+    /// they go beyond [`SimpleGoals`](fizeau_metrics::SimpleGoals).
+    pub goals: GoodputGoals,
+    /// The cap on requests in flight (`--max-concurrency`), if there was one.
+    pub max_concurrency: Option<u32>,
+}
+
+impl Peer {
+    /// All of them, in the order in which reports list them.
+    pub const ALL: [Self; 11] = [
+        Self::VllmPython,
+        Self::VllmRust,
+        Self::Sglang,
+        Self::AiPerf,
+        Self::GuideLlm,
+        Self::InferencePerf,
+        Self::InferenceBenchmarker,
+        Self::LlmPerf,
+        Self::LoadGen,
+        Self::EvalScope,
+        Self::GenAiPerf,
+    ];
+
+    /// The word for it on a command line: `vllm`, `aiperf`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::VllmPython => "vllm",
+            Self::VllmRust => "vllm-rs",
+            Self::Sglang => "sglang",
+            Self::AiPerf => "aiperf",
+            Self::GuideLlm => "guidellm",
+            Self::InferencePerf => "inference-perf",
+            Self::InferenceBenchmarker => "inference-benchmarker",
+            Self::LlmPerf => "llmperf",
+            Self::LoadGen => "loadgen",
+            Self::EvalScope => "evalscope",
+            Self::GenAiPerf => "genai-perf",
+        }
+    }
+
+    /// Its name and the version whose rules are followed here.
+    #[must_use]
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::VllmPython => "vllm bench serve 0.33.0",
+            Self::VllmRust => "vllm-rs bench serve 0.33.0",
+            Self::Sglang => "SGLang bench_serving 0.5.23",
+            Self::AiPerf => "AIPerf 0.13.0",
+            Self::GuideLlm => "GuideLLM 0.8.1",
+            Self::InferencePerf => "inference-perf 0.7.0",
+            Self::InferenceBenchmarker => "inference-benchmarker 1.1.0",
+            Self::LlmPerf => "LLMPerf f1d6bed",
+            Self::LoadGen => "MLPerf LoadGen b66003e",
+            Self::EvalScope => "EvalScope 1.14.1",
+            Self::GenAiPerf => "GenAI-Perf 0.0.16",
+        }
+    }
+
+    /// The tool with this [`Peer::key`].
+    ///
+    /// ```
+    /// use fizeau_interop::Peer;
+    /// assert_eq!(Peer::from_key("aiperf"), Some(Peer::AiPerf));
+    /// assert_eq!(Peer::from_key("curl"), None);
+    /// ```
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|peer| peer.key() == key)
+    }
+
+    /// What the tool would have reported of `tapes`. They are looked at more than once, so all are kept by reference.
+    #[must_use]
+    pub fn figures<'a>(
+        self,
+        tapes: impl IntoIterator<Item = &'a Tape>,
+        settings: &PeerSettings,
+    ) -> PeerReport {
+        let run = Run::of(tapes, settings);
+        let rules = match self {
+            Self::VllmPython => vllm::figures,
+            Self::VllmRust => vllm_rust::figures,
+            Self::Sglang => sglang::figures,
+            Self::AiPerf => aiperf::figures,
+            Self::GuideLlm => guidellm::figures,
+            Self::InferencePerf => inference_perf::figures,
+            Self::InferenceBenchmarker => inference_benchmarker::figures,
+            Self::LlmPerf => llmperf::figures,
+            Self::LoadGen => loadgen::figures,
+            Self::EvalScope => evalscope::figures,
+            Self::GenAiPerf => genai_perf::figures,
+        };
+        rules(&run).into_report(self)
+    }
+}

@@ -1,0 +1,260 @@
+//! One word, and what each tool means by it.
+
+use fizeau_core::Tape;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use fizeau_record::text::five_digits;
+
+use super::beside::unit;
+use super::{
+    Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
+};
+
+/// What each tool means by a word, its figures of a run, and why they differ; our own first.
+///
+/// It serializes as `concept`, `ours` and `tools`.
+///
+/// ```
+/// use fizeau_interop::Concept;
+/// use fizeau_interop::Explanation;
+/// let text = Explanation::new(Concept::Tpot).text(80);
+/// assert!(text.contains("guidellm: inter_token_latency_ms"));
+/// assert!(text.lines().all(|line| line.chars().count() <= 80));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    concept: Concept,
+    /// Absent without a run.
+    ours: Option<Vec<PeerFigure>>,
+    tools: Vec<Tool>,
+}
+
+/// What one tool means.
+#[derive(Debug, Clone, PartialEq)]
+struct Tool {
+    definition: Definition,
+    figures: Option<Vec<PeerFigure>>,
+}
+
+/// What the letters in rules stand for, in lines that fit the narrowest width.
+const SYMBOLS: [&str; 3] = [
+    "s: the first byte of the request is sent; e: the reply ends",
+    "f, l: the first and the last token arrive",
+    "n: tokens of the reply; k: those of its first event",
+];
+
+impl Explanation {
+    /// The definitions alone.
+    #[must_use]
+    pub fn new(concept: Concept) -> Self {
+        let tools = concept.definitions().iter();
+        let tools = tools.map(|&definition| Tool { definition, figures: None }).collect();
+        Self { concept, ours: None, tools }
+    }
+
+    /// With the figures of `tapes`. They are looked at more than once.
+    #[must_use]
+    pub fn of(concept: Concept, tapes: &[Tape], settings: &PeerSettings) -> Self {
+        let own = OwnFigures::of(tapes, settings);
+        let tool = |&definition: &Definition| {
+            let report = definition.peer.figures(tapes, settings);
+            let figures = concept.figures_of(&report).into_iter().cloned().collect();
+            Tool { definition, figures: Some(figures) }
+        };
+        Self {
+            concept,
+            ours: Some(concept.own_figures(&own)),
+            tools: concept.definitions().iter().map(tool).collect(),
+        }
+    }
+
+    /// As text within `width` columns, from 60 on. Without a newline after the last line.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        let columns = self.columns();
+        let mut lines = vec![title(self.concept).to_owned()];
+        lines.extend(SYMBOLS.map(|line| format!("  {line}")));
+        lines.push(String::new());
+        let name = format!("Fizeau: {}", self.concept.key());
+        lines.extend(
+            self.ours
+                .as_ref()
+                .map(|_| line("", &columns.iter().map(|s| head(*s)).collect::<Vec<_>>())),
+        );
+        lines.push(self.line(&name, self.ours.as_deref()));
+        lines.push(wrap(&format!("  {}", self.concept.ours()), width));
+        for Tool { definition, figures } in &self.tools {
+            let name = match (definition.name, figures.iter().flatten().next()) {
+                ("", None) => definition.peer.key().to_owned(),
+                ("", Some(reckoned)) => format!("{}: ({})", definition.peer.key(), reckoned.name),
+                (name, _) => format!("{}: {name}", definition.peer.key()),
+            };
+            lines.push(self.line(&name, figures.as_deref()));
+            lines.push(wrap(&format!("  {}", definition.rule), width));
+            if !definition.differs.is_empty() {
+                lines.push(wrap(&format!("  differs: {}", definition.differs), width));
+            }
+            let absent = figures.iter().flatten().find_map(|figure| match figure.value {
+                PeerValue::Absent(reason) => Some(reason),
+                PeerValue::Known(_) => None,
+            });
+            lines.extend(absent.map(|reason| wrap(&format!("  absent here: {reason}"), width)));
+        }
+        lines.join("\n")
+    }
+
+    /// Which statistics have a column: those that we have.
+    fn columns(&self) -> Vec<Option<PeerStatistic>> {
+        self.ours.iter().flatten().map(|figure| figure.statistic).collect()
+    }
+
+    fn line(&self, name: &str, figures: Option<&[PeerFigure]>) -> String {
+        let (Some(figures), columns) = (figures, self.columns()) else {
+            return name.to_owned();
+        };
+        let cell = |statistic: &Option<PeerStatistic>| {
+            let same = figures.iter().find(|figure| figure.statistic == *statistic);
+            // A number of the whole run is one even where the tool has it as a statistic.
+            let figure = same.or_else(|| figures.first().filter(|_| columns.len() == 1));
+            let cell = figure.map(|figure| match figure.value {
+                PeerValue::Known(value) => {
+                    format!("{} {}", shown(value, figure.unit), figure.unit.as_str())
+                        .trim_end()
+                        .to_owned()
+                }
+                PeerValue::Absent(_) => "-".to_owned(),
+            });
+            cell.unwrap_or_default()
+        };
+        line(name, &columns.iter().map(cell).collect::<Vec<_>>())
+    }
+}
+
+/// The name, and figures to the right of it; below it where the name is too long for that.
+fn line(name: &str, cells: &[String]) -> String {
+    let cells: String = cells.iter().map(|cell| format!("{cell:>14}")).collect();
+    let room = 80_usize.saturating_sub(cells.len());
+    let (cells, pad) = (cells.trim_end(), " ".repeat(room));
+    match name.len() < room || cells.trim_start().is_empty() {
+        true => format!("{name:<room$}{cells}").trim_end().to_owned(),
+        false => format!("{name}\n{pad}{cells}"),
+    }
+}
+
+fn head(statistic: Option<PeerStatistic>) -> String {
+    match statistic {
+        None => "figure".to_owned(),
+        Some(PeerStatistic::Mean) => "mean".to_owned(),
+        Some(PeerStatistic::Percentile(percent)) => format!("p{percent}"),
+        Some(other) => format!("{other:?}").to_lowercase(),
+    }
+}
+
+const fn title(concept: Concept) -> &'static str {
+    match concept {
+        Concept::Ttft => "TTFT: time to first token",
+        Concept::Tpot => "TPOT: time per output token after the first",
+        Concept::Itl => "ITL: inter-token latency",
+        Concept::E2el => "E2EL: end-to-end latency",
+        Concept::Throughput => "Throughput: output tokens or requests a second",
+        Concept::Goodput => "Goodput: requests that met their goals",
+        Concept::Concurrency => "Concurrency: requests in flight",
+        Concept::Duration => "Duration: the time that rates are over",
+        Concept::Percentiles => "Percentiles: how they are read off, with the p99 of TTFT",
+        Concept::Failures => "Failures: what they are and where they count",
+        Concept::Tokens => "Tokens: where the number of output tokens comes from",
+    }
+}
+
+impl Serialize for Explanation {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("concept", self.concept.key())?;
+        map.serialize_entry("ours", &Ours(self))?;
+        map.serialize_entry("tools", &self.tools)?;
+        map.end()
+    }
+}
+
+struct Ours<'a>(&'a Explanation);
+
+impl Serialize for Ours<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("rule", self.0.concept.ours())?;
+        if let Some(figures) = &self.0.ours {
+            map.serialize_entry("figures", &Figures(figures))?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let definition = &self.definition;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("tool", definition.peer.key())?;
+        map.serialize_entry("version", definition.peer.version())?;
+        let name = Some(definition.name).filter(|name| !name.is_empty());
+        map.serialize_entry("name", &name)?;
+        if name.is_none() {
+            map.serialize_entry("name_reason", "it has no such figure, or it cannot be told")?;
+        }
+        map.serialize_entry("rule", definition.rule)?;
+        map.serialize_entry("differs", definition.differs)?;
+        if let Some(figures) = &self.figures {
+            map.serialize_entry("figures", &Figures(figures))?;
+        }
+        map.end()
+    }
+}
+
+struct Figures<'a>(&'a [PeerFigure]);
+
+impl Serialize for Figures<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(Figure))
+    }
+}
+
+struct Figure<'a>(&'a PeerFigure);
+
+impl Serialize for Figure<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("name", &self.0.name)?;
+        map.serialize_entry("unit", unit(self.0.unit))?;
+        value(&mut map, "value", self.0.value)?;
+        map.end()
+    }
+}
+
+fn value<M: SerializeMap>(map: &mut M, key: &str, value: PeerValue) -> Result<(), M::Error> {
+    map.serialize_entry(key, &value.get())?;
+    match value {
+        PeerValue::Absent(reason) => map.serialize_entry(&format!("{key}_reason"), reason),
+        PeerValue::Known(_) => Ok(()),
+    }
+}
+
+/// Five digits; counts whole.
+fn shown(value: f64, unit: PeerUnit) -> String {
+    match unit == PeerUnit::Count && value.fract() == 0.0 {
+        true => format!("{value:.0}"),
+        false => five_digits(value),
+    }
+}
+
+/// Broken between words; further lines stand four spaces further in.
+fn wrap(text: &str, width: usize) -> String {
+    let indent: String = text.chars().take_while(|c| *c == ' ').collect();
+    let further = format!("{indent}    ");
+    let options = textwrap::Options::new(width)
+        .initial_indent(&indent)
+        .subsequent_indent(&further)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(text.trim_start(), options)
+}

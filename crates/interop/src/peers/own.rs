@@ -1,0 +1,174 @@
+//! Our own figures of the same tapes, to stand beside a tool's.
+
+use fizeau_core::{Millis, Nanos, Part, PerSec, Tape};
+
+use super::sample::Sample;
+use super::{PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
+use fizeau_metrics::{
+    Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughput, inter_chunk,
+};
+
+/// Our own figures of the same tapes, by the names of [`PeerFigure::ours`]: each has our definition, and any statistic that
+/// a tool may have of it. A percentile that the sample does not support is absent, which other tools do not say.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_interop::{OwnFigures, Peer, PeerSettings, PeerStatistic};
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut tape = Tape::sent_at(ms(0));
+/// tape.arrivals.push(Arrival::tokens(ms(20), 8, Channel::Visible));
+/// tape.arrivals.push(Arrival::tokens(ms(40), 2, Channel::Visible));
+///
+/// let settings = PeerSettings::default();
+/// let own = OwnFigures::of([&tape], &settings);
+/// assert_eq!(own.get("tpot", Some(PeerStatistic::Mean)).and_then(|v| v.get()), Some(10.0));
+/// // vLLM subtracts one token, whatever the first event carried.
+/// let report = Peer::VllmPython.figures([&tape], &settings);
+/// let theirs = report.get("mean_tpot_ms").ok_or("vLLM has a TPOT")?;
+/// assert_eq!(theirs.value.get(), Some(20.0 / 9.0));
+/// assert_eq!(own.beside(theirs).and_then(|v| v.get()), Some(10.0));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct OwnFigures {
+    summary: LevelSummary,
+    /// Milliseconds, by name.
+    samples: [(&'static str, Sample); 8],
+}
+
+const TOO_FEW: &str = "too few values for this percentile";
+
+impl OwnFigures {
+    /// Those of `tapes`; probes are left out. They are looked at more than once.
+    #[must_use]
+    pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
+        let load = tapes.into_iter().filter(|tape| tape.part == Part::Load);
+        let load: Vec<&Tape> = load.collect();
+        let summary = LevelSummary::of(load.iter().copied(), &settings.goals);
+        let each = |figure: fn(&RequestMetrics) -> Option<Millis>| -> Sample {
+            let values = load.iter().filter_map(|tape| figure(&RequestMetrics::of(tape)));
+            values.map(Millis::get).collect()
+        };
+        let good = load.iter().filter(|tape| tape.is_success());
+        let gaps: Sample =
+            good.flat_map(|tape| inter_chunk(tape)).map(Nanos::as_millis_f64).collect();
+        let samples = [
+            ("ttft", each(|request| request.ttft.map(Nanos::to_millis))),
+            ("ttft_scheduled", each(|request| request.ttft_scheduled.map(Nanos::to_millis))),
+            ("first_visible", each(|request| request.first_visible.map(Nanos::to_millis))),
+            ("tpot", each(|request| request.tpot)),
+            ("icl", gaps),
+            ("e2el", each(|request| request.e2el.map(Nanos::to_millis))),
+            ("e2el_scheduled", each(|request| request.e2el_scheduled.map(Nanos::to_millis))),
+            ("release_lateness", each(|request| request.release_lateness.map(Nanos::to_millis))),
+        ];
+        Self { summary, samples }
+    }
+
+    /// Our figure beside `figure`, in the unit of that; none where we have no name for it.
+    #[must_use]
+    pub fn beside(&self, figure: &PeerFigure) -> Option<PeerValue> {
+        let value = self.get(figure.ours?, figure.statistic)?;
+        let scale = match (figure.unit, figure.statistic) {
+            (_, None | Some(PeerStatistic::Count)) => 1.0,
+            (PeerUnit::Seconds, _) => 1e-3,
+            (PeerUnit::Nanos, _) => 1e6,
+            _ => 1.0,
+        };
+        Some(match value {
+            PeerValue::Known(value) => PeerValue::Known(value * scale),
+            absent @ PeerValue::Absent(_) => absent,
+        })
+    }
+
+    /// The figure of this name: latencies in milliseconds, of which one statistic is wanted, counts, and rates a second. None
+    /// where there is no such figure.
+    #[must_use]
+    pub fn get(&self, name: &str, statistic: Option<PeerStatistic>) -> Option<PeerValue> {
+        let Some(statistic) = statistic else {
+            return self.of_run(name);
+        };
+        if name == "itl" {
+            return of_distribution(&self.summary.metrics.itl, statistic);
+        }
+        let (_, sample) = self.samples.iter().find(|(known, _)| *known == name)?;
+        Some(match statistic {
+            PeerStatistic::Percentile(percent) if sample.len() < needed(percent) => {
+                PeerValue::Absent(TOO_FEW)
+            }
+            _ => sample.statistic(statistic, PercentileRule::Linear).into(),
+        })
+    }
+
+    fn of_run(&self, name: &str) -> Option<PeerValue> {
+        let (requests, tokens) = (&self.summary.requests, &self.summary.tokens);
+        let (throughput, over_time) = (&self.summary.throughput, self.summary.over_time.as_ref());
+        let no_goals = PeerValue::Absent("no goals were given");
+        let good = throughput.goodput.as_ref();
+        Some(match name {
+            "sent" => requests.sent.into(),
+            "completed" => requests.completed.into(),
+            "failed" => requests.failed.into(),
+            "input_tokens" => known(tokens.input.map(|input| input.get() as f64)),
+            "output_tokens" => tokens.output.get().into(),
+            "duration_s" => throughput.duration.get().into(),
+            "peak_in_flight" => of_time(over_time.map(|level| level.in_flight.peak as f64)),
+            "mean_in_flight" => of_time(over_time.map(|level| level.in_flight.mean)),
+            "peak_output_tps" => {
+                of_time(over_time.map(|level| level.peak_output_tokens.rate.get()))
+            }
+            "rps" => rate(throughput, throughput.requests_per_s.get()),
+            "output_tps" => rate(throughput, throughput.output_tokens_per_s.get()),
+            "total_tps" => known(throughput.total_tokens_per_s.map(PerSec::get)),
+            "goodput_per_s" => good.map_or(no_goals, |good| rate(throughput, good.rate.get())),
+            "good_share" => good.map_or(no_goals, |good| good.share.into()),
+            _ => return None,
+        })
+    }
+}
+
+fn known(value: Option<f64>) -> PeerValue {
+    value.map_or(PeerValue::Absent("a prompt's length is not known"), PeerValue::from)
+}
+
+fn rate(throughput: &Throughput, rate: f64) -> PeerValue {
+    match throughput.duration.get() > 0.0 {
+        true => rate.into(),
+        false => of_time(None),
+    }
+}
+
+fn of_time(value: Option<f64>) -> PeerValue {
+    value.map_or(PeerValue::Absent("no time passed"), PeerValue::from)
+}
+
+/// How many values a percentile needs so that one is expected beyond it; the median needs one.
+fn needed(percent: u8) -> usize {
+    let beyond = percent.min(100_u8.saturating_sub(percent));
+    match (percent, beyond) {
+        (50, _) | (_, 0) => 1,
+        (_, beyond) => 100_usize.div_ceil(beyond.into()),
+    }
+}
+
+/// Of a sample that is pooled and weighted, as far as its summary has it.
+fn of_distribution(sample: &Distribution, statistic: PeerStatistic) -> Option<PeerValue> {
+    let quantile = match statistic {
+        PeerStatistic::Percentile(50) => sample.p50,
+        PeerStatistic::Percentile(90) => sample.p90,
+        PeerStatistic::Percentile(95) => sample.p95,
+        PeerStatistic::Percentile(99) => sample.p99,
+        PeerStatistic::Mean => return Some(sample.mean.map(Millis::get).into()),
+        PeerStatistic::Std => return Some(sample.std.map(Millis::get).into()),
+        PeerStatistic::Min => return Some(sample.min.map(Millis::get).into()),
+        PeerStatistic::Max => return Some(sample.max.map(Millis::get).into()),
+        PeerStatistic::Count => return Some(sample.n.into()),
+        _ => return None,
+    };
+    Some(match (quantile.value(), sample.n) {
+        (Some(value), _) => value.get().into(),
+        (None, 0) => PeerValue::from(None::<f64>),
+        (None, _) => PeerValue::Absent(TOO_FEW),
+    })
+}

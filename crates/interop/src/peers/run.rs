@@ -1,0 +1,150 @@
+//! What the rules of all tools take from tapes. Times are seconds unless a name says otherwise.
+
+use fizeau_core::{Channel, FailureClass, Nanos, Outcome, Part, Stamp, Tape, Tokens};
+
+use super::PeerSettings;
+use fizeau_metrics::SimpleGoals;
+
+/// The tapes of a run's load.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    pub(super) tapes: Vec<&'a Tape>,
+    pub(super) settings: PeerSettings,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn of(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
+        let load = tapes.into_iter().filter(|tape| tape.part == Part::Load);
+        Self { tapes: load.collect(), settings: settings.clone() }
+    }
+
+    /// The goals of goodput, or why there are none. What a tool cannot be asked for has no figure of it.
+    pub(super) fn goals(&self) -> Result<SimpleGoals, &'static str> {
+        if self.settings.goals.is_empty() {
+            return Err("no goals were given");
+        }
+        self.settings.goals.simple().ok_or("the goals go beyond one group of ttft, tpot and e2el")
+    }
+
+    /// Those that succeeded.
+    pub(super) fn good(&self) -> impl Iterator<Item = &'a Tape> {
+        self.tapes.iter().copied().filter(|tape| tape.is_success())
+    }
+
+    pub(super) fn completed(&self) -> u64 {
+        self.good().count() as u64
+    }
+
+    pub(super) fn failed(&self) -> u64 {
+        self.tapes.len() as u64 - self.completed()
+    }
+
+    /// The sum of `each` over those that succeeded.
+    pub(super) fn sum(&self, each: impl Fn(&Tape) -> u64) -> u64 {
+        self.good().fold(0, |sum, tape| sum.saturating_add(each(tape)))
+    }
+
+    /// From the first release to the last end, failed requests included: how long a loop took that issues and
+    /// then waits for all. The wait before the first arrival, which such a loop has too, is on no tape.
+    pub(super) fn issuing(&self) -> f64 {
+        span(self.tapes.iter().copied(), |tape| tape.marks.released, end)
+    }
+}
+
+/// From the least instant `from` to the greatest instant `to`; zero of no tapes.
+pub(super) fn span<'a>(
+    tapes: impl Iterator<Item = &'a Tape>,
+    from: fn(&Tape) -> Stamp,
+    to: fn(&Tape) -> Stamp,
+) -> f64 {
+    let whole = tapes.map(|tape| (from(tape), to(tape)));
+    let whole = whole.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    whole.map_or(0.0, |(first, last)| secs(last.saturating_since(first)))
+}
+
+pub(super) fn secs(span: Nanos) -> f64 {
+    span.as_secs_f64()
+}
+
+/// When a request was sent, or at least let go.
+pub(super) fn sent(tape: &Tape) -> Stamp {
+    tape.marks.send_start.unwrap_or(tape.marks.released)
+}
+
+/// When a request was over: the end of its reply, the usage event and the end marker included.
+pub(super) fn end(tape: &Tape) -> Stamp {
+    let end = tape.marks.end.or_else(|| tape.last_output());
+    end.unwrap_or_else(|| sent(tape))
+}
+
+/// When the last of the output came, or else the end.
+pub(super) fn last_output(tape: &Tape) -> Stamp {
+    tape.last_output().unwrap_or_else(|| end(tape))
+}
+
+/// How long after the sending `at` was.
+pub(super) fn after_sending(tape: &Tape, at: Stamp) -> Option<f64> {
+    at.since(sent(tape)).map(secs)
+}
+
+/// Time to the first token on any channel.
+pub(super) fn ttft(tape: &Tape) -> Option<f64> {
+    after_sending(tape, tape.first_token()?)
+}
+
+/// Time to the last of the output.
+pub(super) fn to_last(tape: &Tape) -> Option<f64> {
+    after_sending(tape, tape.last_output()?)
+}
+
+/// Time to the end of the reply.
+pub(super) fn to_end(tape: &Tape) -> Option<f64> {
+    after_sending(tape, end(tape))
+}
+
+/// The instants of the events that carry text, on any channel.
+pub(super) fn with_text(tape: &Tape) -> impl Iterator<Item = Stamp> {
+    tape.arrivals.iter().filter(|event| event.channel != Channel::Silent).map(|event| event.at)
+}
+
+/// The instants of all generation events.
+pub(super) fn events(tape: &Tape) -> impl Iterator<Item = Stamp> {
+    tape.arrivals.iter().map(|event| event.at)
+}
+
+/// The time between each instant and the one before it.
+pub(super) fn gaps(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = f64> {
+    let mut before = None;
+    instants.filter_map(move |at| Some(secs(at.saturating_since(before.replace(at)?))))
+}
+
+/// `span` shared over all tokens but the first; none unless there are two.
+pub(super) fn per_later_token(span: f64, tokens: u64) -> Option<f64> {
+    (tokens > 1).then(|| span / (tokens - 1) as f64)
+}
+
+/// The prompt's length: the server's word, else what was asked, else zero.
+pub(super) fn input(tape: &Tape) -> u64 {
+    tape.input_tokens().map_or(0, Tokens::get)
+}
+
+/// The tokens on the tape: what stands in for a tokenizer over the text.
+pub(super) fn counted(tape: &Tape) -> u64 {
+    tape.output_tokens().get()
+}
+
+/// The server's count of output tokens, if it gave one that is not zero.
+pub(super) fn reported(tape: &Tape) -> Option<u64> {
+    let tokens = tape.usage.and_then(|usage| usage.completion_tokens)?.get();
+    (tokens > 0).then_some(tokens)
+}
+
+/// The server's count, else the tape's.
+pub(super) fn reported_or_counted(tape: &Tape) -> u64 {
+    reported(tape).unwrap_or_else(|| counted(tape))
+}
+
+/// Whether the request was called off before its end, rather than gone wrong.
+pub(super) fn was_called_off(tape: &Tape) -> bool {
+    matches!(&tape.outcome, Outcome::Failed(failure) if failure.class == FailureClass::Cancelled)
+}

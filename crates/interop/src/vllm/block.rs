@@ -1,0 +1,76 @@
+//! The printed block: vLLM's lines in vLLM's order, in its width of 50.
+
+use std::fmt::Display;
+
+use super::{RequestRate, VllmResult, figures::rate};
+
+impl VllmResult {
+    /// The block that vLLM's client prints at its end, without a newline after the last line.
+    #[must_use]
+    pub fn block(&self) -> String {
+        let mut lines = vec![format!("{:=^50}", " Serving Benchmark Result ")];
+        lines.extend(self.count_lines());
+        lines.extend(self.rate_lines());
+        lines.extend(self.stat_lines());
+        lines.push("=".repeat(50));
+        lines.join("\n")
+    }
+
+    fn count_lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            line("Successful requests:", self.completed),
+            line("Failed requests:", self.failed),
+        ];
+        if let Some(cap) = self.run.max_concurrency {
+            lines.push(line("Maximum request concurrency:", cap));
+        }
+        if let RequestRate::Limited(rate) = self.run.request_rate {
+            lines.push(two("Request rate configured (RPS):", rate.get()));
+        }
+        lines.push(two("Benchmark duration (s):", self.duration.get()));
+        lines.push(line("Total input tokens:", self.input_tokens));
+        lines.push(line("Total generated tokens:", self.output_tokens));
+        lines
+    }
+
+    fn rate_lines(&self) -> Vec<String> {
+        let per_s = |count: u64| rate(count as f64, self.duration).get();
+        let output = self.output_tokens.get();
+        let all = output.saturating_add(self.input_tokens.get());
+        let mut lines = vec![two("Request throughput (req/s):", per_s(self.completed))];
+        if let Some(goodput) = self.goodput {
+            lines.push(two("Request goodput (req/s):", goodput.get()));
+        }
+        lines.extend([
+            two("Output token throughput (tok/s):", per_s(output)),
+            two("Peak output token throughput (tok/s):", self.peak_tokens.get()),
+            two("Peak concurrent requests:", self.peak_concurrency as f64),
+            two("Total token throughput (tok/s):", per_s(all)),
+        ]);
+        lines
+    }
+
+    fn stat_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (metric, stats) in &self.stats {
+            let (name, title) = metric.words();
+            // vLLM puts no spaces around these titles.
+            lines.push(format!("{title:-^50}"));
+            lines.push(two(&format!("Mean {name} (ms):"), stats.mean));
+            lines.push(two(&format!("Median {name} (ms):"), stats.median));
+            for (percentile, value) in &stats.percentiles {
+                lines.push(two(&format!("P{} {name} (ms):", percentile.word()), *value));
+            }
+        }
+        lines
+    }
+}
+
+fn two(name: &str, value: f64) -> String {
+    line(name, format_args!("{value:.2}"))
+}
+
+/// A name and its figure.
+fn line(name: &str, value: impl Display) -> String {
+    format!("{name:<40} {value}")
+}

@@ -1,0 +1,160 @@
+//! Which metrics and percentiles a result shall have.
+
+use std::str::FromStr;
+
+/// Which metrics and percentiles a result shall have. The default is vLLM's: `ttft,tpot,itl` and `99`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// The metrics; they are reported in vLLM's own order, whatever the order here.
+    pub(super) metrics: Vec<VllmMetric>,
+    /// The percentiles, in the order given.
+    pub(super) percentiles: Vec<Percentile>,
+}
+
+/// A metric of vLLM's client. In the order in which it reports them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum VllmMetric {
+    /// Time to first token.
+    Ttft,
+    /// Time per output token, the first left out.
+    Tpot,
+    /// Gap between chunks, which vLLM calls inter-token latency.
+    Itl,
+    /// End-to-end latency.
+    E2el,
+    /// From intended release to actual release; only under a cap on requests in flight.
+    ClientQueueTime,
+    /// The sum of both; only under a cap and with a rate.
+    E2elIncludingClientQueue,
+}
+
+/// A percentile: from 0 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Percentile(f64);
+
+/// Why a selection cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SelectionError {
+    /// There is no such metric.
+    #[error(
+        "`{name}` is not a metric: use any of ttft, tpot, itl, e2el, client_queue_time, \
+         e2el_including_client_queue, separated by commas"
+    )]
+    Metric {
+        /// What was given.
+        name: String,
+    },
+    /// It is not a percentile.
+    #[error(
+        "`{text}` is not a percentile: use numbers from 0 to 100 separated by commas, such as 50,99,99.9"
+    )]
+    Percentile {
+        /// What was given.
+        text: String,
+    },
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            metrics: vec![VllmMetric::Ttft, VllmMetric::Tpot, VllmMetric::Itl],
+            percentiles: vec![Percentile(99.0)],
+        }
+    }
+}
+
+impl Selection {
+    /// A selection from the text of vLLM's `--percentile-metrics` and `--metric-percentiles`.
+    ///
+    /// ```
+    /// use fizeau_interop::Selection;
+    /// assert!(Selection::parse("ttft,tpot,itl,e2el", "50,99,99.9").is_ok());
+    /// let error = Selection::parse("ttft", "101").unwrap_err();
+    /// assert!(error.to_string().starts_with("`101` is not a percentile"));
+    /// ```
+    ///
+    /// # Errors
+    /// If a metric is unknown or a percentile is not a number from 0 to 100.
+    pub fn parse(metrics: &str, percentiles: &str) -> Result<Self, SelectionError> {
+        let parts = |text: &'_ str| -> Vec<String> {
+            let parts = text.split(',').map(str::trim);
+            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let metrics: Result<Vec<VllmMetric>, _> =
+            parts(metrics).iter().map(|name| name.parse()).collect();
+        let mut metrics = metrics?;
+        metrics.sort_unstable();
+        metrics.dedup();
+        let percentiles: Result<Vec<Percentile>, _> =
+            parts(percentiles).iter().map(|text| text.parse()).collect();
+        Ok(Self { metrics, percentiles: percentiles? })
+    }
+}
+
+impl VllmMetric {
+    const ALL: [Self; 6] = [
+        Self::Ttft,
+        Self::Tpot,
+        Self::Itl,
+        Self::E2el,
+        Self::ClientQueueTime,
+        Self::E2elIncludingClientQueue,
+    ];
+
+    /// The name in keys and flags.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Ttft => "ttft",
+            Self::Tpot => "tpot",
+            Self::Itl => "itl",
+            Self::E2el => "e2el",
+            Self::ClientQueueTime => "client_queue_time",
+            Self::E2elIncludingClientQueue => "e2el_including_client_queue",
+        }
+    }
+
+    /// The short name and the heading in the printed block.
+    pub(super) const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Ttft => ("TTFT", "Time to First Token"),
+            Self::Tpot => ("TPOT", "Time per Output Token (excl. 1st token)"),
+            Self::Itl => ("ITL", "Inter-token Latency"),
+            Self::E2el => ("E2EL", "End-to-end Latency"),
+            Self::ClientQueueTime => ("Client Queue Time", "Client Queue Time"),
+            Self::E2elIncludingClientQueue => ("E2EL + Queue", "E2EL incl. Client Queue"),
+        }
+    }
+}
+
+impl FromStr for VllmMetric {
+    type Err = SelectionError;
+
+    fn from_str(name: &str) -> Result<Self, SelectionError> {
+        let found = Self::ALL.into_iter().find(|metric| metric.key() == name);
+        found.ok_or_else(|| SelectionError::Metric { name: name.to_owned() })
+    }
+}
+
+impl Percentile {
+    /// The percentile, from 0 to 100.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// As vLLM writes it in keys and labels: `99`, `99.9`.
+    pub(super) fn word(self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl FromStr for Percentile {
+    type Err = SelectionError;
+
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        let value: Option<f64> = text.parse().ok();
+        let value = value.filter(|value| (0.0..=100.0).contains(value));
+        value.map(Self).ok_or_else(|| SelectionError::Percentile { text: text.to_owned() })
+    }
+}

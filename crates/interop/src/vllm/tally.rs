@@ -1,0 +1,148 @@
+//! vLLM's result, added up one tape at a time.
+
+use fizeau_core::{Part, PerSec, Seconds, Stamp, Tape, Tokens};
+use fizeau_metrics::{GoodputGoals, PooledSample, SimpleGoals};
+
+use super::figures::{self, Stats};
+use super::lists::Lists;
+use super::peaks::{Flights, PeakRate};
+use super::probes::Probes;
+use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
+
+/// What vLLM's client would have seen of a level so far, without the tapes: some fifty bytes a request; with
+/// [`Detail::Full`] all that its file then holds, which grows with every token.
+///
+/// ```
+/// use fizeau_core::{Stamp, Tape};
+/// use fizeau_metrics::GoodputGoals;
+/// use fizeau_interop::{Detail, Selection, VllmTally};
+/// let mut tally = VllmTally::new(&Selection::default(), &GoodputGoals::default(), Detail::Brief);
+/// tally.add(&Tape::sent_at(Stamp::EPOCH));
+/// ```
+#[derive(Debug, Clone)]
+pub struct VllmTally {
+    selection: Selection,
+    /// None where there are none, or none that vLLM could be asked for.
+    goals: Option<SimpleGoals>,
+    detail: Detail,
+    completed: u64,
+    failed: u64,
+    good: u64,
+    input_tokens: Tokens,
+    output_tokens: Tokens,
+    span: Option<(Stamp, Stamp)>,
+    requests: Lists,
+    samples: Vec<(VllmMetric, Sample)>,
+    flights: Flights,
+    rate: PeakRate,
+    probes: Option<Probes>,
+}
+
+/// The values of one metric over the successful requests.
+#[derive(Debug, Clone)]
+enum Sample {
+    /// One a request, in milliseconds.
+    Each(Vec<f64>),
+    /// Gaps of all requests.
+    Gaps(PooledSample),
+}
+
+impl VllmTally {
+    /// Of nothing. `selection` says which metrics to keep, `goals` are those of goodput (none where they are empty,
+    /// or go beyond what vLLM can be asked for: one group of TTFT, TPOT and E2EL),
+    /// `detail` what the file shall hold of each request.
+    #[must_use]
+    pub fn new(selection: &Selection, goals: &GoodputGoals, detail: Detail) -> Self {
+        let sample = |&metric: &VllmMetric| match metric {
+            VllmMetric::Itl => (metric, Sample::Gaps(PooledSample::default())),
+            _ => (metric, Sample::Each(Vec::new())),
+        };
+        Self {
+            samples: selection.metrics.iter().map(sample).collect(),
+            selection: selection.clone(),
+            goals: goals.simple().filter(|_| !goals.is_empty()),
+            detail,
+            completed: 0,
+            failed: 0,
+            good: 0,
+            input_tokens: Tokens::ZERO,
+            output_tokens: Tokens::ZERO,
+            span: None,
+            requests: Lists::default(),
+            flights: Flights::default(),
+            rate: PeakRate::default(),
+            probes: None,
+        }
+    }
+
+    /// Takes a tape in; one of a probe stream counts among the probes alone. The lists of the file are in the order of the
+    /// tapes.
+    pub fn add(&mut self, tape: &Tape) {
+        if tape.part == Part::Probe {
+            self.probes.get_or_insert_default().add(tape);
+            return;
+        }
+        let (released, end) = (tape.marks.released, figures::end(tape));
+        self.span = Some(
+            self.span.map_or((released, end), |(first, last)| (first.min(released), last.max(end))),
+        );
+        self.requests.add(tape, Stamp::EPOCH, self.detail);
+        self.flights.add(tape);
+        self.good += u64::from(self.goals.is_some_and(|goals| figures::meets(tape, &goals)));
+        if !tape.is_success() {
+            self.failed += 1;
+            return;
+        }
+        self.completed += 1;
+        self.input_tokens += tape.input_tokens().unwrap_or_default();
+        self.output_tokens += Tokens::new(figures::output_len(tape));
+        self.rate.add(tape);
+        for (metric, sample) in &mut self.samples {
+            match sample {
+                Sample::Each(values) => values.extend(figures::value(*metric, tape)),
+                Sample::Gaps(gaps) => gaps.extend(figures::gaps(tape)),
+            }
+        }
+    }
+
+    /// The result of all that was taken in.
+    ///
+    /// The number of prompts is the number of tapes, so completed and failed always add up to it. The duration runs from
+    /// the first release to the last end.
+    #[must_use]
+    pub fn finish(self, run: VllmRun) -> VllmResult {
+        let span = self.span.and_then(|(first, last)| last.since(first));
+        let duration = Seconds::new(span.unwrap_or_default().as_secs_f64());
+        let mean_rate = figures::rate(self.output_tokens.get() as f64, duration);
+        let available = |metric: VllmMetric| match metric {
+            VllmMetric::ClientQueueTime => run.max_concurrency.is_some(),
+            VllmMetric::E2elIncludingClientQueue => {
+                let limited = matches!(run.request_rate, RequestRate::Limited(_));
+                run.max_concurrency.is_some() && limited
+            }
+            _ => true,
+        };
+        let percentiles = &self.selection.percentiles;
+        let samples = self.samples.into_iter().filter(|(metric, _)| available(*metric));
+        let stats = samples.map(|(metric, sample)| match sample {
+            Sample::Each(values) => (metric, Stats::of(values, percentiles)),
+            Sample::Gaps(gaps) => (metric, Stats::of_gaps(&gaps, percentiles)),
+        });
+        let goodput = figures::rate(self.good as f64, duration);
+        VllmResult {
+            duration,
+            completed: self.completed,
+            failed: self.failed,
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            peak_concurrency: self.flights.peak(),
+            peak_tokens: PerSec::new(self.rate.peak().max(mean_rate.get())),
+            stats: stats.collect(),
+            requests: self.requests,
+            probes: self.probes.map(Probes::figures),
+            goodput: self.goals.is_some().then_some(goodput),
+            detail: self.detail,
+            run,
+        }
+    }
+}

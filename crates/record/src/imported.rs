@@ -1,0 +1,214 @@
+//! A level of another tool, as far as it can be known, and levels that belong together.
+
+mod run;
+
+pub use run::ImportedRun;
+
+use std::collections::BTreeMap;
+
+use fizeau_core::{PerSec, Tape};
+use serde::{Deserialize, Serialize};
+
+use crate::{LoadPoint, NotKnown, Unseen};
+
+/// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
+///
+/// Figures are there only where the tool's definition is ours, or is ours but for what [`ImportedLevel::caveats`] says.
+/// Everything else is among [`ImportedLevel::not_known`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImportedLevel {
+    /// Where it comes from.
+    pub source: ImportedSource,
+    /// How hard it pressed.
+    pub load: ImportedLoad,
+    /// What was run, as far as the file tells.
+    pub about: ImportedAbout,
+    /// Requests, tokens and time.
+    pub counts: ImportedCounts,
+    /// Finite figures by the names of the columns of a table of levels, which have the units: `output_tps`,
+    /// `p99_ttft_ms`.
+    pub figures: BTreeMap<String, f64>,
+    /// Columns of p99 that hold the greatest of fewer than 100 values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub greatest_for_p99: Vec<String>,
+    /// What is not quite as its name says, in plain words.
+    #[serde(default)]
+    pub caveats: Vec<String>,
+    /// What cannot be known, and why.
+    pub not_known: Vec<NotKnown>,
+    /// The tool's own record, as JSON; without the lists of single requests where those became tapes.
+    #[serde(with = "as_json")]
+    pub record: String,
+    /// What was seen of each request; empty where the file does not tell.
+    #[serde(skip)]
+    pub tapes: Vec<Tape>,
+}
+
+/// Where a level comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedSource {
+    /// The key of its format.
+    pub format: String,
+    /// The tool.
+    pub tool: String,
+    /// Its version; absent where the file does not say.
+    pub version: Option<String>,
+    /// The file's name, as it was given.
+    pub file: String,
+    /// 64 bits of FNV-1a over the file's bytes.
+    pub checksum: String,
+}
+
+/// How hard a level pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ImportedLoad {
+    /// Requests per second that were to be sent; none where each left as soon as it might.
+    pub requests_per_s: Option<PerSec>,
+    /// The cap on requests in flight; none without.
+    pub max_in_flight: Option<u32>,
+    /// Whether the file does not say. Without a rate, without a cap and known all requests left at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unknown: bool,
+}
+
+impl ImportedLoad {
+    /// That of a tool which writes a rate or a cap where it has one: without both it is not known.
+    #[must_use]
+    pub fn told(rate: Option<f64>, cap: Option<u64>) -> Self {
+        let requests_per_s = rate.filter(|rate| *rate > 0.0 && rate.is_finite()).map(PerSec::new);
+        let max_in_flight = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
+        let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
+        Self { requests_per_s, max_in_flight, is_unknown }
+    }
+}
+
+/// What was run. Texts are the file's own.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ImportedAbout {
+    /// The model.
+    pub model: Option<String>,
+    /// The dialect or the engine, as the tool names it.
+    pub backend: Option<String>,
+    /// The data set.
+    pub dataset: Option<String>,
+    /// When it was measured, as ISO 8601 has it; without a zone where the file has none.
+    pub date: Option<String>,
+    /// What the user named it.
+    pub label: Option<String>,
+    /// On how many devices, where the file tells.
+    pub devices: Option<u64>,
+    /// What else sets it apart: metadata of the user's, settings that a sweep varied.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// Requests, tokens and time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ImportedCounts {
+    /// Requests that succeeded.
+    pub completed: u64,
+    /// Requests that did not; absent where the file does not say.
+    pub failed: Option<u64>,
+    /// Tokens of the prompts of those that succeeded.
+    pub input_tokens: Option<u64>,
+    /// Tokens of their replies.
+    pub output_tokens: Option<u64>,
+    /// How long the level took, by the tool's clock.
+    pub duration_s: Option<f64>,
+}
+
+impl ImportedLevel {
+    /// One of which nothing but its record is known yet.
+    #[must_use]
+    pub fn of(source: ImportedSource, record: String) -> Self {
+        Self {
+            source,
+            load: ImportedLoad::default(),
+            about: ImportedAbout::default(),
+            counts: ImportedCounts::default(),
+            figures: BTreeMap::new(),
+            greatest_for_p99: Vec::new(),
+            caveats: Vec::new(),
+            not_known: Vec::new(),
+            record,
+            tapes: Vec::new(),
+        }
+    }
+
+    /// What is not known of it that its tapes have a value for.
+    #[must_use]
+    pub fn unseen(&self) -> Unseen {
+        let is_left = |known: &&NotKnown| {
+            !AGAIN.contains(&known.what.as_str()) && !known.what.split(", ").all(is_figure)
+        };
+        let not_known = self.not_known.iter().filter(is_left).cloned().collect();
+        Unseen::new(self.source.tool.clone(), not_known)
+    }
+
+    /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, as if
+    /// all had left at once. [`ImportedLevel::load_words`] says where it is not known.
+    #[must_use]
+    pub fn load_point(&self) -> LoadPoint {
+        match (self.load.requests_per_s, self.load.max_in_flight) {
+            (Some(rate), _) => LoadPoint::Rate(rate),
+            (None, Some(cap)) => LoadPoint::Concurrency(cap),
+            (None, None) => LoadPoint::Concurrency(u32::try_from(self.sent()).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// The load in words: `concurrency 4`, `load not known`.
+    #[must_use]
+    pub fn load_words(&self) -> String {
+        match self.load.is_unknown {
+            true => "load not known".to_owned(),
+            false => self.load_point().words(),
+        }
+    }
+
+    /// The figure of that name, where it is known.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.get(name).copied()
+    }
+
+    /// Requests that were sent, as far as is known.
+    #[must_use]
+    pub const fn sent(&self) -> u64 {
+        match self.counts.failed {
+            Some(failed) => self.counts.completed.saturating_add(failed),
+            None => self.counts.completed,
+        }
+    }
+
+    /// Why it may not be compared with others; none if it may.
+    #[must_use]
+    pub fn left_out(&self) -> Option<&'static str> {
+        (self.counts.completed == 0).then_some("no request completed")
+    }
+}
+
+/// Whether it is the name of a latency's column, such as `p99_ttft_ms`: tapes give what the file lacks.
+fn is_figure(what: &str) -> bool {
+    what.ends_with("_ms") && !what.contains(' ')
+}
+
+/// What the tool did not say in a way that we could take, and tapes show again.
+const AGAIN: [&str; 3] =
+    ["goodput", "its steady state", "peaks of requests in flight and of tokens per second"];
+
+/// A text of JSON as what it says.
+mod as_json {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+        let value: Value = serde_json::from_str(text).map_err(S::Error::custom)?;
+        value.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+        let value = Value::deserialize(from)?;
+        serde_json::to_string(&value).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,330 @@
+//! Levels of another tool that belong together.
+
+use fizeau_pareto::{Direction, frontier};
+use serde::Serialize;
+
+use super::{ImportedAbout, ImportedLevel};
+use crate::{
+    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, LoadKind, LoadPoint, NOT_RECORDED,
+    NotKnown, Setup, ToolVersion, Workload,
+};
+
+/// Levels that another tool measured of one model with one setting, by rising load.
+///
+/// It serializes as a document of schema `fizeau.imported-run/1`: its levels, each as its own file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportedRun {
+    name: String,
+    levels: Vec<ImportedLevel>,
+}
+
+/// What says how hard a level pressed, and nothing else of the run.
+const LOAD: [&str; 6] =
+    ["max_concurrency", "request_rate", "num_prompts", "burstiness", "num_warmups", "seed"];
+
+/// Whether a setting is of the load: a sweep may spell it as the flag.
+fn is_of_load(name: &str) -> bool {
+    LOAD.contains(&name.replace('-', "_").as_str())
+}
+
+/// The latencies that a frontier is drawn over, the first that levels have.
+const TAILS: [&str; 4] = ["p99_e2el_ms", "p99_ttft_ms", "p99_tpot_ms", "p50_tpot_ms"];
+
+impl ImportedRun {
+    /// A run of this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>, mut levels: Vec<ImportedLevel>) -> Self {
+        levels.sort_by(|a, b| {
+            let kind = |level: &ImportedLevel| level.load_point().kind() == LoadKind::Rate;
+            let load = |level: &ImportedLevel| level.load_point().value();
+            kind(a).cmp(&kind(b)).then(load(a).total_cmp(&load(b)))
+        });
+        Self { name: name.into(), levels }
+    }
+
+    /// Runs of whatever levels: those of one tool, model, backend and setting are one run, and those with tapes apart from those
+    /// without. Each is named for its model, and for the settings in which it differs from the others.
+    #[must_use]
+    pub fn of_levels(levels: Vec<ImportedLevel>) -> Vec<Self> {
+        let mut groups: Vec<(Identity, Vec<ImportedLevel>)> = Vec::new();
+        for level in levels {
+            let key = identity(&level);
+            match groups.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, group)) => group.push(level),
+                None => groups.push((key, vec![level])),
+            }
+        }
+        let keys: Vec<Identity> = groups.iter().map(|(key, _)| key.clone()).collect();
+        let differs = |part: &(String, String)| keys.iter().any(|key| !key.contains(part));
+        let named = |(key, levels): (Identity, Vec<ImportedLevel>)| {
+            let parts = key.iter().filter(|part| part.0 == "model" || differs(part));
+            let words: Vec<String> = parts.filter_map(|(name, value)| word(name, value)).collect();
+            let name = if words.is_empty() { "imported".to_owned() } else { words.join(" ") };
+            Self::new(name, levels)
+        };
+        groups.into_iter().map(named).collect()
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same by another name.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Its levels, closed loops before open ones, each kind rising.
+    #[must_use]
+    pub fn levels(&self) -> &[ImportedLevel] {
+        &self.levels
+    }
+
+    /// The same levels, to take what they hold.
+    #[must_use]
+    pub fn into_levels(self) -> Vec<ImportedLevel> {
+        self.levels
+    }
+
+    /// Whether each level has what its requests did.
+    #[must_use]
+    pub fn has_tapes(&self) -> bool {
+        !self.levels.is_empty() && self.levels.iter().all(|level| !level.tapes.is_empty())
+    }
+
+    /// What was run, as far as the first level tells; what no file says is `not recorded`.
+    #[must_use]
+    pub fn setup(&self) -> Setup {
+        let unknown = || NOT_RECORDED.to_owned();
+        let first = self.levels.first();
+        let about = first.map(|level| level.about.clone()).unwrap_or_default();
+        let source = first.map(|level| level.source.clone());
+        let (tool, version) = source.map_or_else(
+            || (unknown(), unknown()),
+            |source| (source.tool, source.version.unwrap_or_else(unknown)),
+        );
+        let settings: Vec<String> = self.settings();
+        Setup {
+            tool: ToolVersion { name: tool, version, commit: None },
+            started: about.date.unwrap_or_else(unknown),
+            command_line: Vec::new(),
+            endpoint: Endpoint {
+                base_url: unknown(),
+                path: String::new(),
+                backend: about.backend.unwrap_or_else(unknown),
+                model: about.model.unwrap_or_else(unknown),
+                connections: Connections {
+                    lifetime: unknown(),
+                    stamps: unknown(),
+                    ..Connections::default()
+                },
+            },
+            engine: Engine::Remote {
+                description: (!settings.is_empty()).then(|| settings.join(", ")),
+            },
+            workload: Workload {
+                dataset: about.dataset.unwrap_or_else(unknown),
+                input_tokens: self.mean_words("prompt_tokens"),
+                output_tokens: self.mean_words("output_tokens"),
+                seed: None,
+                arrivals: self.arrivals(),
+                asked: first.map(ImportedLevel::asked).unwrap_or_default(),
+            },
+            host: Host { os: unknown(), cpu: None, cores: None },
+            model_config: None,
+            hardware: None,
+            deployment: about
+                .devices
+                .map(|n| format!("{n} {}", if n == 1 { "device" } else { "devices" })),
+            precision: None,
+        }
+    }
+
+    /// What sets it apart, in words.
+    #[must_use]
+    pub fn settings(&self) -> Vec<String> {
+        let first = self.levels.first().map(|level| &level.about);
+        let settings = first.into_iter().flat_map(|about| &about.settings);
+        let settings = settings.filter(|(name, _)| !is_of_load(name));
+        settings.map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    fn mean_words(&self, name: &str) -> String {
+        let mean = self.levels.first().and_then(|level| level.figure(name));
+        mean.map_or_else(|| NOT_RECORDED.to_owned(), |mean| format!("{mean:.0} on average"))
+    }
+
+    fn arrivals(&self) -> String {
+        let is_open = |level: &ImportedLevel| level.load.requests_per_s.is_some();
+        match (self.levels.iter().all(is_open), self.levels.iter().any(is_open)) {
+            (true, _) => "at a rate".to_owned(),
+            (false, true) => "at a rate, or as slots become free".to_owned(),
+            (false, false) => "as slots become free".to_owned(),
+        }
+    }
+
+    /// The levels that stand for their loads: of a load that was measured more than once the one with the median of the request
+    /// rates (of two the lower), since the luckiest is no configuration of its own.
+    #[must_use]
+    pub fn one_a_load(&self) -> Vec<usize> {
+        let mut loads: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
+        for (index, level) in self.levels.iter().enumerate() {
+            let load = level.load_point();
+            // Two loads that are not known need not be the same.
+            let same = loads.iter_mut().find(|(known, _)| *known == load && !level.load.is_unknown);
+            match same {
+                Some((_, same)) => same.push(index),
+                None => loads.push((load, vec![index])),
+            }
+        }
+        let rate = |index: &usize| {
+            let level = self.levels.get(*index);
+            level.and_then(|level| level.figure("requests_per_s")).unwrap_or_default()
+        };
+        let median = |(_, mut same): (LoadPoint, Vec<usize>)| {
+            same.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+            same.get(same.len().saturating_sub(1) / 2).copied()
+        };
+        loads.into_iter().filter_map(median).collect()
+    }
+
+    /// The latency that its frontier is over: the first of p99 E2EL, TTFT and TPOT and p50 TPOT that a level has.
+    #[must_use]
+    pub fn tail(&self) -> Option<&'static str> {
+        let has = |name: &&str| self.levels.iter().any(|level| level.figures.contains_key(*name));
+        TAILS.into_iter().find(has)
+    }
+
+    /// The levels that no other beats in requests per second and that latency, one a load, by rising rate.
+    #[must_use]
+    pub fn frontier(&self) -> Vec<usize> {
+        let Some(tail) = self.tail() else { return Vec::new() };
+        let point = |index: usize| {
+            let level = self.levels.get(index).filter(|level| level.left_out().is_none())?;
+            Some((index, [level.figure("requests_per_s")?, level.figure(tail)?]))
+        };
+        let known = self.one_a_load().into_iter().filter_map(point);
+        let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = known.unzip();
+        // Only a NaN makes a point unfit, and figures are finite.
+        let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]);
+        let mut best: Vec<(usize, f64)> = best
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|at| Some((*indices.get(at)?, points.get(at)?[0])))
+            .collect();
+        best.sort_by(|a, b| a.1.total_cmp(&b.1));
+        best.into_iter().map(|(index, _)| index).collect()
+    }
+
+    /// What is not quite as its name says, each once.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<&str> {
+        let all = self.levels.iter().flat_map(|level| &level.caveats).map(String::as_str);
+        once(all)
+    }
+
+    /// What is not known of some level, each once.
+    #[must_use]
+    pub fn not_known(&self) -> Vec<&NotKnown> {
+        once(self.levels.iter().flat_map(|level| &level.not_known))
+    }
+
+    /// Model, devices and backend in one line, as far as they are known.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let about = self.levels.first().map(|level| level.about.clone()).unwrap_or_default();
+        let ImportedAbout { model, backend, devices, .. } = about;
+        let devices = devices.map(|n| format!("{n} {}", if n == 1 { "device" } else { "devices" }));
+        let model = model.unwrap_or_else(|| self.name.clone());
+        let words: Vec<String> = [Some(model), devices, backend].into_iter().flatten().collect();
+        words.join(", ")
+    }
+}
+
+impl ImportedLevel {
+    /// `concurrency`, `requests_per_s` or `unknown`.
+    #[must_use]
+    pub fn load_kind(&self) -> &'static str {
+        match self.load_point() {
+            _ if self.load.is_unknown => "unknown",
+            LoadPoint::Concurrency(_) => "concurrency",
+            LoadPoint::Rate(_) => "requests_per_s",
+        }
+    }
+
+    /// What was asked of the load: an open loop's law of gaps is not in every file.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        let record: serde_json::Value = serde_json::from_str(&self.record).unwrap_or_default();
+        let burstiness = record["burstiness"].as_f64().filter(|b| *b > 0.0);
+        let rate = self.load.requests_per_s;
+        let law =
+            |rate| AskedArrivals { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
+        Asked { arrivals: rate.map(law), ..Asked::default() }
+    }
+}
+
+/// Each of `all` where it comes first.
+fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut known = Vec::new();
+    for one in all {
+        if !known.contains(&one) {
+            known.push(one);
+        }
+    }
+    known
+}
+
+impl Serialize for ImportedRun {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            schema: &'static str,
+            name: &'a str,
+            setup: Setup,
+            frontier: Vec<usize>,
+            frontier_over: Option<[&'static str; 2]>,
+            levels: &'a [ImportedLevel],
+        }
+        let document = Document {
+            schema: "fizeau.imported-run/1",
+            name: &self.name,
+            setup: self.setup(),
+            frontier: self.frontier(),
+            frontier_over: self.tail().map(|tail| ["requests_per_s", tail]),
+            levels: &self.levels,
+        };
+        document.serialize(to)
+    }
+}
+
+/// Names and values.
+type Identity = Vec<(String, String)>;
+
+/// What levels of one run have in common.
+fn identity(level: &ImportedLevel) -> Identity {
+    let ImportedAbout { model, backend, dataset, settings, .. } = &level.about;
+    let mut all = vec![("tool".to_owned(), level.source.tool.clone())];
+    let maybe = [("model", model), ("backend", backend), ("dataset", dataset)];
+    let known =
+        maybe.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
+    all.extend(known);
+    let settings = settings.iter().filter(|(name, _)| !is_of_load(name));
+    all.extend(settings.map(|(name, value)| (name.clone(), value.clone())));
+    let tapes = if level.tapes.is_empty() { "figures" } else { "tapes" };
+    all.push(("holds".to_owned(), tapes.to_owned()));
+    all
+}
+
+/// What a part of the identity adds to a name.
+fn word(name: &str, value: &str) -> Option<String> {
+    let last = || value.rsplit('/').find(|part| !part.is_empty()).map(str::to_owned);
+    match name {
+        "model" => last(),
+        "tool" | "backend" | "dataset" | "holds" => Some(value.to_owned()),
+        _ => Some(format!("{name}={value}")),
+    }
+}

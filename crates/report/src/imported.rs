@@ -1,0 +1,138 @@
+//! An imported run for a terminal.
+
+mod charts;
+mod markdown;
+
+use fizeau_record::text::column_decimals;
+use fizeau_record::{ImportedLevel, ImportedRun};
+
+use crate::{Charset, ChecklistRows, Shown, Style, Terminal};
+
+/// The most columns that a sentence takes.
+const WIDTH: usize = 80;
+
+/// Head, its unit or statistic, and the figure's name.
+const COLUMNS: [(&str, &str, &str); 8] = [
+    ("req", "/s", "requests_per_s"),
+    ("out tok", "/s", "output_tps"),
+    ("TTFT", "p50", "p50_ttft_ms"),
+    ("ms", "p99", "p99_ttft_ms"),
+    ("TPOT", "p50", "p50_tpot_ms"),
+    ("ms", "p99", "p99_tpot_ms"),
+    ("E2EL", "p50", "p50_e2el_ms"),
+    ("ms", "p99", "p99_e2el_ms"),
+];
+
+impl Shown<'_, ImportedRun> {
+    /// The table of what is known, and what is not, in at most 80 columns of ASCII.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let (style, charset) = (Style::Plain, Charset::Ascii);
+        let checklist = ChecklistRows::Missed;
+        self.terminal(&Terminal { width: WIDTH, style, charset, checklist, report: None })
+    }
+
+    /// The same, as wide as the terminal is. Without a newline after the last line.
+    #[must_use]
+    pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
+        let printable = |lines: Vec<String>| {
+            lines.join("\n").replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+        };
+        let (table, left_out) = self.table(terminal);
+        let mut notes = self.notes();
+        if !left_out.is_empty() {
+            notes.insert(0, format!("Not shown at this width: {}", left_out.join(", ")));
+        }
+        [printable(self.head()), table.join("\n"), printable(notes)].join("\n\n")
+    }
+
+    fn head(&self) -> Vec<String> {
+        let mut lines = wrapped(&self.title(), "");
+        let sources: Vec<&str> = {
+            let mut files: Vec<&str> =
+                self.levels().iter().map(|level| level.source.file.as_str()).collect();
+            files.dedup();
+            files
+        };
+        let first = self.levels().first();
+        let tool = first.map_or("another tool", |level| level.source.tool.as_str());
+        let files = match sources.as_slice() {
+            [one] => (*one).to_owned(),
+            many => format!("{} files", many.len()),
+        };
+        lines.extend(wrapped(&format!("  measured by {tool}; imported from {files}"), "  "));
+        let date = first.and_then(|level| level.about.date.as_ref());
+        lines.extend(date.map(|date| format!("  begun {date}")));
+        let settings = self.settings();
+        if !settings.is_empty() {
+            lines.extend(wrapped(&format!("  {}", settings.join(", ")), "    "));
+        }
+        lines.push("  suspect: nothing here can be computed again or checked".to_owned());
+        lines
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(tail) = self.tail().filter(|_| self.levels().len() > 1) {
+            let text = format!("+ no other level beats it in requests/s and {tail}");
+            lines.extend(wrapped(&text, "  "));
+        }
+        if self.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {
+            lines.push("* the greatest of fewer than 100 values".to_owned());
+        }
+        let failed: u64 = self.levels().iter().filter_map(|level| level.counts.failed).sum();
+        if failed > 0 {
+            lines.push(format!("{failed} requests failed; they are in no figure"));
+        }
+        for level in self.levels() {
+            if let Some(reason) = level.left_out() {
+                lines.push(format!("left out: {} ({reason})", level.load_words()));
+            }
+        }
+        if self.one_a_load().len() < self.levels().len() {
+            lines.push(
+                "of a load that was measured more than once one run stands for all".to_owned(),
+            );
+        }
+        for caveat in self.caveats() {
+            lines.extend(wrapped(&format!("note: {caveat}"), "  "));
+        }
+        lines.push("Not known:".to_owned());
+        for known in self.not_known() {
+            lines.extend(wrapped(&format!("  {}: {}", known.what, known.why), "    "));
+        }
+        lines
+    }
+}
+
+/// The figures of a column, with a star behind what stands in for a p99; `-` where nothing is known.
+fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
+    let decimals = column_decimals(levels.iter().filter_map(|level| level.figure(name)));
+    let cell = |level: &ImportedLevel| {
+        let star = if level.greatest_for_p99.iter().any(|own| own == name) { "*" } else { "" };
+        let value = level.figure(name);
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}{star}"))
+    };
+    levels.iter().map(cell).collect()
+}
+
+/// Broken between words; further lines begin with `indent`.
+fn wrapped(text: &str, indent: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let own: String = text.chars().take_while(|c| *c == ' ').collect();
+    let mut line = own;
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
+}
