@@ -22,10 +22,10 @@ pub(crate) struct OrReason<'a, T> {
 pub(crate) const EMPTY: &str = "no values";
 
 /// Writes `key` with `value`, or null and `key_reason` where there is none.
-pub(crate) fn known_or_reason<M: SerializeMap>(
+pub(crate) fn known_or_reason<M: SerializeMap, T: Serialize + Copy>(
     map: &mut M,
     key: &str,
-    value: Option<impl Serialize>,
+    value: Option<T>,
     reason: &str,
 ) -> Result<(), M::Error> {
     map.serialize_entry(key, &value)?;

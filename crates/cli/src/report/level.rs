@@ -4,7 +4,8 @@ use fizeau::core::{Stamp, WarmUp};
 use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
 use fizeau::harness::{Driven, Ended, LevelRun};
 use fizeau::interop::{
-    Detail, PeerSettings, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
+    Detail, PeerSettings, RequestRate, Selection, VllmResult, VllmRun, VllmTally,
+};
 use fizeau::metrics::{LevelTally, PrecisionOutcome};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
