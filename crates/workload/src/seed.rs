@@ -1,8 +1,6 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
-use std::time::SystemTime;
-
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, Nanos};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -74,19 +72,21 @@ impl Salt {
     /// No salt: the same seed gives the same prompts.
     pub const NONE: Self = Self(0);
 
-    /// A salt for a run that begins at `now`: one that no run of another instant has, but for one chance in four thousand
-    /// million. It is short enough to be typed.
+    /// A salt for a run that begins so long after 1970: one that no run of another instant has, but for one chance in four
+    /// thousand million. It is short enough to be typed.
     ///
     /// ```
     /// use std::time::SystemTime;
+    /// use fizeau_core::Nanos;
     /// use fizeau_workload::Salt;
-    /// assert_ne!(Salt::from_time(SystemTime::now()), Salt::NONE);
+    /// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    /// assert_ne!(Salt::from_unix_time(Nanos::from(since_1970)), Salt::NONE);
+    /// # Ok::<(), std::time::SystemTimeError>(())
     /// ```
     #[must_use]
-    pub fn from_time(now: SystemTime) -> Self {
-        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    pub fn from_unix_time(since_1970: Nanos) -> Self {
         // What is cut off is all alike for a long time to come.
-        Self((scramble(since.as_nanos() as u64) >> 32).max(1))
+        Self((scramble(since_1970.as_nanos()) >> 32).max(1))
     }
 }
 
