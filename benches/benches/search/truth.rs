@@ -2,10 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use fizeau::core::LevelLoad;
-use fizeau::core::PerSec;
+use fizeau::core::{LevelLoad, LoadKind, PerSec};
 use fizeau::experiment::LevelAsk;
-use fizeau::experiment::Over;
 
 use crate::cases::{CASES, Case, LONG};
 
@@ -37,15 +35,15 @@ pub(crate) fn print(only: Option<&String>) {
 fn at(case: &Case, middle: f64, step: i32) -> f64 {
     let load = middle * FINE.powi(step);
     match case.over {
-        Over::Rate => load,
-        Over::Concurrency => load.round(),
+        LoadKind::Rate => load,
+        LoadKind::Concurrency => load.round(),
     }
 }
 
 fn holds(case: &Case, load: f64) -> bool {
     let load = match case.over {
-        Over::Rate => LevelLoad::Rate(PerSec::new(load)),
-        Over::Concurrency => NonZeroU32::new(load as u32).unwrap().into(),
+        LoadKind::Rate => LevelLoad::Rate(PerSec::new(load)),
+        LoadKind::Concurrency => NonZeroU32::new(load as u32).unwrap().into(),
     };
     let level = case.level(LevelAsk { load, visit: 0, size: Case::size(LONG) }, 1849);
     case.spec().slo.evaluate(&level.run.summary).iter().all(fizeau::metrics::GoalOutcome::is_met)

@@ -65,18 +65,19 @@ fn main() -> ExitCode {
         Ok(cases) => cases,
         Err(fail) => return end(Err(fail)),
     };
-    let systems = match systems::cases(&arguments) {
-        Ok(systems) => systems,
-        Err(fail) => return end(Err(fail)),
-    };
     let parsed = match &*cases {
-        [] if systems.is_empty() => parse(&arguments).map(|cli| cli.command),
-        [] => systems.iter().map(system).collect::<Result<_, _>>().map(Command::Systems),
-        [case] => parse(&case.arguments).map(|cli| cli.command),
-        cases => cases.iter().enumerate().map(asked).collect::<Result<_, _>>().map(Command::WhatIf),
+        [] => parse(&arguments),
+        [case] => parse(&case.arguments),
+        cases => cases
+            .iter()
+            .enumerate()
+            .map(asked)
+            .collect::<Result<_, _>>()
+            .map(|asked| Ok(Command::WhatIf(asked))),
     };
     let command = match parsed {
-        Ok(command) => command,
+        Ok(Ok(command)) => command,
+        Ok(Err(fail)) => return end(Err(fail)),
         Err(error) => return usage(&error),
     };
     let filter = EnvFilter::try_from_env("FIZEAU_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
@@ -127,23 +128,16 @@ fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
             tell!("in configuration {} ({}):", index + 1, case.name());
         }
     });
-    match parsed?.command {
-        Command::Simulate(args) => Ok(Asked { settings: case.settings.clone(), args: *args }),
+    match parsed? {
+        Ok(Command::Simulate(args)) => Ok(Asked { settings: case.settings.clone(), args: *args }),
         _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only simulate takes lists")),
     }
 }
 
-/// One system of several.
-fn system(case: &systems::Case) -> Result<systems::System, clap::Error> {
-    match parse(&case.arguments)?.command {
-        Command::Sweep(args) => Ok(systems::System { name: case.name.clone(), args: *args }),
-        _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only sweep takes --system")),
-    }
-}
-
-/// Reads the command line. A flag that comes twice counts as it came last, as with vLLM, so that a line can be had from a
-/// script and changed at its end. A negative number is a value everywhere, so that it is refused by the name of its flag.
-fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+/// What a command line asks for, or why that cannot be. A flag that comes twice counts as it came last, as with vLLM, so that a
+/// line can be had from a script and changed at its end. A negative number is a value everywhere, so that it is refused by the
+/// name of its flag.
+fn parse(arguments: &[OsString]) -> Result<Result<Command, Fail>, clap::Error> {
     let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
         true => arg.allow_negative_numbers(true),
         false => arg,
@@ -152,7 +146,20 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         Cli::command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
     let command = command.mut_subcommand("sweep", |sweep| sweep.arg(systems::flag()));
     let matches = command.try_get_matches_from(arguments)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
+    let read =
+        || Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()));
+    let named = match matches.subcommand_matches("sweep").map(systems::named).transpose() {
+        Ok(named) => named.unwrap_or_default(),
+        Err(fail) => return Ok(Err(fail)),
+    };
+    let system = |(name, url): (String, String)| match read()?.command {
+        Command::Sweep(args) => Ok(systems::System::new(name, &url, *args)),
+        _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only sweep takes --system")),
+    };
+    match named.is_empty() {
+        true => Ok(Ok(read()?.command)),
+        false => Ok(Ok(Command::Systems(named.into_iter().map(system).collect::<Result<_, _>>()?))),
+    }
 }
 
 /// clap prints help and version to standard output and ends well; everything else is a wrong command line.

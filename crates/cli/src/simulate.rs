@@ -11,13 +11,13 @@ use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::{SimulateArgs, TrustArgs};
 use crate::bench::{self, Trial, text_after};
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::folder::{self, Claim};
 use crate::progress::View;
 use crate::report::PAGE;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
-use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs, simulated_protocol_of};
+use crate::sweep::{self, Series, SeriesArgs, simulated_protocol_of};
 use crate::{checklist, goodput, interrupt, levels, workload};
 use place::Simulation;
 
@@ -44,7 +44,7 @@ pub(crate) enum Report {
 pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let slo: Slo = args.sweep.slo.parse().named("--slo")?;
+    let slo = args.sweep.goals.slo()?;
     args.check()?;
     goodput::check(&slo, &args.sweep.choosing, &args.level.result.goodput)?;
     let is_sweep = args.search.is_some() || args.is_sweep();
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let done = simulate(args, folder, &cancel);
     let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
-    let asked = (args.sweep.slo != DEFAULT_SLO).then_some(slo);
+    let asked = args.sweep.goals.is_given().then_some(slo);
     simulated.show(folder, asked, &args.trust)
 }
 

@@ -37,9 +37,6 @@ use crate::workload;
 use crate::{checklist, interrupt, levels, probe, record, runtime};
 use flags::{loads_of, protocol_of, size_of};
 
-/// The goal where none is given: what a person who chats would call prompt and fluent.
-pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
-
 /// Everything that is decided before anything is sent.
 pub(crate) struct Job<'a> {
     called: PreparedEndpoint,

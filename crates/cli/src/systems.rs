@@ -1,9 +1,9 @@
 //! `fizeau sweep --system A=URL --system B=URL`: several systems, one after the other, and the frontier of all.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Arg;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches};
 
 use fizeau::experiment::WallTime;
 
@@ -13,14 +13,7 @@ use crate::folder;
 use crate::pareto;
 use crate::say::say;
 
-const FLAG: &str = "--system";
-
-/// A command line for one of the systems.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Case {
-    pub(crate) name: String,
-    pub(crate) arguments: Vec<OsString>,
-}
+const ID: &str = "system";
 
 /// A system to be swept.
 #[derive(Debug)]
@@ -29,10 +22,10 @@ pub(crate) struct System {
     pub(crate) args: SweepArgs,
 }
 
-/// The flag as `fizeau sweep --help` has it. It never gets as far as the sweep's own arguments: see [`cases`].
+/// The flag as `fizeau sweep --help` has it. A search has the sweep's own arguments, and not this one.
 pub(crate) fn flag() -> Arg {
-    Arg::new("system")
-        .long("system")
+    Arg::new(ID)
+        .long(ID)
         .value_name("NAME=URL")
         .help_heading("Endpoint")
         .help(
@@ -40,56 +33,30 @@ pub(crate) fn flag() -> Arg {
              on the frontier of each and of all; give it once for each. `fizeau pareto DIR` says it again, on other axes too",
         )
         .action(clap::ArgAction::Append)
-        .conflicts_with("base_url")
 }
 
-/// The command line of each system of a `fizeau sweep` that names several; of any other none.
+/// The name and URL of each system that the matches of a `fizeau sweep` have.
 ///
 /// # Errors
-/// If a system has no name or no URL, or two have one name.
-pub(crate) fn cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
-    let mut common = Vec::new();
+/// If a system has no name or no URL, two have one name, or an endpoint is named besides.
+pub(crate) fn named(sweep: &ArgMatches) -> Result<Vec<(String, String)>, Fail> {
     let mut systems: Vec<(String, String)> = Vec::new();
-    if arguments.get(1).is_none_or(|command| command != "sweep") {
-        return Ok(Vec::new());
+    for text in sweep.get_many::<String>(ID).into_iter().flatten() {
+        systems.push(system(text, &systems)?);
     }
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let value = match word.to_str() {
-            Some(FLAG) => words.next().map(|value| value.to_string_lossy().into_owned()),
-            Some(text) => match text.strip_prefix(FLAG).and_then(|rest| rest.strip_prefix('=')) {
-                Some(value) => Some(value.to_owned()),
-                None => {
-                    common.push(word.clone());
-                    continue;
-                }
-            },
-            None => {
-                common.push(word.clone());
-                continue;
-            }
-        };
-        systems.push(system(&value.unwrap_or_default(), &systems)?);
+    // A URL of the environment is nobody's wish for this line.
+    let is_typed = sweep.value_source("base_url") == Some(ValueSource::CommandLine);
+    match is_typed && !systems.is_empty() {
+        true => Err(Fail::usage("--system: it names the endpoints; leave --base-url out")),
+        false => Ok(systems),
     }
-    // What a parser would say of both, it says of neither alone.
-    let is_url = |word: &OsString| {
-        word.to_str().is_some_and(|word| word == "--base-url" || word.starts_with("--base-url="))
-    };
-    if !systems.is_empty() && common.iter().any(is_url) {
-        return Err(Fail::usage("--system: it names the endpoints; leave --base-url out"));
-    }
-    let case = |(name, url): (String, String)| {
-        let own = ["--base-url".to_owned(), url].map(OsString::from);
-        Case { name, arguments: common.iter().cloned().chain(own).collect() }
-    };
-    Ok(systems.into_iter().map(case).collect())
 }
 
 /// `NAME=URL`, where the name can be that of a folder.
 fn system(text: &str, before: &[(String, String)]) -> Result<(String, String), Fail> {
     let wrong = |what: &str| {
         let example = "give NAME=URL, such as h100=http://127.0.0.1:8000";
-        Err(Fail::usage(format!("{FLAG} {text}: {what}; {example}")))
+        Err(Fail::usage(format!("--{ID} {text}: {what}; {example}")))
     };
     let Some((name, url)) = text.split_once('=') else { return wrong("it has no name") };
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
@@ -102,6 +69,14 @@ fn system(text: &str, before: &[(String, String)]) -> Result<(String, String), F
     match before.iter().any(|(other, _)| other == name) {
         true => wrong("two systems have this name"),
         false => Ok((name.to_owned(), url.to_owned())),
+    }
+}
+
+impl System {
+    /// With the flags that all have, at a URL of its own.
+    pub(crate) fn new(name: String, url: &str, mut args: SweepArgs) -> Self {
+        args.endpoint.base_url = url.split(',').map(str::to_owned).collect();
+        Self { name, args }
     }
 }
 
@@ -144,43 +119,31 @@ mod tests {
 
     use super::*;
 
-    fn cases_of(line: &str) -> Result<Vec<Case>, Fail> {
-        cases(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    fn named_in(line: &str) -> Result<Vec<(String, String)>, Fail> {
+        let base_url = Arg::new("base_url").long("base-url");
+        let sweep = clap::Command::new("sweep").arg(base_url).arg(flag());
+        named(&sweep.try_get_matches_from(line.split(' ')).unwrap())
     }
 
     #[test]
-    fn each_system_has_a_line_of_its_own() {
-        let found =
-            cases_of("fizeau sweep --isl 8 --system a=http://x:1 --system=b=http://y:2 --osl 4");
-        let lines: Vec<(String, String)> = found
-            .unwrap()
-            .into_iter()
-            .map(|case| {
-                let words: Vec<String> =
-                    case.arguments.iter().map(|word| word.to_str().unwrap().to_owned()).collect();
-                (case.name, words.join(" "))
-            })
-            .collect();
-        let line = |name: &str, url: &str| {
-            (name.to_owned(), format!("fizeau sweep --isl 8 --osl 4 --base-url {url}"))
-        };
-        assert_eq!(lines, [line("a", "http://x:1"), line("b", "http://y:2")]);
-        assert_eq!(cases_of("fizeau sweep --isl 8").unwrap(), []);
-        assert_eq!(cases_of("fizeau bench --system a=b").unwrap(), []);
+    fn each_system_has_a_name_and_a_url() {
+        let found = named_in("sweep --system a=http://x:1 --system=b=http://y:2").unwrap();
+        let expected = [("a", "http://x:1"), ("b", "http://y:2")];
+        assert_eq!(found, expected.map(|(name, url)| (name.to_owned(), url.to_owned())));
+        assert_eq!(named_in("sweep --base-url x").unwrap(), []);
     }
 
     #[test]
     fn names_that_are_no_folders_are_refused() {
         for (line, said) in [
-            ("fizeau sweep --system http://x:1", "it has no name"),
-            ("fizeau sweep --system a/b=http://x:1", "that of a folder"),
-            ("fizeau sweep --system ..=http://x:1", "that of a folder"),
-            ("fizeau sweep --system a=", "it has no URL"),
-            ("fizeau sweep --system", "it has no name"),
-            ("fizeau sweep --system a=x --system a=y", "two systems have this name"),
-            ("fizeau sweep --system a=x --base-url y", "leave --base-url out"),
+            ("sweep --system http://x:1", "it has no name"),
+            ("sweep --system a/b=http://x:1", "that of a folder"),
+            ("sweep --system ..=http://x:1", "that of a folder"),
+            ("sweep --system a=", "it has no URL"),
+            ("sweep --system a=x --system a=y", "two systems have this name"),
+            ("sweep --system a=x --base-url y", "leave --base-url out"),
         ] {
-            let message = cases_of(line).unwrap_err().message;
+            let message = named_in(line).unwrap_err().message;
             assert!(message.contains(said), "{line}: {message}");
         }
     }

@@ -11,11 +11,10 @@ use fizeau::record::{NotRun, Setup, SweepReport, Variant, WhatIf};
 use fizeau::report::Shown;
 
 use crate::args::SimulateArgs;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::folder::{self, Claim};
 use crate::say::say;
 use crate::simulate::{Report, Simulated, simulate};
-use crate::sweep::DEFAULT_SLO;
 use crate::workload::Source;
 use crate::{checklist, interrupt, record};
 
@@ -37,8 +36,8 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let asked: Vec<Asked> = asked.into_iter().map(Asked::with_load).collect();
     let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
     check(first)?;
-    let given = first.sweep.slo.clone();
-    let slo: Slo = given.parse().named("--slo")?;
+    let goals = first.sweep.goals.clone();
+    let slo = goals.slo()?;
     let by_default = || folder::by_default(WallTime::now(), "what-if");
     let out = Claim::new(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
@@ -53,7 +52,7 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
     say(Shown(&report).text().trim_end())?;
     say(format!("report: {}", page.display()))?;
-    let exit = exit(&report, given != DEFAULT_SLO, &cancel);
+    let exit = exit(&report, goals.is_given(), &cancel);
     let mut is_missed = false;
     for variant in report.variants() {
         if let Some(sweep) = variant.sweep() {

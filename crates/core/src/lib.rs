@@ -27,7 +27,7 @@ mod traits;
 mod units;
 
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
-pub use load::{LevelLoad, LoadKind};
+pub use load::{LevelLoad, LoadKind, WarmUp};
 pub use request::{
     EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
 };

@@ -1,14 +1,22 @@
 //! How hard a level presses.
 
 use std::cmp::Ordering;
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::PerSec;
+use crate::{PerSec, Tape, TapeSink};
 
-/// The operating condition of a level: how hard it presses.
+/// How hard a level presses: its operating condition.
+///
+/// ```
+/// use fizeau_core::{LevelLoad, LoadKind, PerSec};
+/// let load = LevelLoad::Rate(PerSec::new(12.5));
+/// assert_eq!((load.kind(), load.value()), (LoadKind::Rate, 12.5));
+/// assert_eq!(load.to_string(), "12.5 requests/s");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LevelLoad {
@@ -31,7 +39,26 @@ pub enum LoadKind {
     Concurrency,
 }
 
+/// The requests that were sent before a level, and are in none of its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WarmUp {
+    /// How many were sent.
+    pub sent: u64,
+    /// How many of those failed.
+    pub failed: u64,
+}
+
 impl LevelLoad {
+    /// In what it is counted.
+    #[must_use]
+    pub const fn kind(self) -> LoadKind {
+        match self {
+            Self::Concurrency(_) => LoadKind::Concurrency,
+            Self::Rate(_) => LoadKind::Rate,
+        }
+    }
+
     /// The requests in flight; none of an open loop.
     #[must_use]
     pub const fn concurrency(self) -> Option<NonZeroU32> {
@@ -47,15 +74,6 @@ impl LevelLoad {
         match self {
             Self::Concurrency(slots) => slots.get().into(),
             Self::Rate(rate) => rate.get(),
-        }
-    }
-
-    /// In what it is counted.
-    #[must_use]
-    pub const fn kind(self) -> LoadKind {
-        match self {
-            Self::Concurrency(_) => LoadKind::Concurrency,
-            Self::Rate(_) => LoadKind::Rate,
         }
     }
 
@@ -112,6 +130,27 @@ impl LevelLoad {
     }
 }
 
+impl LoadKind {
+    /// The name used in files and on the command line: `rate`, `concurrency`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Concurrency => "concurrency",
+        }
+    }
+
+    /// So much of it: requests per second, or in flight, of which there are only whole ones and at least one.
+    #[must_use]
+    pub fn at(self, load: f64) -> LevelLoad {
+        match self {
+            Self::Rate => LevelLoad::Rate(PerSec::new(load)),
+            // A cast of a number beyond what the type holds gives the greatest there is.
+            Self::Concurrency => NonZeroU32::new(load as u32).unwrap_or(NonZeroU32::MIN).into(),
+        }
+    }
+}
+
 impl From<NonZeroU32> for LevelLoad {
     fn from(slots: NonZeroU32) -> Self {
         Self::Concurrency(slots)
@@ -124,5 +163,16 @@ impl fmt::Display for LevelLoad {
             Self::Concurrency(slots) => write!(f, "concurrency {slots}"),
             Self::Rate(rate) => write!(f, "{} requests/s", rate.get()),
         }
+    }
+}
+
+/// Counts tapes, and keeps none.
+impl TapeSink for WarmUp {
+    type Error = Infallible;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
+        self.sent += 1;
+        self.failed += u64::from(!tape.is_success());
+        Ok(())
     }
 }

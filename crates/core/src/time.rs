@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Millis;
-
 /// An instant: whole nanoseconds since the run's epoch, on a monotonic clock.
 ///
 /// Range: 584 years. Arithmetic saturates, so no input can panic or wrap.
@@ -184,12 +182,6 @@ impl Nanos {
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
-    }
-
-    /// This length as [`Millis`].
-    #[must_use]
-    pub fn to_millis(self) -> Millis {
-        Millis::new(self.as_millis_f64())
     }
 
     /// Floating seconds.

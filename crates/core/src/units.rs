@@ -100,6 +100,14 @@ float_unit!(
     Usd, get, "US dollars"
 );
 
+impl Nanos {
+    /// This length as [`Millis`].
+    #[must_use]
+    pub fn to_millis(self) -> Millis {
+        Millis(self.as_millis_f64())
+    }
+}
+
 impl Seconds {
     /// The same time as [`Millis`].
     #[must_use]

@@ -4,17 +4,15 @@ mod judge;
 mod run;
 mod spec;
 
-use std::num::NonZeroU32;
-
-use crate::{LevelAsk, LevelSize};
-use fizeau_core::LevelLoad;
-use fizeau_core::PerSec;
+use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
+use crate::{LevelAsk, LevelSize};
+
 pub use judge::Judgement;
 pub use run::SearchOutcome;
-pub use spec::{LoadSearchError, LoadSearchSpec, Over};
+pub use spec::{LoadSearchError, LoadSearchSpec};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with
 /// [`Sweep::level`](crate::Sweep::level).
@@ -24,12 +22,11 @@ pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 /// levels; that level counts among the most.
 ///
 /// ```
-/// use fizeau_core::PerSec;
-/// use crate::{LoadSearch, LoadSearchSpec, Over, SearchStep};
-/// use fizeau_core::LevelLoad;
+/// use fizeau_core::{LevelLoad, LoadKind, PerSec};
+/// use fizeau_experiment::{LoadSearch, LoadSearchSpec, SearchStep};
 ///
 /// let goals = "p99 ttft<500ms".parse()?;
-/// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(Over::Rate, goals) };
+/// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(LoadKind::Rate, goals) };
 /// let search = LoadSearch::new(spec)?;
 /// let SearchStep::Measure(ask) = search.next() else { panic!("nothing to measure") };
 /// assert_eq!(ask.load, LevelLoad::Rate(PerSec::new(2.0)));
@@ -109,12 +106,12 @@ impl LoadSearch {
     pub fn new(spec: LoadSearchSpec) -> Result<Self, LoadSearchError> {
         spec.check()?;
         let search = match spec.over {
-            Over::Rate if spec.from.is_none() => {
+            LoadKind::Rate if spec.from.is_none() => {
                 // Whether the rest is in order is known before anything is measured.
                 Search::new(spec.search_from(1.0, spec.most_levels))?;
                 None
             }
-            Over::Rate | Over::Concurrency => Some(Search::new(
+            LoadKind::Rate | LoadKind::Concurrency => Some(Search::new(
                 spec.search_from(f64::from(LoadSearchSpec::FIRST.get()), spec.most_levels),
             )?),
         };
@@ -130,7 +127,7 @@ impl LoadSearch {
         };
         match search.next() {
             Next::Evaluate { load } => {
-                let load = self.spec.over.load(load);
+                let load = self.spec.over.at(load);
                 SearchStep::Measure(self.ask(load, self.spec.size))
             }
             Next::Done => self.confirm(search),
@@ -243,7 +240,7 @@ impl LoadSearch {
             }
             Confirmation::Held { .. } | Confirmation::Missed { .. } => return SearchStep::Done,
         };
-        SearchStep::Confirm(self.ask(self.spec.over.load(load), size))
+        SearchStep::Confirm(self.ask(self.spec.over.at(load), size))
     }
 
     fn note(&mut self, load: f64, judgement: Judgement) {
@@ -277,15 +274,4 @@ fn around(edge: Estimate, low: f64, high: f64) -> Option<Estimate> {
 
 fn first_loop() -> LevelLoad {
     LevelLoad::Concurrency(LoadSearchSpec::FIRST)
-}
-
-impl Over {
-    /// A load as a level has it.
-    fn load(self, load: f64) -> LevelLoad {
-        match self {
-            Self::Rate => LevelLoad::Rate(PerSec::new(load)),
-            // A cast of a number beyond what the type holds gives the greatest there is.
-            Self::Concurrency => NonZeroU32::new(load as u32).unwrap_or(NonZeroU32::MIN).into(),
-        }
-    }
 }

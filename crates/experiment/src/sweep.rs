@@ -65,7 +65,7 @@ impl SweepSpec {
             workload,
             tokenizer: None,
             dataset: None,
-            size: LevelSize { requests: None, time: None, warmup: None },
+            size: LevelSize::default(),
             goals: GoodputGoals::default(),
             window: WindowChoice::AUTO,
             until: None,

@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use fizeau_core::{Failure, TapeSink};
+use fizeau_core::{Clock, Failure, TapeSink};
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
@@ -45,6 +45,9 @@ use worker::{Command, Part, Post, Worker};
 ///
 /// All begin at one instant, once each has warmed up and connected its share.
 ///
+/// A crew is [`Send`], and so is the future that measures a level, wherever sink and observer are: it may be awaited in a task
+/// of any runtime, of one thread or of many.
+///
 /// `E` is the transport's error: why a request could not be tried.
 ///
 /// ```
@@ -61,8 +64,8 @@ use worker::{Command, Part, Post, Worker};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Crew<E> {
-    clock: MonotonicClock,
+pub struct Crew<E, C = MonotonicClock> {
+    clock: C,
     cancel: Cancel,
     workers: Vec<Hired<E>>,
 }
@@ -74,16 +77,20 @@ struct Hired<E> {
     thread: Option<JoinHandle<()>>,
 }
 
-impl<E: Error + Send + 'static> Crew<E> {
+impl<E, C> Crew<E, C>
+where
+    E: Error + Send + 'static,
+    C: Clock + Clone + Send + Sync + 'static,
+{
     /// Starts `threads` threads named `fizeau-worker-0` and so on. Each calls `make` with its number for a transport, on
     /// the thread itself, so that the transport need not be able to move between threads. `clock` is the clock of the
-    /// run: transports must stamp with a copy of it.
+    /// run: it must go as fast as the machine's, and transports must stamp with a clone of it.
     ///
     /// # Errors
     /// If the system refuses a thread or an event loop.
     pub fn start<T: Preconnect<Error = E> + 'static>(
         threads: NonZeroUsize,
-        clock: MonotonicClock,
+        clock: C,
         cancel: Cancel,
         make: impl Fn(usize) -> T + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -92,11 +99,11 @@ impl<E: Error + Send + 'static> Crew<E> {
         for index in 0..threads.get() {
             let nap = Nap::new();
             let mut runtime = tokio::runtime::Builder::new_current_thread();
-            let parked = nap.clone();
+            let (parked, parking) = (nap.clone(), crew.clock.clone());
             let runtime =
-                runtime.enable_all().on_thread_park(move || parked.take(&clock)).build()?;
+                runtime.enable_all().on_thread_park(move || parked.take(&parking)).build()?;
             let (commands, orders) = mpsc::unbounded_channel();
-            let make = Arc::clone(&make);
+            let (make, clock) = (Arc::clone(&make), crew.clock.clone());
             let work = move || {
                 let work = async { Worker::new(make(index), clock, nap).obey(orders).await };
                 // The measuring is fair by itself; tokio's budget would cut it off in the midst of a read.
@@ -176,7 +183,11 @@ impl<E: Error + Send + 'static> Crew<E> {
 /// The instant at which all workers start.
 type StartAt = fizeau_core::Stamp;
 
-impl<E: Error + Send + 'static> Measure for Crew<E> {
+impl<E, C> Measure for Crew<E, C>
+where
+    E: Error + Send + 'static,
+    C: Clock + Clone + Send + Sync + 'static,
+{
     type Error = E;
 
     /// # Cancel safety
@@ -195,7 +206,7 @@ impl<E: Error + Send + 'static> Measure for Crew<E> {
         let looks = level.until.map(|asked| Looks::new(asked, enough));
         let tally = tally(level.goals, level.window, level.plan.pacing());
         let collected =
-            collector.collect(self.clock, switches, (tally, looks), sink, observer).await;
+            collector.collect(&self.clock, switches, (tally, looks), sink, observer).await;
         match collector.lost() {
             Some(index) => self.mourn(index),
             None => collected,
@@ -216,7 +227,7 @@ impl<E> Hired<E> {
     }
 }
 
-impl<E> Drop for Crew<E> {
+impl<E, C> Drop for Crew<E, C> {
     /// Lets the workers go and waits for them, so that no connection outlives the crew.
     fn drop(&mut self) {
         for worker in &mut self.workers {

@@ -78,6 +78,7 @@ pub enum Ended {
 
 /// Why a drive broke off.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DriveError<S, T, K> {
     /// The source of requests failed.
     #[error("the source of requests failed: {0}")]

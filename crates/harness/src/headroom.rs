@@ -18,6 +18,7 @@ pub struct Needs {
 
 /// Why a run would fail for want of the system's resources. Nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum HeadroomError {
     /// Too few files may be open, and the user may raise that.
     #[error(

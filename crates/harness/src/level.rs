@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
 
-use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport};
+use fizeau_core::{RequestSource, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
     Precision, PrecisionOutcome, Validity, WindowChoice, judge,
@@ -136,7 +136,7 @@ pub struct LevelRun {
     /// When it began, and why it ended.
     pub driven: Driven,
     /// What came of the warm-up.
-    pub warmup: Warmup,
+    pub warmup: WarmUp,
     /// How well is known what was asked for, of all that was measured; empty if nothing was.
     pub precision: Vec<PrecisionOutcome>,
 }
@@ -163,7 +163,7 @@ impl LevelRun {
         tally: &LevelTally,
         watch: ClientWatch,
         driven: Driven,
-        warmup: Warmup,
+        warmup: WarmUp,
     ) -> Self {
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let Driven { held_back, abandoned, .. } = driven;
@@ -185,15 +185,6 @@ impl LevelRun {
         let reached = self.precision.iter().all(PrecisionOutcome::is_reached);
         reached || self.driven.ended == Ended::Enough
     }
-}
-
-/// What came of a warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Warmup {
-    /// How many requests were sent.
-    pub sent: u64,
-    /// How many of them failed.
-    pub failed: u64,
 }
 
 /// Why a level broke off: see [`DriveError`].
@@ -248,21 +239,11 @@ async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
     rig: &Rig<'_, T, C>,
     mut requests: S,
     load: Load,
-) -> Result<Warmup, DriveError<S::Error, T::Error, Infallible>> {
+) -> Result<WarmUp, DriveError<S::Error, T::Error, Infallible>> {
     let load = Load { stop_after: None, ..load };
-    let mut count = Warmup::default();
+    let mut count = WarmUp::default();
     drive(&mut requests, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
     Ok(count)
-}
-
-impl TapeSink for Warmup {
-    type Error = Infallible;
-
-    fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
-        self.sent += 1;
-        self.failed += u64::from(!tape.is_success());
-        Ok(())
-    }
 }
 
 /// An error of a drive whose sink cannot fail, as that of one whose can.

@@ -5,6 +5,45 @@
 //! [`Transport`](fizeau_core::Transport): HTTP, a simulated engine in virtual time, or one of your own.
 //! **Use `fizeau-experiment`** for a sweep, a search or an A/B run, and **`fizeau-metrics`** alone if you already have tapes.
 //!
+//! One level against a transport of your own, eight requests in flight:
+//!
+//! ```
+//! use std::num::NonZeroU32;
+//!
+//! use fizeau_core::{Clock, Release, Request, Tape, Transport};
+//! use fizeau_harness::{Cancel, Load, Pacer, drive};
+//! use fizeau_transport::MonotonicClock;
+//! use fizeau_workload::{Plan, Spec};
+//!
+//! struct Instant(MonotonicClock);
+//!
+//! impl Transport for Instant {
+//!     type Error = std::convert::Infallible;
+//!
+//!     async fn send(&self, request: &Request, _: Release) -> Result<Tape, Self::Error> {
+//!         Ok(Tape { request: request.id, ..Tape::sent_at(self.0.now()) })
+//!     }
+//! }
+//!
+//! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! let (clock, cancel) = (MonotonicClock::new(), Cancel::new());
+//! let mut requests = Plan::new(Spec::new(100)?)?.source();
+//! let load = Load { max_in_flight: NonZeroU32::new(8), ..Load::default() };
+//! let mut tapes = Vec::new();
+//! let (server, pacer) = (Instant(clock), Pacer::new(clock));
+//! runtime.block_on(drive(&mut requests, &server, &pacer, load, &mut tapes, &cancel))?;
+//! assert_eq!(tapes.len(), 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Threads and runtimes
+//!
+//! A [`Crew`] has threads and event loops of its own; it is [`Send`], and its futures may be awaited in a task of any runtime.
+//! [`drive`], [`run_level`] and a [`Rig`] run on the task that awaits them, with futures that are `Send` where the transport's
+//! are: an [`HttpTransport`](fizeau_transport::HttpTransport)'s are not. [`on_own_thread`] carries out what is not `Send`.
+//!
+//! Build with optimisation: without, the client comes some 5 ms late, and levels may be judged suspect for that.
+//!
 //! # Invariants
 //!
 //! - One driver ([`drive`]) serves closed and open loops, real and virtual time: it is generic over the clock.
@@ -14,6 +53,7 @@
 //!   part.
 //! - Warm-up requests never count.
 
+mod apart;
 mod cancel;
 mod crew;
 mod drive;
@@ -28,6 +68,7 @@ mod proof;
 mod recount;
 mod until;
 
+pub use apart::on_own_thread;
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};
 pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
@@ -35,7 +76,7 @@ pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
 pub use in_flight::InFlight;
 pub use level::{
-    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, Warmup, connections_ahead,
+    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, connections_ahead,
     run_level,
 };
 pub use observe::{Notice, Observer};
@@ -43,3 +84,8 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
+
+/// Compiles the example of the README with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,7 +7,7 @@ use fizeau_transport::MonotonicClock;
 
 use alarm::Alarms;
 
-/// A [`Timer`] on the real clock that is exact to some microseconds, for one worker and its event loop.
+/// A [`Timer`] on a real clock that is exact to some microseconds, for one worker and its event loop.
 ///
 /// Timers of async runtimes tick in milliseconds, which would bunch the sends of an open loop, and being woken by another
 /// thread costs tens of microseconds. Here the worker's own event loop sleeps on an alarm of the kernel's until
@@ -29,8 +29,8 @@ use alarm::Alarms;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Pacer {
-    clock: MonotonicClock,
+pub struct Pacer<C = MonotonicClock> {
+    clock: C,
     alarms: Alarms,
 }
 
@@ -38,26 +38,28 @@ impl Pacer {
     /// How long before an instant the sleeping ends and the spinning begins: what it takes to wake an idle core, with a
     /// margin.
     pub const SPIN: Nanos = Nanos::from_micros(60);
+}
 
-    /// A pacer on `clock`. Waiting needs a tokio runtime with I/O and time; clones share what they wait with, so a pacer
+impl<C: Clock> Pacer<C> {
+    /// A pacer on `clock`, which must go as fast as the machine's. Waiting needs a tokio runtime with I/O and time; clones share what they wait with, so a pacer
     /// stays with the runtime on which it first waited.
     #[must_use]
-    pub fn new(clock: MonotonicClock) -> Self {
+    pub fn new(clock: C) -> Self {
         Self { clock, alarms: Alarms::default() }
     }
 }
 
-impl Clock for Pacer {
+impl<C: Clock> Clock for Pacer<C> {
     fn now(&self) -> Stamp {
         self.clock.now()
     }
 }
 
-impl Timer for Pacer {
+impl<C: Clock> Timer for Pacer<C> {
     /// # Panics
     /// Outside of a tokio runtime with I/O and time.
     async fn sleep_until(&self, at: Stamp) {
-        self.alarms.nap_until(self.clock, at - Self::SPIN).await;
+        self.alarms.nap_until(&self.clock, at - Pacer::SPIN).await;
         while self.clock.now() < at {
             // Not a bare spin: what arrives meanwhile is stamped when it arrives.
             tokio::task::yield_now().await;

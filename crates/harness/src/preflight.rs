@@ -17,7 +17,8 @@ pub enum PreflightError<E: Error> {
 
 /// Sends one request and gives its tape if the endpoint carried it out by the strict rule.
 ///
-/// The request counts nowhere. It also shows what to expect of the endpoint: where token counts come from, how long the
+/// The future is [`Send`] if the transport's are; that of an HTTP transport is not, see
+/// [`on_own_thread`](crate::on_own_thread). The request counts nowhere. It also shows what to expect of the endpoint: where token counts come from, how long the
 /// server finds the prompt.
 ///
 /// # Errors

@@ -15,11 +15,10 @@ pub(crate) use column::Column;
 pub(crate) use counted::TokenCensus;
 pub use counted::TokenDistribution;
 pub use describe::percentile_of_sorted;
-pub(crate) use json::{OrReason, interval_or_reason};
 pub(crate) use ordered::mean_interval;
 pub use pooled::PooledSample;
 pub use rates::RateDistribution;
-pub(crate) use rates::{RateSample, RatesOrReason};
+pub(crate) use rates::RateSample;
 pub(crate) use sample::Sample;
 
 use fizeau_core::{Interval, Millis, Tokens};
@@ -89,12 +88,15 @@ pub struct EarlyStopping {
 }
 
 /// How exactly the percentiles of a sample are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Resolution {
     /// From every single value.
     #[default]
+    #[serde(rename = "exact")]
     Exact,
     /// To within 2^-11 of the value, under 0.05 %: the sample was too large to keep ([`PooledSample::EXACT`]).
+    #[serde(rename = "within 0.05 %")]
     Folded,
 }
 

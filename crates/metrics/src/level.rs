@@ -29,7 +29,6 @@ pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 use std::collections::BTreeMap;
 
 use fizeau_core::{FailureClass, Millis, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
-use serde::Serialize;
 
 use crate::{Attainment, Distribution, GoodputGoals, Saturation};
 
@@ -104,7 +103,7 @@ impl LevelSummary {
 }
 
 /// How many requests went out, and how they ended.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestCounts {
     /// All that were released.
@@ -147,7 +146,7 @@ impl RequestCounts {
 }
 
 /// How many tokens went in and came out, of completed requests.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct TokenCounts {
     /// Prompt tokens; absent if neither server nor plan knew them, be it for a single request.
     pub input: Option<Tokens>,
@@ -160,10 +159,9 @@ pub struct TokenCounts {
     /// Prompt tokens that the server took from a prefix cache; absent if it said so for no request. One for which it did
     /// not say counts as none: some servers (vLLM, Gemini) leave a zero out.
     pub cached_input: Option<Tokens>,
-    /// Prompt tokens of the requests of which they are known: all of `input`, where there is that.
-    pub known_input: Tokens,
-    /// Those of `known_input` that came from a prefix cache.
-    pub known_cached: Tokens,
+    /// Share of the prompt tokens that a prefix cache supplied, from 0 to 1: the measured hit rate, over the requests whose
+    /// prompt length is known. Absent where there is none of those, and where the server said nothing of a cache.
+    pub cached_share: Option<f64>,
     /// For how many completed requests the server said how many tokens it took from a cache.
     pub cached_reported: u64,
     /// Completed requests whose output had another length than was asked under
@@ -179,14 +177,6 @@ impl TokenCounts {
     #[must_use]
     pub fn per_event(&self) -> Option<f64> {
         (self.events > 0).then(|| self.output.get() as f64 / self.events as f64)
-    }
-
-    /// Share of the prompt tokens that a prefix cache supplied, from 0 to 1: the measured hit rate, over the requests whose
-    /// prompt length is known. Absent where there is none of those, and where the server said nothing of a cache.
-    #[must_use]
-    pub fn cached_share(&self) -> Option<f64> {
-        let (input, cached) = (self.known_input.get(), self.known_cached.get());
-        (self.cached_input.is_some() && input > 0).then(|| cached as f64 / input as f64)
     }
 }
 
@@ -281,7 +271,7 @@ pub struct Goodput {
 }
 
 /// Which part of a level rates are over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,6 +1,34 @@
-//! Tapes to metrics: TTFT, TPOT, ITL, ICL, E2EL, throughput, goodput, with honest statistics.
+//! What was seen of each request of an LLM benchmark, made into figures: TTFT, TPOT, ITL, ICL, E2EL, throughput and goodput, with
+//! honest statistics. Whoever has times of their own needs no other part of Fizeau:
 //!
-//! The way through: [`RequestMetrics::of`] gives the figures of one [`Tape`](fizeau_core::Tape),
+//! ```
+//! use fizeau_metrics::{Arrival, Channel, GoodputGoals, LevelSummary, Nanos, Slo, Stamp, Tape};
+//!
+//! // A thousand requests, one every 10 ms: the first token after 40 ms and more, then fifty in half a second.
+//! let tapes = (0..1_000).map(|k| {
+//!     let sent = Stamp::EPOCH + Nanos::from_millis(10 * k);
+//!     let first = sent + Nanos::from_millis(40 + k % 7);
+//!     let mut tape = Tape::sent_at(sent);
+//!     tape.arrivals.push(Arrival::tokens(first, 1, Channel::Visible));
+//!     tape.arrivals.push(Arrival::tokens(first + Nanos::from_millis(500), 50, Channel::Visible));
+//!     tape
+//! });
+//! let tapes: Vec<Tape> = tapes.collect();
+//! let goals: GoodputGoals = "ttft:45 tpot:20".parse()?;
+//! let level = LevelSummary::of(&tapes, &goals);
+//!
+//! assert_eq!(level.metrics.tpot.mean.map(|mean| mean.get()), Some(10.0));
+//! let slo: Slo = "p99 ttft<50ms, rps>10".parse()?;
+//! assert!(slo.evaluate(&level).iter().all(|outcome| outcome.is_met()));
+//!
+//! // The figures of `summary.json`: what is unknown is null, with the reason beside it. They are read again likewise.
+//! let json = serde_json::to_string(&level)?;
+//! assert!(json.contains(r#""completed":1000"#));
+//! assert_eq!(serde_json::from_str::<LevelSummary>(&json)?.requests, level.requests);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The way through: [`RequestMetrics::of`] gives the figures of one [`Tape`],
 //! [`LevelSummary::of`] those of a level, and [`LevelTally`] the same from tapes that come one by one and are not
 //! kept; a [`Slo`] says whether a level meets its goals, and [`judge`] whether it is to be believed. [`BatchMeans`] says how far a
 //! mean or a rate may be off.
@@ -19,13 +47,15 @@
 //! - Memory does not grow with the tokens of a run: [`PooledSample`] says when its percentiles are no longer exact.
 //! - No figure is NaN or infinite.
 
+#[macro_use]
+mod json;
+
 mod compare;
 mod distribution;
 mod events;
 mod gaps;
 mod goodput;
 mod histogram;
-mod json;
 mod level;
 mod output;
 mod precision;

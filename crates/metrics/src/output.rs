@@ -46,7 +46,7 @@ pub struct RequestOutput {
 }
 
 /// Tokens by the channel that they came on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChannelTokens {
     /// Thoughts, kept apart from the answer.

@@ -11,7 +11,7 @@ pub use judge::judge;
 pub use proof::{ClientProof, ClientWatch, Headroom, Room};
 pub use thresholds::{ThresholdError, Thresholds};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a level is held against.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,7 +57,7 @@ pub enum Ending {
 }
 
 /// The verdict on a level, with its reasons.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validity {
     /// The worst of the reasons, or valid if there is none.
@@ -69,7 +69,7 @@ pub struct Validity {
 }
 
 /// One thing that speaks against a level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
     /// How much it weighs.
@@ -81,7 +81,7 @@ pub struct Reason {
 }
 
 /// What a reason of a verdict speaks against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -105,7 +105,7 @@ pub enum Concern {
 }
 
 /// How far a level is to be believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {

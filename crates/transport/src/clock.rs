@@ -1,6 +1,6 @@
 //! The real clock.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fizeau_core::{Clock, Stamp};
 
@@ -26,22 +26,6 @@ impl MonotonicClock {
     #[must_use]
     pub fn new() -> Self {
         Self { epoch: Instant::now() }
-    }
-
-    /// `stamp` as the standard library's instant, to sleep until it.
-    ///
-    /// ```
-    /// use fizeau_core::{Nanos, Stamp};
-    /// use fizeau_transport::MonotonicClock;
-    /// let clock = MonotonicClock::new();
-    /// let start = clock.instant_at(Stamp::EPOCH);
-    /// let later = clock.instant_at(Stamp::EPOCH + Nanos::from_millis(5));
-    /// assert_eq!((later - start).as_millis(), 5);
-    /// ```
-    #[must_use]
-    pub fn instant_at(&self, stamp: Stamp) -> Instant {
-        // A stamp reaches 584 years; an instant counts whole seconds in 64 bits, so the sum always fits.
-        self.epoch + Duration::from_nanos(stamp.as_nanos())
     }
 }
 

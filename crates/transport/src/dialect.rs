@@ -27,23 +27,22 @@ use std::borrow::Cow;
 
 use fizeau_core::{Channel, Finish, Request, ServerTiming, Usage};
 
-pub use anthropic::AnthropicMessages;
-pub use chat::ChatCompletions;
-pub use completions::Completions;
-pub use embeddings::Embeddings;
-pub use gemini::GeminiContent;
-pub use llama_cpp::LlamaCppCompletion;
-pub use ollama::{OllamaChat, OllamaGenerate};
-pub use responses::Responses;
-pub use sglang::SglangGenerate;
-pub use tgi::TgiGenerate;
-pub use triton::TritonGenerate;
-
 use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 use crate::extra::{ExtraBody, ExtraBodyError};
 use crate::framing::Framing;
 use crate::route::Route;
+use anthropic::AnthropicMessages;
+use chat::ChatCompletions;
+use completions::Completions;
+use embeddings::Embeddings;
+use gemini::GeminiContent;
+use llama_cpp::LlamaCppCompletion;
+use ollama::Ollama;
+use responses::Responses;
+use sglang::SglangGenerate;
+use tgi::TgiGenerate;
+use triton::TritonGenerate;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
@@ -108,8 +107,8 @@ impl Route {
             Self::Gemini => &GeminiContent,
             Self::LlamaCppCompletion => &LlamaCppCompletion,
             Self::Messages => &AnthropicMessages,
-            Self::OllamaChat => &OllamaChat,
-            Self::OllamaGenerate => &OllamaGenerate,
+            Self::OllamaChat => &Ollama::Chat,
+            Self::OllamaGenerate => &Ollama::Generate,
             Self::Responses => &Responses,
             Self::SglangGenerate => &SglangGenerate,
             Self::TgiGenerate => &TgiGenerate,

@@ -37,7 +37,9 @@ use wire::Wire;
 
 pub(crate) use look::Lost;
 
-/// Carries out requests over HTTP, each to a [`Tape`]. How its endpoints are reached is the target's to say.
+/// **Not [`Send`]: it stays on the thread that made it, and so does each future that awaits it.** Carries out requests over
+/// HTTP, each to a [`Tape`]; how its endpoints are reached is the target's to say. In a runtime that moves its tasks between
+/// threads use `fizeau_harness::Crew`, which makes one on each of its threads, or `fizeau_harness::on_own_thread`.
 ///
 /// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
 /// be a hidden queue. Nothing is ever retried, but for one case: an idle connection that turns out dead
@@ -49,8 +51,7 @@ pub(crate) use look::Lost;
 /// stamped every read of its reply; one on which some are our own says [`StampSource::User`] and keeps the others
 /// as they are.
 ///
-/// Needs a tokio runtime with I/O and time, and stays on one thread: give each worker thread a transport of
-/// its own. Requests are exempt from tokio's budget of a task (they would come to a halt after 128 reads), so
+/// Needs a tokio runtime with I/O and time. Requests are exempt from tokio's budget of a task (they would come to a halt after 128 reads), so
 /// that hundreds can share one.
 ///
 /// [`StampSource::Kernel`]: fizeau_core::StampSource::Kernel

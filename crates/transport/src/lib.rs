@@ -49,11 +49,7 @@ mod tokens;
 
 pub use backend::{Backend, BackendError, Forcing};
 pub use clock::MonotonicClock;
-pub use dialect::{
-    AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, Embeddings, EndRule, EventError,
-    GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
-    Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
-};
+pub use dialect::{Ask, Dialect, EndRule, EventError, Repeats, RequestError, WireEvent};
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;

@@ -32,6 +32,7 @@ use crate::timeouts::Timeouts;
 
 /// An endpoint that was found out.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Probed {
     /// The backend that fits.
     pub backend: Backend,
@@ -43,6 +44,7 @@ pub struct Probed {
 
 /// A candidate that did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tried {
     /// The backend.
     pub backend: Backend,

@@ -21,8 +21,8 @@ const MOST_EXPECTED: usize = 1 << 12;
 ///
 /// ```
 /// use fizeau_core::{Finish, Outcome, Stamp};
-/// use fizeau_transport::{BodyEnd, Completions, KeepText, ReadMark, ReplyReader};
-/// let mut reader = ReplyReader::new(&Completions, KeepText::No);
+/// use fizeau_transport::{BodyEnd, KeepText, ReadMark, ReplyReader, Route};
+/// let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
 /// let body = b"data: {\"choices\":[{\"text\":\"Ga\",\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
 /// reader.feed(body, ReadMark::user(Stamp::from_nanos(7), 0));
 /// let reply = reader.finish(BodyEnd::Whole);
@@ -218,14 +218,15 @@ mod tests {
     use fizeau_core::{FailureClass, Outcome, Stamp};
 
     use super::{BodyEnd, KeepText, Progress, ReplyReader};
-    use crate::dialect::{Ask, Completions, Dialect, EndRule, EventError, RequestError, WireEvent};
+    use crate::dialect::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
     use crate::event::{RawEvent, ReadMark};
+    use crate::route::Route;
 
     const EVENT: &[u8] = b"data: {\"choices\":[{\"text\":\"a\"}]}\n\n";
 
     #[test]
     fn a_server_that_never_stops_is_stopped() {
-        let mut reader = ReplyReader::new(&Completions, KeepText::No);
+        let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
         reader.notes.most_events = 2;
         assert_eq!(reader.feed(EVENT, ReadMark::user(Stamp::EPOCH, 0)), Progress::Tokens);
         assert_eq!(reader.feed(EVENT, ReadMark::user(Stamp::EPOCH, 1)), Progress::Tokens);
@@ -243,11 +244,11 @@ mod tests {
 
     impl Dialect for Unmarked {
         fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-            Completions.body(ask)
+            Route::Completions.dialect().body(ask)
         }
 
         fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-            Completions.read(event)
+            Route::Completions.dialect().read(event)
         }
 
         fn end(&self) -> EndRule {

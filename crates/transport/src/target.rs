@@ -36,13 +36,14 @@ use crate::secret::{Secret, Secrets};
 use crate::timeouts::Timeouts;
 
 /// One endpoint, or several that are alike: where they are, what they speak, how they are reached, and what every
-/// request to them carries.
+/// request to them carries. It is [`Send`] and cheap to clone: give each thread a transport made of its own clone.
 ///
 /// ```
 /// use fizeau_transport::{Backend, Route, Target};
 /// let target = Target::new("http://[::1]:8000", Backend::Vllm, "m")?.path("/v1/chat/completions")?;
 /// assert_eq!(target.route(), Route::Chat);
 /// assert_eq!(target.url(), "http://[::1]:8000/v1/chat/completions");
+/// assert_eq!(target.path_str(), "/v1/chat/completions");
 /// # Ok::<(), fizeau_transport::TargetError>(())
 /// ```
 #[derive(Clone)]
@@ -292,9 +293,14 @@ impl Target {
         self.bases().map(|base| self.url_at(base))
     }
 
+    /// The path behind the base URL, without its query, which may hold a key.
+    #[must_use]
+    pub fn path_str(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
     fn url_at(&self, base: &BaseUrl) -> String {
-        let path = self.path.split('?').next().unwrap_or_default();
-        format!("{base}{path}")
+        format!("{base}{}", self.path_str())
     }
 
     pub(crate) const fn base(&self) -> &BaseUrl {

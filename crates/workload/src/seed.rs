@@ -1,6 +1,6 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, Nanos};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,8 @@ impl Seed {
         Self(self.stream(Purpose::Child, n).next_u64())
     }
 
-    /// The seed of a level of `load` in a sweep seeded with this one, so that no two of its levels have prompts in common.
+    /// The seed of the level of `load` that is measured for the `visit`-th time, from 0, so that no two levels of a sweep have
+    /// prompts in common.
     #[must_use]
     pub fn of_level(self, load: LevelLoad, visit: u32) -> Self {
         let own = match load {
@@ -70,6 +71,23 @@ pub struct Salt(pub u64);
 impl Salt {
     /// No salt: the same seed gives the same prompts.
     pub const NONE: Self = Self(0);
+
+    /// A salt for a run that begins so long after 1970: one that no run of another instant has, but for one chance in four
+    /// thousand million. It is short enough to be typed.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use fizeau_core::Nanos;
+    /// use fizeau_workload::Salt;
+    /// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    /// assert_ne!(Salt::from_unix_time(Nanos::from(since_1970)), Salt::NONE);
+    /// # Ok::<(), std::time::SystemTimeError>(())
+    /// ```
+    #[must_use]
+    pub fn from_unix_time(since_1970: Nanos) -> Self {
+        // What is cut off is all alike for a long time to come.
+        Self((scramble(since_1970.as_nanos()) >> 32).max(1))
+    }
 }
 
 /// What a stream is for. The numbers are part of what a seed means: never change or reuse one.

@@ -86,6 +86,18 @@ impl Shard {
         }
     }
 
+    /// Which of the shares this is, from 0.
+    #[must_use]
+    pub const fn index(self) -> u64 {
+        self.index
+    }
+
+    /// How many shares there are.
+    #[must_use]
+    pub const fn count(self) -> NonZeroU64 {
+        self.count
+    }
+
     /// The number of this shard's `n`-th session within the whole plan.
     ///
     /// ```

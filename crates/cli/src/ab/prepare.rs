@@ -202,9 +202,7 @@ fn ask(
     (a, b): (&Target, &Target),
 ) -> Result<PlanParts, Fail> {
     let by_default = || match cap {
-        Some(cap) => {
-            LevelSize { requests: None, time: None, warmup: None }.requests_at(cap.into()).get()
-        }
+        Some(cap) => LevelSize::default().requests_at(cap.into()).get(),
         None => REQUESTS,
     };
     let mut spec = workload_of(args)?;

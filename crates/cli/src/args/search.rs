@@ -1,9 +1,9 @@
 //! `fizeau search`, and `fizeau simulate --search`.
 
 use clap::{Args, ValueEnum};
-use fizeau::experiment::Over;
+use fizeau::core::LoadKind;
 
-use super::SweepArgs;
+use super::{SweepArgs, goal};
 
 /// The flags of a sweep, but for those that say which loads there are.
 #[derive(Debug, Args)]
@@ -27,7 +27,10 @@ use super::SweepArgs;
         "Requests sent before each level that never count; by default as many as its slots, of a rate a tenth of the level, at \
          most 50"
     )),
-    mut_arg("slo", |arg| arg.help("The goals that must hold; at least one that more load breaks, as a latency or goodput")),
+    mut_arg("slo", |arg| goal::with_help(
+        arg,
+        "The goals that must hold; at least one that more load breaks, as a latency or goodput"
+    )),
     mut_arg("out", |arg| arg.help("A folder for the search; by default one named by the date under fizeau-runs/")),
 )]
 pub(crate) struct SearchArgs {
@@ -75,7 +78,7 @@ pub(crate) enum OverArg {
     Concurrency,
 }
 
-impl From<OverArg> for Over {
+impl From<OverArg> for LoadKind {
     fn from(over: OverArg) -> Self {
         match over {
             OverArg::Rate => Self::Rate,

@@ -8,11 +8,10 @@ use fizeau::experiment::LoadSearchSpec;
 use super::engine::time;
 use super::protocol::refuse;
 use super::{
-    ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, OverArg, ProtocolArgs, SearchFlags,
-    SystemArgs, TrustArgs, VerdictArgs,
+    ChoosingArgs, EngineArgs, GoalArgs, LevelArgs, LevelsArgs, OverArg, ProtocolArgs, SearchFlags,
+    SystemArgs, TrustArgs, VerdictArgs, goal,
 };
 use crate::exit::Fail;
-use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
 /// What a sweep has no use for: the load of one level, and vLLM's JSON.
@@ -99,7 +98,10 @@ pub(crate) struct SimulateArgs {
 }
 
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Sweep")]
+#[command(next_help_heading = "Sweep", mut_arg("slo", |arg| goal::with_help(arg,
+    "The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms. A range such \
+     as p99 ttft<500ms..800ms has a tight and a loose end: both are answered, and the exit code is 1 where not even the loose \
+     end is met")))]
 pub(crate) struct SimulatedSweepArgs {
     /// Sweep these concurrencies and find the frontier, as `fizeau sweep` does; without it one level is run, as by
     /// `fizeau bench`.
@@ -113,11 +115,8 @@ pub(crate) struct SimulatedSweepArgs {
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
-    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms. A range such
-    /// as p99 ttft<500ms..800ms has a tight and a loose end: both are answered, and the exit code is 1 where not even the loose
-    /// end is met.
-    #[arg(long, default_value = DEFAULT_SLO)]
-    pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) goals: GoalArgs,
     #[command(flatten)]
     pub(crate) choosing: ChoosingArgs,
 }
@@ -162,7 +161,7 @@ impl SimulateArgs {
     pub(crate) fn verdict(&self) -> VerdictArgs {
         let result = &self.level.result;
         VerdictArgs {
-            slo: self.sweep.slo.clone(),
+            goals: self.sweep.goals.clone(),
             choosing: self.sweep.choosing.clone(),
             goodput: result.goodput.clone(),
             out: result.out.clone(),

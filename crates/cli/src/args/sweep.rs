@@ -9,7 +9,7 @@ use crate::sweep::SeriesArgs;
 
 use super::protocol::refuse;
 use super::{
-    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, LiveArgs, PhysicsArgs, PriceArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PhysicsArgs, PriceArgs,
     ProtocolArgs, SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
 
@@ -124,10 +124,8 @@ pub(crate) struct LevelsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// The goal that the operating point must meet. A range such as p99 ttft<500ms..800ms has a tight and a loose end: both
-    /// are answered, and the exit code is 1 where not even the loose end is met.
-    #[arg(long, default_value = crate::sweep::DEFAULT_SLO)]
-    pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) goals: GoalArgs,
     #[command(flatten)]
     pub(crate) choosing: ChoosingArgs,
     /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput. A request is good if it meets all

@@ -1,10 +1,11 @@
 //! A level, computed again.
 
-use fizeau::core::Stamp;
+use fizeau::core::{Stamp, WarmUp};
 use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
-use fizeau::harness::{Driven, Ended, LevelRun, Warmup};
-use fizeau::interop::PeerSettings;
-use fizeau::interop::{Detail, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
+use fizeau::harness::{Driven, Ended, LevelRun};
+use fizeau::interop::{
+    Detail, PeerSettings, RequestRate, Selection, VllmResult, VllmRun, VllmTally,
+};
 use fizeau::metrics::{LevelTally, PrecisionOutcome};
 use fizeau::record::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 use fizeau::record::{StoredLevel, StoredRun};
@@ -116,7 +117,7 @@ fn report(
         held_back: before.held_back,
         abandoned: before.abandoned,
     };
-    let warmup = Warmup::default();
+    let warmup = WarmUp::default();
     let run = LevelRun { summary, client, driven, warmup, precision: Vec::new() };
     let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);
     let context = EvaluationContext {

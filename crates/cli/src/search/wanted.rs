@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::Nanos;
+use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::LevelSize;
-use fizeau::experiment::{LoadSearch, LoadSearchSpec, Over};
+use fizeau::experiment::{LoadSearch, LoadSearchSpec};
 use fizeau::metrics::{Slo, Statistic};
 
 use crate::args::SearchFlags;
@@ -29,12 +29,12 @@ pub(crate) enum Clock {
 impl Wanted {
     /// Of the flags of a search, and of those of a sweep that it has too.
     pub(crate) fn new(
-        over: Over,
+        over: LoadKind,
         flags: &SearchFlags,
         series: SeriesArgs<'_>,
         clock: Clock,
     ) -> Result<Self, Fail> {
-        let slo: Slo = series.verdict.slo.parse().named("--slo")?;
+        let slo = series.verdict.goals.slo()?;
         let (from, to) = (flags.from, flags.to);
         if let Some((from, to)) = from.zip(to).filter(|(from, to)| from > to) {
             return Err(Fail::usage(format!(
@@ -58,7 +58,12 @@ impl Wanted {
 }
 
 /// How large a level is. In virtual time it has as many requests as the goals need; over HTTP it lasts as long as it is given.
-fn size(over: Over, series: SeriesArgs<'_>, clock: Clock, slo: &Slo) -> Result<LevelSize, Fail> {
+fn size(
+    over: LoadKind,
+    series: SeriesArgs<'_>,
+    clock: Clock,
+    slo: &Slo,
+) -> Result<LevelSize, Fail> {
     let plan = series.plan;
     let given = plan.num_prompts.and_then(NonZeroU64::new);
     if plan.num_prompts == Some(0) {
@@ -73,7 +78,11 @@ fn size(over: Over, series: SeriesArgs<'_>, clock: Clock, slo: &Slo) -> Result<L
 }
 
 /// The long level at the end; none for 0 seconds.
-fn confirm(over: Over, seconds: f64, series: SeriesArgs<'_>) -> Result<Option<LevelSize>, Fail> {
+fn confirm(
+    over: LoadKind,
+    seconds: f64,
+    series: SeriesArgs<'_>,
+) -> Result<Option<LevelSize>, Fail> {
     if seconds == 0.0 {
         return Ok(None);
     }
@@ -92,10 +101,12 @@ fn time(seconds: f64, flag: &str) -> Result<Nanos, Fail> {
 }
 
 /// A closed loop has requests until its time is up, but of a data set no more than it has; an open one those that come by then.
-fn until_time_is_up(over: Over, series: SeriesArgs<'_>) -> Option<NonZeroU64> {
+fn until_time_is_up(over: LoadKind, series: SeriesArgs<'_>) -> Option<NonZeroU64> {
     match over {
-        Over::Rate => None,
-        Over::Concurrency => workload::most_until_known(series.workload).and_then(NonZeroU64::new),
+        LoadKind::Rate => None,
+        LoadKind::Concurrency => {
+            workload::most_until_known(series.workload).and_then(NonZeroU64::new)
+        }
     }
 }
 

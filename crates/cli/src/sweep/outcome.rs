@@ -6,7 +6,6 @@ use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
 use fizeau::record::{Decision, Sustained, SweepReport};
 
-use super::DEFAULT_SLO;
 use super::series::Series;
 use crate::exit::{Exit, Fail};
 use crate::progress::{Progress, Title};
@@ -52,6 +51,6 @@ impl Series<'_> {
     fn missed(&self, report: &SweepReport) -> bool {
         let is_met = report.decisions().iter().any(Decision::is_met);
         let holds = report.sustained().is_none_or(Sustained::holds);
-        self.args.verdict.slo != DEFAULT_SLO && !(is_met && holds)
+        self.args.verdict.goals.is_given() && !(is_met && holds)
     }
 }

@@ -70,7 +70,7 @@ impl<'a> SeriesArgs<'a> {
     }
 
     fn goals(self) -> Result<(Slo, GoodputGoals), Fail> {
-        let slo = self.verdict.slo.parse().named("--slo")?;
+        let slo = self.verdict.goals.slo()?;
         Ok((slo, self.verdict.goodput.join(" ").parse().named("--goodput")?))
     }
 

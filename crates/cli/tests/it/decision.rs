@@ -99,3 +99,32 @@ fn what_is_no_rule_and_no_profile_is_refused() {
         assert!(!std::path::Path::new(&out).exists(), "{extra:?}");
     }
 }
+
+/// The default goal is a suggestion; the same one in somebody's own words is asked for.
+#[test]
+fn a_goal_that_is_typed_counts_though_it_is_the_default() {
+    let scratch = Scratch::new("typed-goal");
+    let slow = [
+        "simulate",
+        "--model-config",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+        "--isl",
+        "64",
+        "--osl",
+        "8",
+    ];
+    let slow = [&slow[..], &["--max-num-seqs", "1", "--num-prompts", "120"]].concat();
+    let typed = ["--slo", "p99 ttft<500ms, p99 tpot<20ms"];
+    let loads: [&[&str]; 3] =
+        [&["--max-concurrency", "64"], &["--levels", "64"], &["--levels", "64", "--tp", "1,2"]];
+    for (number, load) in loads.into_iter().enumerate() {
+        let line = [&slow[..], load].concat();
+        let out = |name: &str| scratch.path(&format!("{name}-{number}"));
+        let silent = run(&[&line[..], &["--out", &out("silent")]].concat());
+        assert_eq!(silent.code, Some(0), "{silent:?}");
+        let asked = run(&[&line[..], &typed, &["--out", &out("asked")]].concat());
+        assert_eq!(asked.code, Some(1), "{asked:?}");
+    }
+}

@@ -1,12 +1,13 @@
 //! A search, carried out: level by level measured, judged and kept.
 
+use fizeau_core::LoadKind;
 use fizeau_harness::Measure;
 use fizeau_record::{
     LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
     SearchedLevel, SearchedLoad, SweepReport,
 };
 
-use super::{Judgement, LoadSearch, Over, Purpose, SearchStep, Trial};
+use super::{Judgement, LoadSearch, Purpose, SearchStep, Trial};
 use crate::event::{AfterLevel, Watcher};
 use crate::input::ExperimentError;
 use crate::runner::{LevelRunner, NextLevel};
@@ -90,8 +91,8 @@ impl LoadSearch {
             slo: spec.slo.clone(),
             asked: SearchAsked {
                 load: match spec.over {
-                    Over::Rate => SearchedLoad::Rate,
-                    Over::Concurrency => SearchedLoad::Concurrency,
+                    LoadKind::Rate => SearchedLoad::Rate,
+                    LoadKind::Concurrency => SearchedLoad::Concurrency,
                 },
                 most_levels: spec.most_levels,
                 tolerance: spec.tolerance,

@@ -2,35 +2,17 @@
 
 use std::num::NonZeroU32;
 
-use crate::LevelSize;
+use fizeau_core::LoadKind;
 use fizeau_metrics::{Comparison, Goal, Metric, Slo};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
-/// Which load is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Over {
-    /// Requests sent per second: an open loop.
-    Rate,
-    /// Requests in flight: a closed loop.
-    Concurrency,
-}
-
-impl Over {
-    /// The name used in files and on the command line: `rate`, `concurrency`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Concurrency => "concurrency",
-        }
-    }
-}
+use crate::LevelSize;
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadSearchSpec {
     /// Which load.
-    pub over: Over,
+    pub over: LoadKind,
     /// What must hold.
     pub slo: Slo,
     /// The lowest load, with which the search begins unless `to` is given too.
@@ -72,8 +54,8 @@ impl LoadSearchSpec {
 
     /// The usual: at most twelve levels of a minute, to 3 % at 95 %, without a long level at the end.
     #[must_use]
-    pub const fn new(over: Over, slo: Slo) -> Self {
-        let size = LevelSize { requests: None, time: None, warmup: None };
+    pub fn new(over: LoadKind, slo: Slo) -> Self {
+        let size = LevelSize::default();
         let (most_levels, tolerance, confidence) = (12, 0.03, 0.95);
         let (from, to, confirm) = (None, None, None);
         Self { over, slo, from, to, most_levels, tolerance, confidence, size, confirm }
@@ -92,8 +74,8 @@ impl LoadSearchSpec {
     /// The search itself, which begins at `start` where no range says otherwise.
     pub(super) fn search_from(&self, start: f64, most: u32) -> SearchSpec {
         let (loads, lowest, highest) = match self.over {
-            Over::Rate => (Loads::Any, start / 100.0, start * 100.0),
-            Over::Concurrency => (Loads::Whole, 1.0, 4096.0),
+            LoadKind::Rate => (Loads::Any, start / 100.0, start * 100.0),
+            LoadKind::Concurrency => (Loads::Whole, 1.0, 4096.0),
         };
         let lowest = self.from.unwrap_or_else(|| lowest.min(self.to.unwrap_or(lowest)));
         let highest = self.to.unwrap_or_else(|| highest.max(10.0 * lowest));

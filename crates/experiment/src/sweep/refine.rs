@@ -24,7 +24,7 @@ pub struct Tried {
 /// ```
 /// use std::num::NonZeroU32;
 ///
-/// use crate::{Tried, load_between};
+/// use fizeau_experiment::{Tried, load_between};
 /// use fizeau_core::LevelLoad;
 ///
 /// let tried = |slots, within| Tried {
@@ -94,7 +94,7 @@ fn value(load: LevelLoad) -> f64 {
 ///
 /// ```
 /// use fizeau_core::PerSec;
-/// use crate::rates_up_to;
+/// use fizeau_experiment::rates_up_to;
 ///
 /// let rates: Vec<f64> = rates_up_to(PerSec::new(10.0), 3).iter().map(|rate| rate.get()).collect();
 /// assert_eq!(rates, [1.0, 6.5, 12.0]);

@@ -1,9 +1,8 @@
-//! How large a level of a sweep is.
+//! How large a level is.
 
 use std::num::NonZeroU64;
 
-use fizeau_core::LevelLoad;
-use fizeau_core::Nanos;
+use fizeau_core::{LevelLoad, Nanos};
 
 /// One level to be measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +16,7 @@ pub struct LevelAsk {
 }
 
 /// How large a level is at most. It ends when its requests are done, or its time is up and those in flight have finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LevelSize {
     /// How many requests. By default, of a closed loop ten for each slot, of an open one as many as come in the level's time
     /// (or in a minute, where it has none); and at least 100, which a p99 needs.

@@ -45,7 +45,7 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
 
 #[test]
 fn a_level_has_ten_requests_a_slot_and_enough_for_a_p99() {
-    let size = LevelSize { requests: None, time: None, warmup: None };
+    let size = LevelSize::default();
     let at = |n: u32| {
         let concurrency = LevelLoad::Concurrency(NonZeroU32::new(n).unwrap());
         (size.requests_at(concurrency).get(), size.warmup_at(concurrency))

@@ -2,11 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::LevelLoad;
-use fizeau_core::{Millis, Nanos};
+use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_experiment::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
-    SearchStep, Sweep, SweepSpec,
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchStep,
+    Sweep, SweepSpec,
 };
 use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
@@ -20,7 +19,7 @@ fn size(requests: u64) -> LevelSize {
     LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(2) }
 }
 
-fn spec(over: Over, slo: &str) -> LoadSearchSpec {
+fn spec(over: LoadKind, slo: &str) -> LoadSearchSpec {
     let spec = LoadSearchSpec::new(over, slo.parse().unwrap());
     LoadSearchSpec { size: size(120), confirm: Some(size(300)), to: Some(64.0), ..spec }
 }
@@ -65,7 +64,7 @@ fn searched_level() -> LevelSummary {
 
 #[test]
 fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
-    let search = searched(spec(Over::Concurrency, "p99 e2el<150ms"));
+    let search = searched(spec(LoadKind::Concurrency, "p99 e2el<150ms"));
     let found = search.found();
     assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(64.0)));
     assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, refuted: None });
@@ -76,7 +75,7 @@ fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
 
 #[test]
 fn a_rate_begins_at_what_a_closed_loop_completes() {
-    let search = searched(LoadSearchSpec { to: None, ..spec(Over::Rate, "p99 e2el<150ms") });
+    let search = searched(LoadSearchSpec { to: None, ..spec(LoadKind::Rate, "p99 e2el<150ms") });
     let loads: Vec<LevelLoad> = search.trials().iter().map(|trial| trial.ask.load).collect();
     assert_eq!(loads[0], LevelLoad::from(LoadSearchSpec::FIRST));
     assert_eq!(search.trials()[0].purpose, Purpose::Start);
@@ -86,7 +85,7 @@ fn a_rate_begins_at_what_a_closed_loop_completes() {
 
 #[test]
 fn what_no_load_keeps_is_unmet_and_never_confirmed() {
-    let search = searched(spec(Over::Concurrency, "p99 e2el<50ms"));
+    let search = searched(spec(LoadKind::Concurrency, "p99 e2el<50ms"));
     assert_eq!((search.found().ending, search.found().load), (SearchEnding::Unmet, None));
     assert_eq!(search.confirmation(), Confirmation::NotRun);
     assert!(search.trials().iter().all(|trial| trial.purpose == Purpose::Evaluation));
@@ -98,7 +97,7 @@ fn what_no_load_keeps_is_unmet_and_never_confirmed() {
 #[test]
 fn the_answer_is_the_load_that_a_long_level_confirmed() {
     let goals = "p99 e2el<150ms".parse().unwrap();
-    let spec = LoadSearchSpec { size: size(60), ..spec(Over::Concurrency, "p99 e2el<150ms") };
+    let spec = LoadSearchSpec { size: size(60), ..spec(LoadKind::Concurrency, "p99 e2el<150ms") };
     let mut search = LoadSearch::new(LoadSearchSpec { slo: goals, ..spec }).unwrap();
     let summary = searched_level();
     while let SearchStep::Measure(_) = search.next() {
@@ -122,12 +121,12 @@ fn the_answer_is_the_load_that_a_long_level_confirmed() {
 /// More load gives more throughput: that breaks no search, but is held against the long level.
 #[test]
 fn a_goal_that_load_does_not_break_counts_at_the_end() {
-    let search = searched(spec(Over::Concurrency, "p99 e2el<150ms, rps>10000"));
+    let search = searched(spec(LoadKind::Concurrency, "p99 e2el<150ms, rps>10000"));
     assert!(matches!(search.confirmation(), Confirmation::Missed { missed: 3, .. }));
     let lowest = search.trials().last().unwrap().ask.load;
     let found = search.found();
     assert_eq!(found.load, None, "what no long level confirmed is no answer");
     assert_eq!(found.edge.unwrap().high(), lowest.value());
-    let nothing = LoadSearch::new(spec(Over::Concurrency, "rps>10"));
+    let nothing = LoadSearch::new(spec(LoadKind::Concurrency, "rps>10"));
     assert!(matches!(nothing, Err(LoadSearchError::NothingBreaks(_))));
 }

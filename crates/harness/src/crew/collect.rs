@@ -2,16 +2,15 @@
 
 use std::error::Error;
 
-use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink};
+use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink, WarmUp};
 use fizeau_metrics::{ClientWatch, LevelTally};
-use fizeau_transport::MonotonicClock;
 use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 use tokio::sync::oneshot;
 
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
-use crate::level::{LevelError, LevelRun, Warmup, widen};
+use crate::level::{LevelError, LevelRun, widen};
 use crate::observe::{Notice, Observer, Tee};
 use crate::until::Looks;
 use crate::{Cancel, DriveError, InFlight};
@@ -32,7 +31,7 @@ pub(super) struct Collector<E> {
     workers: usize,
     ready: usize,
     over: usize,
-    warmup: Warmup,
+    warmup: WarmUp,
     driven: Option<Driven>,
     watch: ClientWatch,
     unsendable: Option<Unsendable<E>>,
@@ -53,7 +52,7 @@ impl<E: Error> Collector<E> {
             workers,
             ready: 0,
             over: 0,
-            warmup: Warmup::default(),
+            warmup: WarmUp::default(),
             driven: None,
             watch: ClientWatch { threads, ..ClientWatch::default() },
             unsendable: None,
@@ -68,7 +67,7 @@ impl<E: Error> Collector<E> {
 
     pub(super) async fn collect<K: TapeSink, O: Observer>(
         &mut self,
-        clock: MonotonicClock,
+        clock: &impl Clock,
         switches: Vec<oneshot::Sender<Stamp>>,
         (tally, looks): (LevelTally, Option<Looks<'_>>),
         sink: &mut K,

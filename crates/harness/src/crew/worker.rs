@@ -5,9 +5,8 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer};
+use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer, WarmUp};
 use fizeau_metrics::ClientWatch;
-use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Walk, WalkError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -15,7 +14,6 @@ use super::Preconnect;
 use super::deal::{Hand, Share};
 use super::nap::{Counted, Nap, Wakeful};
 use crate::drive::{Course, DriveError, Driven, Keep, Outlet, TextAfter, press};
-use crate::level::Warmup;
 use crate::pacer::Pacer;
 use crate::proof::{SelfWatch, Watch};
 use crate::{Cancel, InFlight};
@@ -56,7 +54,7 @@ impl<E> std::fmt::Debug for Part<E> {
 )]
 pub(super) enum Message<E> {
     /// It has warmed up and connected, and waits for the start.
-    Ready(Warmup),
+    Ready(WarmUp),
     /// A measured request ended.
     Ended(Tape),
     /// Its part is over.
@@ -113,13 +111,13 @@ impl<E> Drop for Post<E> {
 }
 
 /// The state of a worker thread.
-pub(super) struct Worker<T> {
+pub(super) struct Worker<T, C> {
     transport: Counted<T>,
-    timer: Wakeful<Pacer>,
+    timer: Wakeful<Pacer<C>>,
 }
 
-impl<T: Preconnect> Worker<T> {
-    pub(super) fn new(transport: T, clock: MonotonicClock, nap: Nap) -> Self {
+impl<T: Preconnect, C: Clock> Worker<T, C> {
+    pub(super) fn new(transport: T, clock: C, nap: Nap) -> Self {
         Self {
             transport: Counted { transport, nap: nap.clone() },
             timer: Wakeful { timer: Pacer::new(clock), nap },
@@ -171,8 +169,8 @@ impl<T: Preconnect> Worker<T> {
         requests: &mut Walk,
         cap: &Share,
         cancel: &Cancel,
-    ) -> Result<Warmup, Unsendable<T::Error>> {
-        let mut count = Warmup::default();
+    ) -> Result<WarmUp, Unsendable<T::Error>> {
+        let mut count = WarmUp::default();
         let course = self.course(cancel, self.timer.now());
         let mut slots = cap.warmup_slots(&self.timer);
         course.run(requests, &mut slots, &mut Keep::new(&mut count)).await?;
@@ -183,7 +181,7 @@ impl<T: Preconnect> Worker<T> {
         &'a self,
         cancel: &'a Cancel,
         start: Stamp,
-    ) -> Course<'a, Counted<T>, Wakeful<Pacer>> {
+    ) -> Course<'a, Counted<T>, Wakeful<Pacer<C>>> {
         Course::new(&self.transport, &self.timer, cancel, start)
     }
 

@@ -1,7 +1,8 @@
 //! Alarms of the kernel's, as file descriptors that an event loop waits for beside its sockets.
 
+use std::time::Duration;
+
 use fizeau_core::{Clock, Nanos, Stamp};
-use fizeau_transport::MonotonicClock;
 
 /// What a pacer sleeps with: an alarm for each sleeper, used again by the next.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +14,7 @@ pub(super) struct Alarms {
 impl Alarms {
     /// Sleeps until about `at`, never past it by more than the system takes to wake a thread; where there is no alarm,
     /// some milliseconds less.
-    pub(super) async fn nap_until(&self, clock: MonotonicClock, at: Stamp) {
+    pub(super) async fn nap_until(&self, clock: &impl Clock, at: Stamp) {
         if clock.now() >= at {
             return;
         }
@@ -21,9 +22,9 @@ impl Alarms {
         if let Some(alarm) = self.idle.take() {
             return alarm.wait_until(clock, at).await;
         }
-        let early = at - COARSE;
-        if clock.now() < early {
-            tokio::time::sleep_until(clock.instant_at(early).into()).await;
+        let left = (at - COARSE).saturating_since(clock.now());
+        if left > Nanos::ZERO {
+            tokio::time::sleep(Duration::from_nanos(left.as_nanos())).await;
         }
     }
 }
@@ -38,7 +39,6 @@ mod kernel {
     use std::sync::{Arc, Mutex, PoisonError};
 
     use fizeau_core::{Clock, Stamp};
-    use fizeau_transport::MonotonicClock;
     use rustix::time::{
         Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
         timerfd_settime,
@@ -79,7 +79,7 @@ mod kernel {
 
     impl Alarm {
         /// A system that refuses to set an alarm leaves the wait to the caller's spinning.
-        pub(super) async fn wait_until(self, clock: MonotonicClock, at: Stamp) {
+        pub(super) async fn wait_until(self, clock: &impl Clock, at: Stamp) {
             let Some(fd) = &self.fd else { return };
             let left = at.saturating_since(clock.now()).as_nanos();
             if left == 0 || set(fd, left).is_err() {

@@ -9,4 +9,5 @@ mod probe;
 mod recount;
 mod sessions;
 mod stand;
+mod threads;
 mod until;

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::Tokens;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use super::describe::{interpolate, values_needed};
 use super::sample::Ranked;
-use crate::json::known_or_reason;
 
 /// The summary of lengths in tokens, one a request. Exact; a percentile is withheld where the sample is too small to
 /// support it, by the rule of [`Distribution`](crate::Distribution), at the lower end likewise.
@@ -37,33 +34,6 @@ impl TokenDistribution {
     #[must_use]
     pub fn always(&self) -> Option<Tokens> {
         self.min.filter(|_| self.min == self.max)
-    }
-}
-
-impl Serialize for TokenDistribution {
-    /// One flat object of the fields' names. A figure that is unknown is null and has a sibling `..._reason`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const EMPTY: &str = "no values";
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("n", &self.n)?;
-        known_or_reason(&mut map, "mean", self.mean, EMPTY)?;
-        known_or_reason(&mut map, "min", self.min, EMPTY)?;
-        let percentiles = [
-            ("p10", 900, self.p10),
-            ("p50", 500, self.p50),
-            ("p90", 900, self.p90),
-            ("p99", 990, self.p99),
-        ];
-        for (key, per_mille, value) in percentiles {
-            let needs = values_needed(per_mille);
-            let reason = match self.n {
-                0 => EMPTY.to_owned(),
-                n => format!("needs {needs} values, has {n}"),
-            };
-            known_or_reason(&mut map, key, value, &reason)?;
-        }
-        known_or_reason(&mut map, "max", self.max, EMPTY)?;
-        map.end()
     }
 }
 

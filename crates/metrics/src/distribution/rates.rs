@@ -1,11 +1,8 @@
 //! Rates, one a request, whose slow tail lies at the low end.
 
 use fizeau_core::PerSec;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use super::describe::{Moments, interpolate, values_needed};
-use crate::json::known_or_reason;
 use crate::sort::{ascending, key};
 
 /// The summary of rates, one a request, such as the pace at which each user reads. The more the better, so the slow tail is
@@ -35,46 +32,6 @@ pub struct RateDistribution {
     pub p90: Option<PerSec>,
     /// The fastest.
     pub max: Option<PerSec>,
-}
-
-/// A rate distribution, with the reason to give where it has no values.
-pub(crate) struct RatesOrReason<'a> {
-    pub(crate) rates: &'a RateDistribution,
-    pub(crate) empty: &'a str,
-}
-
-impl Serialize for RateDistribution {
-    /// One flat object of the fields' names. A figure that is unknown is null and has a sibling `..._reason`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RatesOrReason { rates: self, empty: "no values" }.serialize(serializer)
-    }
-}
-
-impl Serialize for RatesOrReason<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { rates, empty } = *self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("n", &rates.n)?;
-        known_or_reason(&mut map, "mean", rates.mean, empty)?;
-        known_or_reason(&mut map, "std", rates.std, empty)?;
-        known_or_reason(&mut map, "min", rates.min, empty)?;
-        let percentiles = [
-            ("p1", 990, rates.p1),
-            ("p5", 950, rates.p5),
-            ("p10", 900, rates.p10),
-            ("p50", 500, rates.p50),
-            ("p90", 900, rates.p90),
-        ];
-        for (key, mirrored, value) in percentiles {
-            let reason = match rates.n {
-                0 => empty.to_owned(),
-                n => format!("needs {} values, has {n}", values_needed(mirrored)),
-            };
-            known_or_reason(&mut map, key, value, &reason)?;
-        }
-        known_or_reason(&mut map, "max", rates.max, empty)?;
-        map.end()
-    }
 }
 
 /// The rates behind a [`RateDistribution`], all of them kept.

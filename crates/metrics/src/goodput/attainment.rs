@@ -1,12 +1,12 @@
 //! How many requests of a level met which goal.
 
-use fizeau_core::Tape;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use fizeau_core::{Millis, Tape};
+use serde::{Deserialize, Serialize};
 
 use super::parse::spelled;
-use super::{GoodputGoals, RequestGoal};
+use super::{GoalMetric, GoodputGoals, RequestGoal};
 use crate::RequestMetrics;
+use crate::json::strange;
 
 /// How many requests of a level were good, and how many met each single goal.
 ///
@@ -63,43 +63,65 @@ impl GroupAttainment {
     }
 }
 
-impl Serialize for Attainment {
-    /// An object of `goals` (their text), `sent`, `good`, `good_share` and `groups`, each of which has `goals`, `good`,
-    /// `good_share` and `by_goal`: `metric`, `limit_ms`, `met`, `met_share`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Group {
-            goals: String,
-            good: u64,
-            good_share: f64,
-            by_goal: Vec<Goal>,
-        }
-        #[derive(Serialize)]
-        struct Goal {
-            metric: &'static str,
-            limit_ms: fizeau_core::Millis,
-            met: u64,
-            met_share: f64,
-        }
-        let by_goal = |counted: &GoalAttainment| Goal {
-            metric: counted.goal.metric.key(),
+json_object!(Attainment, "How many requests met the goals for single requests.", |all| {
+    "goals": told(String, all.goals()),
+    "sent": is(sent),
+    "good": is(good),
+    "good_share": told(f64, all.share(all.good)),
+    "groups": via(groups: Vec<GroupJson> = all.written()),
+} => {
+    let group = |group: GroupJson| {
+        let goals = group.by_goal.into_iter().map(GoalJson::read).collect::<Result<_, String>>()?;
+        Ok(GroupAttainment { good: group.good, goals })
+    };
+    let groups = groups.into_iter().map(group).collect::<Result<_, String>>()?;
+    Ok(Attainment { sent, good, groups })
+});
+
+/// Goals that a good request meets together.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "GroupAttainment"))]
+struct GroupJson {
+    goals: String,
+    good: u64,
+    good_share: f64,
+    by_goal: Vec<GoalJson>,
+}
+
+/// One goal of a group.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "GoalAttainment"))]
+struct GoalJson {
+    metric: String,
+    limit_ms: Millis,
+    met: u64,
+    met_share: f64,
+}
+
+impl GoalJson {
+    fn read(self) -> Result<GoalAttainment, String> {
+        let metric = GoalMetric::ALL.into_iter().find(|metric| metric.key() == self.metric);
+        let metric = metric.ok_or_else(|| strange(&self.metric))?;
+        Ok(GoalAttainment { goal: RequestGoal { metric, limit: self.limit_ms }, met: self.met })
+    }
+}
+
+impl Attainment {
+    /// The groups, with the shares that follow from their counts.
+    fn written(&self) -> Vec<GroupJson> {
+        let by_goal = |counted: &GoalAttainment| GoalJson {
+            metric: counted.goal.metric.key().to_owned(),
             limit_ms: counted.goal.limit,
             met: counted.met,
             met_share: self.share(counted.met),
         };
-        let group = |group: &GroupAttainment| Group {
+        let group = |group: &GroupAttainment| GroupJson {
             goals: group.spelled(),
             good: group.good,
             good_share: self.share(group.good),
             by_goal: group.goals.iter().map(by_goal).collect(),
         };
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("goals", &self.goals())?;
-        map.serialize_entry("sent", &self.sent)?;
-        map.serialize_entry("good", &self.good)?;
-        map.serialize_entry("good_share", &self.share(self.good))?;
-        map.serialize_entry("groups", &self.groups.iter().map(group).collect::<Vec<_>>())?;
-        map.end()
+        self.groups.iter().map(group).collect()
     }
 }
 

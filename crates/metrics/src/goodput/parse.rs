@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use fizeau_core::Millis;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{GoalMetric, GoodputGoals, RequestGoal};
 
@@ -93,6 +93,13 @@ impl Serialize for GoodputGoals {
     /// The text of [`GoodputGoals`]'s `Display`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for GoodputGoals {
+    /// Reads that text.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -6,7 +6,8 @@ use fizeau_core::{Nanos, PerSec, Stamp, Tape};
 ///
 /// Of the first requests of sessions alone (turn 0): later turns follow from replies and are no arrivals. In a closed loop
 /// these are figures of the endpoint, which sets the pace; whoever knows that the loop is closed leaves them out.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arrivals {
     /// By intended instants: what the plan drew.
     pub intended: Gaps,

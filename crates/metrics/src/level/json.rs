@@ -1,157 +1,174 @@
-//! A level in JSON: what is unknown is null, with the reason beside it.
+//! A level in JSON.
 
-mod output;
 mod over_time;
 mod workload;
 
-use fizeau_core::TokenSource;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use fizeau_core::{PerSec, TokenSource};
 
-use super::{Jitter, LevelSummary, MetricTable, Throughput, TokenCounts};
-use crate::distribution::{OrReason, interval_or_reason};
-use crate::json::known_or_reason;
+use super::{
+    EventBin, EventHistogram, Goodput, Jitter, LevelSummary, MetricTable, OutputSummary,
+    RateIntervals, RequestRates, Throughput, TokenCounts,
+};
+use crate::json::EMPTY;
 
 const NO_GOALS: &str = "no goals were given, or nothing was sent";
+const CLOSED: &str = "a closed loop: the endpoint sets the pace";
 
-impl Serialize for LevelSummary {
-    /// An object of the fields' names; in `metrics` each latency ends in `_ms`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const CLOSED: &str = "a closed loop: the endpoint sets the pace";
-        let metrics = Metrics { table: &self.metrics, source: self.tokens.source };
-        let (arrivals, probe) = (self.arrivals.as_ref(), self.probe.as_ref());
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("requests", &self.requests)?;
-        map.serialize_entry("tokens", &self.tokens)?;
-        map.serialize_entry("metrics", &metrics)?;
-        map.serialize_entry("jitter", &self.jitter)?;
-        map.serialize_entry("rates", &self.rates)?;
-        map.serialize_entry("output", &self.output)?;
-        map.serialize_entry("throughput", &self.throughput)?;
-        known_or_reason(&mut map, "goodput", self.goodput.as_ref(), NO_GOALS)?;
-        known_or_reason(&mut map, "over_time", self.over_time, "the level has no length")?;
-        map.serialize_entry("windowed", &self.windowed)?;
-        known_or_reason(&mut map, "saturation", self.saturation, CLOSED)?;
-        known_or_reason(&mut map, "arrivals", arrivals, CLOSED)?;
-        map.serialize_entry("lengths", &self.lengths)?;
-        let models = self.models.as_deref();
-        known_or_reason(&mut map, "models", models, "no more than one model was asked")?;
-        known_or_reason(&mut map, "probe", probe, "there was no probe stream")?;
-        map.end()
+json_object!(LevelSummary, "What the tapes of a level amount to.", |level| {
+    "requests": is(requests),
+    "tokens": is(tokens),
+    "metrics": each(metrics, no_tokens(level.tokens.source)),
+    "jitter": is(jitter),
+    "rates": is(rates),
+    "output": is(output),
+    "throughput": is(throughput),
+    "goodput": or(goodput, NO_GOALS),
+    "over_time": or(over_time, "the level has no length"),
+    "windowed": is(windowed),
+    "saturation": or(saturation, CLOSED),
+    "arrivals": or(arrivals, CLOSED),
+    "lengths": is(lengths),
+    "models": or(models, "no more than one model was asked"),
+    "probe": or(probe, "there was no probe stream"),
+} => Ok(LevelSummary {
+    requests, tokens, metrics, jitter, rates, output, throughput, goodput, arrivals, lengths, over_time, saturation,
+    windowed, models, probe,
+}));
+
+/// Why there is no latency of tokens.
+const fn no_tokens(source: Option<TokenSource>) -> &'static str {
+    match source {
+        None => "no request completed",
+        Some(TokenSource::Tokenless) => "the replies have no tokens",
+        Some(_) => EMPTY,
     }
 }
 
-/// The latencies, with what it takes to say why one has no values.
-struct Metrics<'a> {
-    table: &'a MetricTable,
-    source: Option<TokenSource>,
-}
+const NO_CONNECTION: &str = "no request had to make a connection";
 
-impl Serialize for Metrics<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const EMPTY: &str = "no values";
-        const NO_CONNECTION: &str = "no request had to make a connection";
-        let tokens = match self.source {
-            None => "no request completed",
-            Some(TokenSource::Tokenless) => "the replies have no tokens",
-            Some(_) => EMPTY,
-        };
-        let m = self.table;
-        let entries = [
-            ("ttft_ms", &m.ttft, tokens),
-            ("ttft_scheduled_ms", &m.ttft_scheduled, tokens),
-            ("first_visible_ms", &m.first_visible, tokens),
-            ("reasoning_ms", &m.reasoning, "no request reasoned before its first visible token"),
-            ("tpot_ms", &m.tpot, tokens),
-            ("itl_ms", &m.itl, tokens),
-            ("icl_ms", &m.icl, tokens),
-            ("e2el_ms", &m.e2el, EMPTY),
-            ("e2el_scheduled_ms", &m.e2el_scheduled, EMPTY),
-            ("send_lateness_ms", &m.send_lateness, EMPTY),
-            ("release_lateness_ms", &m.release_lateness, EMPTY),
-            ("send_delay_ms", &m.send_delay, EMPTY),
-            ("connection_wait_ms", &m.connection_wait, EMPTY),
-            ("connect_ms", &m.connect, NO_CONNECTION),
-            ("dns_ms", &m.dns, "no request had to resolve a name"),
-            ("tcp_ms", &m.tcp, NO_CONNECTION),
-            ("tls_ms", &m.tls, "no request had to make a TLS handshake"),
-            ("read_lag_ms", &m.read_lag, "the kernel stamped no arrival"),
-        ];
-        let mut map = serializer.serialize_map(Some(entries.len()))?;
-        for (name, distribution, empty) in entries {
-            map.serialize_entry(name, &OrReason { distribution, empty })?;
-        }
-        map.end()
+json_object!(MetricTable, "Every latency that is measured.", |table or tokens| {
+    "ttft_ms": each(ttft, tokens),
+    "ttft_scheduled_ms": each(ttft_scheduled, tokens),
+    "first_visible_ms": each(first_visible, tokens),
+    "reasoning_ms": each(reasoning, "no request reasoned before its first visible token"),
+    "tpot_ms": each(tpot, tokens),
+    "itl_ms": each(itl, tokens),
+    "icl_ms": each(icl, tokens),
+    "e2el_ms": is(e2el),
+    "e2el_scheduled_ms": is(e2el_scheduled),
+    "send_lateness_ms": is(send_lateness),
+    "release_lateness_ms": is(release_lateness),
+    "send_delay_ms": is(send_delay),
+    "connection_wait_ms": is(connection_wait),
+    "connect_ms": each(connect, NO_CONNECTION),
+    "dns_ms": each(dns, "no request had to resolve a name"),
+    "tcp_ms": each(tcp, NO_CONNECTION),
+    "tls_ms": each(tls, "no request had to make a TLS handshake"),
+    "read_lag_ms": each(read_lag, "the kernel stamped no arrival"),
+} => Ok(MetricTable {
+    ttft, ttft_scheduled, first_visible, reasoning, tpot, itl, icl, e2el, e2el_scheduled, send_lateness,
+    release_lateness, send_delay, connection_wait, connect, dns, tcp, tls, read_lag,
+}));
+
+const NO_CACHE: &str = "the server did not say for any request";
+const NO_SHARE: &str = "no prompt length is known, or no prompt has a token";
+
+json_object!(TokenCounts, "Tokens of completed requests.", |tokens| {
+    "input": or(input, "neither the server nor the plan knew the length of every prompt"),
+    "output": is(output),
+    "source": or(source, "no request completed"),
+    "events": is(events),
+    "tokens_per_event": told_or(f64, tokens.per_event(), "no generation events"),
+    "cached_input": or(cached_input, NO_CACHE),
+    "cached_reported": is(cached_reported),
+    "cached_share": or(cached_share, if tokens.cached_input.is_none() { NO_CACHE } else { NO_SHARE }),
+    "output_length_differs": is(output_length_differs),
+} => Ok(TokenCounts {
+    input, output, source, events, cached_input, cached_reported, cached_share, output_length_differs,
+}));
+
+const NO_LENGTH: &str = "the window has no length";
+
+impl Throughput {
+    fn has_length(&self) -> bool {
+        self.duration.get() > 0.0
+    }
+
+    /// A rate over a window of no length is none.
+    fn unless_empty(&self, rate: PerSec) -> Option<PerSec> {
+        self.has_length().then_some(rate)
     }
 }
 
-impl Serialize for TokenCounts {
-    /// An object of the fields' names and `tokens_per_event`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_INPUT: &str = "neither the server nor the plan knew the length of every prompt";
-        const NO_CACHE: &str = "the server did not say for any request";
-        const NO_SHARE: &str = "no prompt length is known, or no prompt has a token";
-        let mut map = serializer.serialize_map(None)?;
-        known_or_reason(&mut map, "input", self.input, NO_INPUT)?;
-        map.serialize_entry("output", &self.output)?;
-        known_or_reason(&mut map, "source", self.source, "no request completed")?;
-        map.serialize_entry("events", &self.events)?;
-        let no_events = "no generation events";
-        known_or_reason(&mut map, "tokens_per_event", self.per_event(), no_events)?;
-        known_or_reason(&mut map, "cached_input", self.cached_input, NO_CACHE)?;
-        map.serialize_entry("cached_reported", &self.cached_reported)?;
-        let reason = if self.cached_input.is_none() { NO_CACHE } else { NO_SHARE };
-        known_or_reason(&mut map, "cached_share", self.cached_share(), reason)?;
-        map.serialize_entry("output_length_differs", &self.output_length_differs)?;
-        map.end()
-    }
-}
+const NO_RATIO: &str = "the sample supports no p99, or its median is zero";
 
-impl Serialize for Jitter {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_RATIO: &str = "the sample supports no p99, or its median is zero";
-        let mut map = serializer.serialize_map(None)?;
-        known_or_reason(&mut map, "itl_std_ms", self.itl_std, "no gaps")?;
-        known_or_reason(&mut map, "itl_tail_ratio", self.itl_tail_ratio, NO_RATIO)?;
-        known_or_reason(&mut map, "ttft_tail_ratio", self.ttft_tail_ratio, NO_RATIO)?;
-        known_or_reason(&mut map, "tpot_tail_ratio", self.tpot_tail_ratio, NO_RATIO)?;
-        known_or_reason(&mut map, "e2el_tail_ratio", self.e2el_tail_ratio, NO_RATIO)?;
-        known_or_reason(&mut map, "zero_gap_share", self.zero_gap_share, "no gaps")?;
-        map.end()
-    }
-}
+json_object!(Jitter, "How evenly tokens came. A tail ratio is p99 over p50.", |jitter| {
+    "itl_std_ms": or(itl_std, "no gaps"),
+    "itl_tail_ratio": or(itl_tail_ratio, NO_RATIO),
+    "ttft_tail_ratio": or(ttft_tail_ratio, NO_RATIO),
+    "tpot_tail_ratio": or(tpot_tail_ratio, NO_RATIO),
+    "e2el_tail_ratio": or(e2el_tail_ratio, NO_RATIO),
+    "zero_gap_share": or(zero_gap_share, "no gaps"),
+} => Ok(Jitter {
+    itl_std, itl_tail_ratio, ttft_tail_ratio, tpot_tail_ratio, e2el_tail_ratio, zero_gap_share,
+}));
 
-impl Serialize for Throughput {
-    /// An object of `window`, `duration_s`, `requests_per_s`, `output_tokens_per_s`, `total_tokens_per_s`,
-    /// `goodput_per_s`, `good_share`; a rate whose interval can be asked for has a sibling `..._ci`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_LENGTH: &str = "the window has no length";
-        const NO_INPUT: &str = "the length of some prompts is unknown";
-        let has_length = self.duration.get() > 0.0;
-        let requests = has_length.then_some(self.requests_per_s);
-        let output = has_length.then_some(self.output_tokens_per_s);
-        let total = self.total_tokens_per_s.filter(|_| has_length);
-        let goodput = self.goodput.map(|goodput| goodput.rate);
-        let share = self.goodput.map(|goodput| goodput.share);
-        let unless_empty = |reason| if has_length { reason } else { NO_LENGTH };
+json_object!(Throughput, "Rates over a window; only completed requests count.", |rates| {
+    "window": is(window),
+    "duration_s": is(duration),
+    "requests_per_s": via_or(requests: PerSec = rates.unless_empty(rates.requests_per_s), NO_LENGTH),
+    "requests_per_s": ci(requests_interval = rates.intervals.requests_per_s),
+    "output_tokens_per_s": via_or(output: PerSec = rates.unless_empty(rates.output_tokens_per_s), NO_LENGTH),
+    "output_tokens_per_s": ci(output_interval = rates.intervals.output_tokens_per_s),
+    "total_tokens_per_s": via_or(
+        total: PerSec = rates.total_tokens_per_s.and_then(|rate| rates.unless_empty(rate)),
+        if rates.has_length() { "the length of some prompts is unknown" } else { NO_LENGTH }
+    ),
+    "total_tokens_per_s": ci(total_interval = rates.intervals.total_tokens_per_s),
+    "goodput_per_s": via_or(
+        goodput: PerSec = rates.goodput.and_then(|goodput| rates.unless_empty(goodput.rate)),
+        if rates.goodput.is_none() { NO_GOALS } else { NO_LENGTH }
+    ),
+    "goodput_per_s": ci(goodput_interval = rates.intervals.goodput_per_s),
+    "good_share": via_or(share: f64 = rates.goodput.map(|goodput| goodput.share), NO_GOALS),
+    "good_share": ci(share_interval = rates.intervals.good_share),
+} => Ok(Throughput {
+    window,
+    duration,
+    requests_per_s: requests.0.unwrap_or_default(),
+    output_tokens_per_s: output.0.unwrap_or_default(),
+    total_tokens_per_s: total.0,
+    goodput: share.0.map(|share| Goodput { rate: goodput.0.unwrap_or_default(), share }),
+    intervals: RateIntervals {
+        requests_per_s: requests_interval,
+        output_tokens_per_s: output_interval,
+        total_tokens_per_s: total_interval,
+        goodput_per_s: goodput_interval,
+        good_share: share_interval,
+    },
+}));
 
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("window", &self.window)?;
-        map.serialize_entry("duration_s", &self.duration)?;
-        known_or_reason(&mut map, "requests_per_s", requests, NO_LENGTH)?;
-        interval_or_reason(&mut map, "requests_per_s", self.intervals.requests_per_s)?;
-        known_or_reason(&mut map, "output_tokens_per_s", output, NO_LENGTH)?;
-        interval_or_reason(&mut map, "output_tokens_per_s", self.intervals.output_tokens_per_s)?;
-        let reason = unless_empty(NO_INPUT);
-        known_or_reason(&mut map, "total_tokens_per_s", total, reason)?;
-        interval_or_reason(&mut map, "total_tokens_per_s", self.intervals.total_tokens_per_s)?;
-        let goodput = goodput.filter(|_| has_length);
-        let reason = if self.goodput.is_none() { NO_GOALS } else { NO_LENGTH };
-        known_or_reason(&mut map, "goodput_per_s", goodput, reason)?;
-        interval_or_reason(&mut map, "goodput_per_s", self.intervals.goodput_per_s)?;
-        known_or_reason(&mut map, "good_share", share, NO_GOALS)?;
-        interval_or_reason(&mut map, "good_share", self.intervals.good_share)?;
-        map.end()
-    }
-}
+const NO_TEXT: &str = "no visible text came, or the window has no length";
+
+json_object!(OutputSummary, "What the output was made of.", |output| {
+    "reasoning_tokens": is(reasoning),
+    "visible_tokens": is(visible),
+    "reasoning_reported": is(reasoning_reported),
+    "by_channel": is(by_channel),
+    "text_bytes": is(text_bytes),
+    "text_chars": is(text_chars),
+    "visible_tokens_per_s": or(visible_tokens_per_s, "the window has no length"),
+    "text_bytes_per_s": or(text_bytes_per_s, NO_TEXT),
+    "text_chars_per_s": or(text_chars_per_s, NO_TEXT),
+    "tokens_per_event": via(bins: Vec<EventBin> = output.tokens_per_event.bins().collect::<Vec<_>>()),
+} => Ok(OutputSummary {
+    by_channel, reasoning, visible, reasoning_reported, text_bytes, text_chars, visible_tokens_per_s, text_bytes_per_s,
+    text_chars_per_s, tokens_per_event: EventHistogram::of_bins(&bins),
+}));
+
+json_object!(RequestRates, "Rates of single requests that completed.", |rates| {
+    "prefill_tokens_per_s": each(prefill_tps, "no prompt of known length that a cache did not supply in full"),
+    "user_tokens_per_s": each(user_tps, "no reply took time after its first event"),
+    "text_bytes_per_s": each(text_bytes, "no reply had visible text after its first visible event"),
+    "text_chars_per_s": each(text_chars, "no reply had visible text after its first visible event"),
+} => Ok(RequestRates { prefill_tps, user_tps, text_bytes, text_chars }));

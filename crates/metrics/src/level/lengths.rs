@@ -5,7 +5,8 @@ use fizeau_core::{Tape, TokenSource, Tokens};
 use crate::distribution::{TokenCensus, TokenDistribution};
 
 /// Lengths that were asked for beside those that the server saw.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LengthChecks {
     /// Of prompts: `seen` is what the server reports.
     pub prompt: LengthCheck,

@@ -60,7 +60,7 @@ pub struct EventHistogram {
 }
 
 /// Events whose number of tokens lies in one range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventBin {
     /// The least number of tokens in this range.
@@ -97,6 +97,13 @@ impl EventHistogram {
         if let Some(events) = self.events.get_mut(bin) {
             *events += n;
         }
+    }
+
+    /// Those that `bins` tell of.
+    pub(super) fn of_bins(bins: &[EventBin]) -> Self {
+        let mut histogram = Self::default();
+        bins.iter().for_each(|bin| histogram.add_n(bin.least, bin.events));
+        histogram
     }
 
     /// Takes in all that `other` has.

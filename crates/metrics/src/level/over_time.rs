@@ -31,7 +31,8 @@ pub struct OverTime {
 }
 
 /// How many of something were going on, weighted by time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Occupancy {
     /// The mean.
     pub mean: f64,

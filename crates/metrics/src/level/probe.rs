@@ -7,17 +7,22 @@ use crate::distribution::{Column, Sample};
 use crate::{Distribution, RequestMetrics};
 
 /// What small requests beside the load met: a stream of its own, no part of which is in any other figure of the level.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeSummary {
     /// How many went out, and how they ended.
     pub requests: RequestCounts,
     /// Send start to first token, in milliseconds, of completed ones, as all that follow.
+    #[serde(rename = "ttft_ms")]
     pub ttft: Distribution,
     /// Intended release to first token.
+    #[serde(rename = "ttft_scheduled_ms")]
     pub ttft_scheduled: Distribution,
     /// Mean pace after the first event.
+    #[serde(rename = "tpot_ms")]
     pub tpot: Distribution,
     /// Send start to the last of the output.
+    #[serde(rename = "e2el_ms")]
     pub e2el: Distribution,
 }
 

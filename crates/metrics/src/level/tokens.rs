@@ -9,6 +9,9 @@ use super::lengths::known_output;
 #[derive(Debug, Clone, Default)]
 pub(super) struct TokenTally {
     counts: TokenCounts,
+    /// Prompt tokens of the requests of which they are known, and those of them that came from a cache.
+    known_input: Tokens,
+    known_cached: Tokens,
     input_unknown: bool,
 }
 
@@ -21,8 +24,8 @@ impl TokenTally {
         let cached = tape.usage.and_then(|usage| usage.cached_tokens);
         match tape.input_tokens() {
             Some(input) => {
-                self.counts.known_input += input;
-                self.counts.known_cached += cached.unwrap_or_default();
+                self.known_input += input;
+                self.known_cached += cached.unwrap_or_default();
             }
             None => self.input_unknown = true,
         }
@@ -43,14 +46,17 @@ impl TokenTally {
         if let Some(cached) = theirs.cached_input {
             *ours.cached_input.get_or_insert_default() += cached;
         }
-        ours.known_input += theirs.known_input;
-        ours.known_cached += theirs.known_cached;
+        self.known_input += other.known_input;
+        self.known_cached += other.known_cached;
         self.input_unknown |= other.input_unknown;
     }
 
     pub(super) fn counts(&self) -> TokenCounts {
-        let input = (!self.input_unknown).then_some(self.counts.known_input);
-        TokenCounts { input, ..self.counts }
+        let input = (!self.input_unknown).then_some(self.known_input);
+        let (known, cached) = (self.known_input.get(), self.known_cached.get());
+        let is_told = self.counts.cached_input.is_some() && known > 0;
+        let cached_share = is_told.then(|| cached as f64 / known as f64);
+        TokenCounts { input, cached_share, ..self.counts }
     }
 }
 

@@ -3,11 +3,8 @@
 use std::fmt;
 
 use fizeau_core::PerSec;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use crate::LevelSummary;
-use crate::json::known_or_reason;
 
 /// What this client can do at most on this machine, with replies of the same shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +19,7 @@ pub struct Ceiling {
 }
 
 /// The most paced streams that the client serves on time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnTimeLimit {
     /// How many streams were open at a time, on average.
@@ -75,13 +72,8 @@ impl Ceiling {
     }
 }
 
-impl Serialize for Ceiling {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("streams", &self.streams)?;
-        map.serialize_entry("tokens_per_s", &self.tokens_per_s)?;
-        known_or_reason(&mut map, "on_time", self.on_time, "no limit was found")?;
-        map.end()
-    }
-}
+json_object!(Ceiling, "What the client can do at most on its machine.", |ceiling| {
+    "streams": is(streams),
+    "tokens_per_s": is(tokens_per_s),
+    "on_time": or(on_time, "no limit was found"),
+} => Ok(Ceiling { streams, tokens_per_s, on_time }));

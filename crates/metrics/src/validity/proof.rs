@@ -1,15 +1,13 @@
 //! What the client saw of itself.
 
 use fizeau_core::StampSource;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use super::Ceiling;
-use crate::json::known_or_reason;
 
 /// What the client saw of itself while it measured, beside the latencies that are its own doing
 /// ([`MetricTable`](crate::MetricTable): send lateness, send delay, connection wait, read lag).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientProof {
     /// Who stamped the arrivals: the least trustworthy source that any request had.
     pub stamps: StampSource,
@@ -61,7 +59,7 @@ pub struct Headroom {
 }
 
 /// How much is needed, and how much there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Room {
     /// What the run needs at most.
@@ -70,27 +68,17 @@ pub struct Room {
     pub limit: u64,
 }
 
-impl Serialize for ClientWatch {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_ACCOUNT: &str = "the system does not tell, or the level was too short to say";
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("threads", &self.threads)?;
-        known_or_reason(&mut map, "cpu_share", self.cpu_share, NO_ACCOUNT)?;
-        known_or_reason(&mut map, "run_delay_share", self.run_delay_share, NO_ACCOUNT)?;
-        known_or_reason(&mut map, "headroom", self.headroom, "it was not checked")?;
-        known_or_reason(&mut map, "ceiling", self.ceiling, "it was not measured on this machine")?;
-        map.end()
-    }
-}
+const NO_ACCOUNT: &str = "the system does not tell, or the level was too short to say";
 
-impl Serialize for Headroom {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NOT_TOLD: &str = "the system does not tell";
-        let mut map = serializer.serialize_map(None)?;
-        known_or_reason(&mut map, "file_descriptors", self.file_descriptors, NOT_TOLD)?;
-        known_or_reason(&mut map, "ports", self.ports, NOT_TOLD)?;
-        map.end()
-    }
-}
+json_object!(ClientWatch, "What the client's machine saw of it.", |watch| {
+    "threads": is(threads),
+    "cpu_share": or(cpu_share, NO_ACCOUNT),
+    "run_delay_share": or(run_delay_share, NO_ACCOUNT),
+    "headroom": or(headroom, "it was not checked"),
+    "ceiling": or(ceiling, "it was not measured on this machine"),
+} => Ok(ClientWatch { threads, cpu_share, run_delay_share, headroom, ceiling }));
+
+json_object!(Headroom, "What the run needs of the system, and what it allows.", |room| {
+    "file_descriptors": or(file_descriptors, "the system does not tell"),
+    "ports": or(ports, "the system does not tell"),
+} => Ok(Headroom { file_descriptors, ports }));

@@ -46,7 +46,7 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
 
 /// Cache hits that nobody asked for, or another hit rate than was asked for.
 pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
-    let measured = level.tokens.cached_share()?;
+    let measured = level.tokens.cached_share?;
     let limits = &expected.thresholds;
     match expected.cache {
         CacheExpectation::Reuse => None,
@@ -148,7 +148,7 @@ fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
 }
 
 fn cache_note(level: &LevelSummary, expected: &Expectations) -> Option<String> {
-    match (expected.cache, level.tokens.cached_share()) {
+    match (expected.cache, level.tokens.cached_share) {
         (CacheExpectation::Share(asked), None) if level.requests.completed > 0 => {
             let asked = percent(asked);
             Some(format!(

@@ -20,17 +20,24 @@ const DRIFT_P: f64 = 0.01 / 3.0;
 const DRIFT_SHARE: f64 = 0.05;
 
 /// What is looked at, request by request in order of sending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Signal {
     /// Requests in flight as it was sent, itself included.
     InFlight,
     /// Time from its intended instant to its first token, in milliseconds (to the reply, where that has no tokens).
+    #[serde(rename = "ttft_scheduled_ms")]
     TtftScheduled,
     /// Its time per output token, in milliseconds.
+    #[serde(rename = "tpot_ms")]
     Tpot,
 }
 
 impl Signal {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::InFlight, Self::TtftScheduled, Self::Tpot];
+
     /// The name used in files: `in_flight`, `ttft_scheduled_ms` or `tpot_ms`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

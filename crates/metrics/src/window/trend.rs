@@ -11,7 +11,8 @@ pub(super) const BATCHES: usize = 20;
 /// Least squares; the standard error and the degrees of freedom take the residuals' lag-1 autocorrelation r into account by an
 /// effective sample size n (1 - r) / (1 + r): B. D. Santer et al., "Statistical significance of trends and trend differences
 /// in layer-average atmospheric temperature time series", J. Geophys. Res. 105 (2000), 7337-7356. A negative r counts as none.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trend {
     /// Change in a second, in the signal's unit.
     pub per_s: f64,
@@ -68,7 +69,8 @@ impl Trend {
 }
 
 /// Whether a signal grows, by two one-sided tests.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Growth {
     /// The line. Its slope test is the sharper one where what is around the line is noise.
     pub trend: Trend,

@@ -100,9 +100,9 @@ fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
     assert_eq!(both.source, Some(TokenSource::FinalUsageSpread));
     assert_eq!(both.input, Some(Tokens::new(510)), "the server's word, else the plan's");
     assert_eq!(both.cached_input, Some(Tokens::new(7)), "vLLM leaves a zero out");
-    assert_eq!((both.cached_reported, both.cached_share()), (1, Some(7.0 / 510.0)));
+    assert_eq!((both.cached_reported, both.cached_share), (1, Some(7.0 / 510.0)));
     let silent = level([&exact]).tokens;
-    assert_eq!((silent.cached_input, silent.cached_share()), (None, None));
+    assert_eq!((silent.cached_input, silent.cached_share), (None, None));
 
     exact.asked.input_tokens = None;
     let unknown = level([&exact, &estimated]);

@@ -17,6 +17,7 @@ mod pooled;
 mod precision;
 mod probe;
 mod request;
+mod reread;
 mod series;
 mod shape;
 mod slo;

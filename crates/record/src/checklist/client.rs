@@ -89,7 +89,7 @@ impl Seen<'_> {
             Some(CacheExpectation::Reuse) => "prompts reused on purpose".to_owned(),
             Some(CacheExpectation::None) | None => "no hits asked for".to_owned(),
         };
-        let share = |level: &LevelReport| level.summary.tokens.cached_share();
+        let share = |level: &LevelReport| level.summary.tokens.cached_share;
         let silent = self.levels_where(|level| share(level).is_none());
         if !silent.is_empty() {
             let at = self.at(&silent);

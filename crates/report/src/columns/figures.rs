@@ -176,7 +176,7 @@ pub(super) fn energy(row: &Row<'_>) -> Option<f64> {
     let light = row.level.speed_of_light.light()?;
     let tokens = |mean: f64| Tokens::new((mean.round() as u64).max(1));
     let load = Load::new(tokens(prompt(row)?), tokens(reply(row)?), light.concurrency);
-    let cached = row.level.summary.tokens.cached_share().unwrap_or(0.0) * prompt(row)?;
+    let cached = row.level.summary.tokens.cached_share.unwrap_or(0.0) * prompt(row)?;
     let load = load.with_cached(Tokens::new(cached.round() as u64));
     let batch = light.expected.as_ref().ok()?.figures.batch;
     // Drafts that are accepted make tokens without a step of their own, and how many are is not known.

@@ -48,7 +48,7 @@ impl Shown<'_, LevelReport> {
     }
 
     fn cache_line(&self) -> Option<String> {
-        let measured = self.summary.tokens.cached_share();
+        let measured = self.summary.tokens.cached_share;
         let asked = match self.asked.cache {
             CacheExpectation::None if measured.is_none() => return None,
             CacheExpectation::None => "none".to_owned(),

@@ -132,7 +132,7 @@ fn what_a_cache_was_to_supply_is_shown_where_anything_is_known() {
         let mut level = open_loop();
         level.asked.cache = cache;
         level.summary.tokens.cached_input = measured.map(Tokens::new);
-        level.summary.tokens.known_cached = level.summary.tokens.cached_input.unwrap_or_default();
+        level.summary.tokens.cached_share = measured.map(|cached| cached as f64 / 1_104.0);
         let block = Shown(&level).block();
         let line = block.lines().find(|line| line.starts_with("Cached")).map(str::to_owned);
         line.map(|line| line.chars().skip(41).collect::<String>())

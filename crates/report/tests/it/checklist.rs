@@ -58,7 +58,7 @@ fn good_level(rate: f64) -> LevelReport {
     lengths.prompt.difference = Some(equal(completed, 500.0));
     lengths.output.difference = Some(equal(completed, 100.0));
     tokens.cached_input = Some(Tokens::ZERO);
-    tokens.known_input = Tokens::new(1_000);
+    tokens.cached_share = Some(0.0);
     level.summary.throughput.duration = Seconds::new(61.5);
     level
 }

@@ -15,8 +15,8 @@ use crate::event::RawEvent;
 ///
 /// The output count of `message_start` is a stand-in and is ignored; those of `message_delta` are cumulative.
 /// Signatures of thoughts are no tokens. Generating past the model's own end cannot be asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AnthropicMessages;
+#[derive(Debug)]
+pub(super) struct AnthropicMessages;
 
 impl Dialect for AnthropicMessages {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
@@ -57,9 +57,7 @@ struct Said<'a> {
     kind: Text<'a>,
     /// Of `message_start`.
     message: Option<Message>,
-    #[serde(borrow)]
     content_block: Option<Block<'a>>,
-    #[serde(borrow)]
     delta: Option<Block<'a>>,
     usage: Option<UsageField>,
     error: Option<Value>,
@@ -77,14 +75,10 @@ struct Message {
 struct Block<'a> {
     #[serde(borrow)]
     text: Text<'a>,
-    #[serde(borrow)]
     thinking: Text<'a>,
-    #[serde(borrow)]
     partial_json: Text<'a>,
     /// Of a tool.
-    #[serde(borrow)]
     name: Text<'a>,
-    #[serde(borrow)]
     stop_reason: Text<'a>,
 }
 

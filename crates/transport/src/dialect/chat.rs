@@ -13,8 +13,8 @@ use crate::event::RawEvent;
 ///
 /// A prompt of plain text becomes one message of the user. A body given whole goes out as it is, but for what makes it
 /// measurable: see [`Prompt::Body`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ChatCompletions;
+#[derive(Debug)]
+pub(super) struct ChatCompletions;
 
 #[derive(Serialize)]
 struct Body<'a> {

@@ -43,7 +43,6 @@ struct Chunk<'a> {
     choices: Few<Choice<'a>>,
     usage: Option<UsageField>,
     error: Option<Value>,
-    #[serde(borrow)]
     object: Text<'a>,
     /// Only looked at beside `"object": "error"`.
     message: Option<Value>,
@@ -58,9 +57,7 @@ struct Chunk<'a> {
 struct Choice<'a> {
     #[serde(borrow)]
     text: Text<'a>,
-    #[serde(borrow)]
     delta: Option<Delta<'a>>,
-    #[serde(borrow)]
     finish_reason: Text<'a>,
     /// vLLM.
     token_ids: Count,
@@ -74,17 +71,11 @@ struct Choice<'a> {
 struct Delta<'a> {
     #[serde(borrow)]
     content: Content<'a>,
-    #[serde(borrow)]
     reasoning: Text<'a>,
-    #[serde(borrow)]
     reasoning_content: Text<'a>,
-    #[serde(borrow)]
     reasoning_details: Few<Detail<'a>>,
-    #[serde(borrow)]
     refusal: Text<'a>,
-    #[serde(borrow)]
     tool_calls: Few<ToolCall<'a>>,
-    #[serde(borrow)]
     function_call: Option<Function<'a>>,
 }
 
@@ -93,7 +84,6 @@ struct Delta<'a> {
 struct Detail<'a> {
     #[serde(borrow)]
     text: Text<'a>,
-    #[serde(borrow)]
     summary: Text<'a>,
 }
 
@@ -109,7 +99,6 @@ struct ToolCall<'a> {
 struct Function<'a> {
     #[serde(borrow)]
     name: Text<'a>,
-    #[serde(borrow)]
     arguments: Text<'a>,
 }
 

@@ -12,8 +12,8 @@ use crate::event::RawEvent;
 ///
 /// A conversation of one message is sent as its text. A body given whole goes out as it is, but for what makes it
 /// measurable: see [`Prompt::Body`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Completions;
+#[derive(Debug)]
+pub(super) struct Completions;
 
 #[derive(Serialize)]
 struct Body<'a> {

@@ -22,8 +22,8 @@ use crate::framing::Framing;
 /// [`Channel::Embedding`](fizeau_core::Channel::Embedding), as its last byte came. No token is generated, and the asked
 /// length plays no part. The vector is looked at only to see that there is one. A body given whole goes out as it is,
 /// but for the model.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Embeddings;
+#[derive(Debug)]
+pub(super) struct Embeddings;
 
 const RESERVED: &[&str] = &["input"];
 

@@ -44,58 +44,84 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Loose<'a>(pub(super) Cow<'a, str>);
 
+impl<'a> Lenient<'a> for Loose<'a> {
+    fn of_text(text: Cow<'a, str>) -> Self {
+        Self(text)
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct LooseVisitor;
+        lenient(from)
+    }
+}
 
-        impl<'de> Visitor<'de> for LooseVisitor {
-            type Value = Loose<'de>;
+/// What is made of any JSON value: the default of all that the type makes nothing of.
+pub(super) trait Lenient<'a>: Default {
+    fn of_text(_: Cow<'a, str>) -> Self {
+        Self::default()
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("anything")
-            }
+    fn of_count(_: u64) -> Self {
+        Self::default()
+    }
 
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Loose(Cow::Borrowed(text)))
-            }
+    fn of_fraction(_: f64) -> Self {
+        Self::default()
+    }
+}
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Loose(Cow::Owned(text.to_owned())))
-            }
+/// Reads any value.
+pub(super) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    struct AnyVisitor<T>(PhantomData<T>);
 
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Loose::default())
-            }
+    impl<'de, T: Lenient<'de>> Visitor<'de> for AnyVisitor<T> {
+        type Value = T;
 
-            fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(Loose::default())
-            }
-
-            fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(Loose::default())
-            }
-
-            fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(Loose::default())
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Loose::default())
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Loose::default())
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Loose::default())
-            }
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("anything")
         }
 
-        from.deserialize_any(LooseVisitor)
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<T, E> {
+            Ok(T::of_text(Cow::Borrowed(text)))
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            Ok(T::of_text(Cow::Owned(text.to_owned())))
+        }
+
+        fn visit_u64<E: Error>(self, count: u64) -> Result<T, E> {
+            Ok(T::of_count(count))
+        }
+
+        fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+            Ok(T::of_fraction(number))
+        }
+
+        fn visit_i64<E: Error>(self, _: i64) -> Result<T, E> {
+            Ok(T::default())
+        }
+
+        fn visit_bool<E: Error>(self, _: bool) -> Result<T, E> {
+            Ok(T::default())
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<T, E> {
+            Ok(T::default())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(T::default())
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok(T::default())
+        }
     }
+
+    from.deserialize_any(AnyVisitor(PhantomData))
 }
 
 /// How many items a JSON array has; null has none.
@@ -193,7 +219,6 @@ pub(super) struct Content<'a> {
 struct Part<'a> {
     #[serde(borrow)]
     text: Text<'a>,
-    #[serde(borrow)]
     thinking: Option<Box<Content<'a>>>,
 }
 

@@ -18,8 +18,8 @@ use crate::event::RawEvent;
 /// Events hold many tokens each; their `usageMetadata` is the count so far, thoughts included. There is no end
 /// marker: the body ends after an event with a `finishReason`. Generating past the model's own end cannot be asked
 /// for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct GeminiContent;
+#[derive(Debug)]
+pub(super) struct GeminiContent;
 
 const RESERVED: &[&str] =
     &["contents", "generationConfig.candidateCount", "generationConfig.maxOutputTokens"];
@@ -82,7 +82,6 @@ fn contents(messages: Messages<'_>) -> Value {
 struct Chunk<'a> {
     #[serde(borrow)]
     candidates: Few<Candidate<'a>>,
-    #[serde(borrow)]
     prompt_feedback: Option<Feedback<'a>>,
     usage_metadata: Option<UsageField>,
     error: Option<Value>,
@@ -93,7 +92,6 @@ struct Chunk<'a> {
 struct Candidate<'a> {
     #[serde(borrow)]
     content: Option<Content<'a>>,
-    #[serde(borrow)]
     finish_reason: Text<'a>,
 }
 
@@ -110,7 +108,6 @@ struct ContentPart<'a> {
     #[serde(borrow)]
     text: Text<'a>,
     thought: Option<bool>,
-    #[serde(borrow)]
     function_call: Option<Call<'a>>,
 }
 

@@ -19,8 +19,8 @@ use crate::event::RawEvent;
 /// `tokens_predicted` is the running count; an event whose `stop` is true ends the reply and holds the server's
 /// timings. The server reuses the cache of an earlier prompt unless the extra body says `"cache_prompt": false`;
 /// what it reused is in the usage.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LlamaCppCompletion;
+#[derive(Debug)]
+pub(super) struct LlamaCppCompletion;
 
 const RESERVED: &[&str] = &["n_cmpl", "n_predict"];
 
@@ -67,7 +67,6 @@ struct Chunk<'a> {
     content: Text<'a>,
     tokens: Count,
     stop: Option<bool>,
-    #[serde(borrow)]
     stop_type: Text<'a>,
     tokens_predicted: Tally,
     tokens_evaluated: Tally,

@@ -12,15 +12,15 @@ use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 use crate::framing::Framing;
 
-/// Ollama's `/api/generate`. The prompt is sent `raw`, past the model's template, so that its length is what was
-/// asked; the extra body can say otherwise. Generating past the model's own end cannot be asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OllamaGenerate;
-
-/// Ollama's `/api/chat`. A prompt of plain text becomes one message of the user. Generating past the model's own
-/// end cannot be asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OllamaChat;
+/// Ollama's native routes. Generating past the model's own end cannot be asked for.
+#[derive(Debug)]
+pub(super) enum Ollama {
+    /// `/api/chat`. A prompt of plain text becomes one message of the user.
+    Chat,
+    /// `/api/generate`. The prompt is sent `raw`, past the model's template, so that its length is what was asked; the extra
+    /// body can say otherwise.
+    Generate,
+}
 
 const RESERVED: &[&str] = &["options.num_predict"];
 
@@ -39,70 +39,42 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-impl Dialect for OllamaGenerate {
+impl Dialect for Ollama {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let object = Object::default()
-            .with("prompt", Part::Text(body::plain_text(ask)?))
-            .with("raw", Part::Yes(body::True));
-        encode(object, ask)
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["created_at"])
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Ndjson
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
-}
-
-impl Dialect for OllamaChat {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let messages = Part::Messages(body::messages(ask)?);
-        encode(Object::default().with("messages", messages), ask)
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["created_at"])
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Ndjson
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
-}
-
-fn encode<'a>(object: Object<'a>, ask: &Ask<'a>) -> Result<Vec<u8>, RequestError> {
-    let limit = ask.request.max_output_tokens.get();
-    let options = Object::default().with("num_predict", Part::Count(limit));
-    object
+        let limit = ask.request.max_output_tokens.get();
+        let options = Object::default().with("num_predict", Part::Count(limit));
+        let object = Object::default();
+        match self {
+            Self::Chat => object.with("messages", Part::Messages(body::messages(ask)?)),
+            Self::Generate => object
+                .with("prompt", Part::Text(body::plain_text(ask)?))
+                .with("raw", Part::Yes(body::True)),
+        }
         .with("model", Part::Text(ask.model))
         .with("options", Part::Object(options))
         .with("stream", Part::Yes(body::True))
         .encode(ask, RESERVED, Some(&SAMPLING))
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["created_at"])
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ndjson
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -110,12 +82,9 @@ fn encode<'a>(object: Object<'a>, ask: &Ask<'a>) -> Result<Vec<u8>, RequestError
 struct Line<'a> {
     #[serde(borrow)]
     response: Text<'a>,
-    #[serde(borrow)]
     thinking: Text<'a>,
-    #[serde(borrow)]
     message: Option<Message<'a>>,
     done: Option<bool>,
-    #[serde(borrow)]
     done_reason: Text<'a>,
     prompt_eval_count: Tally,
     eval_count: Tally,
@@ -130,9 +99,7 @@ struct Line<'a> {
 struct Message<'a> {
     #[serde(borrow)]
     content: Text<'a>,
-    #[serde(borrow)]
     thinking: Text<'a>,
-    #[serde(borrow)]
     tool_calls: Few<ToolCall<'a>>,
 }
 

@@ -18,8 +18,8 @@ use crate::event::RawEvent;
 /// A capped reply normally ends with `response.incomplete`, which is a good end. The `*.done` events repeat what
 /// the deltas said and are no tokens; the log-probabilities of a delta count its tokens where they are asked for. A body
 /// given whole goes out as it is, but for the model, the streaming and, where it names none, the length.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Responses;
+#[derive(Debug)]
+pub(super) struct Responses;
 
 const RESERVED: &[&str] = &["input", "max_output_tokens"];
 
@@ -87,12 +87,9 @@ fn whole(ask: &Ask<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, Request
 struct Said<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     delta: Loose<'a>,
     logprobs: Count,
-    #[serde(borrow)]
     item: Option<Item<'a>>,
-    #[serde(borrow)]
     response: Option<Response<'a>>,
     error: Option<Value>,
     /// Beside `"type": "error"`.

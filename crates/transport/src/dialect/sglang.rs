@@ -18,8 +18,8 @@ use crate::event::RawEvent;
 /// (`incremental_streaming_output`) makes them differences. `meta_info.completion_tokens` is the running count in
 /// both cases. The repetition costs the client time that grows with the square of the reply's length: set the flag
 /// to measure long replies.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SglangGenerate;
+#[derive(Debug)]
+pub(super) struct SglangGenerate;
 
 const RESERVED: &[&str] =
     &["input_embeds", "input_ids", "sampling_params.max_new_tokens", "sampling_params.n", "text"];
@@ -87,7 +87,6 @@ struct Chunk<'a> {
     #[serde(borrow)]
     text: Text<'a>,
     output_ids: Count,
-    #[serde(borrow)]
     meta_info: Option<Meta<'a>>,
     error: Option<Value>,
 }
@@ -109,7 +108,6 @@ struct Meta<'a> {
 struct Reason<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     message: Loose<'a>,
 }
 

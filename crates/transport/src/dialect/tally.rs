@@ -1,9 +1,9 @@
 //! Counts as foreign JSON writes them.
 
-use std::fmt;
-
 use fizeau_core::Tokens;
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer};
+
+use super::fields::{Lenient, lenient};
 
 /// A count. One that is written as a fraction is taken if it is whole; what cannot be a count is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,60 +15,26 @@ impl Tally {
     }
 }
 
+impl Lenient<'_> for Tally {
+    fn of_count(count: u64) -> Self {
+        Self(Some(count))
+    }
+
+    fn of_fraction(number: f64) -> Self {
+        // Beyond this not every whole number is an `f64`, and no count goes so far.
+        const MOST: f64 = 9_007_199_254_740_992.0;
+        let whole = number.fract() == 0.0 && (0.0..=MOST).contains(&number);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is whole and within range"
+        )]
+        Self(whole.then_some(number as u64))
+    }
+}
+
 impl<'de> Deserialize<'de> for Tally {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct TallyVisitor;
-
-        impl<'de> Visitor<'de> for TallyVisitor {
-            type Value = Tally;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("anything")
-            }
-
-            fn visit_u64<E: Error>(self, count: u64) -> Result<Self::Value, E> {
-                Ok(Tally(Some(count)))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-                // Beyond this not every whole number is an `f64`, and no count goes so far.
-                const MOST: f64 = 9_007_199_254_740_992.0;
-                let whole = number.fract() == 0.0 && (0.0..=MOST).contains(&number);
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "it is whole and within range"
-                )]
-                Ok(Tally(whole.then_some(number as u64)))
-            }
-
-            fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(Tally(None))
-            }
-
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Tally(None))
-            }
-
-            fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-                Ok(Tally(None))
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Tally(None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Tally(None))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Tally(None))
-            }
-        }
-
-        from.deserialize_any(TallyVisitor)
+        lenient(from)
     }
 }

@@ -15,8 +15,8 @@ use crate::event::RawEvent;
 ///
 /// Each event holds one token with its id. The last one also says why the generation ended; there is no end
 /// marker, so a body that ends before it was cut off. Generating past the model's own end cannot be asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TgiGenerate;
+#[derive(Debug)]
+pub(super) struct TgiGenerate;
 
 const RESERVED: &[&str] =
     &["inputs", "parameters.best_of", "parameters.details", "parameters.max_new_tokens"];
@@ -68,10 +68,8 @@ impl Dialect for TgiGenerate {
 struct Chunk<'a> {
     #[serde(borrow)]
     token: Option<Token<'a>>,
-    #[serde(borrow)]
     details: Option<Details<'a>>,
     /// The whole text again, on the last event.
-    #[serde(borrow)]
     generated_text: Option<Loose<'a>>,
     error: Option<Value>,
 }

@@ -15,8 +15,8 @@ use crate::event::RawEvent;
 /// The server tells neither counts nor a reason for the end: tokens are a count of events, and the end of the body
 /// is the end. A length is forced by a `min_length` that equals the cap. Models that accumulate
 /// (`accumulate_tokens`) repeat all text so far in each event, which the reader finds out.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TritonGenerate;
+#[derive(Debug)]
+pub(super) struct TritonGenerate;
 
 const RESERVED: &[&str] = &["text_input"];
 

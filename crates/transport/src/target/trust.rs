@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -81,20 +80,15 @@ fn config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     let builder = builder.with_safe_default_protocol_versions().map_err(setup)?;
     let mut roots = RootCertStore::empty();
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let builder = match trust {
-        Trust::WebPki => builder.with_root_certificates(roots),
-        Trust::Pem(text) => {
-            let given = certificates(text, &mut roots)?;
-            let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
-            let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
-            let verifier = Arc::new(AlsoGiven { inner, given });
-            builder.dangerous().with_custom_certificate_verifier(verifier)
-        }
-        Trust::Insecure => {
-            let verifier = Arc::new(Anybody(provider));
-            builder.dangerous().with_custom_certificate_verifier(verifier)
-        }
+    let also = match trust {
+        Trust::WebPki => return Ok(builder.with_root_certificates(roots).with_no_client_auth()),
+        Trust::Pem(text) => Also::Given(certificates(text, &mut roots)?),
+        Trust::Insecure => Also::All,
     };
+    let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+    let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
+    let verifier = Arc::new(Verifier { inner, also });
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
     Ok(builder.with_no_client_auth())
 }
 
@@ -120,14 +114,24 @@ fn certificates(
     if found.is_empty() { Err(TrustError::Empty) } else { Ok(found) }
 }
 
-/// Believes what the roots vouch for, and servers' own certificates that were given.
+/// Whom a [`Verifier`] believes beside those whom the roots vouch for.
 #[derive(Debug)]
-struct AlsoGiven {
-    inner: Arc<WebPkiServerVerifier>,
-    given: Vec<CertificateDer<'static>>,
+enum Also {
+    /// Servers whose own certificate was given.
+    Given(Vec<CertificateDer<'static>>),
+    /// Anybody.
+    All,
 }
 
-impl ServerCertVerifier for AlsoGiven {
+/// Believes what the roots vouch for, and others too. The handshake's signature is checked in any case: it is what shows that
+/// the server has the key of the certificate that it showed.
+#[derive(Debug)]
+struct Verifier {
+    inner: Arc<WebPkiServerVerifier>,
+    also: Also,
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -136,11 +140,14 @@ impl ServerCertVerifier for AlsoGiven {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let Also::Given(given) = &self.also else {
+            return Ok(ServerCertVerified::assertion());
+        };
         let verified =
             self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp, now);
         match verified {
             Err(Error::InvalidCertificate(error))
-                if is_authority(&error) && self.given.contains(end_entity) =>
+                if is_authority(&error) && given.contains(end_entity) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
@@ -169,47 +176,5 @@ impl ServerCertVerifier for AlsoGiven {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.inner.supported_verify_schemes()
-    }
-}
-
-/// Believes any certificate. The handshake's signature is checked all the same: it is what shows that the server
-/// has the key of the certificate that it showed.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -7,54 +7,55 @@ use crate::http::{ask, good, transport};
 use crate::server::{LAST, Server, Step, chunk, send, stream};
 use crate::streams::good_replies;
 
-/// Default path and forcing of every backend, for a model named `org/m`.
+/// Name, default path and forcing of every backend, for a model named `org/m`.
 #[rustfmt::skip]
-const EXPECTED: [(&str, &str, Forcing); 31] = {
+const EXPECTED: [(Backend, &str, &str, Forcing); 31] = {
+    use Backend as B;
     use Forcing::{CapOnly, Exact};
     const COMPLETIONS: &str = "/v1/completions";
     const CHAT: &str = "/v1/chat/completions";
     [
-        ("vllm", COMPLETIONS, Exact),
-        ("vllm-chat", CHAT, Exact),
-        ("openai", COMPLETIONS, Exact),
-        ("openai-chat", CHAT, Exact),
-        ("openai-responses", "/v1/responses", CapOnly),
-        ("sglang", COMPLETIONS, Exact),
-        ("sglang-oai", COMPLETIONS, Exact),
-        ("sglang-oai-chat", CHAT, Exact),
-        ("sglang-native", "/generate", Exact),
-        ("tgi", "/generate_stream", CapOnly),
-        ("tgi-chat", CHAT, CapOnly),
-        ("trtllm", COMPLETIONS, Exact),
-        ("trtllm-chat", CHAT, Exact),
-        ("triton", "/v2/models/org%2Fm/generate_stream", Exact),
-        ("lmdeploy", COMPLETIONS, Exact),
-        ("llama.cpp", COMPLETIONS, Exact),
-        ("llama.cpp-chat", CHAT, Exact),
-        ("llama.cpp-native", "/completion", Exact),
-        ("ollama", "/api/generate", CapOnly),
-        ("ollama-chat", "/api/chat", CapOnly),
-        ("anthropic", "/v1/messages", CapOnly),
-        ("gemini", "/v1beta/models/org%2Fm:streamGenerateContent?alt=sse", CapOnly),
-        ("azure", "/openai/deployments/org%2Fm/chat/completions?api-version=2024-10-21", CapOnly),
-        ("openrouter", CHAT, CapOnly),
-        ("deepseek", CHAT, CapOnly),
-        ("groq", CHAT, CapOnly),
-        ("mistral", CHAT, CapOnly),
-        ("digitalocean", CHAT, CapOnly),
-        ("openai-embeddings", "/v1/embeddings", CapOnly),
-        ("infinity-embeddings", "/v1/embeddings", CapOnly),
-        ("vllm-pooling", "/pooling", CapOnly),
+        (B::Vllm, "vllm", COMPLETIONS, Exact),
+        (B::VllmChat, "vllm-chat", CHAT, Exact),
+        (B::OpenAi, "openai", COMPLETIONS, Exact),
+        (B::OpenAiChat, "openai-chat", CHAT, Exact),
+        (B::OpenAiResponses, "openai-responses", "/v1/responses", CapOnly),
+        (B::Sglang, "sglang", COMPLETIONS, Exact),
+        (B::SglangOai, "sglang-oai", COMPLETIONS, Exact),
+        (B::SglangOaiChat, "sglang-oai-chat", CHAT, Exact),
+        (B::SglangNative, "sglang-native", "/generate", Exact),
+        (B::Tgi, "tgi", "/generate_stream", CapOnly),
+        (B::TgiChat, "tgi-chat", CHAT, CapOnly),
+        (B::Trtllm, "trtllm", COMPLETIONS, Exact),
+        (B::TrtllmChat, "trtllm-chat", CHAT, Exact),
+        (B::Triton, "triton", "/v2/models/org%2Fm/generate_stream", Exact),
+        (B::Lmdeploy, "lmdeploy", COMPLETIONS, Exact),
+        (B::LlamaCpp, "llama.cpp", COMPLETIONS, Exact),
+        (B::LlamaCppChat, "llama.cpp-chat", CHAT, Exact),
+        (B::LlamaCppNative, "llama.cpp-native", "/completion", Exact),
+        (B::Ollama, "ollama", "/api/generate", CapOnly),
+        (B::OllamaChat, "ollama-chat", "/api/chat", CapOnly),
+        (B::Anthropic, "anthropic", "/v1/messages", CapOnly),
+        (B::Gemini, "gemini", "/v1beta/models/org%2Fm:streamGenerateContent?alt=sse", CapOnly),
+        (B::Azure, "azure", "/openai/deployments/org%2Fm/chat/completions?api-version=2024-10-21", CapOnly),
+        (B::OpenRouter, "openrouter", CHAT, CapOnly),
+        (B::DeepSeek, "deepseek", CHAT, CapOnly),
+        (B::Groq, "groq", CHAT, CapOnly),
+        (B::Mistral, "mistral", CHAT, CapOnly),
+        (B::DigitalOcean, "digitalocean", CHAT, CapOnly),
+        (B::OpenAiEmbeddings, "openai-embeddings", "/v1/embeddings", CapOnly),
+        (B::InfinityEmbeddings, "infinity-embeddings", "/v1/embeddings", CapOnly),
+        (B::VllmPooling, "vllm-pooling", "/pooling", CapOnly),
     ]
 };
 
 #[test]
 fn the_table() {
-    let seen: Vec<_> = Backend::all()
-        .map(|backend| (backend.as_str(), backend.path("org/m"), backend.forcing()))
-        .collect();
-    let expected = EXPECTED.map(|(name, path, forcing)| (name, path.to_owned(), forcing));
-    assert_eq!(seen, expected);
+    assert_eq!(Backend::all().count(), EXPECTED.len());
+    for (backend, name, path, forcing) in EXPECTED {
+        assert_eq!((backend.to_string().as_str(), name.parse()), (name, Ok(backend)));
+        assert_eq!((backend.path("org/m").as_str(), backend.forcing()), (path, forcing), "{name}");
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod relay;
 mod server;
 mod sse;
 mod streams;
+mod threads;
 #[cfg(feature = "tls")]
 mod tls;
 mod traps;

@@ -1,9 +1,7 @@
 //! The ways in which clients mis-measure, one stream each, read in one piece and in any pieces.
 
 use fizeau_core::{Nanos, Outcome, ReadLag, Stamp, Tokens};
-use fizeau_transport::{
-    BodyEnd, Completions, KeepText, Progress, ReadMark, Reply, ReplyReader, Route,
-};
+use fizeau_transport::{BodyEnd, KeepText, Progress, ReadMark, Reply, ReplyReader, Route};
 use proptest::prelude::*;
 
 use crate::streams::{Case, DONE, all_cases, event, text};
@@ -77,7 +75,7 @@ proptest! {
 fn events_of_one_read_share_its_stamp() {
     let body = [text("a", "", ""), text("b", "", ""), text("c", "", ""), DONE.into()].concat();
     let cut = body.rfind("\"c\"").unwrap();
-    let mut reader = ReplyReader::new(&Completions, KeepText::No);
+    let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
     assert_eq!(
         reader.feed(&body.as_bytes()[..cut], ReadMark::user(Stamp::from_nanos(5), 0)),
         Progress::Tokens
@@ -100,7 +98,7 @@ fn a_first_event_beyond_a_mebibyte() {
     let first = text("a", &format!(r#","token_ids":[7],"prompt_token_ids":[{ids}]"#), "");
     let body = [first, text("b", r#","token_ids":[8]"#, ""), DONE.into()].concat();
     assert!(body.len() > 1 << 20);
-    let mut reader = ReplyReader::new(&Completions, KeepText::No);
+    let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
     for (number, piece) in (0..).zip(body.as_bytes().chunks(100_000)) {
         reader.feed(piece, ReadMark::user(Stamp::from_nanos(number.into()), number));
     }
@@ -137,7 +135,8 @@ fn a_mark_reaches_its_arrivals() {
         ReadMark { at: Stamp::from_nanos(5), number: 7, lag: ReadLag::of(Nanos::from_micros(3)) };
     // Parsed, and cast.
     let body = [text("a", "", ""), text("b", "", "")].concat();
-    let mut reader = ReplyReader::new(&Completions, KeepText::No).expecting(Tokens::new(u64::MAX));
+    let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No)
+        .expecting(Tokens::new(u64::MAX));
     reader.feed(body.as_bytes(), mark);
     let arrivals = reader.finish(BodyEnd::Cut).arrivals;
     assert_eq!(arrivals.len(), 2);
@@ -154,7 +153,7 @@ fn usage_and_timing_are_the_servers_words() {
         DONE.into(),
     ]
     .concat();
-    let mut reader = ReplyReader::new(&Completions, KeepText::No);
+    let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
     reader.feed(body.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
     let reply = reader.finish(BodyEnd::Whole);
     let usage = reply.usage.unwrap();
@@ -169,7 +168,7 @@ fn usage_and_timing_are_the_servers_words() {
 #[test]
 fn the_servers_words_become_one_short_line() {
     let words = format!("too\\n\\tlong {}", "x".repeat(400));
-    let mut reader = ReplyReader::new(&Completions, KeepText::No);
+    let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
     reader.feed(
         event(&format!(r#"{{"error":{{"message":"{words}"}}}}"#)).as_bytes(),
         ReadMark::user(Stamp::EPOCH, 0),

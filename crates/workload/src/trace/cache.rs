@@ -16,6 +16,7 @@ const MOST: usize = 450_000;
 /// Blocks count whole or as far as the prompt goes; what a server keeps in smaller or larger pieces differs by less than a
 /// piece for each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ExpectedCache {
     /// Tokens that a prompt before began with alike.
     pub cached: Tokens,

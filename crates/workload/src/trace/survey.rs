@@ -15,6 +15,7 @@ use crate::content::Repeat;
 
 /// What was found in a trace before anything was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TraceFacts {
     /// How many requests the file has.
     pub records: u64,
@@ -41,6 +42,7 @@ pub struct TraceFacts {
 
 /// How long one request of a trace is, and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TraceExtent {
     /// Its line in the file, from 1.
     pub line: u64,

@@ -2,11 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::Tokens;
+use fizeau::core::{LoadKind, Tokens};
 use fizeau::experiment::{LevelAsk, LevelSize};
-use fizeau::experiment::{
-    LoadSearch, LoadSearchSpec, Over, SearchStep, Sweep, SweepSpec, SweptLevel,
-};
+use fizeau::experiment::{LoadSearch, LoadSearchSpec, SearchStep, Sweep, SweepSpec, SweptLevel};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::GoodputGoals;
 use fizeau::roofline::{Device, KnownModel, System};
@@ -18,7 +16,7 @@ use fizeau::workload::{Content, Length, Lengths, Seed, Spec};
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) engine: Engine,
-    pub(crate) over: Over,
+    pub(crate) over: LoadKind,
     pub(crate) slo: &'static str,
     pub(crate) goodput: &'static str,
     /// Mean lengths of prompts and replies; each is uniform within a fifth of it.
@@ -41,7 +39,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, rate, p99 TTFT: the queue",
         engine: Engine::Small,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "p99 ttft<500ms",
         goodput: "",
         lengths: (1000, 200),
@@ -51,7 +49,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, rate, p99 TPOT",
         engine: Engine::Small,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "p99 tpot<11ms",
         goodput: "",
         lengths: (1000, 200),
@@ -61,7 +59,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, concurrency, mean TPOT",
         engine: Engine::Small,
-        over: Over::Concurrency,
+        over: LoadKind::Concurrency,
         slo: "mean tpot<12ms",
         goodput: "",
         lengths: (1000, 200),
@@ -71,7 +69,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "8B, rate, goodput",
         engine: Engine::Small,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "goodput>0.95",
         goodput: "ttft:200 tpot:15",
         lengths: (500, 100),
@@ -81,7 +79,7 @@ pub(crate) const CASES: [Case; 5] = [
     Case {
         name: "70B on four, rate, p95 E2EL and p99 TTFT",
         engine: Engine::Large,
-        over: Over::Rate,
+        over: LoadKind::Rate,
         slo: "p95 e2el<6s, p99 ttft<1s",
         goodput: "",
         lengths: (2000, 250),

@@ -1,204 +1,286 @@
 //! A level over time, its window and its saturation, in JSON.
 
-use fizeau_core::Stamp;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use fizeau_core::{Nanos, PerSec, Stamp};
+use serde::{Deserialize, Serialize};
 
-use super::{interval_or_reason, known_or_reason};
-use crate::level::over_time::{Occupancy, OverTime};
+use crate::json::{scan, strange};
+use crate::level::over_time::OverTime;
 use crate::level::windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 use crate::{
-    CurvePoint, CutReason, Distribution, Growth, MeasuredWindow, Saturation, Stationarity, Trend,
+    CurvePoint, CutReason, Distribution, Growth, MeasuredWindow, NoWindow, PeakRate, Saturation,
+    SaturationEvidence, Signal, Stationarity, TimeSpan, WhyNoWindow, WindowChoice, WindowEnd,
 };
 
-impl Serialize for OverTime {
-    /// An object of the fields' names, `peak_output_tokens_per_s`, `peak_over_s` and `token_cell_ms`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_PROMPT: &str = "the length of some prompts is unknown";
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("in_flight", &self.in_flight)?;
-        map.serialize_entry("prefilling", &self.prefilling)?;
-        map.serialize_entry("decoding", &self.decoding)?;
-        map.serialize_entry("due", &self.due)?;
-        known_or_reason(&mut map, "tokens_in_flight_mean", self.tokens_in_flight, NO_PROMPT)?;
-        map.serialize_entry("peak_output_tokens_per_s", &self.peak_output_tokens.rate)?;
-        map.serialize_entry("peak_over_s", &self.peak_output_tokens.over.as_secs_f64())?;
-        map.serialize_entry("token_cell_ms", &self.cell.as_millis_f64())?;
-        map.end()
-    }
+json_object!(OverTime, "How many requests were in which state, weighted by time.", |over| {
+    "in_flight": is(in_flight),
+    "prefilling": is(prefilling),
+    "decoding": is(decoding),
+    "due": is(due),
+    "tokens_in_flight_mean": or(tokens_in_flight, "the length of some prompts is unknown"),
+    "peak_output_tokens_per_s": via(rate: PerSec = over.peak_output_tokens.rate),
+    "peak_over_s": via(length: f64 = over.peak_output_tokens.over.as_secs_f64()),
+    "token_cell_ms": via(cell: f64 = over.cell.as_millis_f64()),
+} => Ok(OverTime {
+    in_flight,
+    prefilling,
+    decoding,
+    due,
+    tokens_in_flight,
+    peak_output_tokens: PeakRate { rate, over: seconds(length)? },
+    cell: seconds(cell / 1e3)?,
+}));
+
+fn seconds(seconds: f64) -> Result<Nanos, String> {
+    Nanos::from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-impl Serialize for Occupancy {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("mean", &self.mean)?;
-        map.serialize_entry("p50", &self.p50)?;
-        map.serialize_entry("p90", &self.p90)?;
-        map.serialize_entry("peak", &self.peak)?;
-        map.end()
-    }
-}
+json_object!(Windowed, "The steady part of the level, beside the whole run.", |windowed| {
+    "warmup": via(warmup: String = windowed.choice.warmup.to_string()),
+    "cooldown": via(cooldown: String = windowed.choice.cooldown.to_string()),
+    "window": via_or(window: WindowFigures = windowed.figures(), &windowed.why_none()),
+    "evidence": via(evidence: Vec<Stationarity> = windowed.evidence()),
+} => {
+    let end = |text: String| text.parse::<WindowEnd>().map_err(|error| error.to_string());
+    let choice = WindowChoice { warmup: end(warmup)?, cooldown: end(cooldown)? };
+    let part = match window {
+        (Some(mut figures), _) => {
+            figures.window.evidence = evidence;
+            Ok(figures)
+        }
+        (None, why) => Err(NoWindow { why: WhyNoWindow::of_text(&why)?, evidence }),
+    };
+    Ok(Windowed { choice, part })
+});
 
-impl Serialize for Windowed {
-    /// An object of `warmup` and `cooldown` as they were asked for, `window` and `evidence`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("warmup", &self.choice.warmup.to_string())?;
-        map.serialize_entry("cooldown", &self.choice.cooldown.to_string())?;
-        let reason = self.part.as_ref().err().map(|no_window| no_window.why.to_string());
-        known_or_reason(&mut map, "window", self.figures(), &reason.unwrap_or_default())?;
-        let evidence = match &self.part {
+impl Windowed {
+    fn why_none(&self) -> String {
+        self.part.as_ref().err().map(|none| none.why.to_string()).unwrap_or_default()
+    }
+
+    fn evidence(&self) -> &Vec<Stationarity> {
+        match &self.part {
             Ok(figures) => &figures.window.evidence,
             Err(no_window) => &no_window.evidence,
+        }
+    }
+}
+
+impl WhyNoWindow {
+    /// What a summary says, in the words of `Display`.
+    fn of_text(text: &str) -> Result<Self, String> {
+        let count = |text: &str| text.parse::<u64>().ok();
+        let signal = |text: &str| Signal::ALL.into_iter().find(|signal| signal.to_string() == text);
+        let too_few = || {
+            let pattern = "only {} of the {} requests that it takes have a {}";
+            let [has, needs, of] = scan(text, pattern)?;
+            Some(Self::TooFew { signal: signal(of)?, has: count(has)?, needs: count(needs)? })
         };
-        map.serialize_entry("evidence", evidence)?;
-        map.end()
-    }
-}
-
-impl Serialize for WindowFigures {
-    /// One object: the window's ends and cuts, `completed`, `metrics`, `throughput`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_CELL: &str = "the window is shorter than a cell of tokens";
-        let MeasuredWindow { span, cut_front, kept, cut_back, reason, not_steady, .. } =
-            &self.window;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("found", reason.as_str())?;
-        if let CutReason::Plateau { level, share } = reason {
-            map.serialize_entry("plateau_in_flight", level)?;
-            map.serialize_entry("plateau_share", share)?;
-        }
-        if let Some(why) = not_steady {
-            map.serialize_entry("not_steady_reason", &why.to_string())?;
-        }
-        map.serialize_entry("from_ns", &span.from().as_nanos())?;
-        map.serialize_entry("to_ns", &span.to().as_nanos())?;
-        map.serialize_entry("duration_s", &span.length().as_secs_f64())?;
-        map.serialize_entry("cut_front", cut_front)?;
-        map.serialize_entry("sent", kept)?;
-        map.serialize_entry("cut_back", cut_back)?;
-        map.serialize_entry("completed", &self.completed)?;
-        map.serialize_entry("metrics", &self.metrics)?;
-        known_or_reason(&mut map, "throughput", self.throughput, NO_CELL)?;
-        map.end()
-    }
-}
-
-impl Serialize for WindowMetrics {
-    /// An object of the fields' names, each ending in `_ms`; `itl_ms` and `icl_ms` are null, with the reason.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const POOLED: &str =
-            "pooled over the gaps of the whole run: compute it from the tapes sent in the window";
-        let entries = [
-            ("ttft_ms", &self.ttft),
-            ("ttft_scheduled_ms", &self.ttft_scheduled),
-            ("first_visible_ms", &self.first_visible),
-            ("tpot_ms", &self.tpot),
-            ("e2el_ms", &self.e2el),
-            ("e2el_scheduled_ms", &self.e2el_scheduled),
-        ];
-        let mut map = serializer.serialize_map(None)?;
-        for (name, distribution) in entries {
-            map.serialize_entry(name, distribution)?;
-        }
-        known_or_reason(&mut map, "itl_ms", None::<&Distribution>, POOLED)?;
-        known_or_reason(&mut map, "icl_ms", None::<&Distribution>, POOLED)?;
-        map.end()
-    }
-}
-
-impl Serialize for WindowThroughput {
-    /// An object of `from_ns`, `to_ns`, `duration_s`, `requests_per_s`, `output_tokens_per_s`, the
-    /// last two with a sibling `..._ci`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ns = Stamp::as_nanos;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("from_ns", &ns(self.span.from()))?;
-        map.serialize_entry("to_ns", &ns(self.span.to()))?;
-        map.serialize_entry("duration_s", &self.duration)?;
-        map.serialize_entry("requests_per_s", &self.requests_per_s)?;
-        interval_or_reason(&mut map, "requests_per_s", self.requests_interval)?;
-        map.serialize_entry("output_tokens_per_s", &self.output_tokens_per_s)?;
-        interval_or_reason(&mut map, "output_tokens_per_s", self.output_tokens_interval)?;
-        map.end()
-    }
-}
-
-impl Serialize for Stationarity {
-    /// An object of the fields' names, the curves as `mser_front` and `mser_back`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NOT_REACHED: &str = "no part was left whose trend could be looked at";
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("signal", self.signal.as_str())?;
-        map.serialize_entry("n", &self.n)?;
-        map.serialize_entry("cut_front", &self.cut_front)?;
-        map.serialize_entry("cut_back", &self.cut_back)?;
-        known_or_reason(&mut map, "trend", self.trend.as_ref(), NOT_REACHED)?;
-        map.serialize_entry("mser_front", &Curve(&self.front))?;
-        map.serialize_entry("mser_back", &Curve(&self.back))?;
-        map.end()
-    }
-}
-
-/// A curve as two lists: a file with a pair for each point is twice as long.
-struct Curve<'a>(&'a [CurvePoint]);
-
-impl Serialize for Curve<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let cuts: Vec<u64> = self.0.iter().map(|point| point.cut).collect();
-        let statistics: Vec<f64> = self.0.iter().map(|point| point.statistic).collect();
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("cut", &cuts)?;
-        map.serialize_entry("statistic", &statistics)?;
-        map.end()
-    }
-}
-
-impl Serialize for Trend {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("per_s", &self.per_s)?;
-        map.serialize_entry("mean", &self.mean)?;
-        map.serialize_entry("share", &self.share)?;
-        map.serialize_entry("batches", &self.batches)?;
-        map.serialize_entry("effective", &self.effective)?;
-        map.serialize_entry("p", &self.p)?;
-        map.end()
-    }
-}
-
-impl Serialize for Saturation {
-    /// An object of `verdict` (`saturated`, `not_seen`, `unknown`), `from_ns` and `to_ns` of the part that was looked at, and the growth
-    /// of `due` and of `ttft_scheduled_ms`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let (verdict, evidence) = match self {
-            Self::Saturated(evidence) => ("saturated", evidence),
-            Self::NotSeen(evidence) => ("not_seen", evidence),
-            Self::Unknown(why) => {
-                map.serialize_entry("verdict", "unknown")?;
-                map.serialize_entry("verdict_reason", &why.to_string())?;
-                return map.end();
-            }
+        let unsettled = || {
+            let pattern = "the {} does not settle: half of the level or more would have to be cut";
+            let [of] = scan(text, pattern)?;
+            Some(Self::Unsettled { signal: signal(of)? })
         };
-        map.serialize_entry("verdict", verdict)?;
-        map.serialize_entry("from_ns", &evidence.span.from().as_nanos())?;
-        map.serialize_entry("to_ns", &evidence.span.to().as_nanos())?;
-        map.serialize_entry("due", &evidence.due)?;
-        map.serialize_entry("ttft_scheduled_ms", &evidence.ttft_scheduled)?;
-        map.end()
+        let drifting = || {
+            let [of] = scan(text, "the {} still drifts within what is left")?;
+            Some(Self::Drifting { signal: signal(of)? })
+        };
+        let no_plateau = || {
+            let pattern =
+                "only {} of the time between first and last reaching {} in flight was spent there";
+            let [share, level] = scan(text, pattern)?;
+            Some(Self::NoPlateau { level: count(level)?, share: share.parse().ok()? })
+        };
+        let short = || {
+            let [kept, all, level] =
+                scan(text, "only {} of {} requests were sent while {} were in flight")?;
+            Some(Self::ShortPlateau { level: count(level)?, kept: count(kept)?, all: count(all)? })
+        };
+        let plain =
+            || [Self::AtOnce, Self::NothingLeft].into_iter().find(|why| why.to_string() == text);
+        let found = too_few().or_else(unsettled).or_else(drifting).or_else(no_plateau);
+        found.or_else(short).or_else(plain).ok_or_else(|| strange(text))
     }
 }
 
-impl Serialize for Growth {
-    /// An object of `trend`, `p_steps` and `p`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("trend", &self.trend)?;
-        map.serialize_entry("p_steps", &self.p_steps)?;
-        map.serialize_entry("p", &self.p)?;
-        map.end()
+const NO_CELL: &str = "the window is shorter than a cell of tokens";
+
+/// What a window is called, and what a plateau has besides.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+enum Found {
+    Asked,
+    Steady,
+    Plateau,
+}
+
+impl CutReason {
+    const fn found(self) -> Found {
+        match self {
+            Self::Asked => Found::Asked,
+            Self::Stationary => Found::Steady,
+            Self::Plateau { .. } => Found::Plateau,
+        }
+    }
+
+    const fn plateau(self) -> Option<(u64, f64)> {
+        match self {
+            Self::Plateau { level, share } => Some((level, share)),
+            Self::Asked | Self::Stationary => None,
+        }
     }
 }
+
+json_object!(WindowFigures, "Where the window is, what was cut for it, and the figures in it.", |part| {
+    "found": via(found: Found = part.window.reason.found()),
+    "plateau_in_flight": via_if(level: u64 = part.window.reason.plateau().map(|plateau| plateau.0)),
+    "plateau_share": via_if(share: f64 = part.window.reason.plateau().map(|plateau| plateau.1)),
+    "not_steady_reason": via_if(not_steady: String = part.window.not_steady.map(|why| why.to_string())),
+    "from_ns": via(from: u64 = part.window.span.from().as_nanos()),
+    "to_ns": via(to: u64 = part.window.span.to().as_nanos()),
+    "duration_s": told(f64, part.window.span.length().as_secs_f64()),
+    "cut_front": via(cut_front: u64 = part.window.cut_front),
+    "sent": via(kept: u64 = part.window.kept),
+    "cut_back": via(cut_back: u64 = part.window.cut_back),
+    "completed": is(completed),
+    "metrics": is(metrics),
+    "throughput": or(throughput, NO_CELL),
+} => {
+    let reason = match found {
+        Found::Asked => CutReason::Asked,
+        Found::Steady => CutReason::Stationary,
+        Found::Plateau => CutReason::Plateau {
+            level: level.ok_or("a plateau without `plateau_in_flight`")?,
+            share: share.ok_or("a plateau without `plateau_share`")?,
+        },
+    };
+    let window = MeasuredWindow {
+        span: TimeSpan::new(Stamp::from_nanos(from), Stamp::from_nanos(to)),
+        cut_front,
+        kept,
+        cut_back,
+        reason,
+        not_steady: not_steady.map(|why| WhyNoWindow::of_text(&why)).transpose()?,
+        evidence: Vec::new(),
+    };
+    Ok(WindowFigures { window, completed, metrics, throughput })
+});
+
+const POOLED: &str =
+    "pooled over the gaps of the whole run: compute it from the tapes sent in the window";
+
+json_object!(WindowMetrics, "Latencies of requests sent in the window.", |metrics| {
+    "ttft_ms": is(ttft),
+    "ttft_scheduled_ms": is(ttft_scheduled),
+    "first_visible_ms": is(first_visible),
+    "tpot_ms": is(tpot),
+    "e2el_ms": is(e2el),
+    "e2el_scheduled_ms": is(e2el_scheduled),
+    "itl_ms": told_or(Distribution, None::<&Distribution>, POOLED),
+    "icl_ms": told_or(Distribution, None::<&Distribution>, POOLED),
+} => Ok(WindowMetrics { ttft, ttft_scheduled, first_visible, tpot, e2el, e2el_scheduled }));
+
+json_object!(WindowThroughput, "Rates in the window, in whole cells of tokens.", |rates| {
+    "from_ns": via(from: u64 = rates.span.from().as_nanos()),
+    "to_ns": via(to: u64 = rates.span.to().as_nanos()),
+    "duration_s": is(duration),
+    "requests_per_s": is(requests_per_s),
+    "requests_per_s": ci(requests_interval),
+    "output_tokens_per_s": is(output_tokens_per_s),
+    "output_tokens_per_s": ci(output_tokens_interval),
+} => Ok(WindowThroughput {
+    span: TimeSpan::new(Stamp::from_nanos(from), Stamp::from_nanos(to)),
+    duration,
+    requests_per_s,
+    output_tokens_per_s,
+    requests_interval,
+    output_tokens_interval,
+}));
+
+json_object!(Stationarity, "What one signal showed of the level's ends.", |shown| {
+    "signal": is(signal),
+    "n": is(n),
+    "cut_front": is(cut_front),
+    "cut_back": is(cut_back),
+    "trend": or(trend, "no part was left whose trend could be looked at"),
+    "mser_front": via(front: MserCurve = MserCurve::of(&shown.front)),
+    "mser_back": via(back: MserCurve = MserCurve::of(&shown.back)),
+} => Ok(Stationarity {
+    signal, n, cut_front, cut_back, front: front.points(), back: back.points(), trend,
+}));
+
+/// The MSER-5 statistic by cut: two lists, since a file with a pair for each point is twice as long.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct MserCurve {
+    cut: Vec<u64>,
+    statistic: Vec<f64>,
+}
+
+impl MserCurve {
+    fn of(points: &[CurvePoint]) -> Self {
+        let (cut, statistic) = points.iter().map(|point| (point.cut, point.statistic)).unzip();
+        Self { cut, statistic }
+    }
+
+    fn points(self) -> Vec<CurvePoint> {
+        let both = self.cut.into_iter().zip(self.statistic);
+        both.map(|(cut, statistic)| CurvePoint { cut, statistic }).collect()
+    }
+}
+
+/// What became of an open loop's queue.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+enum QueueVerdict {
+    Saturated,
+    NotSeen,
+    Unknown,
+}
+
+impl Saturation {
+    const fn verdict(&self) -> QueueVerdict {
+        match self {
+            Self::Saturated(_) => QueueVerdict::Saturated,
+            Self::NotSeen(_) => QueueVerdict::NotSeen,
+            Self::Unknown(_) => QueueVerdict::Unknown,
+        }
+    }
+
+    const fn evidence(&self) -> Option<&SaturationEvidence> {
+        match self {
+            Self::Saturated(evidence) | Self::NotSeen(evidence) => Some(evidence),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    fn why_unknown(&self) -> Option<String> {
+        match self {
+            Self::Unknown(why) => Some(why.to_string()),
+            Self::Saturated(_) | Self::NotSeen(_) => None,
+        }
+    }
+}
+
+json_object!(Saturation, "Whether the queue of an open loop grew to the end.", |queue| {
+    "verdict": via(verdict: QueueVerdict = queue.verdict()),
+    "verdict_reason": via_if(why: String = queue.why_unknown()),
+    "from_ns": via_if(from: u64 = queue.evidence().map(|seen| seen.span.from().as_nanos())),
+    "to_ns": via_if(to: u64 = queue.evidence().map(|seen| seen.span.to().as_nanos())),
+    "due": via_if(due: Growth = queue.evidence().map(|seen| seen.due)),
+    "ttft_scheduled_ms": via_if(ttft: Growth = queue.evidence().map(|seen| seen.ttft_scheduled)),
+} => {
+    let evidence = (|| {
+        let span = TimeSpan::new(Stamp::from_nanos(from?), Stamp::from_nanos(to?));
+        Some(SaturationEvidence { span, due: due?, ttft_scheduled: ttft? })
+    })();
+    match (verdict, evidence) {
+        (QueueVerdict::Saturated, Some(evidence)) => Ok(Saturation::Saturated(evidence)),
+        (QueueVerdict::NotSeen, Some(evidence)) => Ok(Saturation::NotSeen(evidence)),
+        (QueueVerdict::Unknown, _) => WhyNoWindow::of_text(&why.unwrap_or_default()).map(Saturation::Unknown),
+        (QueueVerdict::Saturated | QueueVerdict::NotSeen, None) => {
+            Err("the verdict on the queue is without the growth that it rests on".to_owned())
+        }
+    }
+});

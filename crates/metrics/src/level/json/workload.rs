@@ -2,124 +2,99 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use super::super::{Gaps, LengthCheck, LengthDifference, ModelName, ModelSummary};
+use crate::json::strange;
 
-use super::super::{
-    Arrivals, Gaps, LengthCheck, LengthChecks, LengthDifference, ModelName, ModelSummary,
-    ProbeSummary,
-};
-use crate::distribution::OrReason;
-use crate::json::known_or_reason;
+const NO_GAPS: &str = "fewer than two arrivals, or all at one instant";
 
-impl Serialize for Arrivals {
-    /// An object of the fields' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        BTreeMap::from([("intended", self.intended), ("sent", self.sent)]).serialize(serializer)
-    }
-}
+json_object!(Gaps, "Gaps between consecutive instants.", |gaps| {
+    "n": is(n),
+    "rate_per_s": or(rate, NO_GAPS),
+    "cv_squared": or(cv_squared, NO_GAPS),
+    "lag1": or(lag1, "fewer than three gaps, or all alike"),
+} => Ok(Gaps { n, rate, cv_squared, lag1 }));
 
-impl Serialize for Gaps {
-    /// An object of `n`, `rate_per_s`, `cv_squared`, `lag1`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NO_GAPS: &str = "fewer than two arrivals, or all at one instant";
-        const NO_LAG: &str = "fewer than three gaps, or all alike";
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("n", &self.n)?;
-        known_or_reason(&mut map, "rate_per_s", self.rate, NO_GAPS)?;
-        known_or_reason(&mut map, "cv_squared", self.cv_squared, NO_GAPS)?;
-        known_or_reason(&mut map, "lag1", self.lag1, NO_LAG)?;
-        map.end()
-    }
-}
+json_object!(LengthCheck, "Lengths in tokens, asked and seen.", |check| {
+    "asked": is(asked),
+    "seen": is(seen),
+    "difference": or(difference, check.why_none()),
+} => Ok(LengthCheck { asked, seen, difference }));
 
-impl Serialize for LengthChecks {
-    /// An object of `prompt` and `output`, each with `asked`, `seen` and `difference`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("prompt", &self.prompt)?;
-        map.serialize_entry("output", &self.output)?;
-        map.end()
-    }
-}
-
-impl Serialize for LengthCheck {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let reason = match (self.asked.n, self.seen.n) {
+impl LengthCheck {
+    const fn why_none(&self) -> &'static str {
+        match (self.asked.n, self.seen.n) {
             (0, 0) => "neither the asked nor the seen length is known of any request",
             (0, _) => "the asked length is known of no request",
             (_, 0) => "the server told the length of no completed request",
             _ => "no completed request has both lengths",
-        };
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("asked", &self.asked)?;
-        map.serialize_entry("seen", &self.seen)?;
-        known_or_reason(&mut map, "difference", self.difference.as_ref(), reason)?;
-        map.end()
+        }
     }
 }
 
-impl Serialize for LengthDifference {
-    /// An object of the fields' names and `constant`, `share`; `histogram` is an object of the buckets' names.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("n", &self.n)?;
-        map.serialize_entry("asked_mean", &self.asked_mean)?;
-        map.serialize_entry("seen_mean", &self.seen_mean)?;
-        map.serialize_entry("absolute_mean", &self.absolute_mean)?;
-        known_or_reason(&mut map, "share", self.share(), "no tokens were asked for")?;
-        map.serialize_entry("min", &self.min)?;
-        map.serialize_entry("max", &self.max)?;
-        known_or_reason(&mut map, "constant", self.constant(), "it is not the same for all")?;
-        map.serialize_entry("past_one_percent", &self.past_one_percent)?;
-        map.serialize_entry("histogram", &Histogram(&self.histogram))?;
-        map.end()
-    }
-}
+json_object!(LengthDifference, "Tokens seen less tokens asked.", |off| {
+    "n": is(n),
+    "asked_mean": is(asked_mean),
+    "seen_mean": is(seen_mean),
+    "absolute_mean": is(absolute_mean),
+    "share": told_or(f64, off.share(), "no tokens were asked for"),
+    "min": is(min),
+    "max": is(max),
+    "constant": told_or(i64, off.constant(), "it is not the same for all"),
+    "past_one_percent": is(past_one_percent),
+    "histogram": via(buckets: BTreeMap<String, u64> = off.buckets()),
+} => Ok(LengthDifference {
+    n, asked_mean, seen_mean, absolute_mean, min, max, past_one_percent,
+    histogram: LengthDifference::BUCKETS.map(|name| buckets.get(name).copied().unwrap_or_default()),
+}));
 
-struct Histogram<'a>(&'a [u64; 11]);
+/// The histogram by the names of its buckets, in their order.
+struct Buckets<'a>(&'a [u64; 11]);
 
-impl Serialize for Histogram<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl serde::Serialize for Buckets<'_> {
+    /// By hand, since a map that keeps the order of its keys is no type of the standard library.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(LengthDifference::BUCKETS.iter().zip(self.0))
     }
 }
 
-impl Serialize for ModelSummary {
-    /// An object of `model`, `sent`, `completed`, `failed`, `output_tokens`, `ttft_ms`; `model` is null, with the reason,
-    /// for what has no name of its own.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (name, reason) = match &self.model {
-            ModelName::Named(name) => (Some(&**name), ""),
-            ModelName::Own => (None, "the endpoint's own"),
-            ModelName::Others => (None, "all beyond the first 100 by name"),
-        };
-        let mut map = serializer.serialize_map(None)?;
-        known_or_reason(&mut map, "model", name, reason)?;
-        map.serialize_entry("sent", &self.sent)?;
-        map.serialize_entry("completed", &self.completed)?;
-        map.serialize_entry("failed", &self.failed)?;
-        map.serialize_entry("output_tokens", &self.output)?;
-        map.serialize_entry("ttft_ms", &OrReason { distribution: &self.ttft, empty: "no values" })?;
-        map.end()
+impl LengthDifference {
+    const fn buckets(&self) -> Buckets<'_> {
+        Buckets(&self.histogram)
     }
 }
 
-impl Serialize for ProbeSummary {
-    /// An object of `requests` and latencies, whose names end in `_ms`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const EMPTY: &str = "no values";
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("requests", &self.requests)?;
-        let latencies = [
-            ("ttft_ms", &self.ttft),
-            ("ttft_scheduled_ms", &self.ttft_scheduled),
-            ("tpot_ms", &self.tpot),
-            ("e2el_ms", &self.e2el),
-        ];
-        for (name, distribution) in latencies {
-            map.serialize_entry(name, &OrReason { distribution, empty: EMPTY })?;
+json_object!(ModelSummary, "One model of a mix.", |model| {
+    "model": via_or(name: String = model.name(), model.why_unnamed()),
+    "sent": is(sent),
+    "completed": is(completed),
+    "failed": is(failed),
+    "output_tokens": is(output),
+    "ttft_ms": is(ttft),
+} => {
+    let model = match name {
+        (Some(name), _) => ModelName::Named(name.into()),
+        (None, why) if why == OWN => ModelName::Own,
+        (None, why) if why == OTHERS => ModelName::Others,
+        (None, why) => return Err(strange(why)),
+    };
+    Ok(ModelSummary { model, sent, completed, failed, output, ttft })
+});
+
+const OWN: &str = "the endpoint's own";
+const OTHERS: &str = "all beyond the first 100 by name";
+
+impl ModelSummary {
+    fn name(&self) -> Option<&str> {
+        match &self.model {
+            ModelName::Named(name) => Some(name),
+            ModelName::Own | ModelName::Others => None,
         }
-        map.end()
+    }
+
+    const fn why_unnamed(&self) -> &'static str {
+        match self.model {
+            ModelName::Others => OTHERS,
+            ModelName::Named(_) | ModelName::Own => OWN,
+        }
     }
 }
