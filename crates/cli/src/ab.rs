@@ -8,7 +8,8 @@ use fizeau::experiment::{AbPrompts, ContextLimit, PreparedAb, WallTime};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Pace, Verdict};
 use fizeau::record::LevelPlan;
-use fizeau::report::{AbParty, AbReport, Shown};
+use fizeau::record::{AbParty, AbReport};
+use fizeau::report::Shown;
 use fizeau::transport::{MonotonicClock, RequestError};
 use fizeau::workload::Pacing;
 

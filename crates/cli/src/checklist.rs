@@ -1,6 +1,7 @@
 //! The checklist at the end of a command.
 
-use fizeau::report::{Checklist, Shown};
+use fizeau::record::Checklist;
+use fizeau::report::Shown;
 
 use crate::args::TrustArgs;
 use crate::exit::{Exit, Fail};

@@ -13,9 +13,8 @@ use fizeau::metrics::{
     Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice,
     GoodputGoals, Pace, Pairing, ReplyOutput, Smallest,
 };
-use fizeau::report::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, Shown,
-};
+use fizeau::record::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::report::Shown;
 
 use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};

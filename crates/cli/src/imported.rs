@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use fizeau::record::Unseen;
 use fizeau::record::{StoredLevel, StoredRun};
-use fizeau::report::{ImportedLevel, ImportedRun, Unseen};
+use fizeau::report::{ImportedLevel, ImportedRun};
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};

@@ -13,8 +13,9 @@ use fizeau::experiment::ReferenceFiles;
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
+use fizeau::record::{Asked, LevelReport};
 use fizeau::record::{Cut, MergedTapes, RunFolder, StoredTapes};
-use fizeau::report::{Asked, Detail, LevelReport, Selection, Shown, VllmResult, VllmTally};
+use fizeau::report::{Detail, Selection, Shown, VllmResult, VllmTally};
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::checklist;

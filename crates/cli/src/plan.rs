@@ -11,9 +11,8 @@ use std::num::NonZeroU64;
 use fizeau::experiment::SpeedOfLightReference;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
-use fizeau::report::{
-    Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource, Shown,
-};
+use fizeau::record::{Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource};
+use fizeau::report::Shown;
 
 use crate::args::PlanArgs;
 use crate::exit::{Exit, Fail, Named};

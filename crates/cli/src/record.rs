@@ -8,7 +8,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness;
 use fizeau::record::LevelPlan;
-use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
+use fizeau::record::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::roofline::HourlyRate;
 use fizeau::workload::Spec;
 use serde::Serialize;

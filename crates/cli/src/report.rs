@@ -26,8 +26,9 @@ use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
+use fizeau::record::{Checklist, LevelReport, SweepReport};
 use fizeau::record::{Cut, StoredLevel, StoredRun};
-use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, Shown, SweepReport};
+use fizeau::report::{Explanation, ImportedRun, Shown};
 use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use fizeau::experiment::{Client, ResumedLevels, WallTime};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
 use fizeau::record::RunFolder;
-use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
+use fizeau::record::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::{SimulateArgs, TrustArgs};

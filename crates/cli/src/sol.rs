@@ -7,7 +7,8 @@ mod points;
 mod query;
 mod systems;
 
-use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolAside, SolScope, SolSubject, SolView};
+use fizeau::record::Calibrated;
+use fizeau::report::{BatchCsv, ContextCsv, SolAside, SolScope, SolSubject, SolView};
 use fizeau::roofline::{AnswerError, Limit, Load, System};
 
 use crate::args::{CurveArg, SolArgs};

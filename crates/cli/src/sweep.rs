@@ -17,7 +17,8 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Crew, TextAfter};
 use fizeau::record::StoredRun;
-use fizeau::report::{Engine, Shown, SweepReport, Terminal};
+use fizeau::record::{Engine, SweepReport};
+use fizeau::report::{Shown, Terminal};
 use fizeau::transport::{MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};

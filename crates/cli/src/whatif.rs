@@ -7,7 +7,8 @@ use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
 use fizeau::record::RunFolder;
-use fizeau::report::{NotRun, Setup, Shown, SweepReport, Variant, WhatIf};
+use fizeau::record::{NotRun, Setup, SweepReport, Variant, WhatIf};
+use fizeau::report::Shown;
 
 use crate::args::SimulateArgs;
 use crate::exit::{Exit, Fail, Named};

@@ -1,7 +1,8 @@
 //! A report of your own, in Markdown, from the data that all of ours are made of.
 
 use fizeau::core::{Arrival, Channel, Nanos, Stamp, Tape};
-use fizeau::report::{LevelReport, LoadPoint, ReportSink, Setup, SweepReport};
+use fizeau::record::{LevelReport, LoadPoint, Setup, SweepReport};
+use fizeau::report::ReportSink;
 
 /// Takes a report down as a table.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 ///
 /// ```
 /// use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, RoundFigures};
-/// use fizeau_report::ComparisonView;
+/// use fizeau_record::ComparisonView;
 /// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
 /// let before = rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4]);
 /// let after = rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5]);

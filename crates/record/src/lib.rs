@@ -1,4 +1,24 @@
-//! The folder of a run as typed documents, both ways.
+//! What a run is and what follows from it, as plain data, and the folder that holds it.
+//!
+//! | wanted | call |
+//! |---|---|
+//! | `summary.json` | [`LevelReport::to_json`] |
+//! | `sweep.json` | [`SweepReport::to_json`] |
+//! | `search.json`, `ab.json`, `whatif.json` | [`SearchReport`], [`AbReport::to_json`], [`WhatIf::to_json`] |
+//! | a candidate against a baseline | [`ComparisonReport::to_json`] |
+//! | how many devices a rate takes, and what they cost | [`PlanReport::to_json`] |
+//! | whether to trust a run, row by row | [`Checklist`] |
+//! | a run's folder, to write and to read | [`RunFolder`], [`StoredRun`] |
+//! | figures in words, as the documents have them | [`text`] |
+//! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
+//!
+//! **Use this crate** to keep and to read runs in a program of your own. **Use `fizeau-report`** to show them, and `fizeau` to get all
+//! layers at once.
+//!
+//! # Invariants
+//!
+//! - No clock, and no I/O but that of the folder: the same input gives the same bytes.
+//! - Nothing is measured here. What is absent in the input is absent in the output, with the reason.
 
 mod ab;
 mod asked;
@@ -68,3 +88,8 @@ pub use sweep::{
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};
+
+/// The example of the README, compiled so that it cannot go stale.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -6,9 +6,9 @@ use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Sid
 
 use crate::Shown;
 use crate::terminal::{plain, wrap};
-use crate::{ComparisonView, LevelReport, LevelStatus};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbParty, AbReport, AbRound};
+use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
 
 /// As wide as the other tables of commands that print text alone.
 const WIDTH: usize = 80;

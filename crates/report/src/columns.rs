@@ -10,10 +10,10 @@ mod parquet;
 pub use csv::csv_field;
 pub use imported::ImportedTableRun;
 
+use crate::{ChartFigure, ChartFigures};
 use fizeau_core::UsdPerHour;
+use fizeau_record::{LevelReport, Setup, SweepReport};
 use fizeau_roofline::{HourlyRate, System};
-
-use crate::{ChartFigure, ChartFigures, LevelReport, Setup, SweepReport};
 use list::{COLUMNS, Content};
 
 /// A run whose levels become rows of a [`LevelTable`], with what its tapes do not say.

@@ -4,8 +4,7 @@ mod level;
 mod otlp;
 mod prometheus;
 mod run;
-
-use crate::SweepReport;
+use fizeau_record::SweepReport;
 
 /// A run's figures as metrics: for a Pushgateway, an OTLP endpoint, or a file that is scraped.
 ///

@@ -3,8 +3,8 @@
 use fizeau_metrics::Support;
 
 use crate::Shown;
-use crate::{LevelReport, Light, SweepReport};
 use fizeau_record::text::{percent, supported};
+use fizeau_record::{LevelReport, Light, SweepReport};
 
 /// A column.
 #[derive(Debug, Clone, Copy)]

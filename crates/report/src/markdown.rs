@@ -8,14 +8,15 @@ use std::fmt;
 
 pub(crate) use escape::escape;
 
+use crate::ReportSink;
 use crate::Shown;
-use crate::{ReportSink, SweepReport};
+use fizeau_record::SweepReport;
 
-/// Writes a report as [`SweepReport::markdown`] has it.
+/// Writes a report as `Shown(&sweep).markdown()` has it.
 ///
 /// ```
 /// use fizeau_report::{Markdown, ReportSink};
-/// # fn show(report: &fizeau_report::SweepReport) -> Result<(), std::fmt::Error> {
+/// # fn show(report: &fizeau_record::SweepReport) -> Result<(), std::fmt::Error> {
 /// let mut text = String::new();
 /// Markdown(&mut text).report(report)?;
 /// # Ok(())

@@ -23,10 +23,11 @@ pub(crate) use template::document;
 
 use serde::Serialize;
 
+use crate::ChartRun;
 use crate::Shown;
-use crate::{ChartRun, SweepReport};
 use answers::Answers;
 use figures::Figure;
+use fizeau_record::SweepReport;
 use table::Table;
 use template::{Template, data, render};
 use top::Top;

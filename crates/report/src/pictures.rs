@@ -36,7 +36,7 @@ use sheet::Sheet;
 ///
 /// ```
 /// use fizeau_report::{ChartRun, Picture, PictureError};
-/// # fn of(report: &fizeau_report::SweepReport) -> Result<(), PictureError> {
+/// # fn of(report: &fizeau_record::SweepReport) -> Result<(), PictureError> {
 /// let run = ChartRun::of(report, "");
 /// let svg: String = Picture::Frontier.svg(&[run])?;
 /// # Ok(())

@@ -6,12 +6,12 @@ mod tables;
 use fizeau_pareto::Fleet;
 use fizeau_roofline::HourlyRate;
 
-use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
 use crate::Shown;
 use crate::terminal::{plain, wrap};
 use fizeau_record::Bounds;
 use fizeau_record::text::{self, usd, usd_beside};
 use fizeau_record::text::{number, percent};
+use fizeau_record::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
 
 const WIDTH: usize = 80;
 

@@ -9,17 +9,18 @@ pub use parquet::RequestsParquet;
 
 use std::borrow::Cow;
 
+use crate::csv_field;
 use fizeau_core::Tape;
 use fizeau_metrics::RequestMetrics;
-
-use crate::{LoadKind, LoadPoint, Unseen, csv_field};
+use fizeau_record::{LoadKind, LoadPoint, Unseen};
 use list::{COLUMNS, Column, Content};
 
 /// A request of a level, as a row. The columns and their order are the same for every run; what is not known is empty.
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-/// use fizeau_report::{LoadPoint, RequestRow};
+/// use fizeau_record::LoadPoint;
+/// use fizeau_report::RequestRow;
 ///
 /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
 /// let mut tape = Tape::sent_at(ms(10));

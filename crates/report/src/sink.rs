@@ -1,6 +1,5 @@
 //! Where reports go.
-
-use crate::SweepReport;
+use fizeau_record::SweepReport;
 
 /// Something that takes a whole report: a page, a table, a file of one's own format.
 ///
@@ -9,7 +8,8 @@ use crate::SweepReport;
 /// one of this crate, [`Markdown`](crate::Markdown), does no I/O: it writes into whatever is a [`std::fmt::Write`].
 ///
 /// ```
-/// use fizeau_report::{ReportSink, SweepReport};
+/// use fizeau_record::SweepReport;
+/// use fizeau_report::ReportSink;
 ///
 /// /// Says of each level how fast it was.
 /// struct Brief(String);

@@ -2,10 +2,9 @@
 
 use fizeau_core::PerSec;
 use fizeau_metrics::{Distribution, Interval, Statistic, Support};
-
-use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
 use fizeau_record::requests_interval;
 use fizeau_record::text::{half_width, supported};
+use fizeau_record::{LatencyBasis, LevelReport, LoadPoint, Tail};
 
 /// One column with its cells, a cell for each level.
 #[derive(Debug)]

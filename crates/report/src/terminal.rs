@@ -12,11 +12,12 @@ mod wrap;
 
 use fizeau_metrics::Verdict;
 
+use crate::ChecklistRows;
 use crate::Shown;
-use crate::{ChecklistRows, Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;
 use fizeau_record::text::MILLION;
 use fizeau_record::text::listed;
+use fizeau_record::{Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 

@@ -9,7 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
-use fizeau::report::{Engine, LoadPoint, Setup};
+use fizeau::record::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Content, Salt};
 

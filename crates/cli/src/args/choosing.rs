@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fizeau::pareto::{StepRule, StepRuleError};
-use fizeau::report::Profile;
+use fizeau::record::Profile;
 
 /// Which of the levels within the goal to run at.
 #[derive(Debug, Clone, Default, Args)]

@@ -1,7 +1,8 @@
 //! What a run is asked before it is believed: flags of every command that shows one.
 
 use clap::Args;
-use fizeau::report::{ChecklistRows, Requirements};
+use fizeau::record::Requirements;
+use fizeau::report::ChecklistRows;
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checklist")]

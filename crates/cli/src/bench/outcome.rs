@@ -5,7 +5,8 @@ use fizeau::experiment::{Client, Event, MeasuredLevel, PreparedLevel, Watcher, k
 use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
 use fizeau::metrics::{Thresholds, Verdict};
 use fizeau::record::RunFolder;
-use fizeau::report::{Detail, LevelReport, Shown, SweepReport, VllmResult, VllmTally};
+use fizeau::record::{LevelReport, SweepReport};
+use fizeau::report::{Detail, Shown, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;

@@ -1,7 +1,7 @@
 //! All that can be decided of a run against an endpoint before anything is sent.
 
 use fizeau::experiment::{PreparedEndpoint, WallTime, in_flight};
-use fizeau::report::Engine;
+use fizeau::record::Engine;
 
 use super::Job;
 use super::trial::{Place, Reader, Trial, nominal, text_after};

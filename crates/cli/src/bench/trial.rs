@@ -9,9 +9,8 @@ use fizeau::experiment::{
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::record::LevelPlan;
-use fizeau::report::{
-    Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
-};
+use fizeau::record::{Endpoint, Engine, LoadPoint, Setup};
+use fizeau::report::{RampStrategy, RequestRate, Selection, VllmRun};
 use fizeau::transport::Target;
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 

@@ -1,7 +1,7 @@
 //! In what two runs must agree to be compared, and what else differs.
 
+use fizeau::record::ChangedField;
 use fizeau::record::{Differing, RunRecord};
-use fizeau::report::ChangedField;
 
 use super::level::Level;
 use crate::exit::Fail;

@@ -7,7 +7,7 @@ use fizeau::metrics::{
     ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure, Metric,
 };
 use fizeau::record::RunRecord;
-use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::record::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 use serde_json::Value;
 
 use super::agree::{changed, files_must_agree, refused};

@@ -6,8 +6,9 @@ use std::path::Path;
 use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
 use fizeau::metrics::LevelHistograms;
+use fizeau::record::{Checklist, LevelReport, LoadPoint};
 use fizeau::record::{RunFolder, level_folder};
-use fizeau::report::{Checklist, ImportedLevel, ImportedRun, LevelReport, LoadPoint};
+use fizeau::report::{ImportedLevel, ImportedRun};
 use serde_json::{Value, json};
 
 use crate::args::PhysicsArgs;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fizeau::core::{FailureClass, Millis};
 use fizeau::experiment::{Event, RequestEnded, RunningLevel};
 use fizeau::metrics::{Distribution, Verdict};
-use fizeau::report::LevelReport;
+use fizeau::record::LevelReport;
 
 /// What a run has come to.
 #[derive(Default)]

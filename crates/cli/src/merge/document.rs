@@ -1,7 +1,7 @@
 //! `run.json` of shards together.
 
 use fizeau::core::Nanos;
-use fizeau::report::Asked;
+use fizeau::record::Asked;
 use serde_json::{Map, Value, json};
 
 use super::check::{Checked, Shares};

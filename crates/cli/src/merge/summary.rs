@@ -5,11 +5,11 @@ use fizeau::metrics::{
     CacheExpectation, ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom,
     LevelTally, Reason, Room, Thresholds, Verdict, judge,
 };
-use fizeau::record::{RunRecord, StoredEnding};
-use fizeau::report::{
-    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, RequestRate,
-    SpeedOfLight, VllmRun, WarmUp,
+use fizeau::record::{
+    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, WarmUp,
 };
+use fizeau::record::{RunRecord, StoredEnding};
+use fizeau::report::{RequestRate, VllmRun};
 
 use super::check::Shares;
 use super::shard::MeasuredShard;

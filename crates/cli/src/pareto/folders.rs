@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fizeau::core::UsdPerHour;
-use fizeau::report::{
-    ImportedRun, ImportedTableRun, LevelReport, LevelTable, SweepReport, TableRun,
-};
+use fizeau::record::{LevelReport, SweepReport};
+use fizeau::report::{ImportedRun, ImportedTableRun, LevelTable, TableRun};
 use fizeau::roofline::{HourlyRate, Origin, System};
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
-use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
+use fizeau::record::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
 use fizeau::roofline::Calibration;
 use fizeau::sim::{EngineConfig, Overheads, Routing, Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Content, Lengths, Spacing, Spec};

@@ -6,7 +6,7 @@ use fizeau::core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
 use fizeau::experiment::SpeedOfLightReference;
 use fizeau::metrics::{Metric, Statistic};
 use fizeau::pareto::Estimate;
-use fizeau::report::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
+use fizeau::record::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
 
 use self::columns::Columns;
 use super::Found;

@@ -1,7 +1,7 @@
 //! A run's folder, for a plan.
 
 use fizeau::experiment::ReferenceFiles;
-use fizeau::report::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
+use fizeau::record::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
 
 use super::Found;
 use super::from::FromArg;

@@ -10,7 +10,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Thresholds;
-use fizeau::report::Asked;
+use fizeau::record::Asked;
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Lengths, Spec};
 

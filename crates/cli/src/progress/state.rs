@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fizeau::experiment::{Event, ProgressState};
-use fizeau::report::Setup;
+use fizeau::record::Setup;
 
 /// What is run, and on what.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use fizeau::metrics::{
     Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason, Room, Thresholds,
     Verdict,
 };
+use fizeau::record::{Asked, LevelStatus, LoadPoint, WarmUp};
 use fizeau::record::{Cut, RunRecord, StoredLevel, StoredRun};
-use fizeau::report::{Asked, LevelStatus, LoadPoint, WarmUp};
 
 use super::setup;
 use crate::exit::{Fail, Named};

@@ -2,7 +2,8 @@
 
 use fizeau::core::Tape;
 use fizeau::metrics::{OwnFigures, Peer, PeerSettings, ShapeTally};
-use fizeau::report::{LevelDetail, beside_ours};
+use fizeau::record::LevelDetail;
+use fizeau::report::beside_ours;
 
 /// The most requests, and the most events of their replies, of which other tools' figures are computed: these look at all tapes more
 /// than once, so that they have to be held in memory, up to 160 MB.

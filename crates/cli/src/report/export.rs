@@ -7,7 +7,8 @@ mod sink;
 
 use fizeau::experiment::SpeedOfLightReference;
 use fizeau::record::StoredRun;
-use fizeau::report::{Exposition, LevelTable, SweepReport, TableRun};
+use fizeau::record::SweepReport;
+use fizeau::report::{Exposition, LevelTable, TableRun};
 use fizeau::roofline::HourlyRate;
 
 use super::{Asked, Stored, level::Level};
@@ -74,7 +75,7 @@ struct Whole {
     /// The model on its devices, where they are known.
     physics: Option<SpeedOfLightReference>,
     /// Every level, with each run of a load that was measured more than once.
-    levels: Vec<fizeau::report::LevelReport>,
+    levels: Vec<fizeau::record::LevelReport>,
 }
 
 impl Whole {

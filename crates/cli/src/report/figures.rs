@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use fizeau::report::{
-    Checklist, ChecklistRows, ImportedRun, ImportedTableRun, LevelTable, Terminal,
-};
+use fizeau::record::Checklist;
+use fizeau::report::{ChecklistRows, ImportedRun, ImportedTableRun, LevelTable, Terminal};
 
 use super::export::Sink;
 use super::page::Place;

@@ -4,12 +4,10 @@ use fizeau::core::{Stamp, WarmUp};
 use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
 use fizeau::harness::{Driven, Ended, LevelRun};
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome};
+use fizeau::record::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
 use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
-use fizeau::report::{
-    Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
-    Unseen, Until, VllmResult, VllmRun, VllmTally,
-};
+use fizeau::report::{Detail, RequestRate, Selection, VllmResult, VllmRun, VllmTally};
 
 use super::before::Before;
 use super::detail::Details;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use fizeau::metrics::Verdict;
 use fizeau::record::StoredRun;
-use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
+use fizeau::record::{ComparisonReport, SweepReport};
+use fizeau::report::{ComparisonPage, ImportedRun};
 
 use super::level::Level;
 use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};

@@ -3,8 +3,8 @@
 use fizeau::core::LevelLoad;
 use fizeau::core::PerSec;
 use fizeau::experiment::load_point;
+use fizeau::record::{LevelReport, LoadPoint, Unmeasured};
 use fizeau::record::{StoredRun, level_folder};
-use fizeau::report::{LevelReport, LoadPoint, Unmeasured};
 use serde_json::Value;
 
 use crate::planned::Planned;

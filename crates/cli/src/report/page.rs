@@ -3,8 +3,8 @@
 use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
+use fizeau::record::SweepReport;
 use fizeau::record::{RunFolder, StoredRun};
-use fizeau::report::SweepReport;
 
 use super::level::Level;
 use super::{Asked, Depth, Stored};

@@ -2,8 +2,8 @@
 
 use fizeau::core::Tokens;
 use fizeau::experiment::{DeploymentRecord, ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
+use fizeau::record::Setup;
 use fizeau::record::{StoredLevel, StoredRun};
-use fizeau::report::Setup;
 use fizeau::sim::Scenario;
 
 use super::setup;

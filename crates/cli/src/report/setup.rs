@@ -2,10 +2,10 @@
 
 use fizeau::core::PerSec;
 use fizeau::metrics::CacheExpectation;
-use fizeau::record::{RunRecord, StoredLevel};
-use fizeau::report::{
+use fizeau::record::{
     Asked, AskedArrivals, Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload,
 };
+use fizeau::record::{RunRecord, StoredLevel};
 
 /// What a list of texts holds.
 pub(super) fn list(record: &RunRecord, path: &str) -> Vec<String> {

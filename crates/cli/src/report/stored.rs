@@ -4,10 +4,10 @@ use std::path::Path;
 
 use fizeau::experiment::{LevelTallies, SpeedOfLightReference};
 use fizeau::metrics::Slo;
-use fizeau::record::{StoredEnding, StoredRun};
-use fizeau::report::{
+use fizeau::record::{
     LevelReport, LevelStatus, LightCurve, Profile, Setup, SweepReport, Unmeasured,
 };
+use fizeau::record::{StoredEnding, StoredRun};
 use fizeau::roofline::HourlyRate;
 use serde_json::Value;
 

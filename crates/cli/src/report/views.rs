@@ -2,11 +2,11 @@
 
 use fizeau::core::Tape;
 use fizeau::metrics::{Concept, OwnFigures, Peer, PeerSettings, Percent, PercentileRule};
+use fizeau::record::PeerComparison;
 use fizeau::record::{Cut, StoredLevel, StoredRun};
 use fizeau::report::Shown;
 use fizeau::report::{
-    Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally,
-    beside_ours,
+    Detail, Explanation, PercentileTable, PercentileTally, Selection, VllmTally, beside_ours,
 };
 use serde::Serialize;
 

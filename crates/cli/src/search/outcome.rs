@@ -6,7 +6,8 @@ use fizeau::experiment::{Client, LevelRunner, SearchOutcome};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
-use fizeau::report::{SearchReport, Shown, SweepReport};
+use fizeau::record::{SearchReport, SweepReport};
+use fizeau::report::Shown;
 
 use super::Wanted;
 use crate::args::TrustArgs;

@@ -4,7 +4,7 @@ use fizeau::core::{Nanos, Tokens};
 use fizeau::experiment::{
     CacheBlocks, ContextLimit, LimitSource, PreparedWorkload, SpeedOfLightReference,
 };
-use fizeau::report::{Connections, Endpoint, Engine};
+use fizeau::record::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
-use fizeau::report::{Calibrated, SolError, SolLine};
+use fizeau::record::Calibrated;
+use fizeau::report::{SolError, SolLine};
 use fizeau::roofline::Calibration;
 
 use super::line::{self, Line};

@@ -4,7 +4,7 @@ use fizeau::experiment::{Client, ResumedLevels, SweepScheduler};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
-use fizeau::report::{Decision, Sustained, SweepReport};
+use fizeau::record::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;
 use super::series::Series;

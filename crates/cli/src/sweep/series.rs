@@ -7,7 +7,7 @@ use fizeau::experiment::{
     SweepProtocol, SweepSpec, WallTime, WorkloadSpec,
 };
 use fizeau::metrics::{GoodputGoals, Slo, Thresholds};
-use fizeau::report::{Endpoint, Engine, Profile, Setup};
+use fizeau::record::{Endpoint, Engine, Profile, Setup};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
 use fizeau::workload::Spacing;

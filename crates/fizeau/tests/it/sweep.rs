@@ -8,7 +8,7 @@ use fizeau::experiment::{Sweep, SweepSpec, SweptLevel};
 use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Verdict;
 use fizeau::pareto::{Direction, StepRule, frontier, knee};
-use fizeau::report::{LengthTally, LightCurve};
+use fizeau::record::{LengthTally, LightCurve};
 use fizeau::roofline::{Bound, Load, Measured};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Length, Lengths, Seed, Spec};

@@ -7,10 +7,11 @@ use super::{
     ChartCurvePoint, ChartDetail, ChartFigures, ChartGoal, ChartLevel, ChartLight, ChartPlace,
     ChartRun,
 };
-use crate::LoadKind;
 use crate::Shown;
+use crate::TableRun;
 use crate::columns::figures_of;
-use crate::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport, TableRun};
+use fizeau_record::LoadKind;
+use fizeau_record::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport};
 
 impl ChartRun {
     /// What the charts of `report` show; `name` tells it from others beside it.

@@ -2,9 +2,8 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::{Course, CourseBin, QuantilePoint};
+use fizeau_record::{LevelDetail, LevelReport};
 use serde::Serialize;
-
-use crate::{LevelDetail, LevelReport};
 
 /// Distributions and the course of a level.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,9 +3,9 @@
 use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
 
 use super::table::Cells;
-use crate::ComparedLevel;
 use crate::Shown;
 use crate::terminal::plain;
+use fizeau_record::ComparedLevel;
 use fizeau_record::ComparisonReport;
 
 impl Shown<'_, ComparisonReport> {

@@ -1,8 +1,8 @@
 //! What a comparison comes to, in a sentence.
 
+use crate::Shown;
 use fizeau_metrics::Answer;
-
-use crate::{RunComparison, Shown};
+use fizeau_record::RunComparison;
 
 /// What all levels of a comparison say together.
 pub(crate) enum Told {

@@ -3,8 +3,8 @@
 use fizeau_metrics::{Answer, ComparedFigure, Estimate, Tested};
 
 use super::{WIDTH, p_value};
-use crate::ComparisonView;
 use crate::terminal::{plain, wrap};
+use fizeau_record::ComparisonView;
 use fizeau_record::text::number;
 
 /// One line of the table.

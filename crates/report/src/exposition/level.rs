@@ -7,7 +7,8 @@ use fizeau_roofline::Share;
 use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
 use crate::columns::figures_of;
-use crate::{ChartFigures, LevelReport, LoadKind, Place, SweepReport, TableRun};
+use crate::{ChartFigures, TableRun};
+use fizeau_record::{LevelReport, LoadKind, Place, SweepReport};
 
 /// A metric of a level.
 struct Metric {

@@ -3,7 +3,7 @@
 use fizeau_metrics::Verdict;
 
 use super::{MetricFamily, MetricKind, MetricValue};
-use crate::{Engine, SweepReport};
+use fizeau_record::{Engine, SweepReport};
 
 /// Their names.
 pub(super) const NAMES: [&str; 2] = ["fizeau_run_info", "fizeau_run_verdict"];

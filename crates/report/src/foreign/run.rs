@@ -6,11 +6,12 @@ use fizeau_pareto::{Direction, frontier};
 use serde::Serialize;
 
 use super::{ImportedAbout, ImportedLevel};
-use crate::{
-    Asked, AskedArrivals, ChartFigure, ChartFigures, ChartLevel, ChartPlace, ChartRun, Connections,
-    Endpoint, Engine, Host, LoadKind, LoadPoint, Setup, ToolVersion, Workload,
-};
+use crate::{ChartFigure, ChartFigures, ChartLevel, ChartPlace, ChartRun};
 use fizeau_record::NOT_RECORDED;
+use fizeau_record::{
+    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, LoadKind, LoadPoint, Setup,
+    ToolVersion, Workload,
+};
 
 /// Levels that another tool measured of one model with one setting, by rising load.
 ///

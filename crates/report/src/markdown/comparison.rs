@@ -7,7 +7,7 @@ use super::{folded, table};
 use crate::Shown;
 use crate::comparison::summary::{NO_ANSWER, Told, no_difference};
 use crate::comparison::table::{Cells, heads};
-use crate::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
+use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
 
 impl Shown<'_, ComparisonReport> {
     /// The comparison as Markdown, as GitHub shows it: what it comes to first, then a table for each load, and what changed.

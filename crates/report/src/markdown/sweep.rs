@@ -8,11 +8,11 @@ use crate::Shown;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{Cell, Column, PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::terminal::{Charset, Pen, Style};
-use crate::{CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
 use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::text::MILLION;
 use fizeau_record::text::listed;
 use fizeau_record::text::percent;
+use fizeau_record::{CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
 
 impl Shown<'_, SweepReport> {
     /// The report as Markdown, as GitHub shows it: the verdict first, then what one came for, the levels, and the rest folded

@@ -5,11 +5,9 @@ use serde::Serialize;
 
 use super::table::{ends, rounded};
 use crate::Shown;
-use crate::{
-    ChartFigure, ChartLevel, ChartRun, Decision, GoalResult, LevelReport, OperatingPoint,
-    SpeedOfLight, SweepReport,
-};
+use crate::{ChartFigure, ChartLevel, ChartRun};
 use fizeau_record::text::{percent, supported};
+use fizeau_record::{Decision, GoalResult, LevelReport, OperatingPoint, SpeedOfLight, SweepReport};
 use fizeau_record::{goal_limit, goal_name, text};
 
 /// The answers, and at which load those are that are not about the operating point.

@@ -12,9 +12,10 @@ use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
-use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
+use crate::{ChartRun, ImportedRun};
 use fizeau_record::NOT_RECORDED;
 use fizeau_record::text::listed;
+use fizeau_record::{ChangedField, ComparisonReport, SweepReport};
 use tested::{Tested, tested};
 
 /// Two runs or more on one page.
@@ -23,7 +24,8 @@ use tested::{Tested, tested};
 /// better or worse than the first, figure by figure with intervals; where not, it says why.
 ///
 /// ```
-/// # use fizeau_report::{ComparisonPage, SweepReport};
+/// # use fizeau_record::SweepReport;
+/// # use fizeau_report::ComparisonPage;
 /// # fn page(before: SweepReport, after: SweepReport) -> String {
 /// let runs = [("v1".to_owned(), before), ("v2".to_owned(), after)];
 /// ComparisonPage { runs: &runs, imported: &[], comparison: Err("they were asked different things") }.page()

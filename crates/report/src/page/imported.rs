@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::figures::Figure;
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
-use crate::{ChartLevel, ChartPlace, ChartRun, ImportedRun, NotKnown};
+use crate::{ChartLevel, ChartPlace, ChartRun, ImportedRun};
+use fizeau_record::NotKnown;
 
 /// All that the page shows.
 #[derive(Debug, Serialize)]

@@ -3,7 +3,8 @@
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::light_table::{COLUMNS, LightColumn, note};
-use crate::{ChartCurvePoint, ChartRun, SweepReport};
+use crate::{ChartCurvePoint, ChartRun};
+use fizeau_record::SweepReport;
 use fizeau_record::text::{duration_ms, supported};
 
 /// What was reached of it; none where there is no speed of light.

@@ -1,8 +1,8 @@
 //! What each other tool would have reported of the same tapes.
 
+use crate::Shown;
+use fizeau_record::SweepReport;
 use serde::Serialize;
-
-use crate::{Shown, SweepReport};
 
 /// Other tools' figures, level by level.
 #[derive(Debug, Serialize)]
@@ -47,7 +47,7 @@ impl Peers {
                     many.push(Shown(report).label(level.load))
                 }
                 Some(detail) => {
-                    let tool = |peer: &crate::PeerComparison| {
+                    let tool = |peer: &fizeau_record::PeerComparison| {
                         // Most figures of most tools are as ours: named once, they would fill half of the page as rows.
                         let (rows, same) = Shown(peer).parted();
                         let (version, absences) = (peer.version.clone(), Shown(peer).absences());

@@ -1,8 +1,9 @@
 //! The load to run at, with everything that is known of it.
 
 use super::answers::{most_throughput, rates};
+use crate::ChartRun;
 use crate::Shown;
-use crate::{ChartRun, OperatingPoint, SweepReport};
+use fizeau_record::{OperatingPoint, SweepReport};
 
 /// The operating point in a sentence, its goals, the highest load within them, the knee, the sustained run. Each is a line.
 pub(super) fn lines(report: &SweepReport) -> Vec<String> {

@@ -4,8 +4,8 @@ use fizeau_metrics::Verdict;
 use serde::Serialize;
 
 use crate::Shown;
-use crate::{CheckOutcome, Checklist, Engine, Setup, SweepReport};
 use fizeau_record::text::listed;
+use fizeau_record::{CheckOutcome, Checklist, Engine, Setup, SweepReport};
 
 /// What was measured, and whether to believe it.
 #[derive(Debug, Serialize)]

@@ -7,9 +7,9 @@ use super::imported;
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::level::tail;
-use crate::{CheckOutcome, CheckRow, LevelReport, SweepReport};
 use fizeau_record::text::percent;
 use fizeau_record::text::{self, listed};
+use fizeau_record::{CheckOutcome, CheckRow, LevelReport, SweepReport};
 
 /// What speaks for and against a run.
 #[derive(Debug, Serialize)]

@@ -1,11 +1,11 @@
 //! What stands below a plan's figures: price, speed of light, arrivals, what was left out.
 
-use super::super::{Bursts, NotPlanned, Plan, SimulatedBursts};
 use super::{line, price};
-use crate::LoadPoint;
 use crate::Shown;
+use fizeau_record::LoadPoint;
 use fizeau_record::text::listed;
 use fizeau_record::text::{number, percent};
+use fizeau_record::{Bursts, NotPlanned, Plan, SimulatedBursts};
 
 impl Shown<'_, Plan> {
     pub(super) fn notes(&self, out: &mut String) {

@@ -4,10 +4,10 @@ use fizeau_core::{Millis, StampSource};
 use fizeau_metrics::Distribution;
 
 use crate::Shown;
-use crate::{LevelReport, Tail};
 use fizeau_record::SweepReport;
 use fizeau_record::text;
 use fizeau_record::text::{number, percent};
+use fizeau_record::{LevelReport, Tail};
 
 impl Shown<'_, SweepReport> {
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a

@@ -1,7 +1,6 @@
 //! Closed and open loops in one sweep: which levels are of one kind, and what their loads are called beside one another.
-
-use crate::LoadPoint;
 use crate::Shown;
+use fizeau_record::LoadPoint;
 use fizeau_record::SweepReport;
 
 impl Shown<'_, SweepReport> {

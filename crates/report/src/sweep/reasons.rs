@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::Shown;
 use fizeau_core::FailureClass;
 use fizeau_metrics::Verdict;
-
-use crate::LevelReport;
-use crate::Shown;
+use fizeau_record::LevelReport;
 use fizeau_record::SweepReport;
 use fizeau_record::text::listed;
 

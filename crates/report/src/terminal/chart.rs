@@ -5,8 +5,9 @@ mod scale;
 
 use super::{Charset, Style};
 use crate::Shown;
-use crate::{ChartLevel, ChartPlace, ChartRun, SweepReport};
+use crate::{ChartLevel, ChartPlace, ChartRun};
 use canvas::{Canvas, Ink};
+use fizeau_record::SweepReport;
 use scale::{Ticks, linear, logarithmic};
 
 /// The lines that are drawn in, without axes and words.

@@ -3,7 +3,8 @@
 use super::Terminal;
 use super::table::{Column, Row, Table};
 use crate::table::{Cell, Column as Cells};
-use crate::{ImportedLevel, ImportedRun, LoadKind};
+use crate::{ImportedLevel, ImportedRun};
+use fizeau_record::LoadKind;
 use fizeau_record::text::supported;
 
 /// A latency's median and tail: what stands above both, and their columns with how much each is needed.

@@ -3,8 +3,8 @@
 use super::grid::Grid;
 use super::{Line, Terminal};
 use crate::Shown;
-use crate::SweepReport;
 use crate::light_table::{COLUMNS, LESSER, note};
+use fizeau_record::SweepReport;
 
 impl Shown<'_, SweepReport> {
     /// How much of the speed of light each level reached, phase by phase; nothing where no level has one.

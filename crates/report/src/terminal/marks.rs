@@ -5,8 +5,8 @@ use super::{Line, Terminal};
 use crate::Shown;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
-use crate::{LevelReport, SweepReport};
 use fizeau_record::STAND_IN_NOTE;
+use fizeau_record::{LevelReport, SweepReport};
 
 impl Terminal<'_> {
     /// That it is too narrow for the columns of these names; nothing where there is none.

@@ -6,8 +6,8 @@ use super::grid::Grid;
 use super::{Line, Terminal};
 use crate::Shown;
 use crate::level::part_cells;
-use crate::{LevelReport, SweepReport};
 use fizeau_record::text::percent;
+use fizeau_record::{LevelReport, SweepReport};
 
 impl Shown<'_, SweepReport> {
     /// What a good request is, and the share of each level's that met each goal; nothing without goals.

@@ -3,8 +3,8 @@
 use super::grid::Grid;
 use super::{Line, Terminal};
 use crate::Shown;
-use crate::SweepReport;
 use crate::sweep::{HEADS, REPEATS_NOTE};
+use fizeau_record::SweepReport;
 
 impl Shown<'_, SweepReport> {
     /// What the runs of each load came to together; nothing where each was measured once.

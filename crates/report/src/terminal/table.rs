@@ -1,8 +1,8 @@
 //! The table of levels: columns that know how much they are needed.
 
 use super::{Charset, Style};
-use crate::LevelReport;
 use crate::table::{Cell, PLUS_MINUS, columns};
+use fizeau_record::LevelReport;
 
 /// The table before it is fitted to a width.
 #[derive(Debug)]

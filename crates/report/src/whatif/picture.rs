@@ -1,9 +1,9 @@
 //! A what-if as a chart: each configuration a line through its levels.
 
 use super::text::tail;
-use crate::LevelReport;
 use crate::Shown;
 use crate::pictures::{Families, Family, Member};
+use fizeau_record::LevelReport;
 use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
 #[expect(

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use super::words::cells;
 use crate::Shown;
 use crate::terminal::{plain, wrap};
-use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
 use fizeau_record::slo_words as words;
 use fizeau_record::text::{column_decimals, number};
+use fizeau_record::{LatencyBasis, LevelReport, LoadPoint, Tail};
 use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
 const WIDTH: usize = 80;

@@ -5,7 +5,8 @@ use fizeau_metrics::{
     ComparisonSettings, ComparisonTable, Concern, Figure, Reason, RoundFigures, Side, Validity,
     Verdict,
 };
-use fizeau_report::{AbParty, AbReport, AbRound, LevelReport, LevelStatus, Shown};
+use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
+use fizeau_report::Shown;
 
 use crate::sample::{level, setup};
 

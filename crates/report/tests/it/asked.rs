@@ -4,9 +4,9 @@ use fizeau_core::{
     Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens, Usage,
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
+use fizeau_record::{Asked, AskedArrivals, LevelReport, LoadPoint, SweepReport};
 use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Shown,
-    Style, SweepReport, Terminal, VllmResult,
+    Charset, ChecklistRows, Detail, Selection, Shown, Style, Terminal, VllmResult,
 };
 use serde_json::{Value, json};
 

@@ -6,10 +6,11 @@ mod measured;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_metrics::{CacheExpectation, LengthDifference, TokenDistribution};
-use fizeau_report::{
-    Asked, AskedArrivals, Check, CheckOutcome, Checklist, ChecklistRows, Engine, LevelReport,
-    LoadPoint, Requirements, Setup, Shown, SweepReport,
+use fizeau_record::{
+    Asked, AskedArrivals, Check, CheckOutcome, Checklist, Engine, LevelReport, LoadPoint,
+    Requirements, Setup, SweepReport,
 };
+use fizeau_report::{ChecklistRows, Shown};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -2,9 +2,8 @@
 
 use fizeau_core::UsdPerHour;
 use fizeau_metrics::Verdict;
-use fizeau_report::{
-    LeftOut, LevelReport, LevelStatus, LevelTable, Setup, TableCell, TableRun, csv_field,
-};
+use fizeau_record::{LevelReport, LevelStatus, Setup};
+use fizeau_report::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};

@@ -1,10 +1,10 @@
 //! Comparisons as people and programs get them.
 
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
-use fizeau_report::{
+use fizeau_record::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
-    Shown,
 };
+use fizeau_report::Shown;
 use serde_json::{Value, json};
 
 fn table() -> ComparisonTable {

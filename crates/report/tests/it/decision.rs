@@ -3,10 +3,11 @@
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape};
 use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support, Timeline};
 use fizeau_pareto::Edge;
-use fizeau_report::{
-    AskedArrivals, Charset, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint,
-    OperatingPoint, Profile, Shown, Style, SweepReport, Terminal, Why,
+use fizeau_record::{
+    AskedArrivals, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint,
+    Profile, SweepReport, Why,
 };
+use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 use serde_json::Value;
 
 use crate::sample;

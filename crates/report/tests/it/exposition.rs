@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fizeau_core::Nanos;
-use fizeau_report::{Exposition, SweepReport};
+use fizeau_record::SweepReport;
+use fizeau_report::Exposition;
 use serde_json::Value;
 
 use crate::sample;

@@ -5,7 +5,8 @@ use fizeau_metrics::{
     Ceiling, ClientWatch, Concern, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally,
     Reason, Resolution, Room, Verdict,
 };
-use fizeau_report::{LevelReport, LevelStatus, LoadPoint, Shown, SpeedOfLight, Until};
+use fizeau_record::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
+use fizeau_report::Shown;
 use serde_json::{Value, json};
 
 use crate::sample;

@@ -2,10 +2,8 @@
 
 use fizeau_core::{Nanos, PerSec, Tape};
 use fizeau_metrics::{Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
-use fizeau_report::{
-    Charset, ChecklistRows, LevelReport, LoadPoint, Shown, SpeedOfLight, Style, SweepReport,
-    Terminal,
-};
+use fizeau_record::{LevelReport, LoadPoint, SpeedOfLight, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 
 use crate::sample;
 

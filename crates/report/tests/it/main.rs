@@ -24,7 +24,6 @@ mod plan;
 mod repeats;
 mod requests;
 mod sample;
-#[cfg(feature = "schema")]
 mod schema;
 mod sweep;
 mod terminal;

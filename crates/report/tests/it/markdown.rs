@@ -3,10 +3,10 @@
 use fizeau_metrics::{
     ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure,
 };
-use fizeau_report::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, Markdown, ReportSink,
-    RunComparison, Shown, SweepReport,
+use fizeau_record::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, SweepReport,
 };
+use fizeau_report::{Markdown, ReportSink, Shown};
 
 use crate::sample;
 

@@ -4,10 +4,10 @@ mod several;
 
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::{Concern, LevelSummary, Reason, Verdict};
-use fizeau_report::{
-    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, Shown, SpeedOfLight, SweepReport,
-    Unmeasured,
+use fizeau_record::{
+    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, SweepReport, Unmeasured,
 };
+use fizeau_report::Shown;
 use fizeau_roofline::{HourlyRate, Measured};
 
 use crate::decision::{rate, slots};

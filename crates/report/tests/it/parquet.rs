@@ -1,7 +1,8 @@
 //! Parquet files, read back with the reader of the format's own crate, hold what the CSV files hold.
 
 use bytes::Bytes;
-use fizeau_report::{LevelTable, LoadPoint, RequestRow, RequestsParquet, TableRun};
+use fizeau_record::LoadPoint;
+use fizeau_report::{LevelTable, RequestRow, RequestsParquet, TableRun};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 

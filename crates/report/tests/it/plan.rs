@@ -5,10 +5,11 @@ use std::num::NonZeroU64;
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::{Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Demand, Estimate};
-use fizeau_report::{
+use fizeau_record::{
     Bursts, LevelStatus, LoadPoint, MeanLengths, NotCarried, NotPlanned, PlanAsk, PlanFigure,
-    PlanLevel, PlanReport, PlanSource, Shown, SimulatedBursts,
+    PlanLevel, PlanReport, PlanSource, SimulatedBursts,
 };
+use fizeau_report::Shown;
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
 
@@ -48,7 +49,6 @@ fn source(levels: &[(f64, f64)]) -> PlanSource {
 }
 
 /// A plan with every field, and one that came to nothing.
-#[cfg(feature = "schema")]
 pub(crate) fn sample() -> PlanReport {
     PlanReport::new(ask("p99 ttft<=500ms"), vec![source(&CURVE), source(&[(4.0, 900.0)])])
 }

@@ -2,7 +2,8 @@
 
 use fizeau_metrics::Slo;
 use fizeau_pareto::Edge;
-use fizeau_report::{Bounds, Carried, LevelReport, PlanLevel, Shown, SweepReport};
+use fizeau_record::{Bounds, Carried, LevelReport, PlanLevel, SweepReport};
+use fizeau_report::Shown;
 
 use crate::decision::{parsed, rate, said, slots};
 use crate::sample;

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Failure, FailureClass, Outcome, Tape, Tokens, Usage};
 use fizeau_metrics::RequestMetrics;
-use fizeau_report::{LoadPoint, RequestCell, RequestRow};
+use fizeau_record::LoadPoint;
+use fizeau_report::{RequestCell, RequestRow};
 use proptest::prelude::*;
 
 use crate::{cases, sample};

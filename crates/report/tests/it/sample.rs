@@ -11,11 +11,11 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, OwnFigures, Peer,
     PeerSettings, Reason, Validity, Verdict,
 };
-use fizeau_report::{
+use fizeau_record::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
     LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
-    beside_ours,
 };
+use fizeau_report::beside_ours;
 use fizeau_roofline::{Deployment, Device, Model, System};
 
 const SLOTS: u64 = 32;

@@ -4,7 +4,7 @@ mod validator;
 
 use std::path::PathBuf;
 
-use fizeau_report::{DocumentSchema, LoadPoint, Unmeasured};
+use fizeau_record::{DocumentSchema, LoadPoint, Unmeasured};
 use serde_json::{Value, json};
 
 use crate::sample;

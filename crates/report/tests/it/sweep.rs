@@ -2,7 +2,8 @@
 
 use fizeau_core::{Millis, PerSec, Seconds};
 use fizeau_metrics::{Concern, Distribution, Quantile, Reason, Slo, Validity, Verdict};
-use fizeau_report::{LevelReport, LevelStatus, OperatingPoint, Place, Shown, SweepReport};
+use fizeau_record::{LevelReport, LevelStatus, OperatingPoint, Place, SweepReport};
+use fizeau_report::Shown;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -3,10 +3,8 @@
 
 use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
-use fizeau_report::{
-    Charset, ChecklistRows, Engine, LevelReport, LoadPoint, Shown, SpeedOfLight, Style,
-    SweepReport, Terminal,
-};
+use fizeau_record::{Engine, LevelReport, LoadPoint, SpeedOfLight, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
 

@@ -1,7 +1,8 @@
 //! Several configurations side by side.
 
 use fizeau_metrics::Verdict;
-use fizeau_report::{NotRun, OperatingPoint, Shown, Spot, SweepReport, Variant, WhatIf};
+use fizeau_record::{NotRun, OperatingPoint, Spot, SweepReport, Variant, WhatIf};
+use fizeau_report::Shown;
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};

@@ -2,10 +2,8 @@
 
 use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
-use fizeau_report::{
-    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, LoadPoint, Shown, Style,
-    SweepReport, Terminal,
-};
+use fizeau_record::{Asked, AskedArrivals, LevelReport, LoadPoint, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 
 use crate::sample;
 

@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::comparison::{change, p_value};
-use crate::{ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
 use fizeau_record::text::listed;
 use fizeau_record::text::number;
+use fizeau_record::{ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
 
 /// A run against the baseline.
 #[derive(Debug, Serialize)]

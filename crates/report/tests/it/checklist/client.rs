@@ -1,7 +1,7 @@
 //! Whether the figures are the server's, of the workload that was asked for, and can be.
 
 use fizeau_metrics::{Concern, Reason, Verdict};
-use fizeau_report::{Check, LevelReport, SpeedOfLight};
+use fizeau_record::{Check, LevelReport, SpeedOfLight};
 
 use super::CheckOutcome::{Fail, Pass, Simulated, Unknown};
 use super::hold;

@@ -1,7 +1,7 @@
 //! How hard was pressed, and how long.
 
 use fizeau_core::Seconds;
-use fizeau_report::{AskedArrivals, Check, LoadPoint, WarmUp};
+use fizeau_record::{AskedArrivals, Check, LoadPoint, WarmUp};
 
 use super::CheckOutcome::{Fail, Pass, Unknown};
 use super::hold;

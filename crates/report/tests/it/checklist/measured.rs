@@ -2,7 +2,7 @@
 
 use fizeau_core::{TokenSource, Tokens};
 use fizeau_metrics::{Distribution, Quantile};
-use fizeau_report::{Check, Engine};
+use fizeau_record::{Check, Engine};
 
 use super::CheckOutcome::{Fail, Pass, Simulated, Unknown};
 use super::hold;

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::{GoodputGoals, Peer, PeerSettings, RequestMetrics};
-use fizeau_report::{ExportLevel, ForeignFile, ForeignFormats, ImportedLevel, LoadPoint};
+use fizeau_record::LoadPoint;
+use fizeau_report::{ExportLevel, ForeignFile, ForeignFormats, ImportedLevel};
 use proptest::prelude::*;
 use serde_json::Value;
 

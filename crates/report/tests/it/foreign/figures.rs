@@ -1,9 +1,10 @@
 //! What is taken from a file, and what is not.
 
 use fizeau_metrics::{Peer, PeerSettings};
+use fizeau_record::LoadPoint;
 use fizeau_report::{
     AxesPreset, Charset, ChecklistRows, ForeignFile, ForeignFormats, ImportedLevel, ImportedRun,
-    ImportedTableRun, LevelTable, LoadPoint, Style, TableCell, Terminal,
+    ImportedTableRun, LevelTable, Style, TableCell, Terminal,
 };
 
 use super::{close, fixture, import, level, record};

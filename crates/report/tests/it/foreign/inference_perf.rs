@@ -1,7 +1,8 @@
 //! inference-perf: what its own reader asks of our documents, and single requests in the forms of its versions.
 
 use fizeau_metrics::GoodputGoals;
-use fizeau_report::{ExportLevel, ForeignFile, ForeignFormats, ImportedLevel, LoadPoint};
+use fizeau_record::LoadPoint;
+use fizeau_report::{ExportLevel, ForeignFile, ForeignFormats, ImportedLevel};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

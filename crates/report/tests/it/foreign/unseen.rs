@@ -1,8 +1,8 @@
 //! What another tool's file does not tell is in no figure, and is said.
 
+use fizeau_record::{LevelReport, SweepReport};
 use fizeau_report::{
-    ChartRun, Exposition, ImportedLevel, ImportedRun, LevelReport, LevelTable, RequestRow, Shown,
-    SweepReport, TableRun,
+    ChartRun, Exposition, ImportedLevel, ImportedRun, LevelTable, RequestRow, Shown, TableRun,
 };
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! The page of several runs.
 
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
-use fizeau_report::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonPage, ComparisonReport, Engine,
-    RunComparison, SweepReport,
+use fizeau_record::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, Engine, RunComparison, SweepReport,
 };
+use fizeau_report::ComparisonPage;
 
 use super::{EVIL, assert_closed, data, read, words};
 use crate::sample;

@@ -2,9 +2,8 @@
 
 use fizeau_core::{Millis, Nanos, PerSec, Stamp, Tokens};
 use fizeau_metrics::{Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, TtftOfInput};
-use fizeau_report::{
-    ChartFigure, ChartFigures, ChartGoal, ChartPlace, ChartRun, LevelDetail, SweepReport,
-};
+use fizeau_record::{LevelDetail, SweepReport};
+use fizeau_report::{ChartFigure, ChartFigures, ChartGoal, ChartPlace, ChartRun};
 
 use crate::sample::{curve, level, setup};
 
@@ -22,7 +21,7 @@ pub(super) fn beside() -> ChartRun {
 pub(super) fn run_with(name: &str, times: f64) -> ChartRun {
     let with_detail = |concurrency: u32| {
         let detail = LevelDetail { shape: shape(concurrency), peers: Vec::new() };
-        fizeau_report::LevelReport { detail: Some(Box::new(detail)), ..level(concurrency) }
+        fizeau_record::LevelReport { detail: Some(Box::new(detail)), ..level(concurrency) }
     };
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(with_detail).into();
     let report = SweepReport::new(setup(), levels, "p99 ttft<150ms, p99 e2el<600ms".parse().ok());
