@@ -17,8 +17,9 @@ use serde::{Serialize, Serializer};
 /// let after = rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5]);
 /// let table = ComparisonTable::of_rounds(&before, &after, &ComparisonSettings::default())?;
 /// let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
-/// assert!(view.text().contains("better"));
-/// # Ok::<(), fizeau_metrics::RoundsError>(())
+/// let json = serde_json::to_string(&view)?;
+/// assert!(json.contains("better"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonView<'a> {

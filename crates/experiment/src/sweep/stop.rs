@@ -56,7 +56,7 @@ impl StopRule {
     /// use std::num::NonZeroU32;
     ///
     /// use fizeau_core::{Millis, PerSec};
-    /// use crate::{LevelYield, StopRule};
+    /// use fizeau_experiment::{LevelYield, StopRule};
     /// use fizeau_core::LevelLoad;
     ///
     /// let level = |slots, requests, latency| LevelYield {
