@@ -18,7 +18,7 @@ use fizeau_record::text;
 use fizeau_record::text::{number, percent, supported};
 
 impl Shown<'_, LevelReport> {
-    /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first
+    /// The block of figures that belongs below the block of vLLM: time to first
     /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, what was asked for
     /// beside what was sent, the client's proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
     /// the last line.

@@ -114,7 +114,7 @@ impl Device {
     /// The same device with this link to its neighbours.
     ///
     /// # Errors
-    /// If a figure of the link makes no sense: see [`Link::checked`].
+    /// If a figure of the link makes no sense: its bandwidth is not above 0, its latency is below 0, or it joins fewer than two devices.
     pub fn with_link(mut self, link: Link) -> Result<Self, DeviceError> {
         self.link = Some(link.checked()?);
         self.put(Cell::given("link.each_way", Measure::Bandwidth, link.bandwidth.get()));
@@ -125,7 +125,7 @@ impl Device {
     /// The same device with this link to devices of other machines.
     ///
     /// # Errors
-    /// If a figure of the link makes no sense: see [`Link::checked`].
+    /// If a figure of the link makes no sense: its bandwidth is not above 0, its latency is below 0, or it joins fewer than two devices.
     pub fn with_network(mut self, network: Link) -> Result<Self, DeviceError> {
         self.network = Some(network.checked()?);
         self.put(Cell::given("network.each_way", Measure::Bandwidth, network.bandwidth.get()));
