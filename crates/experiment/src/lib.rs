@@ -22,8 +22,7 @@ mod wall_time;
 mod workload;
 
 pub use ab::{
-    Ab, AbError, AbPrompts, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds, UpcomingTurn,
-    turn_name,
+    Ab, AbError, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds, UpcomingTurn, turn_name,
 };
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
@@ -40,10 +39,7 @@ pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use level::{MeasuredLevel, PreparedLevel};
 pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
-pub use reference::{
-    DeployError, DeploymentRecord, EngineChoices, ReferenceFiles, ReferenceSpec,
-    SpeedOfLightReference,
-};
+pub use reference::{ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
@@ -58,7 +54,6 @@ pub use sweep::{
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use workload::{
-    AskedLength, AskedLengths, CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload,
-    PromptSalt, PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadRecord,
-    WorkloadSpec, words_or_ids,
+    CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,
+    RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadSpec, words_or_ids,
 };

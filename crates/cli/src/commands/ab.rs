@@ -4,11 +4,10 @@ mod prepare;
 
 use std::num::NonZeroU32;
 
-use fizeau::experiment::{AbPrompts, ContextLimit, PreparedAb, WallTime};
+use fizeau::experiment::{ContextLimit, PreparedAb, WallTime};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::{Pace, Verdict};
-use fizeau::record::LevelPlan;
-use fizeau::record::{AbParty, AbReport};
+use fizeau::record::{AbParty, AbPlan, AbReport, ClientPlan, Json, LevelPlan, RunDocument};
 use fizeau::report::Shown;
 use fizeau::transport::{MonotonicClock, RequestError};
 use fizeau::workload::Pacing;
@@ -58,7 +57,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
     folder
-        .write_json("run.json", &document(job, args, WallTime::epoch_unix_ns(&clock))?)
+        .write_run(&document(job, args, WallTime::epoch_unix_ns(&clock))?)
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let prepared = prepared(job);
@@ -124,11 +123,7 @@ async fn crew(
     Ok(crew)
 }
 
-fn document<'a>(
-    job: &'a Job,
-    args: &'a AbArgs,
-    epoch_unix_ns: u64,
-) -> Result<record::RunDocument<'a>, Fail> {
+fn document(job: &Job, args: &AbArgs, epoch_unix_ns: u64) -> Result<RunDocument, Fail> {
     let spec = &job.spec;
     let level = |round: u32| LevelPlan {
         load: None,
@@ -136,37 +131,28 @@ fn document<'a>(
         role: None,
         arrivals: None,
         requests: spec.workload.requests.get(),
-        warmup_requests: spec.warmup,
+        warmup_requests: Some(spec.warmup),
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
         until: None,
-        window: fizeau::metrics::WindowChoice::default().into(),
+        window: Some(fizeau::metrics::WindowChoice::default().into()),
     };
     // Both turns of a round are alike.
     let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();
-    let thresholds = &*args.client.threshold;
-    let client =
-        record::ClientPlan { threads: job.client.threads(), thresholds, calibration: None };
-    let asked = record::AskedPlan {
-        plan: job.sample.record()?,
-        lengths: job.sample.asked_lengths(),
-        probe: None,
-        shard: None,
-    };
-    let goodput = &*args.answer.goodput;
-    let document = record::RunDocument::new(&job.setup, asked, levels, goodput)?;
-    let document = document.measured(&job.a.called, client, epoch_unix_ns);
-    Ok(document.with_ab(record::AbPlan {
+    let (threads, thresholds) = (job.client.threads(), args.client.threshold.clone());
+    let client = ClientPlan { threads, thresholds, calibration: None };
+    let document = record::asked(&job.setup, &job.sample, levels, &args.answer.goodput)?;
+    let mut document = record::measured(document, &job.a.called, client, epoch_unix_ns)?;
+    let b = &job.b.called;
+    document.ab = Some(AbPlan {
         rounds: spec.rounds.get(),
         settle_ms: spec.settle.to_millis(),
-        prompts: match spec.prompts {
-            AbPrompts::Same => "same",
-            AbPrompts::OwnBySide => "own_by_side",
-        },
-        a_name: job.a.name.as_deref(),
-        b_name: job.b.name.as_deref(),
-        b_endpoint: job.b.called.describe(),
-        b_probed: job.b.called.found.as_ref(),
-    }))
+        prompts: spec.prompts,
+        a_name: job.a.name.clone(),
+        b_name: job.b.name.clone(),
+        b_endpoint: b.describe(),
+        b_probed: b.found.as_ref().map(Json::of).transpose().map_err(Fail::broken)?,
+    });
+    Ok(document)
 }

@@ -15,12 +15,12 @@ pub(crate) use vllm::settled;
 
 use fizeau::experiment::{Client, ContextLimit, PreparedEndpoint, WallTime};
 use fizeau::harness::Cancel;
-use fizeau::record::RunFolder;
+use fizeau::record::{ClientCalibration, ClientPlan, RunFolder};
 use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
 use crate::args::BenchArgs;
-use crate::commands::shared::calibrate::{self, Calibration};
+use crate::commands::shared::calibrate;
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::Claim;
@@ -37,14 +37,14 @@ struct Job<'a> {
     called: PreparedEndpoint,
     client: Client,
     /// What the client can do at most, where that was asked for.
-    calibration: Option<Calibration>,
+    calibration: Option<ClientCalibration>,
     trial: Trial<'a>,
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
     if args.calibrate && !calibrate::has_run(args) {
-        say(calibrate::run(args, Route::Completions)?)?;
+        say(calibrate::words(&calibrate::run(args, Route::Completions)?))?;
         return Ok(Exit::Good);
     }
     let stand_in = probe::stand_in(&args.endpoint);
@@ -92,8 +92,8 @@ fn press(
             )?;
         }
         let calibration = calibrate::run(args, job.called.target.route())?;
-        say(calibration)?;
-        job.client.ceiling = Some(calibration.ceiling());
+        say(calibrate::words(&calibration))?;
+        job.client.ceiling = Some(calibrate::ceiling(&calibration));
         job.calibration = Some(calibration);
     }
     runtime.block_on(measure(job, args, (out.map(Claim::folder), view)))
@@ -112,14 +112,14 @@ async fn measure(
     let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(trial.level().connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
-        let client = record::ClientPlan {
+        let client = ClientPlan {
             threads: job.client.threads(),
-            thresholds: &args.client.threshold,
-            calibration: job.calibration.as_ref(),
+            thresholds: args.client.threshold.clone(),
+            calibration: job.calibration,
         };
         let epoch = WallTime::epoch_unix_ns(&clock);
-        let document = trial.document()?.measured(&job.called, client, epoch);
-        folder.write_json("run.json", &document).map_err(Fail::broken)?;
+        let document = record::measured(trial.document()?, &job.called, client, epoch)?;
+        folder.write_run(&document).map_err(Fail::broken)?;
         levels::write_config(folder, trial.physics())?;
     }
     interrupt::listen(cancel.clone())?;

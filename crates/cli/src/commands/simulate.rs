@@ -86,7 +86,7 @@ fn level(
     let transport = simulation.transport(&time, keep);
     let trial = Trial::new(&level, simulation.place(), WallTime::now())?;
     if let Some(folder) = folder {
-        folder.write_json("run.json", &trial.document()?).map_err(Fail::broken)?;
+        folder.write_run(&trial.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, trial.physics())?;
     }
     let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel, View::Lines);
@@ -129,7 +129,7 @@ fn series(
         series = series.of_loads_to_come(level.arrivals.burstiness);
     }
     if let Some(folder) = folder {
-        folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
+        folder.write_run(&series.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, series.physics())?;
     }
     let nobody = nobody();

@@ -4,12 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    AbPrompts, AbSpec, Client, ContextLimit, InputError, LevelSize, PlanParts, PreparedEndpoint,
+    AbSpec, Client, ContextLimit, InputError, LevelSize, PlanParts, PreparedEndpoint,
     PreparedWorkload, Rounds, WallTime, WorkloadSpec, in_flight, split_url,
 };
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
-use fizeau::record::{Engine, LoadPoint, Setup};
+use fizeau::record::{AbPrompts, Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Content, Salt};
 

@@ -9,8 +9,8 @@ use fizeau::experiment::{
 use fizeau::harness::{Load, TextAfter};
 use fizeau::interop::{RampStrategy, RequestRate, Selection, VllmRun};
 use fizeau::metrics::{GoodputGoals, Precision};
-use fizeau::record::LevelPlan;
-use fizeau::record::{Endpoint, Engine, LoadPoint, Setup};
+use fizeau::record::{Endpoint, Engine, Json, LevelPlan, LoadPoint, RunDocument, Setup};
+use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 
@@ -161,7 +161,7 @@ impl<'a> Trial<'a> {
     }
 
     /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
+    pub(crate) fn document(&self) -> Result<RunDocument, Fail> {
         let args = self.args;
         let level = LevelPlan {
             load: None,
@@ -169,24 +169,21 @@ impl<'a> Trial<'a> {
             role: None,
             arrivals: None,
             requests: self.work.requests().get(),
-            warmup_requests: self.warmups(),
+            warmup_requests: Some(self.warmups()),
             max_in_flight: self.load.max_in_flight.map(NonZeroU32::get),
             release_for_ms: None,
             seed: None,
-            window: args.window.choice().into(),
+            window: Some(args.window.choice().into()),
             until: self.until.as_ref().map(Precision::to_string),
         };
-        let asked = record::AskedPlan {
-            plan: self.work.record()?,
-            lengths: self.work.asked_lengths(),
-            probe: self.probe.as_ref().map(Plan::spec),
-            shard: args.load.shard.as_deref(),
-        };
-        let document =
-            record::RunDocument::new(&self.setup, asked, vec![level], &args.result.goodput)?;
-        let document =
-            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
-        Ok(document.with_price(args.result.price.gpu_hour.as_ref()))
+        let goodput = &args.result.goodput;
+        let mut document = record::asked(&self.setup, &self.work, vec![level], goodput)?;
+        let probe = self.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
+        document.probe = probe.map_err(Fail::broken)?.map(|spec| spec.without("requests"));
+        document.shard.clone_from(&args.load.shard);
+        document.speed_of_light = self.physics().map(|physics| physics.deployment().clone());
+        document.gpu_hour_usd = args.result.price.gpu_hour.as_ref().map(HourlyRate::low);
+        Ok(document)
     }
 }
 

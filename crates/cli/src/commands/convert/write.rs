@@ -6,9 +6,10 @@ use std::path::Path;
 use fizeau::core::LevelLoad;
 use fizeau::core::TapeSink as _;
 use fizeau::metrics::LevelHistograms;
-use fizeau::record::{Checklist, LevelReport, LoadPoint};
-use fizeau::record::{ImportedLevel, ImportedRun};
-use fizeau::record::{RunFolder, level_folder};
+use fizeau::record::{
+    AskedLength, AskedLengths, Checklist, ImportedFrom, ImportedLevel, ImportedRun, Json,
+    LevelPlan, LevelReport, LoadPoint, RunDocument, RunFolder, level_folder,
+};
 use serde_json::{Value, json};
 
 use fizeau::report::Shown;
@@ -24,7 +25,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
     let claim = Claim::new(path)?;
     let folder = claim.folder();
     let names = names(run);
-    folder.write_json("run.json", &document(run, &names)?).map_err(Fail::broken)?;
+    folder.write_run(&document(run, &names)?).map_err(Fail::broken)?;
     let has_tapes = run.has_tapes();
     for (level, (name, _)) in run.levels().iter().zip(&names) {
         let folder = match name.as_str() {
@@ -83,41 +84,39 @@ fn with_schema(level: &ImportedLevel) -> Result<Value, Fail> {
 }
 
 /// `run.json`: what is known of what was asked, and where it comes from.
-fn document(run: &ImportedRun, names: &[(String, u32)]) -> Result<Value, Fail> {
+fn document(run: &ImportedRun, names: &[(String, u32)]) -> Result<RunDocument, Fail> {
     let first = run.levels().first();
     let has_tapes = run.has_tapes();
     let is_closed = run.levels().iter().all(|level| level.load.requests_per_s.is_none());
-    let level = |(level, (_, visit)): (&ImportedLevel, &(String, u32))| {
-        json!({
-            "load": (has_tapes || !level.load.is_unknown).then(|| load(level)),
-            "visit": visit,
-            "requests": level.sent(),
-            "max_in_flight": level.load.max_in_flight,
-            "arrivals": level.asked().arrivals,
-        })
+    let level = |(level, (_, visit)): (&ImportedLevel, &(String, u32))| LevelPlan {
+        load: (has_tapes || !level.load.is_unknown).then(|| load(level)),
+        visit: Some(*visit),
+        role: None,
+        requests: level.sent(),
+        warmup_requests: None,
+        max_in_flight: level.load.max_in_flight,
+        arrivals: level.asked().arrivals,
+        release_for_ms: None,
+        seed: None,
+        window: None,
+        until: None,
     };
-    let levels: Vec<Value> = run.levels().iter().zip(names).map(level).collect();
+    // No plan is known. These are held against each other where runs are compared.
+    let plan = Json::of(&json!({
+        "arrivals": if is_closed { "closed_loop" } else { "open" },
+        "dataset": {"name": first.and_then(|level| level.about.dataset.as_ref())},
+    }));
     let mean = first.and_then(|level| level.figure("prompt_tokens"));
-    Ok(json!({
-        "schema": "fizeau.run/1",
-        "tapes_schema": "fizeau.tapes/1",
-        "version": env!("CARGO_PKG_VERSION"),
-        "imported": {
-            "name": run.name(),
-            "source": first.map(|level| &level.source),
-            "has_tapes": has_tapes,
-        },
-        "setup": serde_json::to_value(run.setup()).map_err(Fail::broken)?,
-        // No plan is known. These are held against each other where runs are compared.
-        "plan": {
-            "arrivals": if is_closed { "closed_loop" } else { "open" },
-            "dataset": {"name": first.and_then(|level| level.about.dataset.as_ref())},
-        },
-        "lengths": {"input": {"mean": mean}},
-        "levels": levels,
-        "timeouts": {},
-        "goodput": [],
-    }))
+    let input = mean.map(|mean| AskedLength { mean: Some(mean), ..AskedLength::default() });
+    let lengths = AskedLengths { input, output: None };
+    let mut document = RunDocument::new(run.setup(), plan.map_err(Fail::broken)?, lengths);
+    document.levels = run.levels().iter().zip(names).map(level).collect();
+    document.imported = Some(ImportedFrom {
+        name: run.name().to_owned(),
+        source: first.map(|level| level.source.clone()),
+        has_tapes,
+    });
+    Ok(document)
 }
 
 /// The tapes of a level, and what is known of it beside them.

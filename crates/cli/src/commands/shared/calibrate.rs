@@ -4,7 +4,6 @@
 mod echo;
 mod search;
 
-use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
@@ -12,9 +11,9 @@ use fizeau::core::{EosRule, Millis, Nanos, PerSec, Tokens};
 use fizeau::experiment::{Client, ConnectionNeeds, WorkloadSpec};
 use fizeau::harness::{Cancel, Load, Measure, PlannedLevel};
 use fizeau::metrics::{Ceiling, LevelSummary, OnTimeLimit};
+use fizeau::record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
 use fizeau::transport::{Backend, MonotonicClock, Route, Target};
 use fizeau::workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
-use serde::Serialize;
 
 use crate::args::BenchArgs;
 use crate::commands::bench;
@@ -26,55 +25,20 @@ use crate::terminal::runtime;
 use echo::{Echo, Pace};
 use search::{Search, Went};
 
-/// What this client can do at most on this machine, with requests of the run's shape.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Calibration {
-    threads: usize,
-    /// Flat out.
-    streams: u64,
-    tokens_per_s: PerSec,
-    requests_per_s: PerSec,
-    on_time: OnTime,
-}
-
-impl Calibration {
-    /// What a run is held against. The paced streams limit it only where the search came to a limit.
-    pub(crate) fn ceiling(&self) -> Ceiling {
-        let OnTime { streams, reached, .. } = self.on_time;
-        let on_time = OnTimeLimit {
-            streams: streams.into(),
-            // Before its tokens a stream waits for the first one.
-            tokens_per_s: PerSec::new(f64::from(streams) * TOKENS as f64 / STREAM_SECONDS),
-        };
-        let has_limit = reached == Reached::Limit && streams > 0;
-        Ceiling {
-            streams: self.streams,
-            tokens_per_s: self.tokens_per_s,
-            on_time: has_limit.then_some(on_time),
-        }
+/// What a run is held against. The paced streams limit it only where the search came to a limit.
+pub(crate) fn ceiling(of: &ClientCalibration) -> Ceiling {
+    let OnTimeStreams { streams, reached, .. } = of.on_time;
+    let on_time = OnTimeLimit {
+        streams: streams.into(),
+        // Before its tokens a stream waits for the first one.
+        tokens_per_s: PerSec::new(f64::from(streams) * TOKENS as f64 / STREAM_SECONDS),
+    };
+    let has_limit = reached == CalibrationEnd::Limit && streams > 0;
+    Ceiling {
+        streams: of.streams,
+        tokens_per_s: of.tokens_per_s,
+        on_time: has_limit.then_some(on_time),
     }
-}
-
-/// How many paced streams the client serves on time.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct OnTime {
-    /// The most at which no more than one request in a hundred left too late; 0 if none did.
-    streams: u32,
-    /// The tokens of each per second.
-    stream_tokens_per_s: PerSec,
-    /// What is too late.
-    lateness_ms: Millis,
-    /// Whether more was tried.
-    reached: Reached,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Reached {
-    /// More was too much.
-    Limit,
-    /// The search ended before the limit was found.
-    EndOfSearch,
 }
 
 /// How long it is pressed flat out.
@@ -108,7 +72,7 @@ pub(crate) const fn has_run(args: &BenchArgs) -> bool {
 }
 
 /// Measures the ceiling for requests of the shape that `args` ask for on `route`.
-pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
+pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<ClientCalibration, Fail> {
     let cap = args.level.load.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
     let all =
         args.level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
@@ -119,8 +83,9 @@ pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
         let flat = bench.flat_out(streams).await?;
         let on_time = bench.on_time(streams).await?;
         let throughput = &flat.throughput;
-        Ok(Calibration {
-            threads: client::spec(&args.client)?.prepare(ConnectionNeeds::of(1))?.threads(),
+        let threads = client::spec(&args.client)?.prepare(ConnectionNeeds::of(1))?.threads();
+        Ok(ClientCalibration {
+            threads,
             streams: streams.into(),
             tokens_per_s: throughput.output_tokens_per_s,
             requests_per_s: throughput.requests_per_s,
@@ -175,18 +140,21 @@ impl Bench<'_> {
     }
 
     /// Doubles the paced streams until requests leave too late, or halves them until they do not.
-    async fn on_time(&self, start: u32) -> Result<OnTime, Fail> {
+    async fn on_time(&self, start: u32) -> Result<OnTimeStreams, Fail> {
         let server = Echo::start(Pace { ttft: TTFT, itl: ITL })?;
         let limit = client::spec(&self.args.client)?.thresholds.lateness_suspect;
         let mut search = Search::new(start, STEPS);
         while let Some(streams) = search.next() {
             search.note(self.begins(&server, streams, limit).await?);
         }
-        Ok(OnTime {
+        Ok(OnTimeStreams {
             streams: search.best(),
             stream_tokens_per_s: PerSec::new(1.0 / ITL.as_secs_f64()),
             lateness_ms: limit,
-            reached: if search.has_failed() { Reached::Limit } else { Reached::EndOfSearch },
+            reached: match search.has_failed() {
+                true => CalibrationEnd::Limit,
+                false => CalibrationEnd::EndOfSearch,
+            },
         })
     }
 
@@ -266,32 +234,25 @@ fn with_output(lengths: &Lengths, tokens: u64) -> Lengths {
     Lengths::Independent { input, output: Length::Fixed(Tokens::new(tokens)) }
 }
 
-impl fmt::Display for Calibration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { threads, streams, tokens_per_s, requests_per_s, on_time } = self;
-        let least = if on_time.reached == Reached::EndOfSearch { "at least " } else { "" };
-        writeln!(f, "this client's own ceiling on this machine, {threads} threads:")?;
-        writeln!(
-            f,
+/// For a person, in a few lines.
+pub(crate) fn words(of: &ClientCalibration) -> String {
+    let ClientCalibration { threads, streams, tokens_per_s, requests_per_s, on_time } = of;
+    let OnTimeStreams { streams: paced, stream_tokens_per_s, lateness_ms, reached } = on_time;
+    let least = if *reached == CalibrationEnd::EndOfSearch { "at least " } else { "" };
+    [
+        format!("this client's own ceiling on this machine, {threads} threads:"),
+        format!(
             "  flat out, {streams} streams    {:.0} tokens/s, {:.0} requests/s",
             tokens_per_s.get(),
             requests_per_s.get()
-        )?;
-        writeln!(
-            f,
-            "  sent on time up to      {least}{} streams of {:.0} tokens/s",
-            on_time.streams,
-            on_time.stream_tokens_per_s.get()
-        )?;
-        writeln!(
-            f,
-            "                          (lateness p99 at most {} ms)",
-            on_time.lateness_ms.get()
-        )?;
-        writeln!(
-            f,
-            "over plain HTTP/1.1: TLS and HTTP/2 cost more, which is not in these figures"
-        )?;
-        f.write_str("a lower estimate: the embedded server shares the machine with the client")
-    }
+        ),
+        format!(
+            "  sent on time up to      {least}{paced} streams of {:.0} tokens/s",
+            stream_tokens_per_s.get()
+        ),
+        format!("                          (lateness p99 at most {} ms)", lateness_ms.get()),
+        "over plain HTTP/1.1: TLS and HTTP/2 cost more, which is not in these figures".to_owned(),
+        "a lower estimate: the embedded server shares the machine with the client".to_owned(),
+    ]
+    .join("\n")
 }

@@ -34,7 +34,7 @@ pub(crate) fn level(folder: &Path) -> Result<Option<ImportedLevel>, Fail> {
 
 /// What another tool that measured a level did not see, or did not tell; none of a level that Fizeau measured.
 pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Unseen>, Fail> {
-    if run.record().text("imported.source.tool").is_none() {
+    if run.document().imported_tool().is_none() {
         return Ok(None);
     }
     Ok(level(stored.path())?.as_ref().map(ImportedLevel::unseen))

@@ -7,7 +7,7 @@ use fizeau::experiment::{
     SweepProtocol, SweepSpec, WallTime, WorkloadSpec,
 };
 use fizeau::metrics::{GoodputGoals, Slo, Thresholds};
-use fizeau::record::{Endpoint, Engine, Profile, Setup};
+use fizeau::record::{Endpoint, Engine, Profile, RunDocument, Setup};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
 use fizeau::workload::Spacing;
@@ -199,20 +199,14 @@ impl<'a> Series<'a> {
     }
 
     /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
+    pub(crate) fn document(&self) -> Result<RunDocument, Fail> {
         let client = Client::of_record(Thresholds::default(), None, None);
         let (prepared, loads) = (self.prepared(&client), self.spec.levels.iter());
         let levels = loads.map(|&load| self.spec.level_plan(prepared.ask(load, 0))).collect();
-        let asked = record::AskedPlan {
-            plan: self.sample.record()?,
-            lengths: self.sample.asked_lengths(),
-            probe: None,
-            shard: None,
-        };
-        let goodput = &self.args.verdict.goodput;
-        let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        let document =
-            document.with_deployment(self.physics().map(SpeedOfLightReference::deployment));
-        Ok(document.with_price(self.args.verdict.price.gpu_hour.as_ref()))
+        let verdict = &self.args.verdict;
+        let mut document = record::asked(&self.setup, &self.sample, levels, &verdict.goodput)?;
+        document.speed_of_light = self.physics().map(|physics| physics.deployment().clone());
+        document.gpu_hour_usd = verdict.price.gpu_hour.as_ref().map(HourlyRate::low);
+        Ok(document)
     }
 }
