@@ -39,8 +39,8 @@ pub use peers::{
     PeerStatistic, PeerUnit, PeerValue, beside_ours,
 };
 pub use vllm::{
-    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
-    VllmResult, VllmRun, VllmTally,
+    Detail, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
+    VllmTally,
 };
 
 /// The example of the README, compiled so that it cannot go stale.
