@@ -4,6 +4,7 @@
 //!   that against our figures, and [`Explanation`] says what each tool means by a word.
 //! - [`ForeignFormats::import`] reads result files of other tools, [`ForeignFormat::export`] writes them. How to add a format is
 //!   told at [`ForeignFormat`].
+//! - [`Table`] reads anybody's table, CSV or JSON Lines, and joins two.
 //! - [`VllmTally`] adds up what vLLM's client would have seen, [`VllmResult`] is its printed block and its JSON file.
 //!
 //! ```
@@ -29,6 +30,7 @@
 
 mod foreign;
 mod peers;
+mod table;
 mod vllm;
 
 pub use foreign::{
@@ -38,9 +40,10 @@ pub use peers::{
     Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
     PeerStatistic, PeerUnit, PeerValue, beside_ours,
 };
+pub use table::{Table, TableError, TableField};
 pub use vllm::{
-    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
-    VllmResult, VllmRun, VllmTally,
+    Detail, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
+    VllmTally,
 };
 
 /// The example of the README, compiled so that it cannot go stale.
