@@ -2,6 +2,7 @@
 
 mod ab;
 mod answering;
+mod calibration;
 mod client;
 mod device;
 mod endpoint;
@@ -27,6 +28,9 @@ pub use ab::{
     UpcomingTurn, turn_name,
 };
 pub use answering::{Answering, PromptReader, RunOrigin};
+pub use calibration::{
+    CalibrationEnd, CalibrationSpec, ClientCalibration, OnTimeStreams, PacedServer, ServerPace,
+};
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
 

@@ -12,14 +12,14 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Trial, nominal, settings, text_after};
 pub(crate) use vllm::settled;
 
-use fizeau::experiment::{ContextLimit, PreparedEndpoint, WallTime};
+use fizeau::experiment::{ClientCalibration, ContextLimit, PreparedEndpoint, WallTime};
 use fizeau::harness::Cancel;
 use fizeau::record::RunFolder;
 use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
 use crate::args::BenchArgs;
-use crate::commands::shared::calibrate::{self, Calibration};
+use crate::commands::shared::calibrate;
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::Claim;
@@ -35,14 +35,14 @@ use prepare::{base_urls, prepare};
 struct Job<'a> {
     called: PreparedEndpoint,
     /// What the client can do at most, where that was asked for.
-    calibration: Option<Calibration>,
+    calibration: Option<ClientCalibration>,
     trial: Trial<'a>,
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
     if args.calibrate && !calibrate::has_run(args) {
-        say(calibrate::run(args, Route::Completions)?)?;
+        say(calibrate::block(&calibrate::run(args, Route::Completions)?))?;
         return Ok(Exit::Good);
     }
     let stand_in = probe::stand_in(&args.endpoint);
@@ -91,7 +91,7 @@ fn press(
             )?;
         }
         let calibration = calibrate::run(args, job.called.target.route())?;
-        say(calibration)?;
+        say(calibrate::block(&calibration))?;
         job.trial.level.client.ceiling = Some(calibration.ceiling());
         job.calibration = Some(calibration);
     }

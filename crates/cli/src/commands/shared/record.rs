@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fizeau::core::{Millis, UsdPerHour};
 use fizeau::experiment::{
-    AskedLengths, DeploymentRecord, DetectedEndpoint, PreparedEndpoint, RunOrigin,
-    SpeedOfLightReference, WorkloadRecord,
+    AskedLengths, ClientCalibration, DeploymentRecord, DetectedEndpoint, PreparedEndpoint,
+    RunOrigin, SpeedOfLightReference, WorkloadRecord,
 };
 use fizeau::record::LevelPlan;
 use fizeau::record::{Endpoint, Setup};
@@ -13,7 +13,6 @@ use fizeau::roofline::HourlyRate;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
-use crate::commands::shared::calibrate::Calibration;
 use crate::exit::Fail;
 
 /// `run.json`: what was asked, written before the first request that counts.
@@ -92,7 +91,7 @@ pub(crate) struct ClientPlan<'a> {
     pub(crate) thresholds: &'a [String],
     /// What it can do at most, where that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) calibration: Option<&'a Calibration>,
+    pub(crate) calibration: Option<&'a ClientCalibration>,
 }
 
 /// What is asked.
