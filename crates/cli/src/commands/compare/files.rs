@@ -58,7 +58,7 @@ impl Run {
                 .into_iter()
                 .find(|file| file.is_file())
                 .ok_or_else(|| {
-                    if let Ok(Some(_)) = imported::without_tapes(path) {
+                    if let Ok(Some(_)) = fizeau::record::ImportedRun::read(path) {
                         return imported::no_requests(path);
                     }
                     let path = path.display();
