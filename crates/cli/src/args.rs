@@ -18,18 +18,21 @@ mod endpoint;
 mod engine;
 mod export;
 mod goal;
+pub(crate) mod goodput;
 mod lengths;
 mod level;
 mod live;
 mod mechanisms;
 mod merge;
 mod models;
+pub(crate) mod pairs;
 mod pareto;
 mod physics;
 mod pictures;
 mod plan;
 mod price;
 mod protocol;
+pub(crate) mod refusal;
 mod report;
 mod sampling;
 mod search;
@@ -39,6 +42,7 @@ mod sol;
 mod sweep;
 mod system;
 mod trust;
+pub(crate) mod whatif;
 mod window;
 mod workload;
 
@@ -77,16 +81,13 @@ pub(crate) use search::{OverArg, SearchArgs, SearchFlags};
 pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
-pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
+pub(crate) use sweep::{LevelsArgs, SeriesArgs, SweepArgs, VerdictArgs};
 pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
 pub(crate) use trust::TrustArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};
-
-use crate::systems::System;
-use crate::whatif::Asked;
 
 /// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
 /// the speed of light.
@@ -154,10 +155,4 @@ pub(crate) enum Command {
     Sol(Box<SolArgs>),
     /// List the devices that are known, or show one: each figure with its source and date.
     Devices(DevicesArgs),
-    /// A `simulate` with lists of values, read already.
-    #[command(skip)]
-    WhatIf(Vec<Asked>),
-    /// A `sweep` of several systems, read already.
-    #[command(skip)]
-    Systems(Vec<System>),
 }

@@ -1,9 +1,6 @@
 //! How a command ends.
 
 use std::fmt::Display;
-use std::process::ExitCode;
-
-use crate::interrupt;
 
 /// How a command ends; the numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +15,6 @@ pub(crate) enum Exit {
     Endpoint = 3,
     /// Interrupted; what was measured is written and marked. Of another signal than Ctrl-C it is 128 and its number.
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Interrupted => interrupt::code(),
-            other => other as u8,
-        })
-    }
 }
 
 /// A command that could not be carried out.

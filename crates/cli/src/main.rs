@@ -1,52 +1,11 @@
 //! The `fizeau` command line: arguments in, library calls, nothing else.
 
 #[macro_use]
-mod say;
+mod terminal;
 
-mod ab;
 mod args;
-mod bench;
-mod calibrate;
-mod checklist;
-mod client;
-mod compare;
-mod convert;
-mod devices;
-mod embedded;
-mod endpoint;
+mod commands;
 mod exit;
-mod folder;
-mod goodput;
-mod hardware;
-mod imported;
-mod interrupt;
-mod levels;
-#[cfg(feature = "tui")]
-mod live;
-mod merge;
-mod models;
-mod pairs;
-mod pareto;
-mod plan;
-mod planned;
-mod price;
-mod probe;
-mod progress;
-mod record;
-mod refusal;
-mod report;
-mod runtime;
-mod scenario;
-mod screen;
-mod search;
-mod serve;
-mod simulate;
-mod sol;
-mod speed;
-mod sweep;
-mod systems;
-mod whatif;
-mod workload;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -55,9 +14,25 @@ use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
+use crate::args::whatif::{Case, cases};
 use crate::args::{Cli, Command};
+use crate::commands::systems::System;
+use crate::commands::whatif::Asked;
+use crate::commands::{
+    ab, bench, compare, convert, devices, merge, models, pareto, plan, report, search, serve,
+    simulate, sol, sweep, systems, whatif,
+};
 use crate::exit::{Exit, Fail};
-use crate::whatif::{Asked, Case};
+use crate::terminal::interrupt;
+
+/// What a command line asks for.
+enum Wanted {
+    Command(Command),
+    /// A `simulate` with lists of values.
+    WhatIf(Vec<Asked>),
+    /// A `sweep` of several systems.
+    Systems(Vec<System>),
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -73,7 +48,7 @@ fn main() -> ExitCode {
             .enumerate()
             .map(asked)
             .collect::<Result<_, _>>()
-            .map(|asked| Ok(Command::WhatIf(asked))),
+            .map(|asked| Ok(Wanted::WhatIf(asked))),
     };
     let command = match parsed {
         Ok(Ok(command)) => command,
@@ -83,6 +58,14 @@ fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("FIZEAU_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     end(match command {
+        Wanted::Command(command) => run(command),
+        Wanted::WhatIf(asked) => whatif::run(asked),
+        Wanted::Systems(systems) => systems::run(systems),
+    })
+}
+
+fn run(command: Command) -> Result<Exit, Fail> {
+    match command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
         Command::Sweep(mut args) => sweep::run(&mut args),
@@ -98,17 +81,15 @@ fn main() -> ExitCode {
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
-        Command::WhatIf(asked) => whatif::run(asked),
-        Command::Systems(systems) => systems::run(systems),
-    })
+    }
 }
 
 fn end(done: Result<Exit, Fail>) -> ExitCode {
     match done {
-        Ok(exit) => exit.into(),
+        Ok(exit) => interrupt::exit_code(exit),
         Err(Fail { exit, message }) => {
             tell!("error: {message}");
-            exit.into()
+            interrupt::exit_code(exit)
         }
     }
 }
@@ -116,7 +97,7 @@ fn end(done: Result<Exit, Fail>) -> ExitCode {
 /// The configurations of a `fizeau simulate` that lists values; of any other command none.
 fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
     match arguments.get(1) {
-        Some(command) if command == "simulate" => whatif::cases(arguments),
+        Some(command) if command == "simulate" => cases(arguments),
         _ => Ok(Vec::new()),
     }
 }
@@ -129,7 +110,9 @@ fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
         }
     });
     match parsed? {
-        Ok(Command::Simulate(args)) => Ok(Asked { settings: case.settings.clone(), args: *args }),
+        Ok(Wanted::Command(Command::Simulate(args))) => {
+            Ok(Asked { settings: case.settings.clone(), args: *args })
+        }
         _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only simulate takes lists")),
     }
 }
@@ -137,7 +120,7 @@ fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
 /// What a command line asks for, or why that cannot be. A flag that comes twice counts as it came last, as with vLLM, so that a
 /// line can be had from a script and changed at its end. A negative number is a value everywhere, so that it is refused by the
 /// name of its flag.
-fn parse(arguments: &[OsString]) -> Result<Result<Command, Fail>, clap::Error> {
+fn parse(arguments: &[OsString]) -> Result<Result<Wanted, Fail>, clap::Error> {
     let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
         true => arg.allow_negative_numbers(true),
         false => arg,
@@ -153,12 +136,12 @@ fn parse(arguments: &[OsString]) -> Result<Result<Command, Fail>, clap::Error> {
         Err(fail) => return Ok(Err(fail)),
     };
     let system = |(name, url): (String, String)| match read()?.command {
-        Command::Sweep(args) => Ok(systems::System::new(name, &url, *args)),
+        Command::Sweep(args) => Ok(System::new(name, &url, *args)),
         _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only sweep takes --system")),
     };
     match named.is_empty() {
-        true => Ok(Ok(read()?.command)),
-        false => Ok(Ok(Command::Systems(named.into_iter().map(system).collect::<Result<_, _>>()?))),
+        true => Ok(Ok(Wanted::Command(read()?.command))),
+        false => Ok(Ok(Wanted::Systems(named.into_iter().map(system).collect::<Result<_, _>>()?))),
     }
 }
 
@@ -166,5 +149,5 @@ fn parse(arguments: &[OsString]) -> Result<Result<Command, Fail>, clap::Error> {
 fn usage(error: &clap::Error) -> ExitCode {
     // Nothing is left to do about a closed standard output.
     let _ = error.print();
-    if error.use_stderr() { Exit::Usage.into() } else { Exit::Good.into() }
+    interrupt::exit_code(if error.use_stderr() { Exit::Usage } else { Exit::Good })
 }

@@ -7,6 +7,7 @@ mod preflight;
 use std::fmt;
 
 use fizeau_core::Tape;
+use fizeau_harness::on_own_thread;
 use fizeau_record::{Connections, Endpoint};
 use fizeau_transport::{Backend, ExtraBody, KeepText, MonotonicClock, Secret, Target, Timeouts};
 
@@ -15,7 +16,6 @@ pub use discovery::DetectedEndpoint;
 pub use preflight::{PreflightStep, check_context, preflight};
 
 use crate::input::{Blame, ExperimentError, Field, InputError};
-use crate::own_thread::on_own_thread;
 use crate::workload::PreparedWorkload;
 
 /// An endpoint that is to be called.
@@ -163,9 +163,10 @@ impl PreparedEndpoint {
         workload: &PreparedWorkload,
     ) -> impl Future<Output = Result<Tape, ExperimentError>> + Send + use<> {
         let (target, workload) = (self.target.clone(), workload.clone());
-        on_own_thread(async move || {
+        let tried = on_own_thread(async move || {
             preflight(&target, MonotonicClock::new(), workload.plan(), |_| ()).await
-        })
+        });
+        async { tried.await.map_err(ExperimentError::broken)? }
     }
 
     /// For the record.

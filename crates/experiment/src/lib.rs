@@ -11,7 +11,6 @@ mod hint;
 mod input;
 mod level;
 mod model;
-mod own_thread;
 mod progress;
 mod reference;
 mod runner;

@@ -61,9 +61,9 @@ pub use imported::{
 };
 pub use lengths::LengthTally;
 pub use level::{
-    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelDetail, LevelReport,
-    LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange, Reference, SpeedOfLight,
-    Tail, Until, WarmUp, WithEnds,
+    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
+    LevelOutcome, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange,
+    Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
 };
 pub use level_plan::{
     LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder,

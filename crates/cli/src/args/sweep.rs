@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::exit::Fail;
-use crate::sweep::SeriesArgs;
 
 use super::protocol::refuse;
 use super::{
@@ -62,6 +61,15 @@ impl SweepArgs {
         let Self { workload, plan, verdict, window, .. } = self;
         SeriesArgs { workload, plan, verdict, window }
     }
+}
+
+/// The flags of a sweep that are not of who answers.
+#[derive(Clone, Copy)]
+pub(crate) struct SeriesArgs<'a> {
+    pub(crate) workload: &'a WorkloadArgs,
+    pub(crate) plan: &'a LevelsArgs,
+    pub(crate) verdict: &'a VerdictArgs,
+    pub(crate) window: &'a WindowArgs,
 }
 
 #[derive(Debug, Args)]

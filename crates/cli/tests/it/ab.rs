@@ -39,9 +39,12 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
     let more = format!("--rounds 5 --a-name old --b-name new --fail-on-worse --out {out}");
     let ended = run(&words(&a, &b, &more));
     assert_eq!(ended.code, Some(1), "worse, and that was to fail: {ended:?}");
-    for words in ["A  old: http://", "B  new: http://", "B is worse in p50 TPOT"] {
+    for words in ["A  old: http://", "B  new: http://"] {
         assert!(ended.out.contains(words), "{}", ended.out);
     }
+    // A busy machine can make the first token later too, so that it is named before the gaps.
+    let answer = ended.out.lines().find(|line| line.contains("B is worse in"));
+    assert!(answer.is_some_and(|line| line.contains("p50 TPOT")), "{}", ended.out);
     let table = ended.out.lines().filter(|line| !line.contains("http") && !line.contains("folder"));
     assert!(table.clone().all(|line| line.chars().count() <= 80), "{}", ended.out);
     let ab = json(format!("{out}/ab.json"));

@@ -1,5 +1,6 @@
 //! What an endpoint speaks, found out before anything is measured.
 
+use fizeau_harness::on_own_thread;
 use fizeau_transport::{
     Backend, Findings, Identity, KeepText, ModelError, ProbeError, Server, Target, candidates,
     probe,
@@ -9,7 +10,6 @@ use serde::Serialize;
 use super::EndpointSpec;
 use crate::hint::Hint;
 use crate::input::{EndpointError, ExperimentError, Field, InputError};
-use crate::own_thread::on_own_thread;
 
 /// What was found out of an endpoint.
 #[derive(Debug, Clone, Serialize)]
@@ -39,7 +39,8 @@ impl EndpointSpec {
         &self,
     ) -> impl Future<Output = Result<DetectedEndpoint, ExperimentError>> + Send + use<> {
         let spec = self.clone();
-        on_own_thread(async move || spec.find().await)
+        let found = on_own_thread(async move || spec.find().await);
+        async { found.await.map_err(ExperimentError::broken)? }
     }
 
     async fn find(&self) -> Result<DetectedEndpoint, ExperimentError> {

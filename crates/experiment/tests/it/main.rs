@@ -7,4 +7,5 @@ mod levels;
 mod prepare;
 mod protocol;
 mod search;
+#[path = "../../../harness/tests/it/stand/paused.rs"]
 mod stand;

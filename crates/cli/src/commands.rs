@@ -1,0 +1,20 @@
+//! One file a command, and what several of them share.
+
+pub(crate) mod ab;
+pub(crate) mod bench;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod devices;
+pub(crate) mod merge;
+pub(crate) mod models;
+pub(crate) mod pareto;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod search;
+pub(crate) mod serve;
+pub(crate) mod shared;
+pub(crate) mod simulate;
+pub(crate) mod sol;
+pub(crate) mod sweep;
+pub(crate) mod systems;
+pub(crate) mod whatif;

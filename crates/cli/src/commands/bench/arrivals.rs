@@ -1,0 +1,219 @@
+//! From arguments to when requests leave.
+
+use std::num::NonZeroU32;
+
+use fizeau::core::{PerSec, Seconds};
+use fizeau::workload::{Arrivals, RampShape, RampSpan, Rescale, Shard, Spacing, Stage};
+
+use crate::args::pairs::Pairs;
+use crate::args::{ArrivalArgs, LevelArgs, RampArg};
+use crate::exit::{Fail, Named};
+
+/// The most requests in flight.
+pub(crate) fn cap(max_concurrency: Option<i64>) -> Result<Option<NonZeroU32>, Fail> {
+    let Some(cap) = max_concurrency else {
+        return Ok(None);
+    };
+    let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
+    cap_u32.map(Some).ok_or_else(|| {
+        Fail::usage(format!(
+            "--max-concurrency {cap}: give a number of requests in flight, at least 1"
+        ))
+    })
+}
+
+/// Which share of the run is ours: `I/N`, counted from 0.
+pub(super) fn shard(args: &LevelArgs) -> Result<Shard, Fail> {
+    let Some(text) = &args.load.shard else {
+        return Ok(Shard::WHOLE);
+    };
+    let numbers = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.trim().parse().ok()?, count.trim().parse().ok()?)));
+    let (index, count) = numbers.ok_or_else(|| {
+        Fail::usage(format!("--shard {text}: write I/N, counted from 0, such as 0/2 and 1/2"))
+    })?;
+    let shard = Shard::new(index, count).named("--shard")?;
+    let (workload, is_salted) = (&args.workload, args.workload.salt.is_some());
+    if !is_salted && !workload.reuse_prompts && workload.dataset_name != "vllm-random" {
+        return Err(Fail::usage(format!(
+            "--shard {text}: each shard would draw a salt of its own: give all of them the same --salt N"
+        )));
+    }
+    Ok(shard)
+}
+
+/// The law of arrivals that the flags ask for.
+pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<Arrivals, Fail> {
+    let law = law(args)?;
+    let spacing = spacing(args)?;
+    if args.arrival_rescale && !matches!(law, Law::Rate(rate) if rate.is_finite()) {
+        return Err(Fail::usage(
+            "--arrival-rescale: it stretches arrivals to a rate; give one with --request-rate",
+        ));
+    }
+    match law {
+        Law::Rate(rate) => rate_of(args, rate, is_capped),
+        Law::Ramp(shape) => ramp(args, shape, spacing),
+        Law::Series(text) => Ok(Arrivals::Stages { stages: stages(text)?, spacing }),
+        Law::Burst(text) => burst(args, text),
+        Law::Diurnal(text) => diurnal(text, spacing),
+    }
+}
+
+/// Which flag sets the pace.
+enum Law<'a> {
+    Rate(f64),
+    Ramp(RampArg),
+    Series(&'a str),
+    Burst(&'a str),
+    Diurnal(&'a str),
+}
+
+fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
+    let laws = [
+        args.request_rate.map(|rate| ("--request-rate", Law::Rate(rate))),
+        args.ramp_up_strategy.map(|shape| ("--ramp-up-strategy", Law::Ramp(shape))),
+        args.request_rate_series
+            .as_deref()
+            .map(|text| ("--request-rate-series", Law::Series(text))),
+        args.burst.as_deref().map(|text| ("--burst", Law::Burst(text))),
+        args.diurnal.as_deref().map(|text| ("--diurnal", Law::Diurnal(text))),
+    ];
+    let mut laws = laws.into_iter().flatten();
+    match (laws.next(), laws.next()) {
+        (None, _) => Ok(Law::Rate(f64::INFINITY)),
+        (Some((_, law)), None) => Ok(law),
+        // An infinite rate is none: vLLM's own scripts say both.
+        (Some((_, Law::Rate(f64::INFINITY))), Some((_, law))) => Ok(law),
+        (Some((one, _)), Some((other, _))) => Err(Fail::usage(format!(
+            "{one} and {other} both say when requests leave: give one of them"
+        ))),
+    }
+}
+
+/// The flag that says when requests leave.
+pub(crate) const fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
+    if args.ramp_up_strategy.is_some() {
+        "--ramp-up-strategy"
+    } else if args.request_rate_series.is_some() {
+        "--request-rate-series"
+    } else if args.burst.is_some() {
+        "--burst"
+    } else if args.diurnal.is_some() {
+        "--diurnal"
+    } else {
+        "--request-rate"
+    }
+}
+
+/// How regular gaps are where the rate changes.
+fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
+    let burstiness = args.burstiness;
+    if burstiness.is_nan() || burstiness <= 0.0 {
+        return Err(Fail::usage(format!(
+            "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
+        )));
+    }
+    Ok(match burstiness.is_infinite() {
+        true => Spacing::Even,
+        false => Spacing::Random { burstiness },
+    })
+}
+
+/// vLLM's reading: an infinite rate sends all at once, an infinite burstiness at equal distances.
+fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<Arrivals, Fail> {
+    if rate.is_nan() || rate <= 0.0 {
+        return Err(Fail::usage(format!(
+            "--request-rate {rate}: give requests per second above 0, or inf for all at once"
+        )));
+    }
+    let rescale = if args.arrival_rescale { Rescale::ToMean } else { Rescale::None };
+    Ok(if rate.is_infinite() && is_capped {
+        // With a cap, all at once means: each as soon as a slot is free.
+        Arrivals::ClosedLoop
+    } else if rate.is_infinite() {
+        Arrivals::AllAtOnce
+    } else if args.burstiness.is_infinite() {
+        Arrivals::Constant { rate: PerSec::new(rate) }
+    } else {
+        Arrivals::Gamma { rate: PerSec::new(rate), burstiness: args.burstiness, rescale }
+    })
+}
+
+fn ramp(args: &ArrivalArgs, shape: RampArg, spacing: Spacing) -> Result<Arrivals, Fail> {
+    let given = |flag: &str, value: Option<f64>| {
+        value.ok_or_else(|| Fail::usage(format!("{flag}: a ramp goes from one rate to another")))
+    };
+    let from =
+        rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
+    let to = rate_number("--ramp-up-end-rps", given("--ramp-up-end-rps", args.ramp_up_end_rps)?)?;
+    let over = match args.ramp_up_seconds {
+        None => RampSpan::Requests,
+        Some(time) => RampSpan::Time(seconds("--ramp-up-seconds", time)?),
+    };
+    let shape = match shape {
+        RampArg::Linear => RampShape::Linear,
+        RampArg::Exponential => RampShape::Exponential,
+    };
+    Ok(Arrivals::Ramp { from, to, shape, over, spacing })
+}
+
+/// `10:30,20:60`.
+fn stages(text: &str) -> Result<Vec<Stage>, Fail> {
+    let flag = format!("--request-rate-series {text}");
+    let stage = |part: &str| {
+        let numbers = part.split_once(':').and_then(|(rate, lasts)| {
+            Some((rate.trim().parse().ok()?, lasts.trim().parse().ok()?))
+        });
+        let (rate, lasts) = numbers.ok_or_else(|| {
+            Fail::usage(format!("{flag}: `{part}` is not RATE:SECONDS, such as 10:30,20:60"))
+        })?;
+        Ok(Stage { rate: rate_number(&flag, rate)?, lasts: seconds(&flag, lasts)? })
+    };
+    text.split(',').map(stage).collect()
+}
+
+/// `on=100,off=5,on-s=2,off-s=8`.
+fn burst(args: &ArrivalArgs, text: &str) -> Result<Arrivals, Fail> {
+    let flag = format!("--burst {text}");
+    if args.burstiness.to_bits() != 1.0_f64.to_bits() {
+        return Err(Fail::usage(
+            "--burstiness: gaps within --burst are those of a Poisson process",
+        ));
+    }
+    let pairs = Pairs::parse(&flag, text, &["on", "off", "on-s", "off-s"])?;
+    Ok(Arrivals::OnOff {
+        on: rate_number(&flag, pairs.number("on")?)?,
+        off: rate_number(&flag, pairs.number("off")?)?,
+        mean_on: seconds(&flag, pairs.number("on-s")?)?,
+        mean_off: seconds(&flag, pairs.number("off-s")?)?,
+    })
+}
+
+/// `mean=20,swing=0.5,period-s=600`.
+fn diurnal(text: &str, spacing: Spacing) -> Result<Arrivals, Fail> {
+    let flag = format!("--diurnal {text}");
+    let pairs = Pairs::parse(&flag, text, &["mean", "swing", "period-s"])?;
+    Ok(Arrivals::Diurnal {
+        mean: rate_number(&flag, pairs.number("mean")?)?,
+        swing: pairs.number("swing")?,
+        period: seconds(&flag, pairs.number("period-s")?)?,
+        spacing,
+    })
+}
+
+/// A rate that may be 0 where the law has a use for that, which the plan knows.
+fn rate_number(flag: &str, rate: f64) -> Result<PerSec, Fail> {
+    match rate {
+        rate if rate.is_finite() && rate >= 0.0 => Ok(PerSec::new(rate)),
+        _ => Err(Fail::usage(format!("{flag}: {rate} is not a number of requests per second"))),
+    }
+}
+
+fn seconds(flag: &str, seconds: f64) -> Result<Seconds, Fail> {
+    match seconds {
+        seconds if seconds.is_finite() && seconds > 0.0 => Ok(Seconds::new(seconds)),
+        _ => Err(Fail::usage(format!("{flag}: {seconds} seconds cannot be: give more than 0"))),
+    }
+}

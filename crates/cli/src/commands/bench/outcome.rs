@@ -1,0 +1,165 @@
+//! A level, carried out: measured, judged, kept and shown.
+
+use fizeau::core::Tape;
+use fizeau::experiment::{Client, Event, MeasuredLevel, PreparedLevel, Watcher, keep_level};
+use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
+use fizeau::interop::{Detail, VllmResult, VllmTally};
+use fizeau::metrics::{Thresholds, Verdict};
+use fizeau::record::RunFolder;
+use fizeau::record::{LevelReport, SweepReport};
+use fizeau::report::Shown;
+
+use super::trial::{Trial, text_after};
+use crate::args::TrustArgs;
+use crate::commands::report::{PAGE, write_page};
+use crate::commands::shared::checklist;
+use crate::exit::{Exit, Fail};
+use crate::terminal::progress::{Progress, Title, View};
+use crate::terminal::say::say;
+
+/// What came of the run.
+pub(crate) struct Measured {
+    level: MeasuredLevel,
+    vllm: VllmTally,
+    interrupted: bool,
+}
+
+/// What is to be said of it, once it is on disk.
+pub(crate) struct Outcome {
+    pub(crate) report: LevelReport,
+    pub(crate) result: VllmResult,
+    pub(crate) exit: Exit,
+    /// A line for each file, or why there is none.
+    files: Result<Vec<String>, Fail>,
+}
+
+impl Trial<'_> {
+    /// The level, for whoever measures it.
+    pub(super) fn level(&self) -> PlannedLevel<'_> {
+        PlannedLevel {
+            shard: self.shard,
+            warmup: self.warmups(),
+            goals: &self.goals,
+            until: self.until.as_ref(),
+            window: self.args.window.choice(),
+            text: text_after(self.args),
+            probe: self.probe.as_ref().map(|plan| Probe { plan }),
+            ..PlannedLevel::new(self.work.plan(), self.load)
+        }
+    }
+
+    /// Runs the level; each tape is in `folder` as its request ends.
+    pub(crate) async fn measure<M: Measure>(
+        &self,
+        with: M,
+        folder: Option<&RunFolder>,
+        cancel: &Cancel,
+        view: View,
+    ) -> Result<Measured, Fail> {
+        let mut progress = Progress::new(view, Title::of("bench", &self.setup), cancel);
+        let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
+        let mut vllm = VllmLevel(VllmTally::new(&self.selection, &self.goals, detail));
+        // What is known of the client is for the report.
+        let client = Client::of_record(Thresholds::default(), None, None);
+        let prepared = self.prepared(&client);
+        let level = prepared.measure(with, folder, &mut (&mut progress, &mut vllm)).await?;
+        Ok(Measured { level, vllm: vllm.0, interrupted: cancel.is_cancelled() })
+    }
+
+    /// The level for whoever measures it.
+    fn prepared<'b>(&'b self, client: &'b Client) -> PreparedLevel<'b> {
+        PreparedLevel {
+            level: self.level(),
+            load: self.load_point,
+            share: self.share(),
+            setup: &self.setup,
+            light: self.physics.as_ref().map_err(|reason| *reason),
+            client,
+            work: &self.work,
+            one_in: self.one_in(),
+        }
+    }
+
+    /// What is to be said of what `client` measured; it is on disk then.
+    pub(crate) fn finish(
+        &self,
+        client: &Client,
+        folder: Option<&RunFolder>,
+        measured: Measured,
+    ) -> Outcome {
+        let Measured { level, vllm, interrupted } = measured;
+        let report = self.prepared(client).report(&level);
+        let result = vllm.finish(self.vllm.clone());
+        let files = self.keep(folder, &level, &report, &result);
+        let missed = report.validity.verdict == Verdict::Invalid || !level.run.is_precise();
+        let exit = match interrupted {
+            true => Exit::Interrupted,
+            false if missed => Exit::Missed,
+            false => Exit::Good,
+        };
+        Outcome { report, result, exit, files }
+    }
+
+    /// Writes the files that were asked for. Gives a line for each.
+    fn keep(
+        &self,
+        folder: Option<&RunFolder>,
+        level: &MeasuredLevel,
+        report: &LevelReport,
+        result: &VllmResult,
+    ) -> Result<Vec<String>, Fail> {
+        let mut lines = Vec::new();
+        if let Some(folder) = folder {
+            keep_level(folder, report, &level.tallies).map_err(Fail::broken)?;
+            let alone = SweepReport::new(self.setup.clone(), vec![report.clone()], None);
+            write_page(folder, &alone)?;
+            lines.push(format!("run folder: {}", folder.path().display()));
+            lines.push(format!("report: {}", folder.path().join(PAGE).display()));
+        }
+        if let Some(file) = &self.result {
+            let path = file.path().display();
+            if level.run.is_partial() {
+                // vLLM's format has no mark for a part of a run.
+                lines.push(format!("not written, since the run was interrupted: {path}"));
+            } else {
+                file.write(&result.to_json())?;
+                lines.push(format!("result: {path}"));
+            }
+        }
+        Ok(lines)
+    }
+}
+
+impl Outcome {
+    /// Prints both blocks, the checklist and where the files are. On disk before on the screen: who closes the pipe loses nothing, and a
+    /// full disk hides nothing.
+    pub(crate) fn show(self, trust: &TrustArgs) -> Result<Exit, Fail> {
+        if self.report.summary.requests.sent == 0 {
+            say("nothing was measured: no request was sent that counts")?;
+        } else {
+            say(self.result.block())?;
+            say(Shown(&self.report).block())?;
+        }
+        self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
+        for line in self.files? {
+            say(line)?;
+        }
+        let list = self.report.checklist.iter();
+        Ok(list.fold(self.exit, |exit, list| checklist::enforce(list, trust, exit)))
+    }
+}
+
+/// vLLM's figures, added up as requests end.
+struct VllmLevel(VllmTally);
+
+impl Watcher for VllmLevel {
+    fn event(&mut self, _: Event) {}
+
+    fn tape(&mut self, tape: &Tape) {
+        self.0.add(tape);
+    }
+
+    fn watches_requests(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,118 @@
+//! Files of other tools to runs.
+
+use std::path::Path;
+
+use fizeau::interop::{ForeignFormats, ImportError};
+use fizeau::metrics::{LatencyHistogram, LevelHistograms};
+use fizeau::record::{Checklist, ImportedRun, LevelReport, RunFolder, StoredRun};
+use fizeau::report::Shown;
+
+use crate::args::{ConvertArgs, PhysicsArgs};
+use crate::commands::report::Stored;
+use crate::commands::shared::folder::Claim;
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::say::{printable, say};
+
+pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
+    let form = args.from.as_deref().map(ForeignFormats::named).transpose().named("--from")?;
+    let imported = ForeignFormats::import_paths(&args.inputs, form).map_err(|error| {
+        let remedy = match &error {
+            ImportError::OwnRun { .. } => "; --to FORMAT writes it in the form of another tool",
+            _ => "",
+        };
+        Fail::usage(format!("{error}{remedy}"))
+    })?;
+    if let [first, others @ ..] = imported.passed_over.as_slice() {
+        let others = match others.len() {
+            0 => String::new(),
+            many => format!(" and {many} more"),
+        };
+        tell!("note: passed over, of no form that is known: {first}{others}");
+    }
+    let folders = imported.folders(&args.out);
+    // Before the first is written, so that none is if one cannot be.
+    for folder in &folders {
+        if folder.join("run.json").exists() {
+            return Err(Fail::usage(format!(
+                "--out: {} already holds a run; name another folder or remove it",
+                folder.display()
+            )));
+        }
+    }
+    for (run, folder) in imported.runs.into_iter().zip(folders) {
+        let page = match run.has_tapes() {
+            true => format!("; `fizeau report {}` writes its page", folder.display()),
+            false => String::new(),
+        };
+        write(&run, &folder)?;
+        say(format!("{}: {}{page}", folder.display(), words(&run)))?;
+    }
+    Ok(Exit::Good)
+}
+
+/// What was found, in a line.
+fn words(run: &ImportedRun) -> String {
+    let levels = match run.levels() {
+        [_] => "1 level".to_owned(),
+        many => format!("{} levels", many.len()),
+    };
+    let tool = run.levels().first().map_or("", |level| level.source.tool.as_str());
+    let holds = match run.has_tapes() {
+        true => "with tapes",
+        false => "figures alone",
+    };
+    let words = format!("{levels} of {}, measured by {tool}; {holds}", run.title());
+    printable(&words)
+}
+
+/// Writes the folder of a run: where its levels have tapes, one like any other.
+fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
+    let claim = Claim::new(path)?;
+    let folder = claim.folder();
+    run.write(folder, env!("CARGO_PKG_VERSION")).map_err(Fail::broken)?;
+    match run.has_tapes() {
+        true => summaries(folder),
+        false => {
+            folder.write_text("report.html", &Shown(run).page()).map_err(Fail::broken).map(drop)
+        }
+    }
+}
+
+/// What the tapes amount to, computed as `fizeau report` does.
+fn summaries(folder: &RunFolder) -> Result<(), Fail> {
+    let path = folder.path();
+    let stored = Stored::read(path, &[], &PhysicsArgs::default())?;
+    for level in &stored.levels {
+        let own = match &level.folder {
+            Some(name) => RunFolder::again(path.join(name)),
+            None => folder.clone(),
+        };
+        // One of a sweep has no list of its own.
+        let list = || Checklist::of(&stored.setup, std::slice::from_ref(level));
+        let checklist = level.folder.is_none().then(list);
+        let report = LevelReport { checklist, ..level.clone() };
+        own.write_json("summary.json", &report).map_err(Fail::broken)?;
+        histograms(&own, level)?;
+    }
+    if stored.levels.iter().any(|level| level.folder.is_some()) {
+        folder.write_json("sweep.json", &stored.report()).map_err(Fail::broken)?;
+    }
+    Ok(())
+}
+
+fn histograms(folder: &RunFolder, level: &LevelReport) -> Result<(), Fail> {
+    let run = StoredRun::open(folder.path()).map_err(Fail::usage)?;
+    let mut histograms = LevelHistograms::default();
+    for stored in run.levels() {
+        for tape in stored.tapes().map_err(Fail::usage)? {
+            histograms.add(&tape.map_err(Fail::usage)?);
+        }
+    }
+    // Gaps that are made up are in no figure.
+    if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
+        histograms.itl = LatencyHistogram::default();
+    }
+    let duration = level.summary.throughput.duration.to_nanos().unwrap_or_default();
+    let name = folder.path().display().to_string();
+    folder.write_histograms(&histograms, duration).named(&name)
+}

@@ -1,0 +1,46 @@
+//! `fizeau models`: what is known of models, and what is understood of a config.
+
+mod sheet;
+mod text;
+
+use fizeau::experiment::LoadedModel;
+use fizeau::roofline::KnownModel;
+
+use crate::args::ModelsArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::say::say;
+use sheet::Sheet;
+
+pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
+    match &args.model {
+        Some(name) => {
+            let loaded = LoadedModel::named(name).named(name)?;
+            let name = loaded.known.map_or(name.as_str(), |known| known.name());
+            let sheet = Sheet::of(name, loaded.known, &loaded.model);
+            match args.json {
+                true => say(json(&sheet)?)?,
+                false => say(text::sheet(&sheet, &loaded.model).trim_end())?,
+            }
+        }
+        None => {
+            let sheets = built_in()?;
+            match args.json {
+                true => say(json(&sheets)?)?,
+                false => say(text::table(&sheets).trim_end())?,
+            }
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn built_in() -> Result<Vec<Sheet>, Fail> {
+    let sheet = |known: &'static KnownModel| {
+        let model = known.model().named(known.name())?;
+        Ok(Sheet::of(known.name(), Some(known), &model))
+    };
+    KnownModel::all().iter().map(sheet).collect()
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Fail> {
+    serde_json::to_string_pretty(value).map_err(Fail::broken)
+}

@@ -1,0 +1,73 @@
+//! What an hour of a device costs, and how it is shared between prompts and outputs.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use fizeau::core::{Tokens, UsdPerHour};
+use fizeau::experiment::SpeedOfLightReference;
+use fizeau::roofline::{Device, HourlyRate, Load, Ownership, Reckoning};
+
+use super::Found;
+use super::from::FromArg;
+use crate::args::PlanArgs;
+use crate::commands::shared::hardware;
+use crate::exit::{Fail, Named};
+
+/// By the source's own words, then by the flags, then the lowest that was published of the device.
+pub(super) fn of(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<HourlyRate, Fail> {
+    let name = &from.name;
+    match (from.gpu_hour, &from.tco) {
+        (Some(price), _) => return given(price, &format!("--from {name}: gpu-hour")),
+        (None, Some(path)) => {
+            return owned(path, &format!("--from {name}: tco {}", path.display()));
+        }
+        (None, None) => {}
+    }
+    match (args.gpu_hour, &args.tco) {
+        (Some(price), _) => return given(price, "--gpu-hour"),
+        (None, Some(path)) => return owned(path, &format!("--tco {}", path.display())),
+        (None, None) => {}
+    }
+    let device = device(from, args, found)?.ok_or_else(|| {
+        Fail::usage(format!(
+            "--gpu-hour: say what an hour of a device of {name} costs, in US dollars"
+        ))
+    })?;
+    HourlyRate::lowest_published(&device).named("--gpu-hour")
+}
+
+fn given(price: f64, whose: &str) -> Result<HourlyRate, Fail> {
+    HourlyRate::given(UsdPerHour::new(price)).named(whose)
+}
+
+fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
+    let text = std::fs::read_to_string(path).named(whose)?;
+    Ok(HourlyRate::owned(&Ownership::from_toml(&text).named(whose)?))
+}
+
+/// The device that the flags name, or that of the run.
+fn device(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<Option<Device>, Fail> {
+    if let Some(name) = from.hardware.as_ref().or(args.physics.hardware.as_ref()) {
+        return Ok(Some(hardware::find(name, "--hardware")?.device));
+    }
+    if let Some(physics) = &found.physics {
+        return Ok(Some(physics.reference().system.device().clone()));
+    }
+    // A run may name a device in words that no table has.
+    let named = found.hardware.as_deref().and_then(|name| Device::named(name).ok());
+    Ok(named.cloned())
+}
+
+/// The share of the devices' time that prompts take, with so many requests in flight.
+pub(super) fn prompt_share(
+    physics: &SpeedOfLightReference,
+    (input, output): (f64, f64),
+    in_flight: f64,
+    hour: &HourlyRate,
+) -> f64 {
+    let tokens = |mean: f64| Tokens::new((mean.round() as u64).max(1));
+    let in_flight = in_flight.max(1.0);
+    let concurrency = NonZeroU64::new(in_flight.round() as u64).unwrap_or(NonZeroU64::MIN);
+    let load = Load::new(tokens(input), tokens(output), concurrency);
+    physics.reference().system.cost(Reckoning::Expected, &load, in_flight, hour).prompt_share
+}

@@ -1,0 +1,104 @@
+//! A run of another tool of which there are figures and no tapes: what is known, and what is not.
+
+use std::path::Path;
+
+use fizeau::record::Checklist;
+use fizeau::record::ImportedRun;
+use fizeau::report::{ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
+
+use super::export::Sink;
+use super::page::Place;
+use super::{PAGE, many, say_page};
+use crate::args::{ReportArgs, TrustArgs};
+use crate::commands::shared::checklist;
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::say;
+use crate::terminal::screen::Screen;
+
+/// The width of what goes into a file or a pipe.
+const PIPE_WIDTH: usize = 80;
+
+/// Why nothing that takes requests can be said.
+const NO_TAPES: &str = "imported without tapes: its figures are those of another tool's file, and no other can be computed";
+
+/// Why a row of the checklist is not known.
+const UNCHECKED: &str = "imported without tapes: nothing can be checked";
+
+pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<Exit, Fail> {
+    takes_no_tapes(path, args)?;
+    if let Some(file) = &args.export.csv {
+        let name = many::name(path);
+        let own = ImportedTableRun { name, run, devices: None, price: None, quality: None };
+        let table = LevelTable::new(&[]).with_imported(&[own]);
+        for left in table.left_out() {
+            tell!("note: {} is no row: {}", left.load, left.reason);
+        }
+        let missing = run.levels().len() - table.rows().len() - table.left_out().len();
+        if missing > 0 {
+            tell!(
+                "note: {missing} more of loads that were measured more than once: one row stands for all"
+            );
+        }
+        Sink::open(file)?.write_whole(&table.to_csv())?;
+        return Ok(Exit::Good);
+    }
+    let page = (args.html.is_some() || !(args.json || args.markdown))
+        .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
+    let page = page.map_or(Ok(None), |place| place.write(&Shown(run).page()))?;
+    if args.json {
+        say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?;
+    } else if args.markdown {
+        say(Shown(run).markdown().trim_end())?;
+    } else {
+        let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+        let rows = ChecklistRows::Missed;
+        say(Shown(run).terminal(&Terminal {
+            width,
+            style,
+            charset,
+            checklist: rows,
+            report: None,
+        }))?;
+        say_page(page.as_deref())?;
+    }
+    Ok(enforced(&args.trust))
+}
+
+/// Nothing can be told of any row, and such a row does not pass.
+fn enforced(trust: &TrustArgs) -> Exit {
+    checklist::enforce(&checklist(), trust, Exit::Good)
+}
+
+/// The checklist of such a run.
+pub(super) fn checklist() -> Checklist {
+    Checklist::unknown(UNCHECKED)
+}
+
+/// Refuses, by name, what takes requests: a flag that did nothing would be taken for one that did.
+pub(super) fn takes_no_tapes(path: &Path, args: &ReportArgs) -> Result<(), Fail> {
+    let (view, export) = (&args.view, &args.export);
+    let given = [
+        ("--explain", view.explain.is_some()),
+        ("--as", !view.tools.is_empty()),
+        ("--percentile-rule", view.percentile_rule.is_some()),
+        ("--percentiles", !view.percentiles.is_empty()),
+        ("--goodput", !args.goodput.is_empty()),
+        ("--warmup", args.warmup.is_some()),
+        ("--cooldown", args.cooldown.is_some()),
+        ("--profile", args.choosing.profile.is_some()),
+        ("--step-rule", args.choosing.step_rule.is_some()),
+        ("--checklist", args.trust.checklist),
+        ("--gpu-hour", args.price.gpu_hour.is_some()),
+        ("--requests-csv", export.requests_csv.is_some()),
+        ("--parquet", export.parquet.is_some()),
+        ("--prometheus", export.prometheus.is_some()),
+        ("--push", !export.push.is_empty()),
+    ];
+    let physics = args.physics.given().into_iter();
+    let given = given.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag);
+    let flags: Vec<&str> = given.chain(physics).collect();
+    match flags.as_slice() {
+        [] => Ok(()),
+        flags => Err(Fail::usage(format!("{}: {}: {NO_TAPES}", flags.join(", "), path.display()))),
+    }
+}

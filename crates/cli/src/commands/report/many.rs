@@ -1,0 +1,165 @@
+//! Several runs on one page, the first of which the others are held against.
+
+use fizeau::report::Shown;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use fizeau::metrics::Verdict;
+use fizeau::record::ImportedRun;
+use fizeau::record::StoredRun;
+use fizeau::record::{ComparisonReport, SweepReport};
+use fizeau::report::ComparisonPage;
+
+use super::level::Level;
+use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};
+use crate::args::{CompareArgs, ReportArgs};
+use crate::commands::compare;
+use crate::commands::shared::checklist;
+use crate::commands::shared::planned::is_of_sweep;
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::{printable, say};
+
+/// Its name, in the folder in which the program runs: it is of no run more than of another.
+const PAGE: &str = "comparison.html";
+
+/// Why runs of which no two have tapes are not tested against each other.
+const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test takes either";
+
+/// A run and what it is called.
+pub(super) type Side = (String, SweepReport);
+
+pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
+    if args.json || args.markdown || args.export.is_wanted() || args.view.is_asked() {
+        return Err(Fail::usage(
+            "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
+        ));
+    }
+    let (mut all, mut imported, mut own) = (Vec::<Side>::new(), Vec::new(), Vec::new());
+    for (path, name) in paths.iter().zip(names(paths)) {
+        let run = match open(path)? {
+            Opened::Tapes(run) => run,
+            Opened::Figures(run) => {
+                imported.push((name, run));
+                continue;
+            }
+        };
+        own.push(path.clone());
+        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
+        let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
+        all.extend(sides.into_iter().map(|(side, report)| match &*side {
+            "" => (name.clone(), report),
+            side => (format!("{name} {side}"), report),
+        }));
+    }
+    if own.is_empty() {
+        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
+    }
+    let comparison = match own.as_slice() {
+        [_, _, ..] => compared(&own).map_err(|fail| fail.message),
+        _ => Err(UNTESTED.to_owned()),
+    };
+    let tests = comparison.as_ref().map_err(String::as_str);
+    let page = ComparisonPage { runs: &all, imported: &imported, comparison: tests }.page();
+    let page = Place::of(args.html.as_deref(), PAGE.into()).write(&page)?;
+    all.iter().try_for_each(|(name, report)| say(line(name, report)))?;
+    imported.iter().try_for_each(|(name, run)| say(figures_line(name, run)))?;
+    if let Err(reason) = comparison {
+        say(format!("no tests between them: {reason}"))?;
+    }
+    say_page(page.as_deref())?;
+    let mut is_missed = false;
+    for (name, report) in &all {
+        let of = format!("{name}: ");
+        is_missed |= checklist::say_missed(&report.checklist(), &args.trust, &of);
+    }
+    for (name, _) in &imported {
+        let of = format!("{name}: ");
+        is_missed |= checklist::say_missed(&figures::checklist(), &args.trust, &of);
+    }
+    let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
+    Ok(if is_invalid || is_missed { Exit::Missed } else { Exit::Good })
+}
+
+/// The page of one run, or of several.
+pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
+    match sides {
+        [(_, report)] => Shown(report).page(),
+        runs => ComparisonPage { runs, imported: &[], comparison }.page(),
+    }
+}
+
+/// The sides of a run: of an A/B run both, each turn a run of the one load; any other is one, without a name.
+pub(super) fn sides(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Vec<Side>, Fail> {
+    if levels.len() == 1 || levels.iter().all(|level| is_of_sweep(&level.name)) {
+        return Ok(vec![(String::new(), Stored::of(run, levels, asked)?.report())]);
+    }
+    let setup = setup(run.record());
+    if run.record().get("ab.rounds").is_none() {
+        let levels = levels.into_iter().map(|level| level.report).collect();
+        return Ok(vec![(String::new(), SweepReport::new(setup, levels, None))]);
+    }
+    let (b, a): (Vec<Level>, Vec<Level>) =
+        levels.into_iter().partition(|level| level.name.starts_with("b-"));
+    let side = |name: &str, levels: Vec<Level>| {
+        let setup = levels.first().map_or_else(|| setup.clone(), |level| level.setup.clone());
+        let levels = levels.into_iter().map(|level| level.report).collect();
+        (name.to_owned(), SweepReport::of_runs(setup, levels, None))
+    };
+    Ok(vec![side("A", a), side("B", b)])
+}
+
+/// What tests say of them; or why there are none, as of runs that did other work.
+fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, Fail> {
+    /// As the command line has it where it says nothing.
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        compare: CompareArgs,
+    }
+    let words = paths.iter().map(|path| path.as_os_str().to_owned());
+    let line = Line::try_parse_from(["compare".into(), "--".into()].into_iter().chain(words));
+    compare::compared(&line.map_err(Fail::usage)?.compare)
+}
+
+/// What a run by itself is called.
+pub(super) fn name(path: &Path) -> String {
+    names(&[path.to_path_buf()]).pop().unwrap_or_default()
+}
+
+/// The last part of each path, or all of it where two end alike.
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
+    let last = |path: &PathBuf| {
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        path.file_name().map(|name| name.to_string_lossy().into_owned())
+    };
+    let short: Vec<Option<String>> = paths.iter().map(last).collect();
+    let is_own = |name: &Option<String>| short.iter().filter(|other| *other == name).count() == 1;
+    let name = |(path, short): (&PathBuf, &Option<String>)| match short {
+        Some(name) if is_own(short) => name.clone(),
+        _ => path.display().to_string(),
+    };
+    paths.iter().zip(&short).map(name).collect()
+}
+
+/// A run in a line.
+fn line(name: &str, report: &SweepReport) -> String {
+    let verdict = report.verdict().as_str();
+    let point = report.operating_point().level().and_then(|level| report.levels().get(level));
+    let point = point.map(|level| format!("; run at {}", level.load.words())).unwrap_or_default();
+    let levels = match report.levels().len() {
+        1 => "1 level".to_owned(),
+        many => format!("{many} levels"),
+    };
+    // What a file says may hold what a terminal would obey.
+    printable(&format!("{name}: {verdict}, {levels}{point}"))
+}
+
+/// A run without tapes in a line.
+fn figures_line(name: &str, run: &ImportedRun) -> String {
+    let levels = match run.levels().len() {
+        1 => "1 level".to_owned(),
+        many => format!("{many} levels"),
+    };
+    let line = format!("{name}: suspect, {levels}, imported without tapes");
+    printable(&line)
+}

@@ -1,0 +1,120 @@
+//! The charts of runs as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fizeau::report::{ChartRun, Picture, PictureError, Shown};
+
+use super::level::Level;
+use super::many::{names, sides};
+use super::{Asked, Depth, Opened, figures, open};
+use crate::args::ReportArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::say::{printable, say};
+
+/// A kind of file.
+#[derive(Clone, Copy)]
+struct Kind {
+    flag: &'static str,
+    ending: &'static str,
+    draw: fn(Picture, &[ChartRun]) -> Result<Vec<u8>, PictureError>,
+}
+
+const SVG: Kind = Kind {
+    flag: "--svg",
+    ending: "svg",
+    draw: |picture, runs| picture.svg(runs).map(String::into_bytes),
+};
+
+const PNG: Kind = Kind { flag: "--png", ending: "png", draw: |picture, runs| picture.png(runs) };
+
+/// Writes what `args` ask for; those of several runs lie over each other.
+pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
+    let asked = [(SVG, &args.pictures.svg), (PNG, &args.pictures.png)];
+    let asked: Vec<(Kind, &Path)> =
+        asked.into_iter().filter_map(|(kind, out)| Some((kind, out.as_deref()?))).collect();
+    if args.export.is_wanted() {
+        return Err(Fail::usage(
+            "--svg and --png: pictures are made by themselves, files for other programs in another call",
+        ));
+    }
+    if asked.is_empty() {
+        return Err(Fail::usage("--chart: say where it goes: --svg FILE or --png FILE"));
+    }
+    let runs = runs(args, paths)?;
+    for (kind, out) in asked {
+        match args.pictures.chart() {
+            Some(picture) => {
+                let file = (kind.draw)(picture, &runs).map_err(Fail::usage)?;
+                write(kind, out, &file)?;
+            }
+            None => all(kind, out, &runs)?,
+        }
+    }
+    Ok(Exit::Good)
+}
+
+/// Each chart that has data, into a folder; what has none is said.
+fn all(kind: Kind, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
+    let mut files = Vec::new();
+    let mut reasons = Vec::new();
+    for picture in Picture::ALL {
+        match (kind.draw)(picture, runs) {
+            Ok(file) => files.push((picture, file)),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    if files.is_empty() {
+        return Err(Fail::usage(format!(
+            "{}: no chart has data: {}",
+            kind.flag,
+            reasons.join("; ")
+        )));
+    }
+    fs::create_dir_all(out).named(&named(kind, out))?;
+    for (picture, file) in files {
+        write(kind, &out.join(format!("{}.{}", picture.key(), kind.ending)), &file)?;
+    }
+    for reason in reasons {
+        tell!("note: {}", printable(&reason));
+    }
+    Ok(())
+}
+
+fn write(kind: Kind, path: &Path, file: &[u8]) -> Result<(), Fail> {
+    fs::write(path, file).named(&named(kind, path))?;
+    say(format!("{}: {}", kind.ending, path.display()))
+}
+
+fn named(kind: Kind, path: &Path) -> String {
+    format!("{} {}", kind.flag, path.display())
+}
+
+/// The runs with all that their tapes show.
+fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
+    let mut runs = Vec::new();
+    let mut have_tapes = false;
+    for (path, name) in paths.iter().zip(names(paths)) {
+        let run = match open(path)? {
+            Opened::Tapes(run) => run,
+            Opened::Figures(run) => {
+                let name = if paths.len() == 1 { "" } else { &name };
+                runs.push(Shown(&run).charts(name));
+                continue;
+            }
+        };
+        have_tapes = true;
+        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
+        let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
+        let is_alone = paths.len() == 1 && sides.len() == 1;
+        runs.extend(sides.into_iter().map(|(side, report)| match &*side {
+            _ if is_alone => ChartRun::of(&report, ""),
+            "" => ChartRun::of(&report, &name),
+            side => ChartRun::of(&report, &format!("{name} {side}")),
+        }));
+    }
+    if !have_tapes {
+        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
+    }
+    Ok(runs)
+}

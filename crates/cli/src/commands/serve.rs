@@ -1,0 +1,201 @@
+//! `fizeau serve`: the simulated engine behind HTTP, until Ctrl-C.
+
+use std::fs;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use fizeau::core::{Nanos, Tokens};
+use fizeau::sim::FixedTiming;
+use fizeau::sim::http::{
+    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, Spread, TimeScale, Tls,
+};
+
+use crate::args::{ServeArgs, SglangArg};
+use crate::commands::shared::scenario;
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::runtime;
+use crate::terminal::say::say;
+
+pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
+    if args.list_faults {
+        say(faults())?;
+        return Ok(Exit::Good);
+    }
+    let Served { config, what, also } = engine(args)?;
+    let config = configured(args, config)?;
+    let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
+    let handle = server.spawn().map_err(Fail::broken)?;
+    if args.until_stdin_ends {
+        announce(args, [&what, &also], &handle)?;
+        // However it ends.
+        drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+        return Ok(Exit::Good);
+    }
+    runtime::single()?.block_on(async {
+        let interrupt = tokio::spawn(tokio::signal::ctrl_c());
+        // Once it runs it listens; only then is Ctrl-C promised.
+        tokio::task::yield_now().await;
+        announce(args, [&what, &also], &handle)?;
+        let listened = interrupt.await.map_err(Fail::broken)?;
+        listened
+            .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))
+    })?;
+    if let Some(lateness) = handle.shutdown() {
+        say(kept(&lateness))?;
+    }
+    Ok(Exit::Good)
+}
+
+/// What is behind the server, and lines that describe it.
+struct Served {
+    config: ServerConfig,
+    what: String,
+    /// What else there is to know.
+    also: String,
+}
+
+/// What was asked for: fixed timing or an engine.
+fn engine(args: &ServeArgs) -> Result<Served, Fail> {
+    match (args.ttft_ms, args.itl_ms) {
+        (Some(ttft), Some(itl)) => fixed_timing(args, [ttft, itl]),
+        _ => simulated(args),
+    }
+}
+
+fn fixed_timing(args: &ServeArgs, [ttft, itl]: [f64; 2]) -> Result<Served, Fail> {
+    let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
+    let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
+    let what =
+        format!("fixed timing, no engine: first token after {ttft}, each further one after {itl}");
+    let mut also = String::new();
+    let mut engine = FixedTiming::new(ttft, itl);
+    if let Some(blocks) = args.engine.enable_prefix_caching {
+        engine = engine.with_prefixes(blocks);
+        let most =
+            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
+        also = format!("prefix cache: blocks of 16 tokens, {most}");
+    }
+    let config = ServerConfig::new(engine);
+    let config = match args.max_model_len {
+        Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
+        None => config,
+    };
+    Ok(Served { config, what, also })
+}
+
+fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
+    let scenario = scenario::of(&args.system, &args.engine)?;
+    let scenario = match args.max_model_len {
+        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
+        None => scenario,
+    };
+    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
+    Ok(Served { config: ServerConfig::new(scenario.serve()), what, also: String::new() })
+}
+
+/// The certificate to speak TLS with, if any.
+fn tls(args: &ServeArgs) -> Result<Option<Tls>, Fail> {
+    let named = |flag: &str, path: &Path| format!("{flag} {}", path.display());
+    if let (Some(chain), Some(key)) = (&args.ssl_certfile, &args.ssl_keyfile) {
+        let chain_flag = named("--ssl-certfile", chain);
+        let chain = fs::read_to_string(chain).named(&chain_flag)?;
+        let key = fs::read_to_string(key).named(&named("--ssl-keyfile", key))?;
+        return Tls::from_pem(&chain, &key).named(&chain_flag).map(Some);
+    }
+    let Some(path) = &args.tls_self_signed else { return Ok(None) };
+    let flag = named("--tls-self-signed", path);
+    let tls = Tls::self_signed(&["localhost", &args.host]).named(&flag)?;
+    fs::write(path, tls.certificate()).named(&flag)?;
+    Ok(Some(tls))
+}
+
+/// `config` with what goes for any engine.
+fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig, Fail> {
+    let seed = args.engine.engine_seed;
+    if let Some(name) = &args.served_model_name {
+        config = config.with_model(name.clone());
+    }
+    if let Some(length) = &args.natural_len {
+        config = config.with_natural_length(natural_length(length, seed)?);
+    }
+    if let Some(text) = args.sglang {
+        config = config.with_sglang(match text {
+            SglangArg::Cumulative => SglangText::Cumulative,
+            SglangArg::Incremental => SglangText::Incremental,
+        });
+    }
+    if let Some(tls) = tls(args)? {
+        config = config.with_tls(tls);
+    }
+    if let Some(faults) = &args.fault {
+        let faults: Faults = faults.parse().named("--fault")?;
+        config = config.with_faults(faults.with_seed(seed));
+    }
+    let scale = TimeScale::new(args.time_scale).named("--time-scale")?;
+    Ok(config.with_time_scale(scale))
+}
+
+/// Of `200` or `mean:200`.
+fn natural_length(text: &str, seed: u64) -> Result<NaturalLength, Fail> {
+    let mean = text.strip_prefix("mean:");
+    let tokens = mean.unwrap_or(text).parse::<NonZeroU64>().map_err(|_| {
+        Fail::usage(format!("--natural-len {text}: it must be a number of tokens, or mean:TOKENS"))
+    })?;
+    let tokens = Tokens::new(tokens.get());
+    Ok(match mean {
+        Some(_) => NaturalLength::Geometric { mean: tokens, seed },
+        None => NaturalLength::Fixed(tokens),
+    })
+}
+
+/// Says what is served, where, and what else there is to know.
+fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) -> Result<(), Fail> {
+    say(what)?;
+    let model = args.served_model_name.as_deref().unwrap_or("(any name)");
+    say(format_args!("serving model {model} on {}", handle.base_url()))?;
+    if !also.is_empty() {
+        say(also)?;
+    }
+    if args.time_scale != 1.0 {
+        say(format_args!("time runs {} times as fast as life", args.time_scale))?;
+    }
+    if let Some(faults) = &args.fault {
+        say(format_args!("faults: {faults}; a request chooses by the header x-fizeau-fault"))?;
+    }
+    say(ROUTES)?;
+    say("Ctrl-C ends it and tells how well it kept its schedule")
+}
+
+const ROUTES: &str = "\
+routes: /v1/completions /v1/chat/completions /v1/responses /v1/messages /generate /v1/models
+        /tokenize /detokenize /health /metrics /truth[?summary]";
+
+/// Every fault, with a line about it.
+fn faults() -> String {
+    let each =
+        Faults::all().iter().map(|fault| format!("{}\n    {}\n", fault.form(), fault.about()));
+    each.collect::<String>() + FAULTS
+}
+
+const FAULTS: &str = "
+--fault NAME+NAME          both for each reply
+--fault 0.1*NAME,0.02*NAME each for that share of the replies
+--fault allow              only for requests that choose so";
+
+/// How well the server kept its own schedule, in one line.
+fn kept(lateness: &Spread) -> String {
+    let Spread { n, p50, p99, max } = *lateness;
+    format!(
+        "{n} tokens left late by p50 {:.3} ms, p99 {:.3} ms, max {:.3} ms",
+        p50.get(),
+        p99.get(),
+        max.get()
+    )
+}
+
+fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {
+    let name = format!("--host {}", args.host);
+    let mut found = (args.host.as_str(), args.port).to_socket_addrs().named(&name)?;
+    found.next().ok_or_else(|| Fail::usage(format!("{name}: no such address")))
+}

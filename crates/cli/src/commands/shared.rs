@@ -1,0 +1,19 @@
+//! What several commands share.
+
+pub(crate) mod calibrate;
+pub(crate) mod checklist;
+pub(crate) mod client;
+pub(crate) mod embedded;
+pub(crate) mod endpoint;
+pub(crate) mod folder;
+pub(crate) mod hardware;
+pub(crate) mod imported;
+pub(crate) mod levels;
+pub(crate) mod live;
+pub(crate) mod planned;
+pub(crate) mod price;
+pub(crate) mod probe;
+pub(crate) mod record;
+pub(crate) mod scenario;
+pub(crate) mod speed;
+pub(crate) mod workload;

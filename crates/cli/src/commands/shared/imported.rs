@@ -1,0 +1,35 @@
+//! Folders of imported runs, read again.
+
+use std::path::Path;
+
+use fizeau::record::Unseen;
+use fizeau::record::{ImportedLevel, ImportedRun};
+use fizeau::record::{StoredLevel, StoredRun};
+
+use crate::exit::Fail;
+
+/// What another tool that measured a level did not see, or did not tell; none of a level that Fizeau measured.
+pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Unseen>, Fail> {
+    if run.record().text("imported.source.tool").is_none() {
+        return Ok(None);
+    }
+    let level = ImportedLevel::read(stored.path()).map_err(Fail::usage)?;
+    Ok(level.as_ref().map(ImportedLevel::unseen))
+}
+
+/// Opens a run for what takes its requests; one that was imported without says so.
+pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
+    match ImportedRun::read(path).map_err(Fail::usage)? {
+        Some(_) => Err(no_requests(path)),
+        None => StoredRun::open(path).map_err(Fail::usage),
+    }
+}
+
+/// That a run has figures alone, and what there is to do with it.
+pub(crate) fn no_requests(path: &Path) -> Fail {
+    let path = path.display();
+    Fail::usage(format!(
+        "{path}: imported without tapes: its figures have no requests behind them and no intervals; `fizeau pareto` and \
+         `fizeau report` of several runs show its levels beside others"
+    ))
+}

@@ -1,0 +1,211 @@
+//! The simulated engine that flags describe: one for both clocks.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau::core::Tokens;
+use fizeau::experiment::LoadedModel;
+use fizeau::roofline::{Admission, Calibration, Speculation, System};
+use fizeau::sim::{
+    Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
+};
+
+use crate::args::{
+    EngineArgs, OrderArg, OverlapArg, PolicyArg, PrefixArg, RouterArg, StepArgs, SystemArgs,
+};
+use crate::commands::shared::hardware;
+use crate::commands::shared::speed;
+use crate::commands::sol::{self, MOST_DRAFTED};
+use crate::exit::{Fail, Named};
+
+/// What is simulated where nobody says: model, name for a reader, device, sequences at once.
+const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm", 64);
+
+/// The engine on the model and devices that the flags name; without a model and a device, Llama-3.1-8B on H100s. Says what the
+/// reader should know of them.
+///
+/// # Errors
+/// If one of both is missing or is not understood, or it cannot run so.
+pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, Fail> {
+    check(system)?;
+    let (name, of) = named(system)?;
+    of.notes().iter().for_each(|note| tell!("note: {note}"));
+    let speculation = speculation(engine, &of)?;
+    let drafts = speculation.as_ref().map(|(by, length)| {
+        let acceptance = by.acceptance().clone();
+        Drafts { length: *length, acceptance }
+    });
+    let config = EngineConfig { drafts, ..config(engine)? };
+    let max_num_seqs = sequences(system, &of, &config);
+    let captured = captured(&engine.cuda_graph_sizes, max_num_seqs, config.drafts.as_ref());
+    let config = EngineConfig { max_num_seqs, captured, ..config };
+    let mut scenario =
+        Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
+    if let Some((by, _)) = speculation {
+        scenario = scenario.with_drafter(by.drafter().clone()).map_err(Fail::usage)?;
+    }
+    scenario = timed(scenario, &engine.step)?;
+    match sol::instances(&engine.apart)? {
+        Some([prefill, decode]) => {
+            let transfer = engine.apart.transfer.into();
+            scenario.disaggregated(prefill, decode, transfer).named("--disaggregate")
+        }
+        None => {
+            let replicas = NonZeroU32::new(system.replicas).unwrap_or(NonZeroU32::MIN);
+            scenario.with_replicas(replicas, routing(engine.router)).named("--replicas")
+        }
+    }
+}
+
+/// Refuses what is for figures that are reckoned, and does nothing in a step that is simulated.
+fn check(args: &SystemArgs) -> Result<(), Fail> {
+    if args.choices.prefix != PrefixArg::default() {
+        return Err(Fail::usage(
+            "--prefix own: a simulated engine's prompts share what they share (--enable-prefix-caching); the flag is \
+             `fizeau sol`'s",
+        ));
+    }
+    if args.choices.overlap != OverlapArg::default() {
+        return Err(Fail::usage(
+            "--overlap two-batches: a simulated step does one thing after the other; the flag is `fizeau sol`'s",
+        ));
+    }
+    Ok(())
+}
+
+/// With the constants of a calibration, or a limit of power, where the flags say so.
+fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
+    if let Some(path) = &args.calibration {
+        let flag = format!("--calibration {}", path.display());
+        let text = std::fs::read_to_string(path).named(&flag)?;
+        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let engine = args.calibration_engine.clone();
+        let predictor = calibration.predictor(scenario.system(), engine.as_deref());
+        predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
+        return scenario.with_calibration(calibration, engine).map_err(Fail::usage);
+    }
+    match &args.power_limit {
+        Some(limit) => {
+            let watts = sol::watts(limit, scenario.system())?;
+            scenario.with_power_limit(watts).named("--power-limit")
+        }
+        None => Ok(scenario),
+    }
+}
+
+/// Model and devices, and the model's name.
+fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
+    let (model, hardware) = names(args)?;
+    let loaded = LoadedModel::named(model).named(&format!("--model-config {model}"))?;
+    let device = hardware::named(hardware)?.device;
+    let system = speed::deployed(args).system(loaded.model, device).map_err(Fail::usage)?;
+    let name = match args.model_config {
+        Some(_) => loaded.known.map_or(model, |known| known.name()),
+        None => DEFAULT.1,
+    };
+    Ok((name.to_owned(), system))
+}
+
+/// What model and device are called, where the flags say so or say neither.
+pub(crate) fn names(args: &SystemArgs) -> Result<(&str, &str), Fail> {
+    match (&args.model_config, &args.hardware) {
+        (Some(model), Some(hardware)) => Ok((model, hardware)),
+        (None, None) => Ok((DEFAULT.0, DEFAULT.2)),
+        (Some(_), None) => {
+            Err(Fail::usage("--hardware: name the device that --model-config is for"))
+        }
+        (None, Some(_)) => {
+            Err(Fail::usage("--model-config: name the model that --hardware is for"))
+        }
+    }
+}
+
+fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
+    Ok(EngineConfig {
+        max_batched_tokens: Tokens::new(args.max_num_batched_tokens),
+        block: Tokens::new(args.block_size),
+        blocks: args.num_gpu_blocks.map_or(0, NonZeroU64::get),
+        policy: match args.policy {
+            PolicyArg::Mixed => Policy::Mixed,
+            PolicyArg::PrefillFirst => Policy::PrefillFirst,
+        },
+        chunking: if args.no_chunked_prefill { Chunking::Whole } else { Chunking::Chunked },
+        admission: if args.reserve { Admission::Whole } else { Admission::AsItGrows },
+        prefix_caching: match args.enable_prefix_caching {
+            Some(Some(blocks)) => {
+                return Err(Fail::usage(format!(
+                    "--enable-prefix-caching {blocks}: an engine keeps prefixes in the blocks of its cache; give their number \
+                     with --num-gpu-blocks, or leave it out"
+                )));
+            }
+            Some(None) => PrefixCaching::On,
+            None => PrefixCaching::Off,
+        },
+        order: match args.scheduling_policy {
+            OrderArg::Fcfs => Order::Arrival,
+            OrderArg::Priority => Order::Priority,
+        },
+        max_waiting: args.max_waiting,
+        seed: args.engine_seed,
+        ..EngineConfig::new(DEFAULT.3, Tokens::ZERO)
+    })
+}
+
+/// How many sequences run at once.
+fn sequences(args: &SystemArgs, of: &System, config: &EngineConfig) -> u64 {
+    match (args.max_num_seqs, &args.model_config) {
+        (Some(most), _) => most.get(),
+        (None, None) => DEFAULT.3,
+        (None, Some(_)) => Scenario::usual_sequences(of, config),
+    }
+}
+
+const fn routing(of: RouterArg) -> Routing {
+    match of {
+        RouterArg::RoundRobin => Routing::RoundRobin,
+        RouterArg::LeastInFlight => Routing::LeastInFlight,
+        RouterArg::PrefixAware => Routing::PrefixAware,
+    }
+}
+
+/// One number stands for a list of vLLM's: 1, 2, 4, multiples of 8 below 256, and of 16 from there on. No step has more tokens
+/// than all its sequences with their drafts, so that a longer list would never be used.
+fn captured(sizes: &[u64], sequences: u64, drafts: Option<&Drafts>) -> Vec<u64> {
+    let [most @ (1..)] = *sizes else { return sizes.to_vec() };
+    let each = drafts.map_or(1, |drafts| 1 + u64::from(drafts.length));
+    let used = sequences.saturating_mul(each).min(LARGEST_BATCH);
+    let steps = [1, 2, 4].into_iter().chain((8..256).step_by(8)).chain((256..).step_by(16));
+    let mut before = 0;
+    steps
+        .take_while(|&size| {
+            let is_used = before < used;
+            before = size;
+            is_used && size <= most
+        })
+        .collect()
+}
+
+/// Far beyond what any engine captures.
+const LARGEST_BATCH: u64 = 1 << 20;
+
+fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
+    match args.drafts.draft {
+        Some(0) => Err(Fail::usage(
+            "--draft is 0; it must be from 1 on: `fizeau sol --draft 0` finds the length that is expected to be best",
+        )),
+        Some(length) if length > MOST_DRAFTED => {
+            Err(Fail::usage(format!("--draft is {length}; it must be from 1 to {MOST_DRAFTED}")))
+        }
+        _ => sol::speculation(&args.drafts, of),
+    }
+}
+
+fn overheads(args: &StepArgs) -> Overheads {
+    Overheads {
+        bandwidth_efficiency: args.bandwidth_efficiency,
+        compute_efficiency: args.compute_efficiency,
+        per_step: args.per_step,
+        per_sequence: args.per_sequence,
+        per_layer: args.per_layer,
+        per_collective: args.per_collective,
+    }
+}

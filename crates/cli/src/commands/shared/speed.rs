@@ -1,0 +1,109 @@
+//! From arguments to the speed of light of a run.
+
+use std::num::NonZeroU64;
+
+use fizeau::experiment::{
+    DeploymentRecord, EngineChoices, Field, InputError, LoadedDevice, LoadedModel, ReferenceFiles,
+    ReferenceSpec, SpeedOfLightReference,
+};
+use fizeau::sim::Scenario;
+
+use crate::args::{PhysicsArgs, SystemArgs};
+use crate::commands::shared::hardware;
+use crate::commands::shared::scenario;
+use crate::exit::Fail;
+
+/// The speed of light that the flags ask for; none if neither model nor device was given. Says what the reader should know of
+/// them.
+///
+/// # Errors
+/// If one of both is missing or is not understood, or the model does not fit.
+pub(crate) fn from_args(args: &PhysicsArgs) -> Result<Option<SpeedOfLightReference>, Fail> {
+    let deployment = deployment(args, DeploymentRecord::default());
+    let (path, hardware) = match (&args.model_config, &args.hardware) {
+        (Some(path), Some(hardware)) => (path, hardware),
+        (Some(_), None) => {
+            return Err(Fail::usage("--hardware: name the device that --model-config is for"));
+        }
+        (None, Some(_)) => {
+            return Err(Fail::usage(
+                "--model-config: name the config.json of the model that --hardware is for",
+            ));
+        }
+        (None, None) if deployment != DeploymentRecord::default() || args.calibration.is_some() => {
+            return Err(Fail::usage(
+                "--model-config and --hardware: name model and device that the flags of the speed of light are for",
+            ));
+        }
+        (None, None) => return Ok(None),
+    };
+    let mut spec = ReferenceSpec::new(path.display().to_string(), hardware);
+    spec.deployment = deployment;
+    spec.calibration.clone_from(&args.calibration);
+    let reference = doubted(hardware, spec.load())?;
+    reference.notes().for_each(|note| tell!("note: {note}"));
+    Ok(Some(reference))
+}
+
+/// `loaded`, once what looks wrong with the device is said.
+pub(crate) fn doubted<T>(hardware: &str, loaded: Result<T, InputError>) -> Result<T, Fail> {
+    let is_read = |error: &InputError| error.field != Field::ModelConfig;
+    if loaded.as_ref().err().is_none_or(is_read) {
+        // What is wrong with the device itself is said by `loaded`.
+        drop(hardware::named(hardware));
+    }
+    Ok(loaded?)
+}
+
+/// `own`, but for what flags say otherwise.
+pub(crate) fn deployment(args: &PhysicsArgs, own: DeploymentRecord) -> DeploymentRecord {
+    let mut all = own;
+    let degrees = [
+        (&mut all.tp, args.tp),
+        (&mut all.pp, args.pp),
+        (&mut all.ep, args.ep),
+        (&mut all.dp, args.dp),
+        (&mut all.replicas, args.replicas),
+        (&mut all.draft, args.draft),
+    ];
+    for (degree, given) in degrees {
+        *degree = given.unwrap_or(*degree);
+    }
+    all.weights = args.weights.clone().or(all.weights);
+    all.kv = args.kv.clone().or(all.kv);
+    all.memory_share = args.memory_share.unwrap_or(all.memory_share);
+    all.max_num_seqs = args.max_num_seqs.or(all.max_num_seqs);
+    all
+}
+
+/// How the flags of a system spread, store and serve a model.
+pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
+    let mut all = DeploymentRecord::default();
+    (all.tp, all.pp, all.ep, all.dp, all.replicas) =
+        (args.tp, args.pp, args.ep, args.dp, args.replicas);
+    (all.weights, all.kv) = (args.weights.clone(), args.kv.clone());
+    (all.memory_share, all.max_num_seqs) = (args.memory_share, args.max_num_seqs);
+    all.choices = args.choices.into();
+    all
+}
+
+/// That of a simulated engine, which was made of what `args` name, with what it settled where they say nothing.
+pub(crate) fn of_scenario(
+    args: &SystemArgs,
+    scenario: &Scenario,
+) -> Result<SpeedOfLightReference, Fail> {
+    let (config, hardware) = scenario::names(args)?;
+    let LoadedModel { text, quantization, .. } = LoadedModel::named(config).map_err(Fail::usage)?;
+    let mut files = ReferenceFiles::default();
+    files.model_config = Some(text);
+    files.quantization = quantization;
+    files.device = LoadedDevice::named(hardware)?.file;
+    let mut deployment = deployed(args);
+    deployment.choices = EngineChoices::default();
+    deployment.replicas = scenario.system().deployment().replicas();
+    deployment.max_num_seqs = NonZeroU64::new(scenario.config().max_num_seqs);
+    deployment.draft = scenario.config().drafts.as_ref().map_or(0, |drafts| drafts.length);
+    deployment.reserve_bytes = scenario.system().serving().reserve.get() as u64;
+    let reference = SpeedOfLightReference::new(scenario.model_name(), scenario.system().clone());
+    Ok(reference.recorded(deployment, files))
+}

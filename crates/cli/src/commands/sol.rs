@@ -1,0 +1,154 @@
+//! `fizeau sol`: how fast a model can be on a device.
+
+mod fit;
+mod line;
+mod mechanisms;
+mod points;
+mod query;
+mod systems;
+
+use fizeau::record::Calibrated;
+use fizeau::report::{BatchCsv, ContextCsv, SolAside, SolScope, SolSubject, SolView};
+use fizeau::roofline::{AnswerError, Limit, Load, System};
+
+use crate::args::{CurveArg, SolArgs};
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::say;
+use crate::terminal::screen::Screen;
+pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
+use query::{LoadQuery, Query};
+use systems::{Prepared, Systems};
+
+pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
+    let query = Query::of(args);
+    if !args.calibration.fit.is_empty() {
+        return fit::run(&args.calibration, &query.system);
+    }
+    let calibration = fit::calibration(&args.calibration)?;
+    if let Some(path) = &args.points {
+        return points::run(path, &query, calibration);
+    }
+    for (flag, given, wanted) in [
+        (
+            "--model-config",
+            &args.system.model_config,
+            "a config.json, or a name that `fizeau models` lists",
+        ),
+        ("--hardware", &args.system.hardware, "a name that `fizeau devices` lists, or a TOML file"),
+    ] {
+        if given.is_none() {
+            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
+        }
+    }
+    LoadQuery::check(&args.load).map_err(Fail::usage)?;
+    let mut systems = Systems::new(calibration);
+    let prepared = systems.get(&query.system).map_err(Fail::usage)?;
+    let load = query.load.load().map_err(Fail::usage)?;
+    match args.curve {
+        Some(over) => curve(over, &prepared.system, &load),
+        None => answer(args, prepared, &load),
+    }
+}
+
+/// The breakdown of one query.
+fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
+    let Prepared { system, predictor, .. } = prepared;
+    if let Some(exit) = goal_alone(args, system, load)? {
+        return Ok(exit);
+    }
+    let scope = match args.load.context {
+        Some(_) => SolScope::Step,
+        None => SolScope::Requests,
+    };
+    let batch = args.load.batch;
+    let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
+    let mut notes = Vec::new();
+    let fitting = system.max_batch(load);
+    if let Some(batch) = batch.filter(|batch| *batch as f64 > fitting) {
+        if predictor.is_some() {
+            return Err(Fail::usage(format!(
+                "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
+                 out --calibration, or ask for a batch that fits"
+            )));
+        }
+        notes.push(format!(
+            "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
+        ));
+    }
+    let name = args.system.model_config.as_deref().unwrap_or_default();
+    let predicted = match scope {
+        SolScope::Requests => predictor.as_ref().map(|predictor| predictor.predict(load)),
+        SolScope::Step => None,
+    };
+    let calibrated = predictor.as_ref().zip(predicted.as_ref()).map(|(predictor, predicted)| {
+        notes.extend_from_slice(predictor.warnings());
+        Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
+    });
+    let subject = SolSubject { system, load, batch: answer.running_batch };
+    let asides = mechanisms::asides(&args.mechanisms, &subject)?;
+    for limits in asides.iter().filter_map(SolAside::limits) {
+        let limited = &mut answer.limited_by;
+        for (phase, limit) in
+            [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)]
+        {
+            if limit == Limit::Power {
+                *phase = limit;
+            }
+        }
+    }
+    let view = SolView {
+        name,
+        system,
+        load,
+        answer: &answer,
+        calibrated,
+        scope,
+        batch,
+        asides: &asides,
+        notes: &notes,
+    };
+    match args.json {
+        true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
+        false => say(view.text(width()))?,
+    }
+    Ok(Exit::Good)
+}
+
+/// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked all the same.
+fn goal_alone(args: &SolArgs, system: &System, load: &Load) -> Result<Option<Exit>, Fail> {
+    let why = match system.answer(load) {
+        Err(
+            error @ (AnswerError::WeightsDoNotFit { .. } | AnswerError::NoRoomForRequest { .. }),
+        ) => error.to_string(),
+        _ => return Ok(None),
+    };
+    let subject = SolSubject { system, load, batch: 1.0 };
+    let Some(aside) = mechanisms::within_goal(&args.mechanisms, &subject)? else {
+        return Ok(None);
+    };
+    match args.json {
+        true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
+        false => say(aside.text_without_answer(&why, width()))?,
+    }
+    Ok(Some(Exit::Good))
+}
+
+fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
+    let csv = match over {
+        CurveArg::Batch => BatchCsv { system, load }.csv().map_err(Fail::usage)?,
+        CurveArg::Context => {
+            let (csv, end) = ContextCsv { system, load }.csv().map_err(Fail::usage)?;
+            if let Some(end) = end {
+                tell!("note: the curve ends where {end}");
+            }
+            csv
+        }
+    };
+    say(csv.trim_end())?;
+    Ok(Exit::Good)
+}
+
+/// The width of the terminal; 80 in a pipe.
+fn width() -> usize {
+    Screen::of_stdout(80).width
+}

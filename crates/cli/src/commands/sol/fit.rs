@@ -1,0 +1,147 @@
+//! `--fit`: from measured levels to a calibration.
+
+mod runs;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use fizeau::experiment::LoadedModel;
+use fizeau::report::FitView;
+use fizeau::roofline::{Calibration, Device, MeasuredLevel, MeasuredTable, Model, Sample};
+
+use super::query::SystemQuery;
+use crate::args::CalibrationArgs;
+use crate::commands::shared::hardware;
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::say::say;
+
+/// Fits what `args` name, writes the calibration and says how good it is.
+pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exit, Fail> {
+    let mut known = Known::new(&args.models)?;
+    let mut levels = Levels::default();
+    for path in &args.fit {
+        match path.is_dir() {
+            true => levels.read_run(path, flags)?,
+            false => levels.read(path, &mut known)?,
+        }
+    }
+    let fit = Calibration::fit(&levels.samples).map_err(|error| levels.unusable(&error))?;
+    let flag = format!("--out {}", args.out.display());
+    fs::write(&args.out, fit.calibration.to_json()).named(&flag)?;
+    say(FitView { samples: &levels.samples, fit: &fit }.text())?;
+    say(format!("\nWritten to {}", args.out.display()))?;
+    levels.finish()
+}
+
+/// Measured levels, and what was wrong with others.
+#[derive(Default)]
+struct Levels {
+    samples: Vec<Sample>,
+    wrong: Vec<String>,
+}
+
+/// So many bad lines are said one by one.
+const SAID: usize = 10;
+
+impl Levels {
+    fn read(&mut self, path: &Path, known: &mut Known) -> Result<(), Fail> {
+        let flag = format!("--fit {}", path.display());
+        let text = fs::read_to_string(path).named(&flag)?;
+        let table = MeasuredTable::read(&text).named(&flag)?;
+        for column in &table.unknown {
+            tell!("note: {flag}: column `{column}` is not read");
+        }
+        let wrong = table.errors.iter().map(|error| format!("{flag}: {error}"));
+        self.wrong.extend(wrong);
+        for level in &table.levels {
+            match known.sample(level) {
+                Ok(sample) => self.samples.push(sample),
+                Err(error) => self.wrong.push(format!("{flag}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_run(&mut self, folder: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
+        let flag = format!("--fit {}", folder.display());
+        for level in runs::levels(folder, flags).named(&flag)? {
+            match level {
+                Ok(sample) => self.samples.push(sample),
+                Err(error) => self.wrong.push(format!("{flag}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn unusable(&self, error: &dyn std::error::Error) -> Fail {
+        let first = self.wrong.first().map_or_else(String::new, |first| format!("; {first}"));
+        Fail::usage(format!("--fit: {error}{first}"))
+    }
+
+    /// What was fitted stands, but is not all that was asked for.
+    fn finish(self) -> Result<Exit, Fail> {
+        let Some(first) = self.wrong.first() else {
+            return Ok(Exit::Good);
+        };
+        for wrong in self.wrong.iter().take(SAID).skip(1) {
+            tell!("error: {wrong}");
+        }
+        let (bad, all) = (self.wrong.len(), self.wrong.len() + self.samples.len());
+        Err(Fail::usage(format!("{bad} of {all} levels could not be used: {first}")))
+    }
+}
+
+/// Models and devices, each read once.
+struct Known {
+    /// Where the models are that are called so.
+    files: HashMap<String, String>,
+    models: HashMap<String, Result<Model, String>>,
+    devices: HashMap<String, Result<Device, String>>,
+}
+
+impl Known {
+    fn new(models: &[String]) -> Result<Self, Fail> {
+        let mut files = HashMap::new();
+        for model in models {
+            let (name, file) = model
+                .split_once('=')
+                .ok_or_else(|| Fail::usage(format!("--model {model}: it must be NAME=FILE")))?;
+            files.insert(name.to_owned(), file.to_owned());
+        }
+        Ok(Self { files, models: HashMap::new(), devices: HashMap::new() })
+    }
+
+    fn sample(&mut self, level: &MeasuredLevel) -> Result<Sample, String> {
+        let at_line = |error: String| format!("line {}: {error}", level.line);
+        let model = self.model(&level.model).map_err(at_line)?;
+        let device = self.device(&level.hardware).map_err(at_line)?;
+        let system = level.system(model, device).map_err(|error| error.to_string())?;
+        level.sample(&system).map_err(|error| error.to_string())
+    }
+
+    fn model(&mut self, name: &str) -> Result<Model, String> {
+        let file = self.files.get(name).map_or(name, String::as_str);
+        let load = || match LoadedModel::named(file) {
+            Ok(loaded) => Ok(loaded.model),
+            Err(error) => Err(format!("model {name}: {error}; say where with --model {name}=FILE")),
+        };
+        self.models.entry(name.to_owned()).or_insert_with(load).clone()
+    }
+
+    fn device(&mut self, name: &str) -> Result<Device, String> {
+        let find = || match hardware::find(name, "hardware") {
+            Ok(found) => Ok(found.device),
+            Err(fail) => Err(fail.message),
+        };
+        self.devices.entry(name.to_owned()).or_insert_with(find).clone()
+    }
+}
+
+/// The calibration that `--calibration` names, if it does.
+pub(super) fn calibration(args: &CalibrationArgs) -> Result<Option<Calibration>, Fail> {
+    let Some(path) = &args.calibration else { return Ok(None) };
+    let flag = format!("--calibration {}", path.display());
+    let text = fs::read_to_string(path).named(&flag)?;
+    Calibration::from_json(&text).named(&flag).map(Some)
+}

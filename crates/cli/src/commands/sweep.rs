@@ -1,0 +1,248 @@
+//! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
+
+mod flags;
+mod outcome;
+mod resume;
+mod series;
+
+pub(crate) use flags::simulated_protocol_of;
+pub(crate) use outcome::Outcome;
+pub(crate) use series::{Answering, Series};
+
+use std::path::Path;
+
+use fizeau::experiment::{
+    Client, ContextLimit, LEVEL_TIME, PreparedEndpoint, ResumedLevels, SpeedOfLightReference,
+    WallTime,
+};
+use fizeau::harness::{Cancel, Crew, TextAfter};
+use fizeau::record::StoredRun;
+use fizeau::record::{Engine, SweepReport};
+use fizeau::report::{Shown, Terminal};
+use fizeau::transport::{MonotonicClock, RequestError};
+
+use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
+use crate::commands::bench::Reader;
+use crate::commands::report::PAGE;
+use crate::commands::shared::client;
+use crate::commands::shared::embedded::Embedded;
+use crate::commands::shared::endpoint;
+use crate::commands::shared::folder::{self, Claim};
+use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::speed;
+use crate::commands::shared::workload;
+use crate::commands::shared::{checklist, levels, live, probe, record};
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::say;
+use crate::terminal::screen::Screen;
+use crate::terminal::{interrupt, runtime};
+use flags::{loads_of, protocol_of, size_of};
+
+/// Everything that is decided before anything is sent.
+pub(crate) struct Job<'a> {
+    called: PreparedEndpoint,
+    pub(crate) client: Client,
+    pub(crate) series: Series<'a>,
+    /// The most tokens that the model takes, where that is known before the server is asked.
+    limit: Option<ContextLimit>,
+    pub(crate) out: Claim,
+    /// The most requests in flight at any level.
+    most: u64,
+    /// The sweep that is gone on with.
+    before: Option<StoredRun>,
+    /// The thresholds of the verdict, as they were given.
+    thresholds: &'a [String],
+    /// The embedded engine, where no endpoint was given; it ends with the job.
+    _embedded: Option<Embedded>,
+}
+
+pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
+    let before = resume::settle(args)?;
+    let job = prepare(args, before)?;
+    let runtime = runtime::single()?;
+    // What fails before there is anything to keep leaves no folder.
+    let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
+    let Outcome { report, exit } = measured?;
+    show(&report, Some(&job.out.folder().path().join(PAGE)), &args.trust)?;
+    Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
+}
+
+pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
+    let view = live::view(args.live)?;
+    let asked = args.series();
+    asked.check()?;
+    let protocol = protocol_of(&args.protocol, &args.time)?;
+    let most = loads_of(&args.plan)?.most_connections(size_of(&args.plan)?);
+    let urls = &*args.endpoint.base_url;
+    let wanted = endpoint::reached(&args.endpoint.connections).needs(urls, most);
+    let client = client::spec(&args.client)?.prepare(wanted)?;
+    let physics = speed::from_args(&args.physics)?;
+    let now = WallTime::now();
+    let out = args.time.resume.clone().or_else(|| args.verdict.out.clone());
+    let out = out.unwrap_or_else(|| folder::by_default(now, "sweep"));
+    let claim = || match &before {
+        Some(_) => Ok(Claim::again(&out)),
+        None => Claim::new(&out),
+    };
+    if let Some(stand_in) = probe::stand_in(&args.endpoint).filter(|_| !urls.is_empty()) {
+        // Whatever else is wrong is found before the endpoint is asked what it is.
+        call(args, &stand_in, None)?;
+        asked.ask(&endpoint::nowhere(&stand_in)?)?;
+        claim()?.give_back();
+    }
+    let (endpoint, found) = match urls {
+        [] => (probe::embedded(&args.endpoint), None),
+        urls => {
+            endpoint::announce(&args.endpoint.connections, urls);
+            probe::settled(&args.endpoint, urls)?
+        }
+    };
+    // The workload is checked before an engine is started.
+    let workload = asked.ask(&endpoint::nowhere(&endpoint)?)?;
+    let (_, sample) = &workload;
+    let typical = sample.typical_prompt();
+    let config = physics.as_ref().and_then(SpeedOfLightReference::config);
+    let limit = asked.asked()?.context_limit(config);
+    limit.iter().try_for_each(|limit| sample.check(limit))?;
+    let embedded = match urls {
+        [_, ..] => None,
+        [] => Some(Embedded::start()?),
+    };
+    let called = call(args, &endpoint, embedded.as_ref())?.with_found(found);
+    let physics = match (&embedded, physics) {
+        (Some(embedded), None) => Some(embedded.physics(typical)),
+        (_, given) => given.map(|physics| physics.for_prompts_of(typical)),
+    };
+    let engine = match &embedded {
+        Some(embedded) => Engine::Simulated { description: embedded.describe() },
+        None => Engine::Remote { description: args.verdict.engine.clone() },
+    };
+    let answering = Answering {
+        endpoint: called.describe(),
+        engine,
+        physics: physics.ok_or(NO_PHYSICS),
+        reader: Reader::Server,
+    };
+    let mut series =
+        Series::new(asked, workload, answering, now)?.with_protocol(protocol).watched(view);
+    series.setup.precision = args.precision.clone().or(series.setup.precision);
+    before.iter().for_each(|run| resume::begun_by(run, &mut series));
+    let out = claim()?;
+    let thresholds = &args.client.threshold;
+    Ok(Job { called, client, series, limit, out, most, before, thresholds, _embedded: embedded })
+}
+
+/// The endpoint that was named, or the embedded engine.
+fn call(
+    args: &SweepArgs,
+    endpoint: &EndpointArgs,
+    embedded: Option<&Embedded>,
+) -> Result<PreparedEndpoint, Fail> {
+    let (base_urls, model) = match (embedded, &*endpoint.base_url) {
+        (None, urls @ [_, ..]) => {
+            let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
+            let name =
+                name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
+            (urls.to_vec(), name.clone())
+        }
+        (Some(embedded), _) => (vec![embedded.base_url()], embedded.model().to_owned()),
+        (None, []) => return Err(Fail::usage("--base-url: name the server")),
+    };
+    let extra = workload::sampling_body(&args.sampling)?;
+    let keep_text = args.series().asked()?.keep_text(TextAfter::Drop);
+    endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
+}
+
+/// What a run measures with.
+pub(crate) struct Begun {
+    pub(crate) crew: Crew<RequestError>,
+    /// Thrown when somebody interrupts.
+    pub(crate) cancel: Cancel,
+    /// What was measured before.
+    resumed: ResumedLevels,
+}
+
+async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
+    let Begun { crew, cancel, resumed } = begin(job).await?;
+    job.series.measure(crew, &job.client, Some(job.out.folder()), (&cancel, resumed)).await
+}
+
+/// Says what is about to be sent, makes ready to send it, and puts it on record.
+pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
+    let (clock, series) = (MonotonicClock::new(), &job.series);
+    check(job).await?;
+    let cancel = Cancel::new();
+    let (sample, workload) = (&series.sample, series.args.workload);
+    say(workload::describe_salt_of_levels(workload::prompt_salt(workload), sample.salt()))?;
+    sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
+    workload::notes(sample, workload).iter().for_each(|note| tell!("note: {note}"));
+    let tokenizer = series.spec.tokenizer.clone();
+    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
+    crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
+    let folder = job.out.folder();
+    let (threads, thresholds) = (job.client.threads(), job.thresholds);
+    let client = record::ClientPlan { threads, thresholds, calibration: None };
+    let epoch = WallTime::epoch_unix_ns(&clock);
+    let document = series.document()?.measured(&job.called, client, epoch);
+    let resumed = match &job.before {
+        Some(run) => {
+            resume::check(run, &document)?;
+            let resumed = resume::read(run)?;
+            say(match resumed.len() {
+                1 => "resumed: 1 level is finished".to_owned(),
+                many => format!("resumed: {many} levels are finished"),
+            })?;
+            resumed
+        }
+        None => {
+            folder.write_json("run.json", &document).map_err(Fail::broken)?;
+            levels::write_config(folder, series.physics())?;
+            ResumedLevels::default()
+        }
+    };
+    note_short(series);
+    interrupt::listen(cancel.clone())?;
+    Ok(Begun { crew, cancel, resumed })
+}
+
+/// Says so where levels are shorter than what shows whether they are steady.
+fn note_short(series: &Series<'_>) {
+    let (time, needs) = (series.spec.size.time, LEVEL_TIME.as_secs_f64());
+    if let Some(time) = time.filter(|time| series.is_by_time && *time < LEVEL_TIME) {
+        let seconds = time.as_secs_f64();
+        tell!(
+            "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {needs} or more would"
+        );
+    }
+}
+
+impl Job<'_> {
+    /// The same without levels that are planned ahead: what was measured decides on the next.
+    pub(crate) fn of_loads_to_come(mut self) -> Self {
+        self.series = self.series.of_loads_to_come(1.0);
+        self
+    }
+}
+
+/// One request before the first, on a connection of its own.
+async fn check(job: &Job<'_>) -> Result<(), Fail> {
+    let (target, sample) = (&job.called.target, &job.series.sample);
+    let fits = |limit: &ContextLimit| Ok(sample.check(limit)?);
+    endpoint::check(target, job.limit.as_ref(), sample.plan(), fits).await
+}
+
+/// Prints the report, as wide as the terminal is, and where its page is.
+pub(crate) fn show(
+    report: &SweepReport,
+    page: Option<&Path>,
+    trust: &TrustArgs,
+) -> Result<(), Fail> {
+    let page = page.map(|page| page.display().to_string());
+    let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+    let terminal =
+        Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };
+    say(Shown(report).terminal(&terminal).trim_end())
+}
+
+/// The width of what goes into a file or a pipe: all columns, and the same everywhere.
+const PIPE_WIDTH: usize = 120;

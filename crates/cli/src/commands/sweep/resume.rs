@@ -1,0 +1,85 @@
+//! Going on with a sweep that was broken off.
+
+use std::path::Path;
+
+use fizeau::experiment::ResumedLevels;
+use fizeau::record::{RunRecord, StoredRun};
+use serde::Serialize;
+
+use super::series::Series;
+use crate::args::SweepArgs;
+use crate::commands::report::finished;
+use crate::exit::Fail;
+
+/// Fields of `run.json` that the sweep must have as it had them.
+const SAME: [&str; 14] = [
+    "setup.endpoint",
+    "setup.engine",
+    "setup.workload",
+    "setup.model_config",
+    "setup.hardware",
+    "setup.deployment",
+    "plan",
+    "lengths",
+    "levels",
+    "sampling",
+    "timeouts",
+    "goodput",
+    "speed_of_light",
+    "time",
+];
+
+/// What is finished of `run`.
+pub(super) fn read(run: &StoredRun) -> Result<ResumedLevels, Fail> {
+    Ok(ResumedLevels::of(finished(run)?))
+}
+
+/// The sweep to go on with, whose prompts `args` then ask for; none if none is named.
+pub(super) fn settle(args: &mut SweepArgs) -> Result<Option<StoredRun>, Fail> {
+    let Some(path) = args.time.resume.as_deref() else { return Ok(None) };
+    let run = open(path)?;
+    let is_sweep = run.written().get("levels[0].load.concurrency").is_some()
+        || run.written().get("levels[0].load.requests_per_s").is_some();
+    if !is_sweep {
+        let path = path.display();
+        return Err(Fail::usage(format!(
+            "--resume: {path} holds no sweep that can be gone on with"
+        )));
+    }
+    // A salt that nobody chose was drawn: the prompts of a second one would be others.
+    let salt = run.written().whole("plan.salt").filter(|salt| *salt != 0);
+    if args.workload.salt.is_none() && !args.workload.reuse_prompts {
+        args.workload.salt = salt;
+    }
+    Ok(Some(run))
+}
+
+/// A sweep that goes on is the one that was begun: when, and by which command line.
+pub(super) fn begun_by(run: &StoredRun, series: &mut Series<'_>) {
+    let record = run.written();
+    if let Some(started) = record.text("setup.started") {
+        series.setup.started = started;
+    }
+    series.setup.command_line = record.texts("setup.command_line");
+}
+
+fn open(path: &Path) -> Result<StoredRun, Fail> {
+    StoredRun::open(path).map_err(|error| Fail::usage(format!("--resume: {error}")))
+}
+
+/// Refuses to go on with `run` as another sweep than it was, and names the first field that differs.
+pub(super) fn check(run: &StoredRun, document: &impl Serialize) -> Result<(), Fail> {
+    let now = RunRecord::describing(document).unwrap_or_default();
+    // The embedded engine listens elsewhere each time.
+    let is_embedded = now.text("setup.engine.kind").as_deref() == Some("simulated");
+    let mut differing = run.written().differing(&now, &SAME).into_iter();
+    let first = differing.find(|found| !(is_embedded && found.field == "setup.endpoint.base_url"));
+    let Some(first) = first else { return Ok(()) };
+    let shown = |value: Option<&String>| value.map_or("nothing", |value| value).to_owned();
+    Err(Fail::usage(format!(
+        "--resume: {} is {} there and {} now: give the flags that the sweep was begun with",
+        first.field,
+        shown(first.one.as_ref()),
+        shown(first.other.as_ref())
+    )))
+}

@@ -1,0 +1,169 @@
+//! What-if: `fizeau simulate` with several values for a flag.
+
+use fizeau::experiment::WallTime;
+use fizeau::harness::Cancel;
+use fizeau::metrics::{Slo, Verdict};
+use fizeau::record::RunFolder;
+use fizeau::record::{NotRun, Setup, SweepReport, Variant, WhatIf};
+use fizeau::report::Shown;
+
+use crate::args::SimulateArgs;
+use crate::commands::shared::folder::{self, Claim};
+use crate::commands::shared::workload::Source;
+use crate::commands::shared::{checklist, record};
+use crate::commands::simulate::{Report, Simulated, simulate};
+use crate::exit::{Exit, Fail};
+use crate::terminal::interrupt;
+use crate::terminal::say::say;
+
+/// The concurrencies of a what-if that names neither levels nor a load.
+const LEVELS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// One configuration, read.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) args: SimulateArgs,
+}
+
+/// Runs each configuration, one after the other, and puts them side by side.
+pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
+    let asked: Vec<Asked> = asked.into_iter().map(Asked::with_load).collect();
+    let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
+    check(first)?;
+    let goals = first.sweep.goals.clone();
+    let slo = goals.slo()?;
+    let by_default = || folder::by_default(WallTime::now(), "what-if");
+    let out = Claim::new(&first.level.result.out.clone().unwrap_or_else(by_default))?;
+    let cancel = Cancel::new();
+    interrupt::listen(cancel.clone())?;
+    let done = measured(&asked, &slo, &out, &cancel).inspect_err(|_| out.give_back());
+    let report = done?;
+    let folder = out.folder();
+    folder.write_json("whatif.json", &report).map_err(Fail::broken)?;
+    if let Some(chart) = Shown(&report).chart() {
+        folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
+    }
+    let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
+    say(Shown(&report).text().trim_end())?;
+    say(format!("report: {}", page.display()))?;
+    let exit = exit(&report, goals.is_given(), &cancel);
+    let mut is_missed = false;
+    for variant in report.variants() {
+        if let Some(sweep) = variant.sweep() {
+            let of = format!("{}: ", variant.name());
+            is_missed |= checklist::say_missed(&sweep.checklist(), &first.trust, &of);
+        }
+    }
+    Ok(if is_missed && exit == Exit::Good { Exit::Missed } else { exit })
+}
+
+/// Refuses what is for one configuration only.
+fn check(args: &SimulateArgs) -> Result<(), Fail> {
+    let of = &args.level.result;
+    let flags = [
+        (of.append_result, "--append-result"),
+        (of.save_result, "--save-result"),
+        (of.save_detailed, "--save-detailed"),
+        (of.result_dir.is_some(), "--result-dir"),
+        (of.result_filename.is_some(), "--result-filename"),
+        (!of.metadata.is_empty(), "--metadata"),
+        (of.label.is_some(), "--label"),
+    ];
+    let Some((_, flag)) = flags.into_iter().find(|(is_given, _)| *is_given) else { return Ok(()) };
+    Err(Fail::usage(format!(
+        "{flag}: vLLM's JSON is of one configuration, and here are several; leave it out, or run each by itself"
+    )))
+}
+
+fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
+    let met = |variant: &Variant| variant.sweep()?.operating_point().level();
+    if cancel.is_cancelled() {
+        Exit::Interrupted
+    } else if report.verdict() == Verdict::Invalid
+        || (is_asked && !report.variants().iter().any(|variant| met(variant).is_some()))
+    {
+        Exit::Missed
+    } else {
+        Exit::Good
+    }
+}
+
+fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<WhatIf, Fail> {
+    let mut common: Option<Setup> = None;
+    let mut variants = Vec::new();
+    for (index, Asked { settings, args }) in asked.iter().enumerate() {
+        if cancel.is_cancelled() {
+            let outcome = Err(NotRun::Interrupted);
+            variants.push(Variant { settings: settings.clone(), devices: None, outcome });
+            continue;
+        }
+        let folder = folder(out, index)?;
+        let (devices, outcome) = match simulate(args, Some(&folder), cancel) {
+            Ok(simulated) => {
+                simulated.notes.iter().for_each(|note| tell!("note: {note}"));
+                let setup = common.get_or_insert_with(|| simulated.setup.clone());
+                setup.command_line = record::command_line();
+                (Some(simulated.devices), Ok(sweep(simulated, slo)))
+            }
+            // One that cannot run says something; the others say it too.
+            Err(Fail { exit: Exit::Usage, message }) => {
+                // What holds something stays.
+                let _ = std::fs::remove_dir(folder.path());
+                (None, Err(NotRun::Impossible(message)))
+            }
+            Err(fail) => return Err(fail),
+        };
+        variants.push(Variant { settings: settings.clone(), devices, outcome });
+    }
+    let Some(common) = common else {
+        if cancel.is_cancelled() {
+            let message = "interrupted before any configuration ran".to_owned();
+            return Err(Fail { exit: Exit::Interrupted, message });
+        }
+        let reasons = variants.iter().filter_map(|variant| {
+            let NotRun::Impossible(reason) = variant.outcome.as_ref().err()? else { return None };
+            Some(format!("{}: {reason}", variant.name()))
+        });
+        return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
+    };
+    Ok(WhatIf::new(common, variants, Some(slo.clone())))
+}
+
+/// Where the files of a configuration go: `configuration-01`.
+fn folder(out: &Claim, index: usize) -> Result<RunFolder, Fail> {
+    out.folder().level(&format!("configuration-{:02}", index + 1)).map_err(Fail::broken)
+}
+
+/// What came of a configuration, as a sweep: of one level, where it was one.
+fn sweep(simulated: Simulated, slo: &Slo) -> SweepReport {
+    let Simulated { setup, report, .. } = simulated;
+    match report {
+        Report::Sweep(outcome) => outcome.report,
+        Report::Search(outcome) => outcome.sweep,
+        Report::Level(outcome) => SweepReport::new(setup, vec![outcome.report], Some(slo.clone())),
+    }
+}
+
+impl Asked {
+    /// With levels, where nothing says what the load is.
+    fn with_load(mut self) -> Self {
+        let level = &self.args.level;
+        let arrivals = &level.arrivals;
+        let is_loaded = level.load.max_concurrency.is_some()
+            || arrivals.request_rate.is_some()
+            || arrivals.ramp_up_strategy.is_some()
+            || arrivals.request_rate_series.is_some()
+            || arrivals.burst.is_some()
+            || arrivals.diurnal.is_some()
+            || arrivals.trace_speedup.is_some()
+            || arrivals.ignore_trace_times
+            || arrivals.probe.probe_request_rate.is_some()
+            || matches!(Source::named(&level.workload.dataset_name), Ok(Source::Times(_)));
+        let is_loaded = is_loaded || self.args.search.is_some();
+        if !self.args.is_sweep() && !is_loaded {
+            self.args.sweep.levels = LEVELS.to_vec();
+        }
+        self
+    }
+}

@@ -1,0 +1,216 @@
+//! The whole screen, of what is known: pure.
+
+use std::time::Duration;
+
+use fizeau::experiment::RunningLevel;
+use fizeau::report::Charset;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::symbols::Marker;
+use ratatui::text::Line;
+use ratatui::widgets::LineGauge;
+
+use super::chart::{self, Curves};
+use super::history::Point;
+use super::{levels, plain};
+use crate::terminal::progress::{self, LiveState, clock};
+
+/// Draws `state` as it is `now`, in the characters that the terminal has.
+pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, charset: Charset) {
+    let [head, figures, gauges, charts, finished, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(2),
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    title(frame, head, state, now);
+    let lines = progress::lines(&state.progress, now, figures.width.into());
+    let lines: Vec<Line<'_>> = lines.lines().map(Line::from).collect();
+    frame.render_widget(ratatui::text::Text::from(lines), figures);
+    if let Some(running) = state.progress.level() {
+        gauge(frame, gauges, running, (state.history.most_in_flight, now));
+    }
+    curves(frame, charts, &state.history.points, (now, charset));
+    levels::draw(frame, finished, &state.history);
+    frame.render_widget(self::foot(state), foot);
+    if charset == Charset::Ascii {
+        plain::to_ascii(frame.buffer_mut());
+    }
+}
+
+fn title(frame: &mut Frame<'_>, area: Rect, state: &LiveState, now: Duration) {
+    let time = clock(now);
+    let width = u16::try_from(time.len()).unwrap_or(u16::MAX);
+    let [left, right] =
+        Layout::horizontal([Constraint::Fill(1), Constraint::Length(width)]).areas(area);
+    let title = format!("fizeau {}  {}", state.title.command, state.title.subject);
+    frame.render_widget(Line::from(title).bold(), left);
+    frame.render_widget(Line::from(time), right);
+}
+
+/// How far the level is, and how much is in flight.
+fn gauge(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    running: &RunningLevel,
+    (most_in_flight, now): (u64, Duration),
+) {
+    let [left, _, right] =
+        Layout::horizontal([Constraint::Fill(1), Constraint::Length(2), Constraint::Fill(1)])
+            .areas(area);
+    let bar = |label: String, share: f64, colour| {
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        LineGauge::default()
+            .ratio(share)
+            .label(label)
+            .filled_symbol("━")
+            .unfilled_symbol("─")
+            .filled_style(Style::new().fg(colour))
+            .unfilled_style(Style::new().fg(Color::DarkGray))
+    };
+    let done = running.share(now);
+    let percent = (done * 100.0).floor();
+    frame.render_widget(bar(format!("level {percent:>3.0}%"), done, Color::Blue), left);
+    let in_flight = running.in_flight();
+    let most = most_in_flight.max(in_flight);
+    let label = format!("in flight {in_flight}, at most {most}");
+    frame.render_widget(bar(label, in_flight as f64 / most as f64, Color::Cyan), right);
+}
+
+fn curves(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    points: &[Point],
+    (now, charset): (Duration, Charset),
+) {
+    // One dot a character where there are none of eight.
+    let marker = if charset == Charset::Ascii { Marker::Dot } else { Marker::Braille };
+    let areas: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).spacing(1).areas(area);
+    let of = |figure: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+        points.iter().filter_map(|point| Some((point.at, figure(point)?))).collect()
+    };
+    let (ttft, ttft_above) = (of(|p| Some(p.ttft?.median)), of(|p| Some(p.ttft?.slowest)));
+    let (tpot, tpot_above) = (of(|p| Some(p.tpot?.median)), of(|p| Some(p.tpot?.slowest)));
+    let charts = [
+        ("Output tokens/s ", of(|p| Some(p.output_tps)), Vec::new(), Color::Green),
+        ("TTFT ms: median, slowest ", ttft, ttft_above, Color::Yellow),
+        ("TPOT ms: median, slowest ", tpot, tpot_above, Color::Magenta),
+    ];
+    for (area, (title, main, above, colour)) in areas.into_iter().zip(&charts) {
+        let curves = Curves { title, main, above, colour: *colour, marker };
+        chart::draw(frame, area, &curves, now);
+    }
+}
+
+/// The last note, or what keys do.
+fn foot(state: &LiveState) -> Line<'_> {
+    if state.history.is_interrupted {
+        return Line::from(
+            "interrupted: ending the level and writing what was measured (Ctrl-C to quit)",
+        )
+        .fg(Color::Yellow);
+    }
+    match state.history.notes.last() {
+        Some(note) => Line::from(note.as_str()).fg(Color::Yellow),
+        None => {
+            Line::from("q or Ctrl-C ends the run; what was measured is kept and reported").dim()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau::core::FailureClass;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::buffer::Cell;
+
+    use super::*;
+    use crate::terminal::progress::stand::watch;
+
+    /// The screen in the midst of the fourth level.
+    fn screen(columns: u16, rows: u16, touch: impl Fn(&mut LiveState)) -> String {
+        in_charset(Charset::Unicode, (columns, rows), touch)
+    }
+
+    fn in_charset(
+        charset: Charset,
+        (columns, rows): (u16, u16),
+        touch: impl Fn(&mut LiveState),
+    ) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let mut drawn = None;
+        watch(&[1, 4, 16, 64], |state, now| {
+            if drawn.is_none() && now > Duration::from_secs(150) {
+                touch(state);
+                terminal.draw(|frame| draw(frame, state, now, charset)).unwrap();
+                drawn = Some(text(terminal.backend()));
+            }
+        });
+        drawn.unwrap()
+    }
+
+    /// Its characters, without the spaces at the end of lines.
+    fn text(backend: &TestBackend) -> String {
+        let width = usize::from(backend.buffer().area.width);
+        let rows = backend.buffer().content.chunks(width).map(|row| {
+            let row: String = row.iter().map(Cell::symbol).collect();
+            row.trim_end().to_owned() + "\n"
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_small_terminal_has_all_of_it() {
+        assert_eq!(screen(80, 24, |_| ()), include_str!("golden/80x24.txt"));
+    }
+
+    #[test]
+    fn a_terminal_without_unicode_has_no_other_characters() {
+        let touch = |state: &mut LiveState| state.title.subject = "modèle".to_owned();
+        let drawn = in_charset(Charset::Ascii, (80, 24), touch);
+        assert!(drawn.is_ascii(), "{drawn}");
+        let (shown, unicode) = (drawn.lines(), include_str!("golden/80x24.txt").lines());
+        for (plain, line) in shown.zip(unicode).skip(1) {
+            let words = |line: &str| line.replace(|c: char| !c.is_ascii_alphanumeric(), "");
+            assert_eq!(words(plain), words(line));
+        }
+        assert!(drawn.contains("mod?le"), "{drawn}");
+        assert!(["====", "----", "|", "*"].iter().all(|mark| drawn.contains(mark)), "{drawn}");
+    }
+
+    #[test]
+    fn a_large_terminal_has_room_for_errors_and_a_note() {
+        let drawn = screen(120, 40, |state| {
+            state.history.errors.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
+            state.history.notes.push("note: the budget is short".to_owned());
+        });
+        assert_eq!(drawn, include_str!("golden/120x40.txt"));
+    }
+
+    #[test]
+    fn before_the_first_request_ends_and_on_no_room_at_all_nothing_breaks() {
+        let mut looks = 0;
+        watch(&[1], |state, now| {
+            looks += 1;
+            for (columns, rows) in [(80, 24), (20, 8), (3, 2), (1, 1)] {
+                if looks < 6 {
+                    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+                    terminal.draw(|frame| draw(frame, state, now, Charset::Unicode)).unwrap();
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn what_comes_from_strangers_does_not_drive_the_terminal() {
+        let drawn = screen(80, 24, |state| {
+            state.title.subject = "\u{1b}[2Jmodel\nat \u{7}".to_owned();
+        });
+        assert!(!drawn.lines().any(|line| line.contains('\u{1b}') || line.contains('\u{7}')));
+    }
+}

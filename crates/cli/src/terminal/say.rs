@@ -1,0 +1,91 @@
+//! Standard output, and what is said beside it on standard error.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+
+use crate::exit::Fail;
+use crate::terminal::{interrupt, progress, screen};
+
+/// Prints a line. A reader who has seen enough (`fizeau bench | head`) is nothing to fail over, nor is a terminal that is gone.
+pub(crate) fn say(text: impl Display) -> Result<(), Fail> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe && !interrupt::is_hung_up() => {
+            Err(Fail::broken(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something on standard error, as `eprintln!` does, but with nothing in it that a terminal would obey, since what is said often has
+/// a text of a server or of another tool's file in it, and in lines as long as the terminal is wide; one line in a pipe.
+macro_rules! tell {
+    ($($words:tt)*) => { $crate::terminal::say::tell(&format!($($words)*)) };
+}
+
+/// See the macro of this name.
+pub(crate) fn tell(text: &str) {
+    let text = plain(text);
+    let text = match screen::of_stderr() {
+        Some(width) => text.lines().map(|line| folded(line, width)).collect::<Vec<_>>().join("\n"),
+        None => text,
+    };
+    // Nothing is left to do about a standard error that is gone, and a run shall not end for it.
+    progress::aside(|| drop(writeln!(std::io::stderr().lock(), "{text}")));
+}
+
+/// `line` in as many as it takes for none to be longer than `width`, but for words that are.
+fn folded(line: &str, width: usize) -> String {
+    let (mut folded, mut column) = (String::new(), 0);
+    for (index, word) in line.split(' ').enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column + 1 + length > width {
+            folded.push('\n');
+            column = 0;
+        } else if index > 0 {
+            folded.push(' ');
+            column += 1;
+        }
+        folded.push_str(word);
+        column += length;
+    }
+    folded
+}
+
+/// Without control characters, but for the ends of lines.
+fn plain(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+}
+
+/// A piece of a line, of which a file says what it holds: without what a terminal would obey, ends of lines among them.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{folded, plain};
+
+    #[test]
+    fn a_terminal_has_nothing_to_obey() {
+        let text = "error: a\u{1b}[31mRED\u{7}\u{9b}2J\r\n  next: \u{7f}";
+        assert_eq!(
+            plain(text),
+            "error: a\u{fffd}[31mRED\u{fffd}\u{fffd}2J\u{fffd}\n  next: \u{fffd}"
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_goes_on_below_and_no_word_is_broken() {
+        let note = "note: a word and averyverylongone and  spaces";
+        for width in 0..60 {
+            let folded = folded(note, width);
+            assert_eq!(folded.replace('\n', " "), note);
+            for (line, next) in folded.lines().zip(folded.lines().skip(1)) {
+                assert!(line.chars().count() <= width || !line.contains(' '), "{width}: {line}");
+                let word = next.split(' ').next().unwrap_or_default();
+                assert!(line.len() + 1 + word.len() > width, "{width}: {line} had room for {word}");
+            }
+        }
+    }
+}
