@@ -50,7 +50,7 @@ impl FolderError {
         |error| Self::Io { path: path.to_path_buf(), error }
     }
 
-    fn json(name: &str) -> impl FnOnce(serde_json::Error) -> Self + '_ {
+    pub(crate) fn json(name: &str) -> impl FnOnce(serde_json::Error) -> Self + '_ {
         |error| Self::Json { name: name.to_owned(), error: error.to_string() }
     }
 }

@@ -1,5 +1,6 @@
 //! A level of another tool, as far as it can be known, and levels that belong together.
 
+mod folder;
 mod run;
 
 pub use run::ImportedRun;

@@ -68,9 +68,9 @@ pub use imported::{
 pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
-    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelDetail, LevelReport,
-    LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange, Reference, SpeedOfLight,
-    Tail, Until, WarmUp, WithEnds,
+    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
+    LevelOutcome, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange,
+    Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use peers::{PeerComparison, PeerRow};

@@ -1,6 +1,6 @@
 //! A run that was stored: what was asked, its levels, and their tapes.
 
-mod document;
+pub(crate) mod document;
 mod level;
 mod line;
 mod lines;
@@ -26,6 +26,9 @@ pub enum StoredError {
     /// There is a run, of which all tapes are gone, or were never kept.
     #[error("{}: a run without tapes: neither it nor a folder in it holds tapes.jsonl, from which its figures are computed", .0.display())]
     NoTapes(PathBuf),
+    /// A run that was imported, of which no level is there.
+    #[error("{}: an imported run without imported.json in it or in a folder of it", .0.display())]
+    NothingImported(PathBuf),
     /// The system refused.
     #[error("cannot read {}: {error}", path.display())]
     Io {

@@ -117,7 +117,7 @@ fn open(path: &Path) -> Result<Opened, Fail> {
     if path.is_file() {
         return Err(is_a_file(path));
     }
-    match imported::without_tapes(path)? {
+    match ImportedRun::read(path).map_err(Fail::usage)? {
         Some(run) => Ok(Opened::Figures(run)),
         None => StoredRun::open(path).map(Opened::Tapes).map_err(Fail::usage),
     }

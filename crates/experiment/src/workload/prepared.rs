@@ -12,7 +12,7 @@ use fizeau_workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, T
 use super::describe::{self, Arriving};
 use super::limit::ContextLimit;
 use super::{PlanParts, WorkloadSpec, records, trace};
-use crate::input::{ExperimentError, InputError};
+use crate::input::{ExperimentError, Field, InputError};
 
 /// A workload that is ready to be sent.
 #[derive(Clone)]
@@ -236,8 +236,11 @@ impl PreparedWorkload {
             Kind::Plan { plan, parts } => check(plan.spec(), parts, limit),
             Kind::Trace { trace, .. } => {
                 let longest = trace.facts().longest;
-                let what = || format!("{}, line {}", trace.spec().name, longest.line);
-                limit.check(what, longest.input, longest.output)
+                limit.check(longest.input, longest.output, |message| {
+                    let message =
+                        format!("{}, line {}: {message}", trace.spec().name, longest.line);
+                    InputError::new(Field::Workload, message)
+                })
             }
         }
     }

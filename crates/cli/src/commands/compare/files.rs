@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fizeau::metrics::{
-    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure, Metric,
+    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure,
 };
 use fizeau::record::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, RunComparison,
@@ -59,7 +59,7 @@ impl Run {
                 .into_iter()
                 .find(|file| file.is_file())
                 .ok_or_else(|| {
-                    if let Ok(Some(_)) = imported::without_tapes(path) {
+                    if let Ok(Some(_)) = fizeau::record::ImportedRun::read(path) {
                         return imported::no_requests(path);
                     }
                     let path = path.display();
@@ -211,15 +211,13 @@ fn table(decided: &Decided, a: &Value, b: &Value) -> ComparisonTable {
 /// A figure of a level as its summary has it; none where it is unknown there.
 fn known(level: &Value, figure: Figure) -> Option<IntervalFigure> {
     let completed = level["requests"]["completed"].as_u64().unwrap_or(0);
-    let (of, name, n) = match figure.metric() {
-        Metric::RequestsPerSec => (&level["throughput"], "requests_per_s", completed),
-        Metric::OutputTokensPerSec => (&level["throughput"], "output_tokens_per_s", completed),
-        Metric::GoodputPerSec => (&level["throughput"], "goodput_per_s", completed),
-        Metric::GoodShare => (&level["throughput"], "good_share", completed),
-        latency => {
-            let of = &level["metrics"][format!("{}_ms", latency.as_str())];
+    let [object, key] = figure.metric().json_path();
+    let (of, name, n) = match figure.metric().is_latency() {
+        true => {
+            let of = &level[object][key];
             (of, figure.statistic().as_str(), of["n"].as_u64().unwrap_or(0))
         }
+        false => (&level[object], key, completed),
     };
     let ends = &of[format!("{name}_ci")];
     let interval = ends[0].as_f64().zip(ends[1].as_f64());

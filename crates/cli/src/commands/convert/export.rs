@@ -11,7 +11,6 @@ use fizeau::record::{ImportedLevel, ImportedRun, RunDocument, StoredRun};
 use crate::args::ConvertArgs;
 use crate::commands::report::{each_tape, vllm_run_of};
 use crate::commands::shared::folder::holds_whatif;
-use crate::commands::shared::imported;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -26,7 +25,7 @@ pub(super) fn run(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
             "{path}: several configurations side by side; name one: {path}/configuration-01"
         )));
     }
-    let source = match imported::without_tapes(path)? {
+    let source = match ImportedRun::read(path).map_err(Fail::usage)? {
         Some(run) => Source::figures(run)?,
         None => Source::tapes(path)?,
     };
@@ -77,7 +76,7 @@ impl Source {
                 goals: goals.clone(),
                 tapes,
                 epoch_unix: document.epoch_unix_ns.map(Nanos::from_nanos),
-                imported: imported::level(stored.path())?,
+                imported: ImportedLevel::read(stored.path()).map_err(Fail::usage)?,
             });
         }
         Ok(Self { levels })

@@ -38,7 +38,7 @@ impl MeasuredShard {
         Ok(Self { run, level, planned, summary, ending })
     }
 
-    pub(super) const fn document(&self) -> &RunDocument {
+    pub(super) fn document(&self) -> &RunDocument {
         self.run.document()
     }
 

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use fizeau::experiment::ResumedLevels;
-use fizeau::record::{Engine, RunDocument, StoredRun};
+use fizeau::record::{Engine, RunDocument, Setup, StoredRun};
 
-use super::series::Series;
 use crate::args::SweepArgs;
 use crate::commands::report::finished;
 use crate::exit::Fail;
@@ -53,10 +52,10 @@ pub(super) fn settle(args: &mut SweepArgs) -> Result<Option<StoredRun>, Fail> {
 }
 
 /// A sweep that goes on is the one that was begun: when, and by which command line.
-pub(super) fn begun_by(run: &StoredRun, series: &mut Series<'_>) {
+pub(super) fn begun_by(run: &StoredRun, setup: &mut Setup) {
     let begun = &run.written().setup;
-    series.setup.started.clone_from(&begun.started);
-    series.setup.command_line.clone_from(&begun.command_line);
+    setup.started.clone_from(&begun.started);
+    setup.command_line.clone_from(&begun.command_line);
 }
 
 fn open(path: &Path) -> Result<StoredRun, Fail> {
