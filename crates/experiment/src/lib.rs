@@ -48,8 +48,7 @@ pub use reference::{ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchOutcome,
-    SearchStep, Trial,
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchOutcome, SearchStep, Trial,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,

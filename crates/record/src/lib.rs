@@ -49,11 +49,13 @@ pub mod text;
 mod unseen;
 mod whatif;
 
-pub use ab::{AbParty, AbReport, AbRound};
+pub use ab::{AbDocument, AbParty, AbReport, AbRound, PartyDocument, RoundDocument, TurnDocument};
 pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
 pub use comparison::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+    ChangedField, CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument,
+    ComparisonReport, ComparisonView, FieldDifference, FigureDifference, LevelDifferences,
+    RunComparison, RunDifferences, TestedDifference,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};
@@ -69,8 +71,8 @@ pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelOutcome, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange,
-    Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
+    LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted, PredictedRange, Reference,
+    SpeedOfLight, Tail, Until, UntilDocument, UntilGoal, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use peers::{PeerComparison, PeerRow};
@@ -88,16 +90,17 @@ pub use run::{
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
 pub use search::{
-    SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
+    AskedDocument, Confirmation, FoundLoad, SearchAsked, SearchDocument, SearchJudgement,
+    SearchPurpose, SearchReport, SearchedDocument, SearchedLevel, WrongWay,
 };
 pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
 pub use stored::{
     Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
-    Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,
-    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, StandIn, Sustained,
-    SweepReport, TokenCost, Unmeasured, Why, Within,
+    Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
+    OperatingPoint, OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, StandIn,
+    Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

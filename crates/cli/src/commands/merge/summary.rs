@@ -1,13 +1,14 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
 use fizeau::core::PerSec;
+use fizeau::core::WarmUp;
 use fizeau::interop::{RequestRate, VllmRun};
 use fizeau::metrics::{
     ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom, LevelTally, Reason, Room,
     Thresholds, Verdict, judge,
 };
 use fizeau::record::{
-    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, WarmUp,
+    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight,
 };
 use fizeau::record::{DocumentFields, StoredEnding};
 

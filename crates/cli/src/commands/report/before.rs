@@ -1,12 +1,13 @@
 //! What is known of a stored level beside its tapes: what was asked, and what the client saw of itself.
 
 use fizeau::core::PerSec;
+use fizeau::core::WarmUp;
 use fizeau::metrics::{
     Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason, Room, Thresholds,
     Verdict,
 };
 use fizeau::record::{
-    Asked, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, StoredLevel, StoredRun, WarmUp,
+    Asked, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, StoredLevel, StoredRun,
 };
 
 use super::setup;
