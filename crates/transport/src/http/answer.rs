@@ -3,6 +3,9 @@
 use fizeau_core::Nanos;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
 use crate::framing::Framing;
 
 /// What a reply is if it is not a stream of events.
@@ -44,49 +47,18 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Nanos> {
     }
     let now = seconds(text(headers, &DATE)?)?;
     let then = seconds(after)?;
-    Some(Nanos::from_secs(then.saturating_sub(now)))
+    Some(Nanos::from_secs(u64::try_from(then - now).unwrap_or_default()))
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-// The dates of HTTP headers.
-
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/// Seconds from the start of year 1 (proleptic Gregorian) to a date as `Sun, 06 Nov 1994 08:49:37 GMT`, the one form
-/// that servers still send (RFC 9110, section 5.6.7); none for any other text.
-pub(super) fn seconds(date: &str) -> Option<u64> {
-    let (_, date) = date.trim().split_once(", ")?;
-    let mut words = date.strip_suffix(" GMT")?.split(' ');
-    let (day, month, year) = (words.next()?, words.next()?, words.next()?);
-    let mut time = words.next()?.split(':');
-    let (hour, minute, second) = (time.next()?, time.next()?, time.next()?);
-    if words.next().is_some() || time.next().is_some() {
-        return None;
-    }
-    let month = MONTHS.iter().position(|name| *name == month)?;
-    let days = days(number(year, 1, 9999)?, month, number(day, 1, 31)?)?;
-    // A leap second is second 60.
-    let (minute, second) = (number(minute, 0, 59)?, number(second, 0, 60)?);
-    Some(((days * 24 + number(hour, 0, 23)?) * 60 + minute) * 60 + second)
-}
-
-/// Days from the start of year 1 to a day; `month` from 0.
-fn days(year: u64, month: usize, day: u64) -> Option<u64> {
-    const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    let leaps = |years: u64| years / 4 - years / 100 + years / 400;
-    let past = year - 1;
-    let this_leap = if month > 1 { leaps(year) - leaps(past) } else { 0 };
-    Some(past * 365 + leaps(past) + BEFORE.get(month)? + this_leap + day - 1)
-}
-
-fn number(digits: &str, least: u64, most: u64) -> Option<u64> {
-    let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number = digits.parse().ok().filter(|_| only_digits)?;
-    (least..=most).contains(&number).then_some(number)
+/// Seconds since 1970 of a date as `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers still send (RFC 9110,
+/// section 5.6.7); none for any other text.
+fn seconds(date: &str) -> Option<i64> {
+    let at = DateTime::strptime("%a, %d %b %Y %H:%M:%S GMT", date.trim()).ok()?;
+    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
 #[cfg(test)]
