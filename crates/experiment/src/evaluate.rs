@@ -2,10 +2,10 @@
 
 use fizeau_core::Tape;
 use fizeau_harness::{Ended, LevelRun, Notice, Observer};
-use fizeau_metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
+use fizeau_metrics::{ClientProof, ClientWatch, LevelHistograms};
 use fizeau_record::{
-    Asked, FolderError, LengthTally, LevelReport, LevelStatus, LoadPoint, RunFolder, SpeedOfLight,
-    Until, WarmUp,
+    Asked, FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus,
+    LoadPoint, RunFolder, Until, WarmUp,
 };
 
 use crate::client::Client;
@@ -28,55 +28,22 @@ impl EvaluationContext<'_> {
     /// The report of a level at `load`: judged, and beside its bound where there is one.
     #[must_use]
     pub fn report(&self, run: &LevelRun, tallies: &LevelTallies, load: LoadPoint) -> LevelReport {
-        let speed_of_light = self.speed_of_light(run, tallies, load);
         let Client { thresholds, headroom, ceiling, .. } = *self.client;
         let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
         let client = ClientProof { watch, ..run.client };
-        let expected = Expectations {
-            thresholds,
-            held_back: run.driven.held_back,
-            cache: self.asked.cache,
-            abandoned: run.driven.abandoned,
-            repeated: self.repeated.map(str::to_owned),
-            beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
-            ending: if run.is_partial() { Ending::Interrupted } else { Ending::Finished },
-        };
-        LevelReport {
-            load,
-            asked: self.asked,
-            summary: run.summary.clone(),
-            client,
-            validity: judge(&run.summary, &client, &expected),
-            speed_of_light,
-            status: match run.is_partial() {
-                true => LevelStatus::Partial { reason: "interrupted".to_owned() },
-                false => LevelStatus::Finished,
-            },
-            until: (!run.precision.is_empty())
-                .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() }),
-            warm_up: Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed }),
-            checklist: None,
-            unseen: None,
-            folder: None,
-            detail: None,
+        let mut outcome = LevelOutcome::new(run.summary.clone(), client);
+        outcome.lengths = tallies.lengths.as_ref();
+        if run.is_partial() {
+            outcome.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
         }
-    }
-
-    fn speed_of_light(
-        &self,
-        run: &LevelRun,
-        tallies: &LevelTallies,
-        load: LoadPoint,
-    ) -> SpeedOfLight {
-        match (&self.light, &tallies.lengths) {
-            (Ok(light), Some(lengths)) => {
-                SpeedOfLight::of(light.reference(), lengths, load, &run.summary)
-            }
-            (Ok(_), None) => {
-                SpeedOfLight::Absent { reason: "its lengths were not kept".to_owned() }
-            }
-            (Err(reason), _) => SpeedOfLight::Absent { reason: (*reason).to_owned() },
-        }
+        outcome.warm_up = Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed });
+        outcome.until = (!run.precision.is_empty())
+            .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() });
+        let mut context = LevelContext::new(self.asked);
+        context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
+        context.thresholds = thresholds;
+        context.repeated = self.repeated.map(str::to_owned);
+        LevelReport::from_run(load, outcome, &context)
     }
 }
 

@@ -25,6 +25,7 @@ mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
 
+pub(crate) use csv::table as csv_of_lines;
 pub use error::ForeignError;
 pub use file::ForeignFile;
 pub use format::{ExportLevel, ExportedFile, ForeignFormat};

@@ -2,8 +2,10 @@
 //!
 //! - [`Peer::figures`] computes what a tool would have reported of our tapes, by its own definitions; [`beside_ours`] holds
 //!   that against our figures, and [`Explanation`] says what each tool means by a word.
-//! - [`ForeignFormats::import`] reads result files of other tools, [`ForeignFormat::export`] writes them. How to add a format is
+//! - [`ForeignFormats::import`] reads result files of other tools ([`ForeignFormats::import_paths`] from a disk),
+//!   [`ForeignFormat::export`] writes them. How to add a format is
 //!   told at [`ForeignFormat`].
+//! - [`Table`] reads anybody's table, CSV or JSON Lines, and joins two.
 //! - [`VllmTally`] adds up what vLLM's client would have seen, [`VllmResult`] is its printed block and its JSON file.
 //!
 //! ```
@@ -23,14 +25,17 @@
 //!
 //! # Invariants
 //!
-//! - Bytes in, plain data out, and the reverse: no I/O, no clock. Whatever the bytes, there is an answer or an error with file and
+//! - Bytes in, plain data out, and the reverse: no clock, and no I/O but where [`ForeignFormats::import_paths`] reads files. Whatever the bytes, there is an answer or an error with file and
 //!   field, never a panic.
 //! - A figure of another tool is taken as ours only where the definitions are the same; all else has a reason.
 
+mod files;
 mod foreign;
 mod peers;
+mod table;
 mod vllm;
 
+pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
 };
@@ -38,9 +43,10 @@ pub use peers::{
     Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
     PeerStatistic, PeerUnit, PeerValue, beside_ours,
 };
+pub use table::{Table, TableError, TableField};
 pub use vllm::{
-    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
-    VllmResult, VllmRun, VllmTally,
+    Detail, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
+    VllmTally,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -8,7 +8,6 @@ mod aiperf;
 mod beside;
 mod buckets;
 mod definition;
-mod definitions;
 mod evalscope;
 mod explain;
 mod genai_perf;
@@ -20,7 +19,7 @@ mod llmperf;
 mod loadgen;
 mod own;
 mod report;
-mod run;
+pub(crate) mod run;
 mod sample;
 mod sglang;
 mod steady;
@@ -38,6 +37,7 @@ pub use own::OwnFigures;
 pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
 
 use run::Run;
+pub(crate) use sample::Sample;
 
 /// A tool whose figures can be computed from our tapes.
 ///

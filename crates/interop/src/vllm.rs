@@ -11,7 +11,7 @@
 //! and every token: see [`VllmResult::peak_concurrency`] and [`VllmResult::peak_output_tokens_per_s`].
 
 mod block;
-pub(crate) mod figures;
+mod figures;
 mod json;
 pub(crate) mod lists;
 pub(crate) mod object;
@@ -24,7 +24,7 @@ use fizeau_core::{PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
 
 pub use json::Detail;
-pub use select::{Percentile, Selection, SelectionError, VllmMetric};
+pub use select::{Selection, SelectionError, VllmMetric};
 pub use tally::VllmTally;
 
 use figures::Stats;

@@ -25,7 +25,7 @@ mod t;
 mod table;
 mod wilcoxon;
 
-pub use answer::{Answer, Direction};
+pub use answer::Answer;
 pub use figure::{Figure, FigureChoice, FigureError, ReplyOutput};
 pub use holm::holm;
 pub use intervals::IntervalFigure;

@@ -23,7 +23,8 @@ pub(crate) use sample::Sample;
 
 use fizeau_core::{Interval, Millis, Tokens};
 
-use crate::{Statistic, Support};
+use crate::Support;
+use crate::statistic::{Quantile, Statistic};
 use sample::WeightedSample;
 
 /// The summary of a sample of latencies.
@@ -207,56 +208,6 @@ impl Distribution {
         match statistic {
             Statistic::Mean => self.mean_interval?.known(),
             _ => self.quantile(statistic)?.interval(),
-        }
-    }
-}
-
-/// A percentile, or why there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Quantile {
-    /// The sample is empty.
-    #[default]
-    Absent,
-    /// The percentile, with a distribution-free confidence interval where order statistics give one.
-    Known {
-        /// The value.
-        value: Millis,
-        /// The 95 % interval, or how many values it takes for both its ends to lie within the sample; absent for pooled
-        /// values and for those of which it is not known how they hang together.
-        interval: Option<Support<Interval<Millis>>>,
-    },
-    /// The sample has fewer values than the percentile needs.
-    Withheld {
-        /// How many values it would take.
-        needs: u64,
-    },
-}
-
-impl Quantile {
-    /// The value, if it is known.
-    #[must_use]
-    pub const fn value(self) -> Option<Millis> {
-        match self {
-            Self::Known { value, .. } => Some(value),
-            Self::Absent | Self::Withheld { .. } => None,
-        }
-    }
-
-    /// The 95 % interval of a sample of `n`, or how many values it takes; none where there is none to be had.
-    pub(crate) const fn support(self, n: u64) -> Option<Support<Interval<Millis>>> {
-        match self {
-            Self::Known { interval, .. } => interval,
-            Self::Withheld { needs } => Some(Support::NotSupported { needs, has: n }),
-            Self::Absent => None,
-        }
-    }
-
-    /// The 95 % interval, if it is known.
-    #[must_use]
-    pub const fn interval(self) -> Option<Interval<Millis>> {
-        match self {
-            Self::Known { interval: Some(Support::Known(interval)), .. } => Some(interval),
-            Self::Known { .. } | Self::Absent | Self::Withheld { .. } => None,
         }
     }
 }

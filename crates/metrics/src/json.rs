@@ -10,7 +10,8 @@ use serde::de::{Error, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{Quantile, Support};
+use crate::Support;
+use crate::statistic::Quantile;
 
 /// Something to write whose figures, where it has none, are absent for this reason.
 pub(crate) struct OrReason<'a, T> {

@@ -1,6 +1,7 @@
 //! What was measured at one level.
 
 mod arrivals;
+mod catalogue;
 mod histograms;
 mod json;
 mod latencies;
@@ -16,6 +17,7 @@ mod uncertainty;
 mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
+pub use catalogue::{Direction, Metric, MetricTable};
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
@@ -30,7 +32,7 @@ use std::collections::BTreeMap;
 
 use fizeau_core::{FailureClass, Millis, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 
-use crate::{Attainment, Distribution, GoodputGoals, Saturation};
+use crate::{Attainment, GoodputGoals, Saturation};
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///
@@ -178,49 +180,6 @@ impl TokenCounts {
     pub fn per_event(&self) -> Option<f64> {
         (self.events > 0).then(|| self.output.get() as f64 / self.events as f64)
     }
-}
-
-/// Latencies, in milliseconds. In JSON each name ends in `_ms`.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct MetricTable {
-    /// Send start to first token.
-    pub ttft: Distribution,
-    /// Intended release to first token.
-    pub ttft_scheduled: Distribution,
-    /// Send start to the first token that a reader would see.
-    pub first_visible: Distribution,
-    /// First token to the first that a reader would see, of requests that reasoned in between.
-    pub reasoning: Distribution,
-    /// Mean pace of a request after its first event.
-    pub tpot: Distribution,
-    /// Inter-token latency, pooled over requests, weighted by tokens.
-    pub itl: Distribution,
-    /// Inter-chunk latency, pooled over requests.
-    pub icl: Distribution,
-    /// Send start to the last of the output: a token, or an embedding.
-    pub e2el: Distribution,
-    /// Intended release to the last of the output.
-    pub e2el_scheduled: Distribution,
-    /// Intended release to send start, of all requests that were sent.
-    pub send_lateness: Distribution,
-    /// Intended to actual release, of all requests.
-    pub release_lateness: Distribution,
-    /// Release to send start, the wait for a connection not counted, of all requests that were sent.
-    pub send_delay: Distribution,
-    /// The part of release to send start that went into making a connection, of all requests that were sent; zero
-    /// where one was at hand.
-    pub connection_wait: Distribution,
-    /// The making of a connection, of requests that made one.
-    pub connect: Distribution,
-    /// The part of it that the name took, of those that had one to resolve.
-    pub dns: Distribution,
-    /// The part of it that the TCP handshake took.
-    pub tcp: Distribution,
-    /// The part of it that the TLS handshake took, of those that had one.
-    pub tls: Distribution,
-    /// How long after the kernel's stamp each arrival was read, pooled over all requests that the kernel stamped: what
-    /// a stamp of this process's own would have been late by.
-    pub read_lag: Distribution,
 }
 
 /// How evenly requests were served. A tail ratio is p99 / p50; absent where either is, or where p50 is zero.

@@ -66,20 +66,21 @@ mod series;
 mod shape;
 mod slo;
 mod sort;
+mod statistic;
 mod stats;
 mod validity;
 mod window;
 
 pub use compare::{
     AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
-    ComparisonTable, ComparisonTest, Decision, Direction, EffectKind, EffectSize, Figure,
-    FigureChoice, FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw, PValue, Pace, Pairing,
-    Pairs, PairsError, Power, RankTest, ReplyOutput, RoundFigures, RoundsError, ShareError, Side,
-    Sides, SidesError, Smallest, TTest, Tested, Untested, Zeros, holm,
+    ComparisonTable, ComparisonTest, Decision, EffectKind, EffectSize, Figure, FigureChoice,
+    FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw, PValue, Pace, Pairing, Pairs,
+    PairsError, Power, RankTest, ReplyOutput, RoundFigures, RoundsError, ShareError, Side, Sides,
+    SidesError, Smallest, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, EarlyStopping, PooledSample, Quantile, RateDistribution, Resolution,
-    TokenDistribution, percentile_of_sorted,
+    Distribution, EarlyStopping, PooledSample, RateDistribution, Resolution, TokenDistribution,
+    percentile_of_sorted,
 };
 pub use fizeau_core::{
     Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Interval, Marks,
@@ -92,11 +93,11 @@ pub use goodput::{
 };
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Arrivals, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck, LengthChecks,
-    LengthDifference, LevelHistograms, LevelSummary, LevelTally, MetricTable, ModelName,
-    ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals, RequestCounts,
-    RequestRates, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics, WindowThroughput,
-    Windowed,
+    Arrivals, Direction, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck,
+    LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricTable,
+    ModelName, ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals,
+    RequestCounts, RequestRates, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics,
+    WindowThroughput, Windowed,
 };
 pub use output::{ChannelTokens, RequestOutput};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
@@ -108,7 +109,8 @@ pub use series::{
 pub use shape::{
     Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, ShapeTally, TtftOfInput,
 };
-pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
+pub use slo::{Comparison, Goal, GoalOutcome, Slo, SloError};
+pub use statistic::{Quantile, Statistic};
 pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, EarlyStoppingError, Percent, PercentError,

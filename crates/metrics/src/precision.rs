@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::slo::{metric_named, statistic_named};
 use crate::{LevelTally, Metric, Statistic, Support};
 
 /// How well figures of a level are to be known: one or more, separated by commas.
@@ -145,7 +144,7 @@ fn goal(piece: &str) -> Result<PrecisionGoal, PrecisionError> {
         }
         [statistic, name] => {
             let metric = named(piece, name)?;
-            let found = statistic_named(statistic);
+            let found = Statistic::named(statistic);
             let unknown = || PrecisionError::UnknownStatistic {
                 piece: piece.to_owned(),
                 name: statistic.to_owned(),
@@ -155,10 +154,8 @@ fn goal(piece: &str) -> Result<PrecisionGoal, PrecisionError> {
         _ => return Err(shape()),
     };
     let has_interval = match metric {
-        Metric::Itl | Metric::Icl => statistic == Statistic::Mean,
-        Metric::RequestsPerSec | Metric::OutputTokensPerSec => statistic == Statistic::Value,
         Metric::GoodputPerSec | Metric::GoodShare => false,
-        _ => statistic != Statistic::Max,
+        _ => metric.statistics().contains(&statistic) && metric.has_interval(statistic),
     };
     let goal = PrecisionGoal { statistic, metric, within };
     has_interval.then_some(goal).ok_or_else(|| PrecisionError::NoInterval(piece.to_owned()))
@@ -167,7 +164,7 @@ fn goal(piece: &str) -> Result<PrecisionGoal, PrecisionError> {
 fn named(piece: &str, name: &str) -> Result<Metric, PrecisionError> {
     let unknown =
         || PrecisionError::UnknownMetric { piece: piece.to_owned(), name: name.to_owned() };
-    metric_named(name).ok_or_else(unknown)
+    Metric::named(name).ok_or_else(unknown)
 }
 
 fn parse_share(piece: &str, text: &str) -> Result<f64, PrecisionError> {

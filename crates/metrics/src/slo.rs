@@ -1,17 +1,14 @@
 //! Goals on a level: `p99 ttft<500ms..800ms, p99 tpot<50ms, goodput>0.99`.
 
-mod metric;
 mod parse;
 
-pub use metric::{Metric, Statistic};
 pub use parse::SloError;
-pub(crate) use parse::{metric_named, statistic_named};
 
 use std::fmt;
 
 use fizeau_core::Interval;
 
-use crate::LevelSummary;
+use crate::{LevelSummary, Metric, Statistic};
 
 /// A set of goals that a level must meet all of.
 ///

@@ -2,6 +2,7 @@
 
 mod json;
 mod proof;
+mod run;
 mod speed;
 mod tapes;
 mod until;
@@ -15,6 +16,7 @@ use fizeau_metrics::{
 use crate::text::number;
 use crate::{Asked, Checklist, PeerComparison, Unseen};
 
+pub use run::{LevelContext, LevelOutcome};
 pub use speed::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, Light, Predicted, PredictedRange,
     Reference, SpeedOfLight,

@@ -14,6 +14,7 @@ use crate::{ChartFigure, ChartFigures};
 use fizeau_core::UsdPerHour;
 use fizeau_record::{LevelReport, Setup, SweepReport};
 use fizeau_roofline::{HourlyRate, System};
+pub(crate) use list::in_a_sentence;
 use list::{COLUMNS, Content};
 
 /// A run whose levels become rows of a [`LevelTable`], with what its tapes do not say.
@@ -121,7 +122,7 @@ impl LevelTable {
     fn of(rows: &[Row<'_>], left_out: Vec<LeftOut>) -> Self {
         let (mut heads, mut is_text) = (Vec::new(), Vec::new());
         let mut cells = vec![Vec::new(); rows.len()];
-        for column in &COLUMNS {
+        for column in COLUMNS.iter() {
             for (suffix, values) in column.content.columns(rows) {
                 heads.push(format!("{}{suffix}", column.name));
                 is_text.push(matches!(column.content, Content::Text(_)));
@@ -133,7 +134,7 @@ impl LevelTable {
 
     /// The name of every column but for the ends of intervals, and what it holds, in order.
     pub fn legend() -> impl Iterator<Item = (&'static str, &'static str)> {
-        COLUMNS.iter().map(|column| (column.name, column.about))
+        COLUMNS.iter().map(|column| (&*column.name, &*column.about))
     }
 
     /// The columns' names.
@@ -181,7 +182,7 @@ impl Content {
         match self {
             Self::Text(of) => vec![("", rows.iter().map(|row| text(of(row))).collect())],
             Self::Number(of) => vec![("", rows.iter().map(|row| number(of(row))).collect())],
-            Self::Figure(_) | Self::Latency(..) | Self::Pooled(..) => {
+            Self::Figure(_) | Self::Metric(..) => {
                 let figures: Vec<_> = rows.iter().map(|row| self.figure(row)).collect();
                 let part = |part: fn(&figures::Figure) -> Option<f64>| {
                     figures.iter().map(|figure| number(part(figure))).collect::<Vec<_>>()
@@ -201,7 +202,7 @@ impl Content {
 pub(crate) fn figures_of(run: &TableRun<'_>, level: &LevelReport) -> ChartFigures {
     let row = Row { run, level };
     let stand_ins = figures::stand_ins(&row).unwrap_or_default();
-    let figure = |column: &list::Column| {
+    let figure = |column: &'static list::Column| {
         let figure = column.content.figure(&row);
         let value = figure.value.filter(|value| value.is_finite());
         let figure = value.map(|value| ChartFigure {
@@ -210,7 +211,7 @@ pub(crate) fn figures_of(run: &TableRun<'_>, level: &LevelReport) -> ChartFigure
             high: figure.ends.map(|ends| ends.1),
             stand_in: stand_ins.split(' ').any(|name| name == column.name),
         });
-        (column.name, figure)
+        (&*column.name, figure)
     };
     ChartFigures::new(COLUMNS.iter().map(figure))
 }

@@ -1,7 +1,7 @@
 //! Percentiles by another rule, with ours beside them.
 
-use fizeau_core::{Millis, Nanos, Part, Tape};
-use fizeau_metrics::{Percent, PercentileRule, RequestMetrics};
+use fizeau_core::{Part, Tape};
+use fizeau_metrics::{Metric, Percent, PercentileRule, RequestMetrics};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Latencies of requests, to read percentiles off by one rule and by ours, the linear one.
@@ -27,18 +27,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 pub struct PercentileTally {
     rule: PercentileRule,
     wanted: Vec<Percent>,
-    samples: [Vec<f64>; 6],
+    samples: Vec<(Metric, Vec<f64>)>,
 }
-
-/// What each metric is called: for people, and in files.
-const NAMES: [(&str, &str); 6] = [
-    ("TTFT", "ttft_ms"),
-    ("TTFT scheduled", "ttft_scheduled_ms"),
-    ("first visible", "first_visible_ms"),
-    ("TPOT", "tpot_ms"),
-    ("E2EL", "e2el_ms"),
-    ("E2EL scheduled", "e2el_scheduled_ms"),
-];
 
 /// Percentiles by two rules.
 ///
@@ -51,7 +41,7 @@ pub struct PercentileTable {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    metric: usize,
+    metric: Metric,
     n: u64,
     percent: Percent,
     /// By the rule, and linear; none where the sample does not support the percentile.
@@ -62,7 +52,8 @@ impl PercentileTally {
     /// Of nothing. `wanted` are the percentiles, in the order in which they are shown.
     #[must_use]
     pub fn new(rule: PercentileRule, wanted: Vec<Percent>) -> Self {
-        Self { rule, wanted, samples: Default::default() }
+        let samples = Metric::series().map(|metric| (metric, Vec::new())).collect();
+        Self { rule, wanted, samples }
     }
 
     /// Takes a tape in; one of a probe stream has no part in it.
@@ -71,16 +62,8 @@ impl PercentileTally {
             return;
         }
         let request = RequestMetrics::of(tape);
-        let values = [
-            request.ttft.map(Nanos::to_millis),
-            request.ttft_scheduled.map(Nanos::to_millis),
-            request.first_visible.map(Nanos::to_millis),
-            request.tpot,
-            request.e2el.map(Nanos::to_millis),
-            request.e2el_scheduled.map(Nanos::to_millis),
-        ];
-        for (sample, value) in self.samples.iter_mut().zip(values) {
-            sample.extend(value.map(Millis::get));
+        for (metric, sample) in &mut self.samples {
+            sample.extend(metric.of_request(&request));
         }
     }
 
@@ -88,13 +71,13 @@ impl PercentileTally {
     #[must_use]
     pub fn table(mut self) -> PercentileTable {
         let mut rows = Vec::new();
-        for (metric, sample) in self.samples.iter_mut().enumerate() {
+        for (metric, sample) in &mut self.samples {
             sample.sort_unstable_by(f64::total_cmp);
             let n = sample.len() as u64;
             for &percent in &self.wanted {
                 let found =
                     if n >= needed(percent) { read(sample, self.rule, percent) } else { None };
-                rows.push(Row { metric, n, percent, found });
+                rows.push(Row { metric: *metric, n, percent, found });
             }
         }
         PercentileTable { rule: self.rule, rows }
@@ -136,7 +119,7 @@ impl PercentileTable {
         for row in &self.rows {
             let is_first = before.replace(row.metric) != Some(row.metric);
             let (name, n) = match is_first {
-                true => (NAMES[row.metric].0, row.n.to_string()),
+                true => (row.metric.label(), row.n.to_string()),
                 false => ("", String::new()),
             };
             let figures = match row.found {
@@ -158,9 +141,9 @@ impl Serialize for PercentileTable {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("rule", self.rule.key())?;
-        for (metric, (_, key)) in NAMES.iter().enumerate() {
-            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.metric == metric).collect();
-            map.serialize_entry(key, &rows)?;
+        for rows in self.rows.chunk_by(|one, next| one.metric == next.metric) {
+            let [first, ..] = rows else { continue };
+            map.serialize_entry(first.metric.json_path()[1], rows)?;
         }
         map.end()
     }

@@ -76,7 +76,7 @@ impl<'a> RequestRow<'a> {
     /// The name of every column, what its fields are, and what it holds, in order. Instants end in `_at_ms` and count from the
     /// run's epoch, lengths of time in `_ms`.
     pub fn legend() -> impl Iterator<Item = (&'static str, RequestCellKind, &'static str)> {
-        COLUMNS.iter().map(|column| (column.name, column.content.kind(), column.about))
+        COLUMNS.iter().map(|column| (column.name, column.content.kind(), &*column.about))
     }
 
     /// The fields, in the order of the columns.
@@ -118,7 +118,7 @@ impl Content {
         match self {
             Self::Text(_) => RequestCellKind::Text,
             Self::Whole(_) => RequestCellKind::Whole,
-            Self::Number(_) => RequestCellKind::Number,
+            Self::Number(_) | Self::Metric(_) => RequestCellKind::Number,
         }
     }
 
@@ -126,12 +126,15 @@ impl Content {
         match self {
             Self::Text(of) => of(seen).map_or(RequestCell::Empty, RequestCell::Text),
             Self::Whole(of) => of(seen).map_or(RequestCell::Empty, RequestCell::Whole),
-            Self::Number(of) => {
-                let known = of(seen).filter(|value| value.is_finite());
-                known.map_or(RequestCell::Empty, RequestCell::Number)
-            }
+            Self::Number(of) => number(of(seen)),
+            Self::Metric(metric) => number(metric.of_request(&seen.metrics)),
         }
     }
+}
+
+fn number<'a>(value: Option<f64>) -> RequestCell<'a> {
+    let known = value.filter(|value| value.is_finite());
+    known.map_or(RequestCell::Empty, RequestCell::Number)
 }
 
 /// In what a load is counted, as a column has it.

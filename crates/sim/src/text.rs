@@ -1,19 +1,19 @@
 //! What a simulated model says: short words, so that texts have realistic sizes, one to a token.
 
 use crate::chance::drawn;
-use crate::serve::JobId;
+use crate::job::JobId;
 
 /// The vocabulary: plain ASCII letters, which need no escaping in JSON, each with the space that a tokenizer
 /// would put in front of it. A power of two in number, so that a few bits choose one without bias.
 #[rustfmt::skip] // One word a line would fill a screen.
 const WORDS: [&str; 64] = [
-    " a", " about", " after", " air", " all", " and", " any", " are", " as", " at", " back",
-    " be", " because", " between", " but", " by", " can", " change", " day", " distance", " each",
-    " every", " far", " find", " for", " from", " great", " hand", " has", " house", " how",
-    " in", " is", " it", " large", " learn", " light", " line", " many", " measure", " mirror",
-    " more", " not", " of", " on", " one", " or", " other", " people", " sentence", " so",
-    " something", " that", " the", " their", " there", " they", " this", " through", " to",
-    " wheel", " will", " with", " you",
+    " a", " about", " after", " air", " all", " and", " any", " are", " as", " at", " back", " be",
+    " because", " between", " but", " by", " can", " change", " day", " distance", " each",
+    " every", " far", " find", " for", " from", " great", " hand", " has", " house", " how", " in",
+    " is", " it", " large", " learn", " light", " line", " many", " measure", " mirror", " more",
+    " not", " of", " on", " one", " or", " other", " people", " sentence", " so", " something",
+    " that", " the", " their", " there", " they", " this", " through", " to", " wheel", " will",
+    " with", " you",
 ];
 
 /// The id of the first word. Ids below are often special tokens in real vocabularies.

@@ -1,9 +1,7 @@
 //! `fizeau convert`: other tools' files to runs, and runs to other tools' files.
 
 mod export;
-mod files;
 mod import;
-mod write;
 
 use crate::args::ConvertArgs;
 use crate::exit::{Exit, Fail};

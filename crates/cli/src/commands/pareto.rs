@@ -3,20 +3,18 @@
 mod answer;
 mod asked;
 mod folders;
-mod join;
 mod sample;
 mod show;
-mod table;
 mod text;
 
-pub(crate) use table::{Field, Table};
-
+use std::io::Read as _;
 use std::path::Path;
 
-use fizeau::report::LeftOut;
+use fizeau::interop::{Table, TableError};
+use fizeau::report::{LeftOut, LevelTable};
 
 use crate::args::ParetoArgs;
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 use answer::Answer;
 use asked::Asked;
@@ -36,13 +34,13 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
         None => (of_file(args)?, None),
     };
     let table = match &args.runs.join {
-        Some(path) => join::join(&table, &Table::read(path)?)?,
+        Some(path) => joined(&table, &read(path)?)?,
         None => table,
     };
     let Some(mut asked) = asked else {
         let rows = table.compared();
         left_out.iter().flatten().for_each(|left_out| tell!("note: {}", text::left_out(left_out)));
-        say(table.to_csv(&rows, &[])?.trim_end())?;
+        say(table.to_csv(&rows, &[]).trim_end())?;
         return Ok(Exit::Good);
     };
     asked.skip_incomplete = args.output.skip_incomplete || folders.is_some();
@@ -81,7 +79,7 @@ fn of_file(args: &ParetoArgs) -> Result<Table, Fail> {
         return Err(Fail::usage(format!("{flag}: it is for folders of runs, and here is a table")));
     }
     match &*args.inputs {
-        [path] => Table::read(path),
+        [path] => read(path),
         inputs => Err(Fail::usage(format!(
             "{}: one table at a time; put the rows into one, with a column that tells them apart, and see --by",
             inputs.join(", ")
@@ -124,7 +122,7 @@ impl Shown<'_> {
         if self.args.output.json {
             say(serde_json::Value::Object(show::document(self.answer)))?;
         } else {
-            say(show::csv(self.table, self.answer)?.trim_end_matches('\n'))?;
+            say(show::csv(self.table, self.answer).trim_end_matches('\n'))?;
             let remarks = show::remarks(self.answer, |row| format!("row {row}"));
             remarks.iter().for_each(|remark| tell!("{remark}"));
         }
@@ -145,7 +143,7 @@ impl Shown<'_> {
             document.insert("points".to_owned(), points.json(self.answer));
             say(serde_json::Value::Object(document))?;
         } else if output.csv {
-            say(show::csv(self.table, self.answer)?.trim_end_matches('\n'))?;
+            say(show::csv(self.table, self.answer).trim_end_matches('\n'))?;
             let remarks = show::remarks(self.answer, |row| points.at(row));
             remarks.iter().for_each(|remark| tell!("{remark}"));
         } else {
@@ -170,6 +168,41 @@ impl Shown<'_> {
             None => why,
         };
         Err(Fail::broken(format!("{}: the frontier is empty: {why}", self.table.name())))
+    }
+}
+
+/// Reads a table of a file, or with `-` of standard input, without the rows that `fizeau report --csv` marks as not to be compared.
+pub(crate) fn read(path: &str) -> Result<Table, Fail> {
+    let mut bytes = Vec::new();
+    let name = if path == "-" { "standard input" } else { path };
+    match path {
+        "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(drop).named(name)?,
+        path => bytes = std::fs::read(path).named(name)?,
+    }
+    let mut table = Table::new(name, bytes)?;
+    let left_out = table.leave_out(LevelTable::LEFT_OUT);
+    if left_out > 0 {
+        let rows = if left_out == 1 { "row" } else { "rows" };
+        tell!("note: {name}: {left_out} {rows} left out, as `{}` says", LevelTable::LEFT_OUT);
+    }
+    Ok(table)
+}
+
+fn joined(table: &Table, other: &Table) -> Result<Table, Fail> {
+    let (joined, unused) = table.join(other).map_err(|error| match error {
+        TableError::NothingShared { .. } => Fail::usage(format!("--join: {error}")),
+        error => error.into(),
+    })?;
+    if unused > 0 {
+        let all = other.compared().len();
+        tell!("note: --join: {unused} of {all} rows are for none of the table");
+    }
+    Ok(joined)
+}
+
+impl From<TableError> for Fail {
+    fn from(error: TableError) -> Self {
+        Self::usage(error)
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn cell(field: &Field) -> String {
 }
 
 /// Lines of cells as a table.
-pub(super) fn table(
+pub(crate) fn table(
     terminator: Terminator,
     lines: impl IntoIterator<Item = Vec<String>>,
 ) -> Vec<u8> {

@@ -108,7 +108,7 @@ pub(super) fn inputs<'a>(tapes: &'a [&'a Tape]) -> impl Iterator<Item = f64> + '
 /// Lengths of their replies.
 pub(super) fn outputs<'a>(tapes: &'a [&'a Tape]) -> impl Iterator<Item = f64> + 'a {
     let good = tapes.iter().filter(|tape| tape.is_success());
-    good.map(|tape| crate::vllm::figures::output_len(tape) as f64)
+    good.map(|tape| crate::peers::run::reported_or_counted(tape) as f64)
 }
 
 /// Each known figure under its tag: `time_to_first_token.p99`.

@@ -81,15 +81,7 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
 
 /// A request without a figure that has a goal is not good.
 fn is_good(run: &Run<'_>, tape: &Tape) -> bool {
-    let goals = run.goals().unwrap_or_default();
-    let met = [
-        (goals.ttft, ttft(tape)),
-        (goals.tpot, inter_token(tape)),
-        (goals.e2el, run::to_last(tape)),
-    ];
-    met.into_iter().all(|(goal, seconds)| {
-        goal.is_none_or(|goal| seconds.is_some_and(|seconds| seconds * 1e3 <= goal.get()))
-    })
+    run.met([ttft(tape), inter_token(tape), run::to_last(tape)]) == [true; 3]
 }
 
 /// Rates of single requests: of decoding alone, of the whole, and of the prompt.

@@ -23,34 +23,44 @@ use super::{OwnFigures, PeerFigure, PeerReport, PeerUnit, PeerValue};
 /// ```
 #[must_use]
 pub fn beside_ours(report: &PeerReport, own: &OwnFigures) -> PeerComparison {
-    let reason = |value: PeerValue| match value {
-        PeerValue::Absent(reason) => Some(reason.to_owned()),
-        PeerValue::Known(_) => None,
-    };
-    let row = |figure: &PeerFigure| {
+    let both = |figure: &PeerFigure| {
         let ours = figure.ours.zip(own.beside(figure));
         PeerRow {
-            name: figure.name.clone(),
-            unit: unit(figure.unit).to_owned(),
-            value: figure.value.get(),
-            value_reason: reason(figure.value),
             ours: ours.map(|(name, _)| name.to_owned()),
             ours_value: ours.map(|(_, value)| value.get()),
             ours_value_reason: ours.and_then(|(_, value)| reason(value)),
+            ..row(figure)
         }
     };
     PeerComparison {
         tool: report.peer.key().to_owned(),
         version: report.peer.version().to_owned(),
-        figures: report.figures.iter().map(row).collect(),
+        figures: report.figures.iter().map(both).collect(),
     }
 }
 
-/// The unit in files, where an empty text would say nothing.
-pub(super) const fn unit(unit: PeerUnit) -> &'static str {
-    match unit {
+/// A figure without ours beside it.
+pub(super) fn row(figure: &PeerFigure) -> PeerRow {
+    // An empty text would say nothing.
+    let unit = match figure.unit {
         PeerUnit::Count => "count",
         PeerUnit::Share => "share",
         unit => unit.as_str(),
+    };
+    PeerRow {
+        name: figure.name.clone(),
+        unit: unit.to_owned(),
+        value: figure.value.get(),
+        value_reason: reason(figure.value),
+        ours: None,
+        ours_value: None,
+        ours_value_reason: None,
+    }
+}
+
+fn reason(value: PeerValue) -> Option<String> {
+    match value {
+        PeerValue::Absent(reason) => Some(reason.to_owned()),
+        PeerValue::Known(_) => None,
     }
 }

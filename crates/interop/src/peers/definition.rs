@@ -1,6 +1,11 @@
 //! What tools mean by a word, as data.
 
-use super::{Peer, definitions};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::Peer;
 
 /// A word that tools use for different things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,24 +93,8 @@ impl Concept {
     /// l the first and the last token's arrival, e the end of the reply, n the output tokens and k those of the
     /// first event.
     #[must_use]
-    pub const fn ours(self) -> &'static str {
-        match self {
-            Self::Ttft => "f - s: to the first token on any channel",
-            Self::Tpot => "(l - f) / (n - k), absent of one event",
-            Self::Itl => "each gap shared over the tokens that it brought, weighted by tokens",
-            Self::E2el => "l - s: usage event and end marker do not extend it",
-            Self::Throughput => "of successes / (first release to last end)",
-            Self::Goodput => "successes within every goal / the same time; share of all sent",
-            Self::Concurrency => "requests in flight at each instant",
-            Self::Duration => "first release to last end, failed requests included",
-            Self::Percentiles => {
-                "linear, as numpy; withheld unless a value is expected beyond: n (1 - p) >= 1"
-            }
-            Self::Failures => {
-                "whatever is no whole, well-formed reply; out of latencies and tokens, its time stays"
-            }
-            Self::Tokens => "ids, usage or our tokenizer, else events: which of them is said",
-        }
+    pub fn ours(self) -> &'static str {
+        self.entry().rule
     }
 
     /// What each tool means by it, in the order of [`Peer::ALL`].
@@ -117,19 +106,41 @@ impl Concept {
     /// assert_eq!(guidellm.map(|tool| tool.name), Some("inter_token_latency_ms"));
     /// ```
     #[must_use]
-    pub const fn definitions(self) -> &'static [Definition; 11] {
-        match self {
-            Self::Ttft => &definitions::TTFT,
-            Self::Tpot => &definitions::TPOT,
-            Self::Itl => &definitions::ITL,
-            Self::E2el => &definitions::E2EL,
-            Self::Throughput => &definitions::THROUGHPUT,
-            Self::Goodput => &definitions::GOODPUT,
-            Self::Concurrency => &definitions::CONCURRENCY,
-            Self::Duration => &definitions::DURATION,
-            Self::Percentiles => &definitions::PERCENTILES,
-            Self::Failures => &definitions::FAILURES,
-            Self::Tokens => &definitions::TOKENS,
-        }
+    pub fn definitions(self) -> Vec<Definition> {
+        let tools = &self.entry().tools;
+        let definition = |peer: Peer| {
+            let [name, rule, differs] = *tools.get(peer.key())?;
+            Some(Definition { peer, name, rule, differs })
+        };
+        Peer::ALL.into_iter().filter_map(definition).collect()
+    }
+
+    /// What it is, in a heading.
+    pub(super) fn title(self) -> &'static str {
+        self.entry().title
+    }
+
+    /// Our figure of it.
+    pub(super) fn own_name(self) -> &'static str {
+        self.entry().figure
+    }
+
+    fn entry(self) -> &'static Entry {
+        static NONE: Entry = Entry { title: "", rule: "", figure: "", tools: BTreeMap::new() };
+        ENTRIES.get(self.key()).unwrap_or(&NONE)
     }
 }
+
+/// A concept in the table.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    title: &'static str,
+    rule: &'static str,
+    figure: &'static str,
+    /// Name, rule and difference of each tool, by its key.
+    tools: BTreeMap<&'static str, [&'static str; 3]>,
+}
+
+/// The table of definitions. Sources: the tools' own code in the versions of [`Peer::version`]. A test reads all of it.
+static ENTRIES: LazyLock<BTreeMap<&str, Entry>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("definitions.json")).unwrap_or_default());

@@ -1,11 +1,11 @@
 //! One word, and what each tool means by it.
 
 use fizeau_core::Tape;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
-use fizeau_record::text::five_digits;
+use fizeau_record::{PeerRow, text::five_digits};
 
-use super::beside::unit;
+use super::beside::row;
 use super::{
     Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
 };
@@ -47,8 +47,8 @@ impl Explanation {
     /// The definitions alone.
     #[must_use]
     pub fn new(concept: Concept) -> Self {
-        let tools = concept.definitions().iter();
-        let tools = tools.map(|&definition| Tool { definition, figures: None }).collect();
+        let tools = concept.definitions().into_iter();
+        let tools = tools.map(|definition| Tool { definition, figures: None }).collect();
         Self { concept, ours: None, tools }
     }
 
@@ -56,7 +56,7 @@ impl Explanation {
     #[must_use]
     pub fn of(concept: Concept, tapes: &[Tape], settings: &PeerSettings) -> Self {
         let own = OwnFigures::of(tapes, settings);
-        let tool = |&definition: &Definition| {
+        let tool = |definition: Definition| {
             let report = definition.peer.figures(tapes, settings);
             let figures = concept.figures_of(&report).into_iter().cloned().collect();
             Tool { definition, figures: Some(figures) }
@@ -64,7 +64,7 @@ impl Explanation {
         Self {
             concept,
             ours: Some(concept.own_figures(&own)),
-            tools: concept.definitions().iter().map(tool).collect(),
+            tools: concept.definitions().into_iter().map(tool).collect(),
         }
     }
 
@@ -72,7 +72,7 @@ impl Explanation {
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let columns = self.columns();
-        let mut lines = vec![title(self.concept).to_owned()];
+        let mut lines = vec![self.concept.title().to_owned()];
         lines.extend(SYMBOLS.map(|line| format!("  {line}")));
         lines.push(String::new());
         let name = format!("Fizeau: {}", self.concept.key());
@@ -150,91 +150,59 @@ fn head(statistic: Option<PeerStatistic>) -> String {
     }
 }
 
-const fn title(concept: Concept) -> &'static str {
-    match concept {
-        Concept::Ttft => "TTFT: time to first token",
-        Concept::Tpot => "TPOT: time per output token after the first",
-        Concept::Itl => "ITL: inter-token latency",
-        Concept::E2el => "E2EL: end-to-end latency",
-        Concept::Throughput => "Throughput: output tokens or requests a second",
-        Concept::Goodput => "Goodput: requests that met their goals",
-        Concept::Concurrency => "Concurrency: requests in flight",
-        Concept::Duration => "Duration: the time that rates are over",
-        Concept::Percentiles => "Percentiles: how they are read off, with the p99 of TTFT",
-        Concept::Failures => "Failures: what they are and where they count",
-        Concept::Tokens => "Tokens: where the number of output tokens comes from",
-    }
-}
-
 impl Serialize for Explanation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("concept", self.concept.key())?;
-        map.serialize_entry("ours", &Ours(self))?;
-        map.serialize_entry("tools", &self.tools)?;
-        map.end()
-    }
-}
-
-struct Ours<'a>(&'a Explanation);
-
-impl Serialize for Ours<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("rule", self.0.concept.ours())?;
-        if let Some(figures) = &self.0.ours {
-            map.serialize_entry("figures", &Figures(figures))?;
+        let rows = |figures: &Vec<PeerFigure>| figures.iter().map(row).collect();
+        let ours = self.ours.as_ref().map(rows);
+        let tool = |Tool { definition, figures }: &Tool| {
+            let name = Some(definition.name).filter(|name| !name.is_empty());
+            ToolShown {
+                tool: definition.peer.key(),
+                version: definition.peer.version(),
+                name,
+                name_reason: name
+                    .is_none()
+                    .then_some("it has no such figure, or it cannot be told"),
+                rule: definition.rule,
+                differs: definition.differs,
+                figures: figures.as_ref().map(rows),
+            }
+        };
+        Shown {
+            concept: self.concept.key(),
+            ours: Ours { rule: self.concept.ours(), figures: ours },
+            tools: self.tools.iter().map(tool).collect(),
         }
-        map.end()
+        .serialize(to)
     }
 }
 
-impl Serialize for Tool {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let definition = &self.definition;
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("tool", definition.peer.key())?;
-        map.serialize_entry("version", definition.peer.version())?;
-        let name = Some(definition.name).filter(|name| !name.is_empty());
-        map.serialize_entry("name", &name)?;
-        if name.is_none() {
-            map.serialize_entry("name_reason", "it has no such figure, or it cannot be told")?;
-        }
-        map.serialize_entry("rule", definition.rule)?;
-        map.serialize_entry("differs", definition.differs)?;
-        if let Some(figures) = &self.figures {
-            map.serialize_entry("figures", &Figures(figures))?;
-        }
-        map.end()
-    }
+/// An explanation as a document.
+#[derive(Serialize)]
+struct Shown {
+    concept: &'static str,
+    ours: Ours,
+    tools: Vec<ToolShown>,
 }
 
-struct Figures<'a>(&'a [PeerFigure]);
-
-impl Serialize for Figures<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(Figure))
-    }
+#[derive(Serialize)]
+struct Ours {
+    rule: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<Vec<PeerRow>>,
 }
 
-struct Figure<'a>(&'a PeerFigure);
-
-impl Serialize for Figure<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("name", &self.0.name)?;
-        map.serialize_entry("unit", unit(self.0.unit))?;
-        value(&mut map, "value", self.0.value)?;
-        map.end()
-    }
-}
-
-fn value<M: SerializeMap>(map: &mut M, key: &str, value: PeerValue) -> Result<(), M::Error> {
-    map.serialize_entry(key, &value.get())?;
-    match value {
-        PeerValue::Absent(reason) => map.serialize_entry(&format!("{key}_reason"), reason),
-        PeerValue::Known(_) => Ok(()),
-    }
+#[derive(Serialize)]
+struct ToolShown {
+    tool: &'static str,
+    version: &'static str,
+    name: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_reason: Option<&'static str>,
+    rule: &'static str,
+    differs: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<Vec<PeerRow>>,
 }
 
 /// Five digits; counts whole.

@@ -24,7 +24,8 @@ impl Concept {
     /// ```
     #[must_use]
     pub fn figures_of(self, report: &PeerReport) -> Vec<&PeerFigure> {
-        let known = self.definitions().iter().find(|definition| definition.peer == report.peer);
+        let known =
+            self.definitions().into_iter().find(|definition| definition.peer == report.peer);
         let name = known.map_or("", |definition| definition.name).to_lowercase();
         if name.is_empty() {
             let reckoned = report.reckoned.iter().filter(|(concept, _)| *concept == self);
@@ -60,21 +61,6 @@ impl Concept {
             _ => &[None],
         };
         statistics.iter().filter_map(|statistic| one(*statistic)).collect()
-    }
-
-    pub(super) const fn own_name(self) -> &'static str {
-        match self {
-            Self::Ttft | Self::Percentiles => "ttft",
-            Self::Tpot => "tpot",
-            Self::Itl => "itl",
-            Self::E2el => "e2el",
-            Self::Throughput => "output_tps",
-            Self::Goodput => "goodput_per_s",
-            Self::Concurrency => "peak_in_flight",
-            Self::Duration => "duration_s",
-            Self::Failures => "failed",
-            Self::Tokens => "output_tokens",
-        }
     }
 
     const fn own_unit(self) -> PeerUnit {

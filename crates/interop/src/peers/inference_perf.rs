@@ -79,17 +79,10 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
 
 /// Over the time of the successful requests alone. A request without a figure that has a goal is not good.
 fn goodput(sheet: &mut Sheet, run: &Run<'_>) {
-    let goals = match run.goals() {
-        Ok(goals) => goals,
-        Err(reason) => return sheet.absent("goodput_percentage", PeerUnit::Percent, reason),
-    };
-    let is_good = |tape: &&Tape| {
-        let met =
-            [(goals.ttft, ttft(tape)), (goals.tpot, tpot(tape)), (goals.e2el, run::to_end(tape))];
-        met.into_iter().all(|(goal, seconds)| {
-            goal.is_none_or(|goal| seconds.is_some_and(|seconds| seconds * 1e3 <= goal.get()))
-        })
-    };
+    if let Err(reason) = run.goals() {
+        return sheet.absent("goodput_percentage", PeerUnit::Percent, reason);
+    }
+    let is_good = |tape: &&Tape| run.met([ttft(tape), tpot(tape), run::to_end(tape)]) == [true; 3];
     let good = run.good().filter(is_good).count() as f64;
     let duration = run::span(run.good(), run::sent, run::end);
     let share = good / run.completed() as f64 * 100.0;

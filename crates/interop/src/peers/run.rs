@@ -26,6 +26,16 @@ impl<'a> Run<'a> {
         self.settings.goals.simple().ok_or("the goals go beyond one group of ttft, tpot and e2el")
     }
 
+    /// Which of the goals of TTFT, TPOT and latency these figures in seconds meet: one that is not set is met, one without a
+    /// figure is not.
+    pub(super) fn met(&self, seconds: [Option<f64>; 3]) -> [bool; 3] {
+        let goals = self.goals().unwrap_or_default();
+        let [ttft, tpot, e2el] = seconds;
+        [(goals.ttft, ttft), (goals.tpot, tpot), (goals.e2el, e2el)].map(|(goal, seconds)| {
+            goal.is_none_or(|goal| seconds.is_some_and(|seconds| seconds * 1e3 <= goal.get()))
+        })
+    }
+
     /// Those that succeeded.
     pub(super) fn good(&self) -> impl Iterator<Item = &'a Tape> {
         self.tapes.iter().copied().filter(|tape| tape.is_success())
@@ -67,12 +77,12 @@ pub(super) fn secs(span: Nanos) -> f64 {
 }
 
 /// When a request was sent, or at least let go.
-pub(super) fn sent(tape: &Tape) -> Stamp {
+pub(crate) fn sent(tape: &Tape) -> Stamp {
     tape.marks.send_start.unwrap_or(tape.marks.released)
 }
 
 /// When a request was over: the end of its reply, the usage event and the end marker included.
-pub(super) fn end(tape: &Tape) -> Stamp {
+pub(crate) fn end(tape: &Tape) -> Stamp {
     let end = tape.marks.end.or_else(|| tape.last_output());
     end.unwrap_or_else(|| sent(tape))
 }
@@ -82,6 +92,21 @@ pub(super) fn last_output(tape: &Tape) -> Stamp {
     tape.last_output().unwrap_or_else(|| end(tape))
 }
 
+/// Time to the first token on any channel, in whole nanoseconds.
+pub(crate) fn first_token(tape: &Tape) -> Option<Nanos> {
+    tape.first_token()?.since(sent(tape))
+}
+
+/// Time to the last of the output, in whole nanoseconds.
+pub(crate) fn last_token(tape: &Tape) -> Option<Nanos> {
+    tape.last_output()?.since(sent(tape))
+}
+
+/// How long a request waited for a slot after it was due.
+pub(crate) fn queued(tape: &Tape) -> Nanos {
+    tape.marks.released.saturating_since(tape.marks.intended)
+}
+
 /// How long after the sending `at` was.
 pub(super) fn after_sending(tape: &Tape, at: Stamp) -> Option<f64> {
     at.since(sent(tape)).map(secs)
@@ -89,12 +114,12 @@ pub(super) fn after_sending(tape: &Tape, at: Stamp) -> Option<f64> {
 
 /// Time to the first token on any channel.
 pub(super) fn ttft(tape: &Tape) -> Option<f64> {
-    after_sending(tape, tape.first_token()?)
+    first_token(tape).map(secs)
 }
 
 /// Time to the last of the output.
 pub(super) fn to_last(tape: &Tape) -> Option<f64> {
-    after_sending(tape, tape.last_output()?)
+    last_token(tape).map(secs)
 }
 
 /// Time to the end of the reply.
@@ -108,14 +133,19 @@ pub(super) fn with_text(tape: &Tape) -> impl Iterator<Item = Stamp> {
 }
 
 /// The instants of all generation events.
-pub(super) fn events(tape: &Tape) -> impl Iterator<Item = Stamp> {
+pub(crate) fn events(tape: &Tape) -> impl Iterator<Item = Stamp> {
     tape.arrivals.iter().map(|event| event.at)
 }
 
 /// The time between each instant and the one before it.
 pub(super) fn gaps(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = f64> {
+    spans(instants).map(secs)
+}
+
+/// The same in whole nanoseconds.
+pub(crate) fn spans(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = Nanos> {
     let mut before = None;
-    instants.filter_map(move |at| Some(secs(at.saturating_since(before.replace(at)?))))
+    instants.filter_map(move |at| Some(at.saturating_since(before.replace(at)?)))
 }
 
 /// `span` shared over all tokens but the first; none unless there are two.
@@ -140,7 +170,7 @@ pub(super) fn reported(tape: &Tape) -> Option<u64> {
 }
 
 /// The server's count, else the tape's.
-pub(super) fn reported_or_counted(tape: &Tape) -> u64 {
+pub(crate) fn reported_or_counted(tape: &Tape) -> u64 {
     reported(tape).unwrap_or_else(|| counted(tape))
 }
 

@@ -9,7 +9,7 @@ use fizeau_metrics::{Percent, PercentileRule, weighted_percentile_of_sorted};
 
 /// Finite values in ascending order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sample(Vec<f64>);
+pub(crate) struct Sample(Vec<f64>);
 
 /// A sample with all that its figures have in common.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ impl FromIterator<f64> for Sample {
 }
 
 impl Sample {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
@@ -75,7 +75,7 @@ impl Sample {
         self.0.iter().fold(0.0, |sum, value| sum + value)
     }
 
-    pub(super) fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.sum() / self.0.len() as f64)
     }
 
@@ -83,7 +83,7 @@ impl Sample {
         self.0.first().copied()
     }
 
-    pub(super) fn max(&self) -> Option<f64> {
+    pub(crate) fn max(&self) -> Option<f64> {
         self.0.last().copied()
     }
 
@@ -91,13 +91,23 @@ impl Sample {
     pub(super) fn statistic(&self, statistic: PeerStatistic, rule: PercentileRule) -> Option<f64> {
         match statistic {
             PeerStatistic::Mean => self.mean(),
-            PeerStatistic::Std => self.std(self.0.len()),
+            PeerStatistic::Std => self.deviation(),
             PeerStatistic::SampleStd => self.std(self.0.len().saturating_sub(1)),
             PeerStatistic::Min => self.min(),
             PeerStatistic::Max => self.max(),
             PeerStatistic::Percentile(percent) => rule.of_sorted(&self.0, whole(percent)?),
             PeerStatistic::Count => Some(self.0.len() as f64),
         }
+    }
+
+    /// numpy's percentile.
+    pub(crate) fn percentile(&self, percent: Percent) -> Option<f64> {
+        PercentileRule::Linear.of_sorted(&self.0, percent)
+    }
+
+    /// The deviation, squares divided by n.
+    pub(crate) fn deviation(&self) -> Option<f64> {
+        self.std(self.0.len())
     }
 
     /// The root of the squares over `by`.

@@ -30,16 +30,8 @@ impl Reading {
     /// Whether a successful request met the goal of each metric: TTFT, TPOT (zero of a single token), latency. True
     /// where there is no goal.
     pub(super) fn meets(&self, run: &Run<'_>, tape: &Tape) -> [bool; 3] {
-        let goals = run.goals().unwrap_or_default();
         let pace = Some(self.tpot(tape).unwrap_or(0.0));
-        let figures = [
-            (goals.ttft, (self.ttft)(tape)),
-            (goals.tpot, pace),
-            (goals.e2el, (self.latency)(tape)),
-        ];
-        figures.map(|(goal, seconds)| {
-            goal.is_none_or(|goal| seconds.is_some_and(|seconds| seconds * 1e3 <= goal.get()))
-        })
+        run.met([(self.ttft)(tape), pace, (self.latency)(tape)])
     }
 
     pub(super) fn good(&self, run: &Run<'_>) -> u64 {
@@ -127,12 +119,10 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     stats(&mut sheet, "itl", &itl, &[90, 95, 99], "icl");
     stats(&mut sheet, "e2el", &e2el, &[90, 95, 99], "e2el");
     if run.settings.max_concurrency.is_some() {
-        let queued = |tape: &Tape| tape.marks.released.saturating_since(tape.marks.intended);
-        let queued: Sample = run.good().map(|tape| queued(tape).as_millis_f64()).collect();
+        let queued: Sample = run.good().map(|tape| run::queued(tape).as_millis_f64()).collect();
         stats(&mut sheet, "client_queue_time", &queued, &[90, 95, 99], "release_lateness");
         let from_due = run.good().filter_map(|tape| {
-            let queued = tape.marks.released.saturating_since(tape.marks.intended);
-            Some(queued.as_millis_f64() + (READING.latency)(tape)? * 1e3)
+            Some(run::queued(tape).as_millis_f64() + (READING.latency)(tape)? * 1e3)
         });
         let name = "e2el_including_client_queue";
         stats(&mut sheet, name, &from_due.collect(), &[90, 95, 99], "e2el_scheduled");

@@ -59,7 +59,7 @@ impl VllmResult {
             lines.push(two(&format!("Mean {name} (ms):"), stats.mean));
             lines.push(two(&format!("Median {name} (ms):"), stats.median));
             for (percentile, value) in &stats.percentiles {
-                lines.push(two(&format!("P{} {name} (ms):", percentile.word()), *value));
+                lines.push(two(&format!("P{} {name} (ms):", percentile.get()), *value));
             }
         }
         lines

@@ -126,7 +126,7 @@ impl VllmResult {
             object.set(format!("median_{key}_ms"), stats.median);
             object.set(format!("std_{key}_ms"), stats.std);
             for (percentile, value) in &stats.percentiles {
-                let key = format!("p{}_{key}_ms", percentile.word());
+                let key = format!("p{}_{key}_ms", percentile.get());
                 object.set(key, *value);
             }
         }

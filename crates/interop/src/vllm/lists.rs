@@ -4,8 +4,10 @@ use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde::{Deserialize, Deserializer};
 
 use super::Detail;
-use super::figures::{gaps, latency, output_len, queue_time, sent, ttft};
 use super::object::{Field, Object};
+use crate::peers::run::{
+    events, first_token, last_token, queued, reported_or_counted, sent, spans,
+};
 
 /// One entry a request; times in seconds. A list that a file does not have is empty.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -69,15 +71,15 @@ impl Lists {
             let span = span.filter(|_| good);
             span.map_or(0.0, Nanos::as_secs_f64)
         };
-        self.latencies.push(seconds(latency(tape)));
-        self.queue_times.push(queue_time(tape).as_secs_f64());
+        self.latencies.push(seconds(last_token(tape)));
+        self.queue_times.push(queued(tape).as_secs_f64());
         if detail == Detail::Brief {
             return;
         }
         self.input_lens.push(tape.input_tokens().map_or(0, Tokens::get));
-        self.output_lens.push(if good { output_len(tape) } else { 0 });
-        self.ttfts.push(seconds(ttft(tape)));
-        let gaps = gaps(tape).filter(|_| good);
+        self.output_lens.push(if good { reported_or_counted(tape) } else { 0 });
+        self.ttfts.push(seconds(first_token(tape)));
+        let gaps = spans(events(tape)).filter(|_| good);
         self.itls.push(gaps.map(Nanos::as_secs_f64).collect());
         self.start_times.push(sent(tape).saturating_since(epoch).as_secs_f64());
         self.generated_texts.push(tape.text.clone().unwrap_or_default());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fizeau_core::{Stamp, Tape};
 
-use super::figures::{end, sent};
+use crate::peers::run::{end, sent};
 
 /// When each request took its slot and when it gave it back.
 #[derive(Debug, Clone, Default)]

@@ -2,7 +2,10 @@
 
 use fizeau_core::{Nanos, Tape};
 
-use super::figures::{latency, percentile};
+use fizeau_metrics::Percent;
+
+use crate::peers::Sample;
+use crate::peers::run::last_token;
 
 /// The probes so far.
 #[derive(Debug, Clone, Default)]
@@ -25,20 +28,20 @@ pub(super) struct ProbeFigures {
 impl Probes {
     pub(super) fn add(&mut self, tape: &Tape) {
         match tape.is_success() {
-            true => self.latencies.push(latency(tape).map_or(0.0, Nanos::as_millis_f64)),
+            true => self.latencies.push(last_token(tape).map_or(0.0, Nanos::as_millis_f64)),
             false => self.failed += 1,
         }
     }
 
-    pub(super) fn figures(mut self) -> ProbeFigures {
-        self.latencies.sort_unstable_by(f64::total_cmp);
-        let of = |p| percentile(&self.latencies, p);
+    pub(super) fn figures(self) -> ProbeFigures {
+        let latencies: Sample = self.latencies.into_iter().collect();
+        let of = |percent| latencies.percentile(percent).unwrap_or(0.0);
         ProbeFigures {
-            completed: self.latencies.len() as u64,
+            completed: latencies.len() as u64,
             failed: self.failed,
-            median: of(50.0),
-            p99: of(99.0),
-            max: of(100.0),
+            median: of(Percent::P50),
+            p99: of(Percent::P99),
+            max: latencies.max().unwrap_or(0.0),
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::str::FromStr;
 
+use fizeau_metrics::Percent;
+
 /// Which metrics and percentiles a result shall have. The default is vLLM's: `ttft,tpot,itl` and `99`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
     /// The metrics; they are reported in vLLM's own order, whatever the order here.
     pub(super) metrics: Vec<VllmMetric>,
     /// The percentiles, in the order given.
-    pub(super) percentiles: Vec<Percentile>,
+    pub(super) percentiles: Vec<Percent>,
 }
 
 /// A metric of vLLM's client. In the order in which it reports them.
@@ -27,10 +29,6 @@ pub enum VllmMetric {
     /// The sum of both; only under a cap and with a rate.
     E2elIncludingClientQueue,
 }
-
-/// A percentile: from 0 to 100.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Percentile(f64);
 
 /// Why a selection cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +56,7 @@ impl Default for Selection {
     fn default() -> Self {
         Self {
             metrics: vec![VllmMetric::Ttft, VllmMetric::Tpot, VllmMetric::Itl],
-            percentiles: vec![Percentile(99.0)],
+            percentiles: vec![Percent::P99],
         }
     }
 }
@@ -85,8 +83,12 @@ impl Selection {
         let mut metrics = metrics?;
         metrics.sort_unstable();
         metrics.dedup();
-        let percentiles: Result<Vec<Percentile>, _> =
-            parts(percentiles).iter().map(|text| text.parse()).collect();
+        let percentile = |text: &String| {
+            let value = text.parse().ok().and_then(|value| Percent::new(value).ok());
+            value.ok_or_else(|| SelectionError::Percentile { text: text.clone() })
+        };
+        let percentiles: Result<Vec<Percent>, _> =
+            parts(percentiles).iter().map(percentile).collect();
         Ok(Self { metrics, percentiles: percentiles? })
     }
 }
@@ -133,28 +135,5 @@ impl FromStr for VllmMetric {
     fn from_str(name: &str) -> Result<Self, SelectionError> {
         let found = Self::ALL.into_iter().find(|metric| metric.key() == name);
         found.ok_or_else(|| SelectionError::Metric { name: name.to_owned() })
-    }
-}
-
-impl Percentile {
-    /// The percentile, from 0 to 100.
-    #[must_use]
-    pub const fn get(self) -> f64 {
-        self.0
-    }
-
-    /// As vLLM writes it in keys and labels: `99`, `99.9`.
-    pub(super) fn word(self) -> String {
-        self.0.to_string()
-    }
-}
-
-impl FromStr for Percentile {
-    type Err = SelectionError;
-
-    fn from_str(text: &str) -> Result<Self, SelectionError> {
-        let value: Option<f64> = text.parse().ok();
-        let value = value.filter(|value| (0.0..=100.0).contains(value));
-        value.map(Self).ok_or_else(|| SelectionError::Percentile { text: text.to_owned() })
     }
 }

@@ -8,6 +8,7 @@ use super::lists::Lists;
 use super::peaks::{Flights, PeakRate};
 use super::probes::Probes;
 use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
+use crate::peers::run;
 
 /// What vLLM's client would have seen of a level so far, without the tapes: some fifty bytes a request; with
 /// [`Detail::Full`] all that its file then holds, which grows with every token.
@@ -82,7 +83,7 @@ impl VllmTally {
             self.probes.get_or_insert_default().add(tape);
             return;
         }
-        let (released, end) = (tape.marks.released, figures::end(tape));
+        let (released, end) = (tape.marks.released, run::end(tape));
         self.span = Some(
             self.span.map_or((released, end), |(first, last)| (first.min(released), last.max(end))),
         );
@@ -95,12 +96,12 @@ impl VllmTally {
         }
         self.completed += 1;
         self.input_tokens += tape.input_tokens().unwrap_or_default();
-        self.output_tokens += Tokens::new(figures::output_len(tape));
+        self.output_tokens += Tokens::new(run::reported_or_counted(tape));
         self.rate.add(tape);
         for (metric, sample) in &mut self.samples {
             match sample {
                 Sample::Each(values) => values.extend(figures::value(*metric, tape)),
-                Sample::Gaps(gaps) => gaps.extend(figures::gaps(tape)),
+                Sample::Gaps(gaps) => gaps.extend(run::spans(run::events(tape))),
             }
         }
     }

@@ -159,7 +159,9 @@ fn every_name_in_a_definition_is_that_of_a_figure() {
     let settings = PeerSettings { goals, max_concurrency: Some(1) };
     for concept in Concept::ALL {
         let tools = concept.definitions();
-        assert_eq!(tools.map(|tool| tool.peer), Peer::ALL, "{concept:?}");
+        let peers: Vec<Peer> = tools.iter().map(|tool| tool.peer).collect();
+        assert_eq!(peers, Peer::ALL, "{concept:?}");
+        assert!(!concept.ours().is_empty());
         for tool in tools {
             let figures = tool.peer.figures([&reply], &settings).figures;
             let known = figures.iter().any(|figure| figure.name.contains(tool.name));

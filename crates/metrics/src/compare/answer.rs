@@ -1,26 +1,7 @@
 //! What it all comes to, in a word.
 
 use super::{Alpha, PValue};
-
-/// Which way is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// Rates, goodput.
-    HigherIsBetter,
-    /// Latencies.
-    LowerIsBetter,
-}
-
-impl Direction {
-    /// As it is written: `higher`, `lower`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::HigherIsBetter => "higher",
-            Self::LowerIsBetter => "lower",
-        }
-    }
-}
+use crate::Direction;
 
 /// The answer of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Direction;
-use crate::{GoodputGoals, Metric, Statistic};
+use crate::{Direction, GoodputGoals, Metric, Statistic};
 
 /// One figure of a level: a statistic of a latency (`p99 ttft`), a rate (`output_tps`), or a share (`good_share`).
 ///
@@ -34,7 +33,7 @@ pub enum FigureError {
     )]
     Shape(String),
     /// A metric that does not exist.
-    #[error("metric `{text}`: unknown name `{name}`; the metrics are {}", names())]
+    #[error("metric `{text}`: unknown name `{name}`; the metrics are {}", Metric::goal_names())]
     Unknown {
         /// The whole text.
         text: String,
@@ -98,10 +97,10 @@ impl Figure {
         self.statistic
     }
 
-    /// Which way is good: latencies are better low, all else high.
+    /// Which way is good.
     #[must_use]
     pub const fn direction(self) -> Direction {
-        if self.metric.is_latency() { Direction::LowerIsBetter } else { Direction::HigherIsBetter }
+        self.metric.direction()
     }
 
     /// The unit: `ms`, `req/s`, `tok/s`; empty for a share.
@@ -118,10 +117,8 @@ impl Figure {
 
     /// All that a level can have.
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        Metric::ALL.into_iter().flat_map(|metric| {
-            let statistics: &[Statistic] =
-                if metric.is_latency() { &Statistic::NAMED } else { &[Statistic::Value] };
-            statistics.iter().map(move |&statistic| Self { metric, statistic })
+        Metric::goals().flat_map(|metric| {
+            metric.statistics().iter().map(move |&statistic| Self { metric, statistic })
         })
     }
 }
@@ -144,8 +141,7 @@ impl FromStr for Figure {
             _ => return Err(FigureError::Shape(text.trim().to_owned())),
         };
         let text = text.trim().to_owned();
-        let found = Metric::ALL.into_iter().find(|metric| metric.as_str() == name);
-        let Some(metric) = found else {
+        let Some(metric) = Metric::named(name) else {
             return Err(FigureError::Unknown { text, name: name.to_owned() });
         };
         if !metric.is_latency() {
@@ -157,19 +153,9 @@ impl FromStr for Figure {
                 }
             };
         }
-        let statistic = match statistic {
-            Some("median") => Some(Statistic::P50),
-            Some("p99.9") => Some(Statistic::P999),
-            Some(name) => Statistic::NAMED.into_iter().find(|known| known.as_str() == name),
-            None => None,
-        };
-        let statistic = statistic.ok_or(FigureError::Statistic(text))?;
+        let statistic = statistic.and_then(Statistic::named).ok_or(FigureError::Statistic(text))?;
         Ok(Self { metric, statistic })
     }
-}
-
-fn names() -> String {
-    Metric::ALL.map(Metric::as_str).join(", ")
 }
 
 /// Which figures are looked at. To be settled before the measurement is seen: who picks those that differ afterwards finds

@@ -4,7 +4,7 @@ mod column;
 mod drawn;
 mod test;
 
-use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
+use fizeau_core::{Part, Stamp, Tape, Tokens};
 
 use super::table::strictest;
 use super::{Basis, ComparedFigure, ComparisonSettings, ComparisonTable, Figure, Side, Untested};
@@ -65,16 +65,6 @@ pub enum Pairing {
     None,
 }
 
-/// The latencies that single requests have.
-const LATENCIES: [Metric; 6] = [
-    Metric::Ttft,
-    Metric::TtftScheduled,
-    Metric::FirstVisible,
-    Metric::Tpot,
-    Metric::E2el,
-    Metric::E2elScheduled,
-];
-
 /// What is kept of a request.
 #[derive(Debug, Clone)]
 struct Row {
@@ -83,8 +73,8 @@ struct Row {
     intended: Stamp,
     sent: Stamp,
     end: Stamp,
-    /// In milliseconds, in the order of [`LATENCIES`].
-    latencies: [Option<f64>; LATENCIES.len()],
+    /// In milliseconds, in the order of [`Metric::series`].
+    latencies: [Option<f64>; Metric::SERIES],
     is_complete: bool,
     is_good: bool,
     output_tokens: u64,
@@ -117,7 +107,10 @@ impl ComparedRequests {
             return;
         }
         let metrics = RequestMetrics::of(tape);
-        let ms = |time: Option<Nanos>| time.map(Nanos::as_millis_f64);
+        let mut latencies = [None; Metric::SERIES];
+        for (metric, latency) in Metric::series().zip(&mut latencies) {
+            *latency = metric.of_request(&metrics);
+        }
         let released = tape.marks.released;
         let sent = tape.marks.send_start.unwrap_or(released);
         let end = tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent);
@@ -131,14 +124,7 @@ impl ComparedRequests {
             intended: tape.marks.intended,
             sent,
             end,
-            latencies: [
-                ms(metrics.ttft),
-                ms(metrics.ttft_scheduled),
-                ms(metrics.first_visible),
-                metrics.tpot.map(Millis::get),
-                ms(metrics.e2el),
-                ms(metrics.e2el_scheduled),
-            ],
+            latencies,
             is_complete: tape.is_success(),
             is_good: self.goals.are_met_by(tape),
             output_tokens: metrics.output_tokens.map_or(0, Tokens::get),

@@ -3,6 +3,7 @@
 use fizeau_core::PerSec;
 
 use super::describe::{Moments, interpolate, values_needed};
+use crate::Statistic;
 use crate::sort::{ascending, key};
 
 /// The summary of rates, one a request, such as the pace at which each user reads. The more the better, so the slow tail is
@@ -32,6 +33,20 @@ pub struct RateDistribution {
     pub p90: Option<PerSec>,
     /// The fastest.
     pub max: Option<PerSec>,
+}
+
+impl RateDistribution {
+    /// One statistic; none if the sample is empty or cannot support it, and for those of the other tail, which it does not have.
+    #[must_use]
+    pub const fn statistic(&self, statistic: Statistic) -> Option<PerSec> {
+        match statistic {
+            Statistic::Mean => self.mean,
+            Statistic::P50 => self.p50,
+            Statistic::P90 => self.p90,
+            Statistic::Max => self.max,
+            _ => None,
+        }
+    }
 }
 
 /// The rates behind a [`RateDistribution`], all of them kept.

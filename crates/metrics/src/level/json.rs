@@ -3,13 +3,13 @@
 mod over_time;
 mod workload;
 
-use fizeau_core::{PerSec, TokenSource};
+use fizeau_core::PerSec;
 
+use super::catalogue::no_tokens;
 use super::{
-    EventBin, EventHistogram, Goodput, Jitter, LevelSummary, MetricTable, OutputSummary,
-    RateIntervals, RequestRates, Throughput, TokenCounts,
+    EventBin, EventHistogram, Goodput, Jitter, LevelSummary, OutputSummary, RateIntervals,
+    RequestRates, Throughput, TokenCounts,
 };
-use crate::json::EMPTY;
 
 const NO_GOALS: &str = "no goals were given, or nothing was sent";
 const CLOSED: &str = "a closed loop: the endpoint sets the pace";
@@ -33,41 +33,6 @@ json_object!(LevelSummary, "What the tapes of a level amount to.", |level| {
 } => Ok(LevelSummary {
     requests, tokens, metrics, jitter, rates, output, throughput, goodput, arrivals, lengths, over_time, saturation,
     windowed, models, probe,
-}));
-
-/// Why there is no latency of tokens.
-const fn no_tokens(source: Option<TokenSource>) -> &'static str {
-    match source {
-        None => "no request completed",
-        Some(TokenSource::Tokenless) => "the replies have no tokens",
-        Some(_) => EMPTY,
-    }
-}
-
-const NO_CONNECTION: &str = "no request had to make a connection";
-
-json_object!(MetricTable, "Every latency that is measured.", |table or tokens| {
-    "ttft_ms": each(ttft, tokens),
-    "ttft_scheduled_ms": each(ttft_scheduled, tokens),
-    "first_visible_ms": each(first_visible, tokens),
-    "reasoning_ms": each(reasoning, "no request reasoned before its first visible token"),
-    "tpot_ms": each(tpot, tokens),
-    "itl_ms": each(itl, tokens),
-    "icl_ms": each(icl, tokens),
-    "e2el_ms": is(e2el),
-    "e2el_scheduled_ms": is(e2el_scheduled),
-    "send_lateness_ms": is(send_lateness),
-    "release_lateness_ms": is(release_lateness),
-    "send_delay_ms": is(send_delay),
-    "connection_wait_ms": is(connection_wait),
-    "connect_ms": each(connect, NO_CONNECTION),
-    "dns_ms": each(dns, "no request had to resolve a name"),
-    "tcp_ms": each(tcp, NO_CONNECTION),
-    "tls_ms": each(tls, "no request had to make a TLS handshake"),
-    "read_lag_ms": each(read_lag, "the kernel stamped no arrival"),
-} => Ok(MetricTable {
-    ttft, ttft_scheduled, first_visible, reasoning, tpot, itl, icl, e2el, e2el_scheduled, send_lateness,
-    release_lateness, send_delay, connection_wait, connect, dns, tcp, tls, read_lag,
 }));
 
 const NO_CACHE: &str = "the server did not say for any request";

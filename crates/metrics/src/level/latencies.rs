@@ -1,53 +1,54 @@
 //! The samples of a level, filled one tape at a time.
 
-use fizeau_core::{Millis, StampSource, Tape};
+use fizeau_core::{Millis, Nanos, StampSource, Tape};
 
+use super::catalogue::Source;
 use super::uncertainty::{Rows, complete};
-use super::{Jitter, MetricTable};
+use super::{Jitter, Metric, MetricTable};
 use crate::distribution::Column;
 use crate::events::Events;
-use crate::{
-    Distribution, Metric, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token,
-};
+use crate::{Distribution, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token};
 
 /// The samples behind [`MetricTable`] and [`Jitter`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Latencies {
-    reasoning: Column,
+    each: Each,
     /// Gaps of replies in which an event is a token: inter-token and inter-chunk latency at once.
     gaps_of_both: PooledSample,
     /// Gaps of all other replies, by token and by event.
     itl: PooledSample,
     icl: PooledSample,
-    send_lateness: Column,
-    release_lateness: Column,
-    send_delay: Column,
-    connection_wait: Column,
-    connect: Column,
-    dns: Column,
-    tcp: Column,
-    tls: Column,
     read_lag: PooledSample,
     gaps: u64,
     zero_gaps: u64,
 }
 
+/// What each request has one of and what is kept in no order.
+#[derive(Debug, Clone)]
+struct Each(Vec<Kept>);
+
+#[derive(Debug, Clone)]
+struct Kept {
+    metric: Metric,
+    of: fn(&RequestMetrics) -> Option<Nanos>,
+    values: Column,
+}
+
+impl Default for Each {
+    fn default() -> Self {
+        let kept = |&metric: &Metric| match metric.source() {
+            Source::Each(of) => Some(Kept { metric, of, values: Column::default() }),
+            _ => None,
+        };
+        Self(Metric::ALL.iter().filter_map(kept).collect())
+    }
+}
+
 impl Latencies {
     pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, events: &Events) {
-        let figures = [
-            (&mut self.reasoning, metrics.reasoning),
-            (&mut self.send_lateness, metrics.send_lateness),
-            (&mut self.release_lateness, metrics.release_lateness),
-            (&mut self.send_delay, metrics.send_delay),
-            (&mut self.connection_wait, metrics.connection_wait),
-            (&mut self.connect, metrics.connect),
-            (&mut self.dns, metrics.dns),
-            (&mut self.tcp, metrics.tcp),
-            (&mut self.tls, metrics.tls),
-        ];
-        for (column, figure) in figures {
-            if let Some(figure) = figure {
-                column.push(figure);
+        for kept in &mut self.each.0 {
+            if let Some(figure) = (kept.of)(metrics) {
+                kept.values.push(figure);
             }
         }
         self.add_gaps(tape, events);
@@ -73,54 +74,47 @@ impl Latencies {
 
     /// Takes in all that `other` has.
     pub(super) fn merge(&mut self, other: Self) {
-        self.reasoning.append(other.reasoning);
+        let both = self.each.0.iter_mut().zip(other.each.0);
+        both.for_each(|(our, their)| our.values.append(their.values));
         self.gaps_of_both.merge(other.gaps_of_both);
         self.itl.merge(other.itl);
         self.icl.merge(other.icl);
-        self.send_lateness.append(other.send_lateness);
-        self.release_lateness.append(other.release_lateness);
-        self.send_delay.append(other.send_delay);
-        self.connection_wait.append(other.connection_wait);
-        self.connect.append(other.connect);
-        self.dns.append(other.dns);
-        self.tcp.append(other.tcp);
-        self.tls.append(other.tls);
         self.read_lag.merge(other.read_lag);
         self.gaps += other.gaps;
         self.zero_gaps += other.zero_gaps;
     }
 
+    pub(super) fn itl(&self) -> Distribution {
+        self.with_both(&self.itl)
+    }
+
+    pub(super) fn icl(&self) -> Distribution {
+        self.with_both(&self.icl)
+    }
+
+    pub(super) fn read_lag(&self) -> Distribution {
+        self.read_lag.summary()
+    }
+
+    fn with_both(&self, gaps: &PooledSample) -> Distribution {
+        let mut all = gaps.clone();
+        all.merge(self.gaps_of_both.clone());
+        all.summary()
+    }
+
     /// `rows` are the same requests, in the order in which they were sent.
     pub(super) fn summary(&self, rows: &Rows<'_>) -> (MetricTable, Jitter) {
-        let with_both = |gaps: &PooledSample| {
-            let mut all = gaps.clone();
-            all.merge(self.gaps_of_both.clone());
-            all.summary()
-        };
-        let of = |metric| {
-            let series = rows.latency(metric).unwrap_or_default();
-            Distribution::of_series(series.into_iter().map(Millis::new))
-        };
-        let mut table = MetricTable {
-            ttft: of(Metric::Ttft),
-            ttft_scheduled: of(Metric::TtftScheduled),
-            first_visible: of(Metric::FirstVisible),
-            reasoning: self.reasoning.summary(),
-            tpot: of(Metric::Tpot),
-            itl: with_both(&self.itl),
-            icl: with_both(&self.icl),
-            e2el: of(Metric::E2el),
-            e2el_scheduled: of(Metric::E2elScheduled),
-            send_lateness: self.send_lateness.summary(),
-            release_lateness: self.release_lateness.summary(),
-            send_delay: self.send_delay.summary(),
-            connection_wait: self.connection_wait.summary(),
-            connect: self.connect.summary(),
-            dns: self.dns.summary(),
-            tcp: self.tcp.summary(),
-            tls: self.tls.summary(),
-            read_lag: self.read_lag.summary(),
-        };
+        let mut table = MetricTable::of(|metric| match metric.source() {
+            Source::Series(..) => {
+                let series = rows.latency(metric).unwrap_or_default();
+                Distribution::of_series(series.into_iter().map(Millis::new))
+            }
+            Source::Pooled(of) => of(self),
+            _ => {
+                let kept = self.each.0.iter().find(|kept| kept.metric == metric);
+                kept.map(|kept| kept.values.summary()).unwrap_or_default()
+            }
+        });
         complete(&mut table, rows);
         let jitter = Jitter {
             itl_std: table.itl.std,

@@ -18,9 +18,7 @@ use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::events::Events;
 use crate::goodput::GoodTally;
 use crate::series::end_of;
-use crate::{
-    ClientProof, ClientWatch, GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice,
-};
+use crate::{GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice};
 
 /// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies.
 ///
@@ -224,15 +222,9 @@ impl LevelTally {
         Rows::of(timeline, self.span)
     }
 
-    /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.
-    #[must_use]
-    pub const fn proof(&self, watch: ClientWatch) -> ClientProof {
-        ClientProof {
-            stamps: self.stamps.least_trustworthy(),
-            connections_fresh: self.connections_fresh,
-            connections_replaced: self.connections_replaced,
-            watch,
-        }
+    /// The least trustworthy source of any stamp; and how many connections were made, and how many in place of dead ones.
+    pub(crate) const fn client(&self) -> (StampSource, [u64; 2]) {
+        (self.stamps.least_trustworthy(), [self.connections_fresh, self.connections_replaced])
     }
 
     /// From the first release to the last end.

@@ -2,12 +2,13 @@
 
 use fizeau_core::{Confidence, Interval, Millis, Nanos, PerSec, Stamp};
 
-use super::MetricTable;
+use super::catalogue::Source;
 use super::slots::Slots;
+use super::{Metric, MetricTable};
 use crate::distribution::mean_interval;
 use crate::series::Sent;
 use crate::{
-    BatchMeans, Distribution, EarlyStopping, Metric, Percent, Statistic, Support, Timeline,
+    BatchMeans, Distribution, EarlyStopping, Percent, Statistic, Support, Timeline,
     early_stopping_bound,
 };
 
@@ -40,9 +41,6 @@ pub(crate) struct Rows<'a> {
     duration: Nanos,
 }
 
-/// What a request has of a latency.
-type Figure = fn(&Sent) -> Option<Millis>;
-
 impl<'a> Rows<'a> {
     /// `timeline` is in the order of sending.
     pub(super) fn of(timeline: &'a Timeline, span: Option<(Stamp, Stamp)>) -> Self {
@@ -52,7 +50,7 @@ impl<'a> Rows<'a> {
 
     /// A latency that there is one of for each request, in milliseconds and in order; none for any other metric.
     pub(super) fn latency(&self, metric: Metric) -> Option<Vec<f64>> {
-        let figure = figure(metric)?;
+        let Source::Series(figure, _) = metric.source() else { return None };
         let is_latency = |value: &f64| (0.0..f64::INFINITY).contains(value);
         let values = self.requests.iter().filter_map(|request| Some(figure(request)?.get()));
         Some(values.filter(is_latency).collect())
@@ -175,43 +173,30 @@ impl<'a> Rows<'a> {
 
 /// Puts intervals where `table` has none yet: of the means of gaps, and MLPerf's bounds.
 pub(super) fn complete(table: &mut MetricTable, rows: &Rows<'_>) {
-    for (metric, sample) in [(Metric::Itl, &mut table.itl), (Metric::Icl, &mut table.icl)] {
-        let Some(mean) = sample.mean else { continue };
-        let found = rows.gap_mean(metric);
-        sample.mean_interval = found.map(|found| {
-            found.map(|found| {
-                // Around the mean of the gaps themselves; that of the requests' own times differs by rounding.
-                let moved = mean.get() - found.mean;
-                mean_interval(found.interval.map(|end| end + moved))
-            })
-        });
+    for (metric, sample) in table.each_mut() {
+        if matches!(metric, Metric::Itl | Metric::Icl)
+            && let Some(mean) = sample.mean
+        {
+            let found = rows.gap_mean(metric);
+            sample.mean_interval = found.map(|found| {
+                found.map(|found| {
+                    // Around the mean of the gaps themselves; that of the requests' own times differs by rounding.
+                    let moved = mean.get() - found.mean;
+                    mean_interval(found.interval.map(|end| end + moved))
+                })
+            });
+        }
+        if metric.is_bounded() {
+            let values = rows
+                .latency(metric)
+                .filter(|values| values.len() as u64 == sample.n && sample.n > 0);
+            sample.early_stopping = values.and_then(|values| {
+                let bound = |percent| early_stopping_bound(&values, percent, Confidence::P99).ok();
+                let (p90, p99) = (bound(Percent::P90)?, bound(Percent::P99)?);
+                Some(EarlyStopping { p90: p90.map(Millis::new), p99: p99.map(Millis::new) })
+            });
+        }
     }
-    let bounded = [
-        (Metric::Ttft, &mut table.ttft),
-        (Metric::Tpot, &mut table.tpot),
-        (Metric::E2el, &mut table.e2el),
-    ];
-    for (metric, sample) in bounded {
-        let values =
-            rows.latency(metric).filter(|values| values.len() as u64 == sample.n && sample.n > 0);
-        sample.early_stopping = values.and_then(|values| {
-            let bound = |percent| early_stopping_bound(&values, percent, Confidence::P99).ok();
-            let (p90, p99) = (bound(Percent::P90)?, bound(Percent::P99)?);
-            Some(EarlyStopping { p90: p90.map(Millis::new), p99: p99.map(Millis::new) })
-        });
-    }
-}
-
-fn figure(metric: Metric) -> Option<Figure> {
-    Some(match metric {
-        Metric::Ttft => |request| Some(request.ttft()?.to_millis()),
-        Metric::TtftScheduled => |request| Some(request.ttft_scheduled()?.to_millis()),
-        Metric::FirstVisible => |request| Some(request.visible()?.to_millis()),
-        Metric::Tpot => Sent::tpot,
-        Metric::E2el => |request| Some(request.e2el()?.to_millis()),
-        Metric::E2elScheduled => |request| Some(request.e2el_scheduled()?.to_millis()),
-        _ => return None,
-    })
 }
 
 fn half(low: Millis, high: Millis) -> f64 {

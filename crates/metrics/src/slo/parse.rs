@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use super::{Comparison, Goal, Metric, Slo, Statistic};
+use super::{Comparison, Goal, Slo};
+use crate::{Metric, Statistic};
 
 /// Why a text is not a set of goals. Each names the piece at fault and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -179,7 +180,7 @@ fn metric(piece: &str, name: &str, limit: f64) -> Result<Metric, SloError> {
     if name == "goodput" {
         return Ok(if limit <= 1.0 { Metric::GoodShare } else { Metric::GoodputPerSec });
     }
-    metric_named(name)
+    Metric::named(name)
         .ok_or_else(|| SloError::UnknownMetric { piece: piece.to_owned(), name: name.to_owned() })
 }
 
@@ -196,22 +197,10 @@ fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<St
             });
         }
     };
-    statistic_named(name).ok_or_else(|| SloError::UnknownStatistic {
+    Statistic::named(name).ok_or_else(|| SloError::UnknownStatistic {
         piece: piece.to_owned(),
         name: name.to_owned(),
     })
-}
-
-pub(crate) fn metric_named(name: &str) -> Option<Metric> {
-    Metric::ALL.into_iter().find(|metric| metric.as_str() == name)
-}
-
-pub(crate) fn statistic_named(name: &str) -> Option<Statistic> {
-    match name {
-        "median" => Some(Statistic::P50),
-        "p99.9" => Some(Statistic::P999),
-        _ => Statistic::NAMED.into_iter().find(|known| known.as_str() == name),
-    }
 }
 
 /// The number in the metric's own unit. Shifted as text, so that `0.07s` is 70 ms to the last bit.
@@ -234,6 +223,5 @@ fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f
 }
 
 fn names() -> String {
-    let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.as_str()).collect();
-    format!("{}, goodput", names.join(", "))
+    format!("{}, goodput", Metric::goal_names())
 }

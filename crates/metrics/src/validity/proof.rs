@@ -3,6 +3,7 @@
 use fizeau_core::StampSource;
 
 use super::Ceiling;
+use crate::LevelTally;
 
 /// What the client saw of itself while it measured, beside the latencies that are its own doing
 /// ([`MetricTable`](crate::MetricTable): send lateness, send delay, connection wait, read lag).
@@ -18,6 +19,15 @@ pub struct ClientProof {
     /// What its machine saw.
     #[serde(flatten)]
     pub watch: ClientWatch,
+}
+
+impl LevelTally {
+    /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.
+    #[must_use]
+    pub const fn proof(&self, watch: ClientWatch) -> ClientProof {
+        let (stamps, [connections_fresh, connections_replaced]) = self.client();
+        ClientProof { stamps, connections_fresh, connections_replaced, watch }
+    }
 }
 
 /// What the client's machine saw of it.

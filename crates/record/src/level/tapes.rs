@@ -1,9 +1,9 @@
 //! A level from its tapes and nothing else.
 
 use fizeau_core::Tape;
-use fizeau_metrics::{ClientWatch, Expectations, GoodputGoals, LevelTally, ShapeTally, judge};
+use fizeau_metrics::{ClientWatch, GoodputGoals, LevelTally, ShapeTally};
 
-use super::{LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+use super::{LevelContext, LevelDetail, LevelOutcome, LevelReport, LoadPoint};
 use crate::Asked;
 
 impl LevelReport {
@@ -36,21 +36,9 @@ impl LevelReport {
         }
         tally.settle();
         let (summary, client) = (tally.summary(), tally.proof(ClientWatch::default()));
-        let reason = "no model and device are known".to_owned();
-        Self {
-            load,
-            asked: Asked::default(),
-            validity: judge(&summary, &client, &Expectations::default()),
-            summary,
-            client,
-            speed_of_light: SpeedOfLight::Absent { reason },
-            status: LevelStatus::Finished,
-            until: None,
-            warm_up: None,
-            checklist: None,
-            unseen: None,
-            folder: None,
-            detail: Some(Box::new(LevelDetail { shape: shape.shape(), peers: Vec::new() })),
-        }
+        let run = LevelOutcome::new(summary, client);
+        let report = Self::from_run(load, run, &LevelContext::new(Asked::default()));
+        let detail = LevelDetail { shape: shape.shape(), peers: Vec::new() };
+        Self { detail: Some(Box::new(detail)), ..report }
     }
 }

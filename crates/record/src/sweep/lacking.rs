@@ -24,8 +24,7 @@ pub(super) fn reason(slo: &Slo, levels: &[LevelReport], of: &[usize]) -> Option<
         let statistic = if metric.is_latency() { Statistic::Mean } else { Statistic::Value };
         levels.iter().any(|level| metric.measured(statistic, &level.summary).is_some())
     };
-    let known: Vec<String> = Metric::ALL
-        .into_iter()
+    let known: Vec<String> = Metric::goals()
         .filter(|metric| is_known(metric) && *metric != goal.metric)
         .map(|metric| metric.label().to_owned())
         .collect();

@@ -1,6 +1,6 @@
 //! From a report to what its charts show.
 
-use fizeau_metrics::{Comparison, Goal, Metric, Statistic};
+use fizeau_metrics::{Comparison, Goal};
 use fizeau_roofline::Share;
 
 use super::{
@@ -100,20 +100,10 @@ fn light(curve: &LightCurve) -> ChartLight {
 /// A goal that is an upper limit of a latency: the others are no line of any chart.
 fn goal(goal: &Goal) -> Option<ChartGoal> {
     let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    let metric = match goal.metric {
-        Metric::Ttft => "ttft",
-        Metric::Tpot => "tpot",
-        Metric::Itl => "itl",
-        Metric::E2el => "e2el",
-        _ => return None,
-    };
-    let statistic = match goal.statistic {
-        Statistic::Value => return None,
-        statistic => statistic.as_str(),
-    };
-    upper.then(|| ChartGoal {
-        figure: format!("{statistic}_{metric}_ms"),
-        metric: metric.to_owned(),
+    let column = goal.metric.column().filter(|_| goal.metric.is_latency() && upper)?;
+    Some(ChartGoal {
+        figure: format!("{}_{column}", goal.statistic.as_str()),
+        metric: goal.metric.as_str().to_owned(),
         limit: goal.limit,
         loosest: goal.loosest,
         text: goal.describe(),

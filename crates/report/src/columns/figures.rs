@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Millis, PerSec, Tokens};
-use fizeau_metrics::{Distribution, Interval, Statistic, Support};
+use fizeau_core::Tokens;
+use fizeau_metrics::{Metric, Statistic};
 use fizeau_roofline::{Load, PowerDraw, Reckoning, System};
 
 use super::Row;
@@ -41,50 +41,30 @@ impl Figure {
     }
 }
 
-type PerSecond = Option<Support<Interval<PerSec>>>;
-
-/// A rate; a window without a length has none.
-fn rate(row: &Row<'_>, rate: Option<PerSec>, interval: PerSecond) -> Figure {
-    let is_measured = row.level.summary.throughput.duration.get() > 0.0;
-    let value = rate.filter(|_| is_measured).map(PerSec::get);
-    let interval = interval.and_then(Support::known);
-    Figure::new(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
-}
-
-pub(super) fn requests(row: &Row<'_>) -> Figure {
+/// A figure of the catalogue, with the greatest value in place of a 99th percentile, as a sweep's own table and frontier have it;
+/// `greatest_for_p99` says where.
+pub(super) fn of_metric(row: &Row<'_>, metric: Metric, statistic: Statistic) -> Figure {
     let summary = &row.level.summary;
-    let own = rate(row, Some(summary.throughput.requests_per_s), None);
-    Figure::new(own.value, requests_interval(summary))
+    let ends = match metric {
+        Metric::RequestsPerSec => requests_interval(summary),
+        _ => metric.interval(statistic, summary).map(|ends| (ends.low, ends.high)),
+    };
+    let own = metric.measured(statistic, summary);
+    let greatest = metric.distribution(summary).filter(|_| statistic == Statistic::P99);
+    Figure::new(own.or_else(|| Some(greatest?.max?.get())), ends)
 }
 
-pub(super) fn output(row: &Row<'_>) -> Figure {
-    let of = &row.level.summary.throughput;
-    rate(row, Some(of.output_tokens_per_s), of.intervals.output_tokens_per_s)
-}
-
-pub(super) fn total(row: &Row<'_>) -> Figure {
-    let of = &row.level.summary.throughput;
-    rate(row, of.total_tokens_per_s, of.intervals.total_tokens_per_s)
+fn output(row: &Row<'_>) -> Figure {
+    of_metric(row, Metric::OutputTokensPerSec, Statistic::Value)
 }
 
 pub(super) fn per_device(row: &Row<'_>) -> Figure {
     output(row).times(row.run.devices.map(|devices| 1.0 / devices.max(1) as f64))
 }
 
-pub(super) fn goodput(row: &Row<'_>) -> Figure {
-    let of = &row.level.summary.throughput;
-    rate(row, of.goodput.map(|good| good.rate), of.intervals.goodput_per_s)
-}
-
-pub(super) fn good_share(row: &Row<'_>) -> Figure {
-    let of = &row.level.summary.throughput;
-    let interval = of.intervals.good_share.and_then(Support::known);
-    Figure::new(of.goodput.map(|good| good.share), interval.map(|ends| (ends.low, ends.high)))
-}
-
 /// What one user sees.
 pub(super) fn user(row: &Row<'_>) -> Figure {
-    latency(&row.level.summary.metrics.tpot, Statistic::P50).under(1e3)
+    of_metric(row, Metric::Tpot, Statistic::P50).under(1e3)
 }
 
 /// A million output tokens, all of the devices' time theirs.
@@ -94,23 +74,14 @@ pub(super) fn cost(row: &Row<'_>) -> Figure {
     output(row).under(price.get() * devices as f64 / 3600.0 * 1e6)
 }
 
-fn latency(of: &Distribution, statistic: Statistic) -> Figure {
-    let own = of.statistic(statistic);
-    // As a sweep's own table and frontier have it; `greatest_for_p99` says where.
-    let greatest = of.max.filter(|_| statistic == Statistic::P99);
-    let interval = of.interval(statistic).filter(|_| own.is_some());
-    let value = own.or(greatest).map(Millis::get);
-    Figure::new(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
-}
-
 /// The columns of a 99th percentile that hold the greatest value instead, since it takes 100.
 pub(super) fn stand_ins(row: &Row<'_>) -> Option<String> {
-    let all = &row.level.summary.metrics;
-    let samples =
-        [("ttft", &all.ttft), ("tpot", &all.tpot), ("itl", &all.itl), ("e2el", &all.e2el)];
-    let is_short = |of: &Distribution| of.statistic(Statistic::P99).is_none() && of.max.is_some();
-    let short = samples.iter().filter(|(_, of)| is_short(of));
-    let names: Vec<String> = short.map(|(name, _)| format!("p99_{name}_ms")).collect();
+    let is_short = |metric: &Metric| {
+        let of = metric.distribution(&row.level.summary);
+        of.is_some_and(|of| of.statistic(Statistic::P99).is_none() && of.max.is_some())
+    };
+    let names = Metric::headline().filter(is_short).filter_map(Metric::column);
+    let names: Vec<String> = names.map(|name| format!("p99_{name}")).collect();
     (!names.is_empty()).then(|| names.join(" "))
 }
 
@@ -119,9 +90,7 @@ impl Content {
     pub(super) fn figure(self, row: &Row<'_>) -> Figure {
         match self {
             Self::Figure(of) => of(row),
-            Self::Latency(of, statistic) | Self::Pooled(of, statistic) => {
-                latency(of(&row.level.summary.metrics), statistic)
-            }
+            Self::Metric(metric, statistic) => of_metric(row, metric, statistic),
             Self::Text(_) | Self::Number(_) => Figure::default(),
         }
     }

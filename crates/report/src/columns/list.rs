@@ -1,15 +1,19 @@
 //! Which columns there are.
 
-use fizeau_metrics::{Distribution, MetricTable, Statistic};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use fizeau_metrics::{Metric, Statistic};
 
 use super::Row;
 use super::figures::{self, Figure};
 
 /// One figure of a level.
+#[derive(Clone)]
 pub(super) struct Column {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     /// What it holds, in a few words.
-    pub(super) about: &'static str,
+    pub(super) about: Cow<'static, str>,
     pub(super) content: Content,
 }
 
@@ -20,9 +24,7 @@ pub(super) enum Content {
     /// Known exactly, or without an interval.
     Number(fn(&Row<'_>) -> Option<f64>),
     Figure(fn(&Row<'_>) -> Figure),
-    Latency(fn(&MetricTable) -> &Distribution, Statistic),
-    /// A percentile of values that hang together within a request: no interval of it can be told.
-    Pooled(fn(&MetricTable) -> &Distribution, Statistic),
+    Metric(Metric, Statistic),
 }
 
 impl Content {
@@ -30,45 +32,62 @@ impl Content {
     pub(super) const fn has_ends(self) -> bool {
         match self {
             Self::Figure(_) => true,
-            // There is none of a greatest value.
-            Self::Latency(_, statistic) => !matches!(statistic, Max),
-            Self::Text(_) | Self::Number(_) | Self::Pooled(..) => false,
+            Self::Metric(metric, statistic) => metric.has_interval(statistic),
+            Self::Text(_) | Self::Number(_) => false,
         }
     }
 }
 
-use Content::{Figure as Ranged, Latency, Number, Pooled, Text};
-use Statistic::{Max, Mean, P50, P90, P99};
+use Content::{Figure as Ranged, Number, Text};
 
 const fn column(name: &'static str, about: &'static str, content: Content) -> Column {
-    Column { name, about, content }
+    Column { name: Cow::Borrowed(name), about: Cow::Borrowed(about), content }
 }
 
-const fn ttft(name: &'static str, statistic: Statistic) -> Column {
-    column(name, "time to first token", Latency(|all| &all.ttft, statistic))
-}
+/// The statistics of a latency that have columns.
+const STATISTICS: [Statistic; 5] =
+    [Statistic::Mean, Statistic::P50, Statistic::P90, Statistic::P99, Statistic::Max];
 
-const fn tpot(name: &'static str, statistic: Statistic) -> Column {
-    column(name, "time per output token of a request", Latency(|all| &all.tpot, statistic))
-}
-
-const fn itl(name: &'static str, statistic: Statistic) -> Column {
-    let content = match statistic {
-        Mean => Latency(|all| &all.itl, statistic),
-        _ => Pooled(|all| &all.itl, statistic),
+/// The columns of a figure; none where tables leave it out.
+fn of(metric: Metric) -> Vec<Column> {
+    let Some(name) = metric.column() else { return Vec::new() };
+    let about: Cow<'static, str> = in_a_sentence(metric.definition()).into();
+    let column = |name, statistic| Column {
+        name,
+        about: about.clone(),
+        content: Content::Metric(metric, statistic),
     };
-    column(name, "gap between tokens, of all requests", content)
+    if !metric.is_latency() {
+        return vec![column(Cow::Borrowed(name), Statistic::Value)];
+    }
+    let named = |statistic: Statistic| {
+        column(Cow::Owned(format!("{}_{name}", statistic.as_str())), statistic)
+    };
+    STATISTICS.map(named).into()
 }
 
-const fn e2el(name: &'static str, statistic: Statistic) -> Column {
-    column(name, "end-to-end latency", Latency(|all| &all.e2el, statistic))
+/// A definition without the capital and the full stop of a sentence that stands alone.
+pub(crate) fn in_a_sentence(definition: &str) -> String {
+    let mut letters = definition.trim_end_matches('.').chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// The column that says why a level may be compared with nothing.
 pub(super) const LEFT_OUT: &str = "left_out";
 
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 53] = [
+pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let (latencies, rates): (Vec<Metric>, Vec<Metric>) =
+        Metric::ALL.iter().partition(|metric| metric.is_latency());
+    let rates = rates.into_iter().flat_map(|metric| match metric {
+        Metric::TotalTokensPerSec => [of(metric), PER_ONE.to_vec()].concat(),
+        _ => of(metric),
+    });
+    let figures = rates.chain(latencies.into_iter().flat_map(of));
+    FIRST.iter().cloned().chain(figures).chain(LAST.iter().cloned()).collect()
+});
+
+const FIRST: &[Column] = &[
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
@@ -85,37 +104,19 @@ pub(super) const COLUMNS: [Column; 53] = [
     column("precision", "in words, as the run has it", Text(|row| row.run.setup.precision.clone())),
     column("weights", "how most of them are stored", Text(figures::weights)),
     column("kv", "how the cache is stored", Text(figures::kv)),
-    column("requests_per_s", "completed", Ranged(figures::requests)),
-    column("output_tps", "output tokens per second", Ranged(figures::output)),
-    column("total_tps", "prompt and output tokens per second", Ranged(figures::total)),
+];
+
+/// What follows from the rates before it.
+const PER_ONE: &[Column] = &[
     column(
         "output_tps_per_device",
         "output tokens per second of a device",
         Ranged(figures::per_device),
     ),
     column("user_tps", "tokens per second of one user: 1 / p50 TPOT", Ranged(figures::user)),
-    column("goodput", "good requests per second", Ranged(figures::goodput)),
-    column("good_share", "good requests of all sent, 0 to 1", Ranged(figures::good_share)),
-    ttft("mean_ttft_ms", Mean),
-    ttft("p50_ttft_ms", P50),
-    ttft("p90_ttft_ms", P90),
-    ttft("p99_ttft_ms", P99),
-    ttft("max_ttft_ms", Max),
-    tpot("mean_tpot_ms", Mean),
-    tpot("p50_tpot_ms", P50),
-    tpot("p90_tpot_ms", P90),
-    tpot("p99_tpot_ms", P99),
-    tpot("max_tpot_ms", Max),
-    itl("mean_itl_ms", Mean),
-    itl("p50_itl_ms", P50),
-    itl("p90_itl_ms", P90),
-    itl("p99_itl_ms", P99),
-    itl("max_itl_ms", Max),
-    e2el("mean_e2el_ms", Mean),
-    e2el("p50_e2el_ms", P50),
-    e2el("p90_e2el_ms", P90),
-    e2el("p99_e2el_ms", P99),
-    e2el("max_e2el_ms", Max),
+];
+
+const LAST: &[Column] = &[
     column(
         "greatest_for_p99",
         "columns of p99 that hold the greatest of fewer than 100 values",

@@ -1,7 +1,9 @@
 //! Metrics of levels.
 
+use std::sync::LazyLock;
+
 use fizeau_core::PerSec;
-use fizeau_metrics::{Distribution, MetricTable, RateDistribution, Statistic};
+use fizeau_metrics::{Distribution, Metric as Figure, RateDistribution, Statistic};
 use fizeau_roofline::Share;
 
 use super::run::{VERDICTS, is};
@@ -11,6 +13,7 @@ use crate::{ChartFigures, TableRun};
 use fizeau_record::{LevelReport, LoadKind, Place, SweepReport};
 
 /// A metric of a level.
+#[derive(Clone, Copy)]
 struct Metric {
     name: &'static str,
     help: &'static str,
@@ -23,15 +26,13 @@ type Labelled = (&'static str, String, f64);
 /// Where it comes from.
 #[derive(Clone, Copy)]
 enum Source {
-    /// A figure of the table of levels.
-    Figure(&'static str),
+    /// A figure of the catalogue: of latencies and rates of requests all of the sample.
+    Figure(Figure),
+    /// A column of the table of levels.
+    Column(&'static str),
     Number(fn(&Level<'_>) -> Option<f64>),
     /// Several numbers, told apart by a label.
     Numbers(fn(&Level<'_>) -> Vec<Labelled>),
-    /// A latency, in seconds.
-    Latency(fn(&MetricTable) -> &Distribution),
-    /// Rates of single requests.
-    Rates(fn(&LevelReport) -> &RateDistribution),
 }
 
 /// A level, with what is known of it within its run.
@@ -42,13 +43,35 @@ struct Level<'a> {
     figures: ChartFigures,
 }
 
-use Source::{Figure, Latency, Number, Numbers, Rates};
+use Source::{Column, Number, Numbers};
 
 const fn metric(name: &'static str, help: &'static str, source: Source) -> Metric {
     Metric { name, help, source }
 }
 
-const METRICS: [Metric; 26] = [
+/// Every metric, in the order in which they are shown.
+static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+    let of = |figure: Figure| {
+        let (name, help) = (figure.exposition()?, figure.definition());
+        Some(Metric { name, help, source: Source::Figure(figure) })
+    };
+    let (latencies, rates): (Vec<Figure>, Vec<Figure>) =
+        Figure::ALL.iter().partition(|figure| figure.is_latency());
+    let rates = rates.into_iter().flat_map(|figure| {
+        let device = (figure == Figure::TotalTokensPerSec).then_some(PER_DEVICE);
+        of(figure).into_iter().chain(device)
+    });
+    let figures = rates.chain(latencies.into_iter().filter_map(of));
+    FIRST.iter().copied().chain(figures).chain(LAST.iter().copied()).collect()
+});
+
+const PER_DEVICE: Metric = metric(
+    "fizeau_device_output_tokens_per_second",
+    "Output tokens of one device.",
+    Column("output_tps_per_device"),
+);
+
+const FIRST: &[Metric] = &[
     metric(
         "fizeau_level_verdict",
         "1 for the verdict of the level, 0 for the others.",
@@ -76,56 +99,9 @@ const METRICS: [Metric; 26] = [
     ),
     metric("fizeau_requests", "Requests that were sent, by how they ended.", Numbers(outcomes)),
     metric("fizeau_failed_requests", "Failed requests by class.", Numbers(failures)),
-    metric("fizeau_requests_per_second", "Completed requests.", Figure("requests_per_s")),
-    metric("fizeau_output_tokens_per_second", "Output tokens.", Figure("output_tps")),
-    metric("fizeau_total_tokens_per_second", "Prompt and output tokens.", Figure("total_tps")),
-    metric(
-        "fizeau_device_output_tokens_per_second",
-        "Output tokens of one device.",
-        Figure("output_tps_per_device"),
-    ),
-    metric(
-        "fizeau_good_requests_per_second",
-        "Requests that met the goals for single requests.",
-        Figure("goodput"),
-    ),
-    metric(
-        "fizeau_good_requests_ratio",
-        "Good requests of all that were sent, 0 to 1.",
-        Figure("good_share"),
-    ),
-    metric(
-        "fizeau_user_output_tokens_per_second",
-        "Output tokens of one user: one over TPOT.",
-        Rates(|of| &of.summary.rates.user_tps),
-    ),
-    metric("fizeau_ttft_seconds", "Send start to first token.", Latency(|all| &all.ttft)),
-    metric(
-        "fizeau_ttft_scheduled_seconds",
-        "Intended instant to first token.",
-        Latency(|all| &all.ttft_scheduled),
-    ),
-    metric(
-        "fizeau_tpot_seconds",
-        "Time per output token, one value a request.",
-        Latency(|all| &all.tpot),
-    ),
-    metric("fizeau_itl_seconds", "Gaps between tokens, of all requests.", Latency(|all| &all.itl)),
-    metric(
-        "fizeau_e2el_seconds",
-        "Send start to the last of the output.",
-        Latency(|all| &all.e2el),
-    ),
-    metric(
-        "fizeau_e2el_scheduled_seconds",
-        "Intended instant to the last of the output.",
-        Latency(|all| &all.e2el_scheduled),
-    ),
-    metric(
-        "fizeau_send_lateness_seconds",
-        "Intended instant to send start: the client's own doing.",
-        Latency(|all| &all.send_lateness),
-    ),
+];
+
+const LAST: &[Metric] = &[
     metric(
         "fizeau_in_flight_requests",
         "Requests in flight, as the mean over time.",
@@ -144,7 +120,7 @@ const METRICS: [Metric; 26] = [
     metric(
         "fizeau_usd_per_million_output_tokens",
         "US dollars, for all of the devices' time.",
-        Figure("cost_per_million_output"),
+        Column("cost_per_million_output"),
     ),
     metric(
         "fizeau_warm_up_requests",
@@ -175,8 +151,8 @@ pub(super) fn families(report: &SweepReport, run: &str) -> Vec<MetricFamily> {
 impl Metric {
     fn family(&self, levels: &[Level<'_>], own: &[(&'static str, &str)]) -> MetricFamily {
         let kind = match self.source {
-            Latency(_) | Rates(_) => MetricKind::Summary,
-            Figure(_) | Number(_) | Numbers(_) => MetricKind::Gauge,
+            Source::Figure(of) if of.statistics().len() > 1 => MetricKind::Summary,
+            Source::Figure(_) | Column(_) | Number(_) | Numbers(_) => MetricKind::Gauge,
         };
         let mut family = MetricFamily::new(self.name, self.help, kind);
         for level in levels {
@@ -197,12 +173,11 @@ impl Source {
         let alone =
             |value: Option<MetricValue>| value.map(|value| (None, value)).into_iter().collect();
         match self {
-            Figure(name) => {
+            Source::Figure(figure) => alone(of_figure(figure, level.report)),
+            Column(name) => {
                 alone(level.figures.get(name).map(|figure| MetricValue::Number(figure.value)))
             }
             Number(of) => alone(of(level).map(MetricValue::Number)),
-            Latency(of) => alone(latency(of(&level.report.summary.metrics))),
-            Rates(of) => alone(rates(of(level.report))),
             Numbers(of) => {
                 let one = |(name, label, value)| (Some((name, label)), MetricValue::Number(value));
                 of(level).into_iter().map(one).collect()
@@ -246,6 +221,17 @@ fn light(level: &Level<'_>) -> Vec<Labelled> {
     ];
     let known = shares.into_iter().filter_map(|(name, share)| Some((name, share.map(Share::get)?)));
     known.map(|(name, share)| ("figure", name.to_owned(), share)).collect()
+}
+
+fn of_figure(figure: Figure, level: &LevelReport) -> Option<MetricValue> {
+    let summary = &level.summary;
+    if let Some(sample) = figure.distribution(summary) {
+        return latency(sample);
+    }
+    match figure.rates(summary) {
+        Some(of) => rates(of),
+        None => figure.measured(Statistic::Value, summary).map(MetricValue::Number),
+    }
 }
 
 /// The sample in seconds, with the quantiles that it supports.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::{FailureClass, Millis};
-use fizeau_metrics::Statistic;
+use fizeau_metrics::{Metric, Statistic};
 use serde::Serialize;
 
 use super::table::{Cell, Head, Row, Table};
@@ -36,32 +36,47 @@ pub(super) struct Record {
 
 /// A column of figures: what it is of, in which unit, and whether it stays where no level has it.
 struct Column {
-    name: &'static str,
-    head: &'static str,
+    name: String,
+    head: String,
     unit: &'static str,
     stays: bool,
 }
 
-const fn column(name: &'static str, head: &'static str, unit: &'static str, stays: bool) -> Column {
-    Column { name, head, unit, stays }
+fn column(name: &str, head: &str, unit: &'static str, stays: bool) -> Column {
+    Column { name: name.to_owned(), head: head.to_owned(), unit, stays }
 }
 
-const COLUMNS: [Column; 14] = [
-    column("requests_per_s", "requests", "/s", true),
-    column("output_tps", "output tokens", "/s", true),
-    column("output_tps_per_device", "a device", "tokens/s", false),
-    column("user_tps", "a user", "tokens/s", true),
-    column("p50_ttft_ms", "p50 TTFT", "ms", true),
-    column("p99_ttft_ms", "p99 TTFT", "ms", true),
-    column("p50_tpot_ms", "p50 TPOT", "ms", true),
-    column("p99_tpot_ms", "p99 TPOT", "ms", true),
-    column("p99_itl_ms", "p99 ITL", "ms", true),
-    column("p50_e2el_ms", "p50 E2EL", "ms", true),
-    column("p99_e2el_ms", "p99 E2EL", "ms", true),
-    column("goodput", "goodput", "/s", false),
-    column("good_share", "good", "of 1", false),
-    column("cost_per_million_output", "a million tokens", "USD", false),
+/// The columns of a latency.
+fn latency_columns((metric, statistics): &(Metric, &[Statistic])) -> Vec<Column> {
+    let column = |statistic: &Statistic| {
+        let (statistic, name) = (statistic.as_str(), metric.column().unwrap_or_default());
+        let head = format!("{statistic} {}", metric.label());
+        column(&format!("{statistic}_{name}"), &head, metric.unit(), true)
+    };
+    statistics.iter().map(column).collect()
+}
+
+const LATENCIES: [(Metric, &[Statistic]); 4] = [
+    (Metric::Ttft, &[Statistic::P50, Statistic::P99]),
+    (Metric::Tpot, &[Statistic::P50, Statistic::P99]),
+    (Metric::Itl, &[Statistic::P99]),
+    (Metric::E2el, &[Statistic::P50, Statistic::P99]),
 ];
+
+fn columns() -> impl Iterator<Item = Column> {
+    let rates = [
+        column("requests_per_s", "requests", "/s", true),
+        column("output_tps", "output tokens", "/s", true),
+        column("output_tps_per_device", "a device", "tokens/s", false),
+        column("user_tps", "a user", "tokens/s", true),
+    ];
+    let last = [
+        column("goodput", "goodput", "/s", false),
+        column("good_share", "good", "of 1", false),
+        column("cost_per_million_output", "a million tokens", "USD", false),
+    ];
+    rates.into_iter().chain(LATENCIES.iter().flat_map(latency_columns)).chain(last)
+}
 
 impl Levels {
     pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
@@ -80,19 +95,19 @@ impl Levels {
 /// The table of the levels with these indices, which are of one kind of load.
 fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Table {
     let levels = || kind.iter().filter_map(|&index| Some((index, run.levels.get(index)?)));
-    let has = |column: &&Column| {
-        let is_known = levels().any(|(_, level)| level.figures.get(column.name).is_some());
+    let has = |column: &Column| {
+        let is_known = levels().any(|(_, level)| level.figures.get(&column.name).is_some());
         column.stays
             || (is_known && (column.name != "output_tps_per_device" || run.devices > Some(1)))
     };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(has).collect();
+    let columns: Vec<Column> = columns().filter(has).collect();
     let has_light = levels().any(|(_, level)| level.light_share.is_some());
     let by_rate = kind.first().and_then(|&index| report.levels().get(index));
     let by_rate = by_rate.is_some_and(|level| level.load.kind() == LoadKind::Rate);
     let (load, unit) = if by_rate { ("asked", "requests/s") } else { ("concurrency", "") };
     // What is to be made of a level is read first: of a wide table the end is out of sight.
     let mut heads = vec![Head::figure(load, unit), Head::words("standing"), Head::words("verdict")];
-    heads.extend(columns.iter().map(|column| Head::figure(column.head, column.unit)));
+    heads.extend(columns.iter().map(|column| Head::figure(&column.head, column.unit)));
     heads.push(Head::figure("failed", ""));
     heads.extend(has_light.then(|| Head::figure("speed of light", "%")));
     let row = |(index, chart): (usize, &ChartLevel)| {
@@ -101,7 +116,7 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
         let standing = Cell { class: "left standing", ..Cell::text(standing) };
         let verdict = Cell { class: "left word", ..Cell::text(chart.verdict) };
         let mut cells = vec![load_cell(level), standing, verdict];
-        cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(column.name))));
+        cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(&column.name))));
         let failed = level.summary.requests.failed;
         cells.push(Cell::number(failed as f64, failed.to_string()));
         cells.extend(has_light.then(|| light_cell(chart)));
@@ -213,15 +228,11 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
     heads.push(Head::figure("values", ""));
     let mut rows = Vec::new();
     for level in report.levels() {
-        let metrics = &level.summary.metrics;
-        let samples = [
-            ("TTFT", &metrics.ttft),
-            ("TPOT", &metrics.tpot),
-            ("ITL", &metrics.itl),
-            ("E2EL", &metrics.e2el),
-        ];
-        for (name, sample) in samples.into_iter().filter(|(_, sample)| sample.n > 0) {
-            let mut cells = vec![load_cell(level), Cell::left(name)];
+        let sample = |metric: Metric| Some((metric, metric.distribution(&level.summary)?));
+        for (metric, sample) in
+            Metric::headline().filter_map(sample).filter(|(_, sample)| sample.n > 0)
+        {
+            let mut cells = vec![load_cell(level), Cell::left(metric.label())];
             cells.extend(SHARES.map(|(_, share)| {
                 let ends = sample.interval(share).map(|ends| (ends.low.get(), ends.high.get()));
                 latency(sample.statistic(share), ends)

@@ -1,18 +1,20 @@
 //! Which columns there are.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use fizeau_core::{
-    Connection, Failure, Finish, Millis, Nanos, Outcome, Part, PerSec, Stamp, StampSource, Tokens,
-};
+use fizeau_core::{Connection, Failure, Finish, Nanos, Outcome, Part, Stamp, StampSource, Tokens};
+use fizeau_metrics::Metric;
 
 use super::{Seen, load_kind};
+use crate::columns::in_a_sentence;
 
 /// One field of a request.
+#[derive(Clone)]
 pub(super) struct Column {
     pub(super) name: &'static str,
     /// What it holds, in a few words.
-    pub(super) about: &'static str,
+    pub(super) about: Cow<'static, str>,
     pub(super) content: Content,
 }
 
@@ -22,16 +24,33 @@ pub(super) enum Content {
     Text(for<'a> fn(&Seen<'a>) -> Option<Cow<'a, str>>),
     Whole(fn(&Seen<'_>) -> Option<u64>),
     Number(fn(&Seen<'_>) -> Option<f64>),
+    Metric(Metric),
 }
 
 use Content::{Number, Text, Whole};
 
 const fn column(name: &'static str, about: &'static str, content: Content) -> Column {
-    Column { name, about, content }
+    Column { name, about: Cow::Borrowed(about), content }
 }
 
 /// Every column, in order: which request it is, how it ended, its size, its instants, its figures. New ones go to the end.
-pub(super) const COLUMNS: [Column; 50] = [
+pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let of = |metric: Metric| Column {
+        name: metric.json_path()[1],
+        about: in_a_sentence(metric.definition()).into(),
+        content: Content::Metric(metric),
+    };
+    let (latencies, rates): (Vec<Metric>, Vec<Metric>) = Metric::ALL
+        .iter()
+        .filter(|metric| metric.is_of_requests())
+        .partition(|metric| metric.is_latency());
+    let of_replies = latencies.iter().position(|metric| *metric == Metric::SendLateness);
+    let (of_replies, of_sending) = latencies.split_at(of_replies.unwrap_or_default());
+    let figures = of_replies.iter().chain(&rates).chain(of_sending).copied().map(of);
+    FIRST.iter().cloned().chain(figures).chain(LAST.iter().cloned()).collect()
+});
+
+const FIRST: &[Column] = &[
     column("level", "the folder of its level; empty in a run of one", Text(level)),
     column(
         "load_kind",
@@ -135,71 +154,9 @@ pub(super) const COLUMNS: [Column; 50] = [
         Number(|seen| at(seen.row.tape.last_output())),
     ),
     column("end_at_ms", "the reply was over", Number(|seen| at(seen.row.tape.marks.end))),
-    column("ttft_ms", "send start to first token", Number(|seen| time(seen.metrics.ttft))),
-    column(
-        "ttft_scheduled_ms",
-        "intended instant to first token",
-        Number(|seen| time(seen.metrics.ttft_scheduled)),
-    ),
-    column(
-        "first_visible_ms",
-        "send start to the first token that a reader sees",
-        Number(|seen| time(seen.metrics.first_visible)),
-    ),
-    column(
-        "reasoning_ms",
-        "first token to the first that a reader sees",
-        Number(|seen| time(seen.metrics.reasoning)),
-    ),
-    column(
-        "tpot_ms",
-        "mean time per output token",
-        Number(|seen| seen.metrics.tpot.map(Millis::get)),
-    ),
-    column(
-        "e2el_ms",
-        "send start to the last of the output",
-        Number(|seen| time(seen.metrics.e2el)),
-    ),
-    column(
-        "e2el_scheduled_ms",
-        "intended instant to the last of the output",
-        Number(|seen| time(seen.metrics.e2el_scheduled)),
-    ),
-    column(
-        "user_tokens_per_s",
-        "one over TPOT",
-        Number(|seen| seen.metrics.user_tps.map(PerSec::get)),
-    ),
-    column(
-        "prefill_tokens_per_s",
-        "prompt tokens over TTFT",
-        Number(|seen| seen.metrics.prefill_tps.map(PerSec::get)),
-    ),
-    column(
-        "send_lateness_ms",
-        "intended instant to send start",
-        Number(|seen| time(seen.metrics.send_lateness)),
-    ),
-    column(
-        "release_lateness_ms",
-        "intended instant to release",
-        Number(|seen| time(seen.metrics.release_lateness)),
-    ),
-    column(
-        "send_delay_ms",
-        "release to send start, less the next",
-        Number(|seen| time(seen.metrics.send_delay)),
-    ),
-    column(
-        "connection_wait_ms",
-        "of the time since release, for a connection",
-        Number(|seen| time(seen.metrics.connection_wait)),
-    ),
-    column("connect_ms", "the making of the connection", Number(|seen| time(seen.metrics.connect))),
-    column("dns_ms", "of that, the name", Number(|seen| time(seen.metrics.dns))),
-    column("tcp_ms", "of that, TCP", Number(|seen| time(seen.metrics.tcp))),
-    column("tls_ms", "of that, TLS", Number(|seen| time(seen.metrics.tls))),
+];
+
+const LAST: &[Column] = &[
     column("longest_gap_ms", "between two events of its reply", Number(longest_gap)),
     column("text_bytes", "of what a reader sees", Whole(text_bytes)),
 ];

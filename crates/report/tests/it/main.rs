@@ -3,6 +3,7 @@
 
 mod ab;
 mod asked;
+mod catalogue;
 mod checklist;
 mod columns;
 mod comparison;

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use fizeau::metrics::{
-    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure, Metric,
+    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure,
 };
-use fizeau::record::RunRecord;
-use fizeau::record::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::record::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, RunComparison,
+};
 use serde_json::Value;
 
 use super::agree::{changed, files_must_agree, refused};
@@ -46,7 +47,7 @@ struct Run {
     name: String,
     document: Value,
     /// All of it, field by field.
-    record: RunRecord,
+    record: DocumentFields,
 }
 
 impl Run {
@@ -58,7 +59,7 @@ impl Run {
                 .into_iter()
                 .find(|file| file.is_file())
                 .ok_or_else(|| {
-                    if let Ok(Some(_)) = imported::without_tapes(path) {
+                    if let Ok(Some(_)) = fizeau::record::ImportedRun::read(path) {
                         return imported::no_requests(path);
                     }
                     let path = path.display();
@@ -77,7 +78,7 @@ impl Run {
             let found = if schema.is_empty() { "none".to_owned() } else { format!("`{schema}`") };
             return Err(Fail::usage(format!("{name}: its schema is {found}, not {READ}")));
         }
-        let record = RunRecord::describing(&document).unwrap_or_default();
+        let record = DocumentFields::of(&document).unwrap_or_default();
         Ok(Self { name, document, record })
     }
 
@@ -210,15 +211,13 @@ fn table(decided: &Decided, a: &Value, b: &Value) -> ComparisonTable {
 /// A figure of a level as its summary has it; none where it is unknown there.
 fn known(level: &Value, figure: Figure) -> Option<IntervalFigure> {
     let completed = level["requests"]["completed"].as_u64().unwrap_or(0);
-    let (of, name, n) = match figure.metric() {
-        Metric::RequestsPerSec => (&level["throughput"], "requests_per_s", completed),
-        Metric::OutputTokensPerSec => (&level["throughput"], "output_tokens_per_s", completed),
-        Metric::GoodputPerSec => (&level["throughput"], "goodput_per_s", completed),
-        Metric::GoodShare => (&level["throughput"], "good_share", completed),
-        latency => {
-            let of = &level["metrics"][format!("{}_ms", latency.as_str())];
+    let [object, key] = figure.metric().json_path();
+    let (of, name, n) = match figure.metric().is_latency() {
+        true => {
+            let of = &level[object][key];
             (of, figure.statistic().as_str(), of["n"].as_u64().unwrap_or(0))
         }
+        false => (&level[object], key, completed),
     };
     let ends = &of[format!("{name}_ci")];
     let interval = ends[0].as_f64().zip(ends[1].as_f64());

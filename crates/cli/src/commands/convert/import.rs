@@ -1,27 +1,35 @@
 //! Files of other tools to runs.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 
-use fizeau::interop::{ForeignFile, ForeignFormat, ForeignFormats, plain_name};
-use fizeau::record::ImportedRun;
+use fizeau::interop::{ForeignFormats, ImportError};
+use fizeau::metrics::{LatencyHistogram, LevelHistograms};
+use fizeau::record::{Checklist, ImportedRun, LevelReport, RunFolder, StoredRun};
+use fizeau::report::Shown;
 
-use super::{files, write};
-use crate::args::ConvertArgs;
+use crate::args::{ConvertArgs, PhysicsArgs};
+use crate::commands::report::Stored;
+use crate::commands::shared::folder::Claim;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     let form = args.from.as_deref().map(ForeignFormats::named).transpose().named("--from")?;
-    let read = files::read(&args.inputs)?;
-    let files = recognised(&read, form)?;
-    let levels = ForeignFormats::import(files, form).map_err(Fail::usage)?;
-    if levels.iter().all(|level| level.left_out().is_some()) {
-        let place = levels.first().map_or("the files", |level| level.source.file.as_str());
-        return Err(Fail::usage(format!("{place}: no request completed in any of it")));
+    let imported = ForeignFormats::import_paths(&args.inputs, form).map_err(|error| {
+        let remedy = match &error {
+            ImportError::OwnRun { .. } => "; --to FORMAT writes it in the form of another tool",
+            _ => "",
+        };
+        Fail::usage(format!("{error}{remedy}"))
+    })?;
+    if let [first, others @ ..] = imported.passed_over.as_slice() {
+        let others = match others.len() {
+            0 => String::new(),
+            many => format!(" and {many} more"),
+        };
+        tell!("note: passed over, of no form that is known: {first}{others}");
     }
-    let runs = ImportedRun::of_levels(levels);
-    let folders = folders(&runs, args);
+    let folders = imported.folders(&args.out);
     // Before the first is written, so that none is if one cannot be.
     for folder in &folders {
         if folder.join("run.json").exists() {
@@ -31,84 +39,19 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
             )));
         }
     }
-    for (run, folder) in runs.into_iter().zip(folders) {
-        let words = said(&run);
+    for (run, folder) in imported.runs.into_iter().zip(folders) {
         let page = match run.has_tapes() {
             true => format!("; `fizeau report {}` writes its page", folder.display()),
             false => String::new(),
         };
-        write::run(&run, &folder)?;
-        say(format!("{}: {words}{page}", folder.display()))?;
+        write(&run, &folder)?;
+        say(format!("{}: {}{page}", folder.display(), words(&run)))?;
     }
     Ok(Exit::Good)
 }
 
-/// The files of known forms. One that was named itself must be one; what else lies in a folder is passed over, and said, if it
-/// is whole: of one that was cut off nobody knows what it was.
-fn recognised<'a>(
-    read: &'a [files::File],
-    form: Option<&'static dyn ForeignFormat>,
-) -> Result<Vec<ForeignFile<'a>>, Fail> {
-    let (mut files, mut passed, mut has_runs) = (Vec::new(), Vec::new(), false);
-    for own in read {
-        let file = ForeignFile::new(&own.name, &own.bytes);
-        match (form, ForeignFormats::of(&file)) {
-            (Some(form), _) if own.is_named || form.recognises(&file) => files.push(file),
-            (None, Ok(format)) => {
-                has_runs |= format.key() == "vllm-sweep" && !is_table(&file);
-                files.push(file);
-            }
-            (None, Err(error)) if own.is_named => return Err(Fail::usage(error)),
-            _ => {
-                file.check_whole().map_err(Fail::usage)?;
-                passed.push(own.name.as_str());
-            }
-        }
-    }
-    // The table of a sweep has its runs once more.
-    if has_runs {
-        files.retain(|file| !is_table(file));
-    }
-    if files.is_empty() {
-        let names = ForeignFormats::names();
-        return Err(Fail::usage(format!(
-            "{}: none of {} files has a form that is known; known are {names}",
-            passed.first().copied().unwrap_or_default(),
-            passed.len()
-        )));
-    }
-    if let [first, ..] = passed.as_slice() {
-        let others = match passed.len() {
-            1 => String::new(),
-            many => format!(" and {} more", many - 1),
-        };
-        tell!("note: passed over, of no form that is known: {first}{others}");
-    }
-    Ok(files)
-}
-
-fn is_table(file: &ForeignFile<'_>) -> bool {
-    file.file_name().ends_with(".csv")
-}
-
-/// Where each run goes: a single one to `--out` itself.
-fn folders(runs: &[ImportedRun], args: &ConvertArgs) -> Vec<PathBuf> {
-    if runs.len() == 1 {
-        return vec![args.out.clone()];
-    }
-    let mut taken = HashSet::new();
-    let mut folder = |run: &ImportedRun| {
-        let name = plain_name(run.name()).unwrap_or_else(|| "imported".to_owned());
-        let numbered = (2..).map(|n| format!("{name}-{n}"));
-        let free = std::iter::once(name.clone()).chain(numbered);
-        let free = free.take(runs.len() + 1).find(|name| taken.insert(name.clone()));
-        args.out.join(free.unwrap_or(name))
-    };
-    runs.iter().map(&mut folder).collect()
-}
-
 /// What was found, in a line.
-fn said(run: &ImportedRun) -> String {
+fn words(run: &ImportedRun) -> String {
     let levels = match run.levels() {
         [_] => "1 level".to_owned(),
         many => format!("{} levels", many.len()),
@@ -120,4 +63,56 @@ fn said(run: &ImportedRun) -> String {
     };
     let words = format!("{levels} of {}, measured by {tool}; {holds}", run.title());
     printable(&words)
+}
+
+/// Writes the folder of a run: where its levels have tapes, one like any other.
+fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
+    let claim = Claim::new(path)?;
+    let folder = claim.folder();
+    run.write(folder).map_err(Fail::broken)?;
+    match run.has_tapes() {
+        true => summaries(folder),
+        false => {
+            folder.write_text("report.html", &Shown(run).page()).map_err(Fail::broken).map(drop)
+        }
+    }
+}
+
+/// What the tapes amount to, computed as `fizeau report` does.
+fn summaries(folder: &RunFolder) -> Result<(), Fail> {
+    let path = folder.path();
+    let stored = Stored::read(path, &[], &PhysicsArgs::default())?;
+    for level in &stored.levels {
+        let own = match &level.folder {
+            Some(name) => RunFolder::again(path.join(name)),
+            None => folder.clone(),
+        };
+        // One of a sweep has no list of its own.
+        let list = || Checklist::of(&stored.setup, std::slice::from_ref(level));
+        let checklist = level.folder.is_none().then(list);
+        let report = LevelReport { checklist, ..level.clone() };
+        own.write_json("summary.json", &report).map_err(Fail::broken)?;
+        histograms(&own, level)?;
+    }
+    if stored.levels.iter().any(|level| level.folder.is_some()) {
+        folder.write_json("sweep.json", &stored.report()).map_err(Fail::broken)?;
+    }
+    Ok(())
+}
+
+fn histograms(folder: &RunFolder, level: &LevelReport) -> Result<(), Fail> {
+    let run = StoredRun::open(folder.path()).map_err(Fail::usage)?;
+    let mut histograms = LevelHistograms::default();
+    for stored in run.levels() {
+        for tape in stored.tapes().map_err(Fail::usage)? {
+            histograms.add(&tape.map_err(Fail::usage)?);
+        }
+    }
+    // Gaps that are made up are in no figure.
+    if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
+        histograms.itl = LatencyHistogram::default();
+    }
+    let duration = level.summary.throughput.duration.to_nanos().unwrap_or_default();
+    let name = folder.path().display().to_string();
+    folder.write_histograms(&histograms, duration).named(&name)
 }

@@ -1,9 +1,9 @@
 //! What is asked of a table.
 
+use fizeau::interop::Table;
 use fizeau::pareto::{Axis, Direction, Epsilon, KneeMethod};
 use fizeau::report::AxesPreset;
 
-use super::Table;
 use crate::args::{AxisArgs, KneeArg, ParetoAnswerArgs};
 use crate::exit::Fail;
 
@@ -89,13 +89,13 @@ pub(super) fn axes(args: &AxisArgs, of_folders: bool) -> Result<Vec<Axis>, Fail>
 
 /// The first of the axes that people use of both of which some row has numbers; none of a table of other columns.
 pub(super) fn axes_with_numbers(table: &Table) -> Result<Option<&'static str>, Fail> {
-    let heads = table.heads()?;
+    let heads = table.heads();
     for preset in AxesPreset::all() {
         let axes = preset.axes();
         let names = axes.each_ref().map(Axis::name);
         let mut has_numbers = false;
         if names.iter().all(|name| heads.iter().any(|head| head == name)) {
-            table.each(&names, |_, fields| {
+            table.each::<Fail>(&names, |_, fields| {
                 has_numbers |= fields.iter().all(|field| field.number().is_some());
                 Ok(())
             })?;

@@ -14,7 +14,6 @@ use super::is_folder;
 use super::text::wrapped;
 use crate::args::{ParetoRunArgs, PhysicsArgs};
 use crate::commands::report::Stored;
-use crate::commands::shared::imported;
 use crate::commands::shared::planned::is_of_sweep;
 use crate::exit::{Fail, Named};
 
@@ -198,7 +197,7 @@ enum Source {
 
 impl Source {
     fn read(path: &Path) -> Result<Self, Fail> {
-        if let Some(run) = imported::without_tapes(path)? {
+        if let Some(run) = ImportedRun::read(path).map_err(Fail::usage)? {
             return Ok(Self::Imported(run));
         }
         let stored = Box::new(Stored::read(path, &[], &PhysicsArgs::default())?);

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use fizeau::interop::{Table, TableField as Field};
 use fizeau::pareto::{Axis, Estimate, Points, UncertainPoints};
 
 use super::asked::Asked;
-use super::table::{Field, Table};
 use crate::exit::{Fail, Named};
 
 /// Rows as points: all that can be compared.
@@ -78,7 +78,7 @@ impl<'a> Places<'a> {
         let mut names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
         let mut ends = vec![None; axes.len()];
         if asked.wants_intervals() {
-            let heads = table.heads()?;
+            let heads = table.heads();
             for (axis, ends) in axes.iter().zip(&mut ends) {
                 let both = ["low", "high"].map(|end| format!("{}_{end}", axis.name()));
                 if both.iter().all(|name| heads.contains(name)) {
@@ -135,7 +135,7 @@ impl Sample {
         let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         let mut groups = Groups::default();
         let names: Vec<&str> = places.names.iter().map(String::as_str).collect();
-        table.each(&names, |row, fields| {
+        table.each::<Fail>(&names, |row, fields| {
             let figures = match places.figures(fields) {
                 Ok(figures) => figures,
                 Err(_) if asked.skip_incomplete => {
@@ -144,7 +144,7 @@ impl Sample {
                 }
                 Err(what) => {
                     let remedy = "--skip-incomplete leaves such rows out";
-                    return Err(table.wrong(row, &format!("{what}; {remedy}")));
+                    return Err(table.wrong(row, format!("{what}; {remedy}")).into());
                 }
             };
             if let Some(field) = places.by.and_then(|by| fields.get(by)) {
@@ -155,7 +155,7 @@ impl Sample {
                 Set::Exact(points) => points.push(&figures).map_err(Fail::usage),
                 Set::Uncertain(points) => {
                     let estimates = places.estimates(&figures, fields);
-                    let estimates = estimates.map_err(|what| table.wrong(row, &what))?;
+                    let estimates = estimates.map_err(|what| table.wrong(row, what))?;
                     points.push(&estimates).named(table.name())
                 }
             }

@@ -1,21 +1,17 @@
 //! Answers as CSV and as JSON.
 
+use fizeau::interop::Table;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::table::Table;
-use crate::exit::Fail;
 
 /// The rows on a frontier as they came, or with layers all rows, with a column for each answer that differs from row to row.
-pub(super) fn csv(table: &Table, answer: &Answer) -> Result<String, Fail> {
+pub(super) fn csv(table: &Table, answer: &Answer) -> String {
     let rows = answer.shown();
-    let is_more = answer.layers.is_some() || answer.by.is_some() || answer.undecided.is_some();
-    // Of JSON Lines they take a look at every row.
-    let heads = if is_more { table.heads()? } else { Vec::new() };
     let mut more = Vec::new();
     let mut add = |name: &str, fields: Vec<String>| {
         // A column of the table itself keeps its name.
-        let free = if heads.iter().any(|head| head == name) { "pareto_" } else { "" };
+        let free = if table.heads().iter().any(|head| head == name) { "pareto_" } else { "" };
         more.push((format!("{free}{name}"), fields));
     };
     if let Some(layers) = &answer.layers {

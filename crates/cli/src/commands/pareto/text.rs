@@ -1,5 +1,6 @@
 //! Levels of runs as text of 80 columns.
 
+use fizeau::interop::{Table, TableField as Field};
 use fizeau::report::LeftOut;
 use serde_json::{Map, Value, json};
 
@@ -7,7 +8,6 @@ use super::answer::Answer;
 use super::asked::{self, Asked};
 use super::sample::Sample;
 use super::show;
-use super::table::{Field, Table};
 use crate::exit::Fail;
 use crate::terminal::say::printable;
 
@@ -56,7 +56,7 @@ impl<'a> Levels<'a> {
         names.push(asked.by.as_deref().unwrap_or("run"));
         names.extend(asked.axes.iter().map(fizeau::pareto::Axis::name));
         let (mut rows, mut parties) = (Vec::new(), Vec::<String>::new());
-        table.each(&names, |_, fields| {
+        table.each::<Fail>(&names, |_, fields| {
             let word = |at: usize| {
                 fields.get(at).map_or_else(String::new, |field| field.words().into_owned())
             };

@@ -4,6 +4,7 @@ mod columns;
 
 use fizeau::core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
 use fizeau::experiment::SpeedOfLightReference;
+use fizeau::interop::{Table, TableField as Field};
 use fizeau::metrics::{Metric, Statistic};
 use fizeau::pareto::Estimate;
 use fizeau::record::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
@@ -12,7 +13,7 @@ use self::columns::Columns;
 use super::Found;
 use super::from::FromArg;
 use crate::args::PlanArgs;
-use crate::commands::pareto::{Field, Table};
+use crate::commands::pareto;
 use crate::commands::shared::speed;
 use crate::exit::Fail;
 
@@ -71,8 +72,8 @@ struct Curve {
 
 impl Curve {
     fn read(path: &str) -> Result<Self, Fail> {
-        let table = Table::read(path)?;
-        let heads = table.heads()?;
+        let table = pareto::read(path)?;
+        let heads = table.heads();
         if !LOADS.iter().any(|name| heads.iter().any(|head| head == name)) {
             let (loads, has) = (LOADS.join(", "), heads.join(", "));
             return Err(Fail::usage(format!(
@@ -83,9 +84,9 @@ impl Curve {
         let columns = Columns::of(&names, is_rate(&table, &names)?);
         let columns = columns.map_err(|wrong| Fail::usage(format!("{path}: {wrong}")))?;
         let mut curve = Self::default();
-        table.each(&names, |at, fields| {
+        table.each::<Fail>(&names, |at, fields| {
             let row = Row { names: &names, columns: &columns, fields };
-            curve.add(&row).map_err(|wrong| table.wrong(at, &wrong))
+            curve.add(&row).map_err(|wrong| table.wrong(at, wrong).into())
         })?;
         match curve.levels.is_empty() {
             true => Err(Fail::usage(format!("{path}: there is no row; give one for each load"))),
@@ -110,7 +111,7 @@ fn is_rate(table: &Table, names: &[&str]) -> Result<bool, Fail> {
         return Ok(true);
     }
     let mut greatest = 0.0_f64;
-    table.each(&["goodput"], |_, fields| {
+    table.each::<Fail>(&["goodput"], |_, fields| {
         let numbers = fields.iter().filter_map(Field::number);
         greatest = numbers.fold(greatest, f64::max);
         Ok(())

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::RequestRate;
 use crate::foreign::vllm::iso;
 use crate::foreign::{ExportLevel, ForeignError, lists, statistics};
-use crate::vllm::figures as by_vllm;
+use crate::peers::run as by_vllm;
 use crate::vllm::object::Object;
 
 /// The document of a level: as it came where it came from AIPerf, else by AIPerf's definitions from the tapes.
@@ -142,9 +142,9 @@ fn record(index: usize, tape: &Tape, epoch: u64) -> Value {
 fn own_metrics(tape: &Tape) -> Value {
     let ms = |span: Nanos| span.as_nanos() as f64 / 1e6;
     let ttft = tape.first_token().and_then(|first| first.since(by_vllm::sent(tape))).map(ms);
-    let latency = by_vllm::latency(tape).map(ms);
-    let tokens = by_vllm::output_len(tape);
-    let gaps: Vec<f64> = by_vllm::gaps(tape).map(ms).collect();
+    let latency = by_vllm::last_token(tape).map(ms);
+    let tokens = by_vllm::reported_or_counted(tape);
+    let gaps: Vec<f64> = by_vllm::spans(by_vllm::events(tape)).map(ms).collect();
     let pace = latency.zip(ttft).filter(|_| tokens > 1);
     let pace = pace.map(|(latency, ttft)| (latency - ttft) / (tokens - 1) as f64);
     let mut all = Map::new();

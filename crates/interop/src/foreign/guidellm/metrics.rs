@@ -4,7 +4,7 @@ use fizeau_core::{Nanos, Stamp, Tape, Tokens};
 use fizeau_metrics::{Percent, weighted_percentile_of_sorted};
 use serde_json::{Map, Value, json};
 
-use crate::vllm::figures as by_vllm;
+use crate::peers::run as by_vllm;
 
 /// Values with their weights, of one group of requests.
 type Values = Vec<(f64, u64)>;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::metrics::{metrics, tokens};
 use crate::RequestRate;
 use crate::foreign::{ExportLevel, ForeignError, lists};
-use crate::vllm::figures as by_vllm;
+use crate::peers::run as by_vllm;
 
 /// One benchmark a level.
 pub(super) fn document(

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::RequestRate;
 use crate::foreign::statistics::nested;
 use crate::foreign::{ExportLevel, ForeignError, lists};
-use crate::vllm::figures as by_vllm;
+use crate::peers::run as by_vllm;
 use crate::vllm::object::Object;
 
 /// The document of a stage: as it came, or by inference-perf's definitions from the tapes.
@@ -86,7 +86,7 @@ fn request(tape: &Tape, model: &str) -> Value {
         "info": {
             "request_metrics": {"text": {"input_tokens": input}},
             "response_metrics": {
-                "output_tokens": by_vllm::output_len(tape), "output_token_times": times,
+                "output_tokens": by_vllm::reported_or_counted(tape), "output_token_times": times,
             },
             "input_tokens": input,
         },

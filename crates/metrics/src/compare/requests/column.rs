@@ -2,7 +2,7 @@
 
 use fizeau_core::Stamp;
 
-use super::{ComparedRequests, LATENCIES, Missing, Pace, Pairing, Row};
+use super::{ComparedRequests, Missing, Pace, Pairing, Row};
 use crate::compare::{Figure, Side, Untested};
 use crate::{Metric, Percent, Statistic};
 
@@ -47,7 +47,7 @@ impl Columns<'_> {
     /// The series of `figure`.
     pub(super) fn of(&self, figure: Figure) -> Result<Both, Missing> {
         let metric = figure.metric();
-        if let Some(place) = LATENCIES.iter().position(|known| *known == metric) {
+        if let Some(place) = Metric::series().position(|known| known == metric) {
             let what = what(figure.statistic())
                 .ok_or(Missing { values: (None, None), why: Untested::NeedsRounds })?;
             return self.values(what, |row| row.latencies.get(place).copied().flatten());

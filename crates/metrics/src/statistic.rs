@@ -1,0 +1,107 @@
+//! Statistics of a sample: which there are, and percentiles that a sample may not support.
+
+use fizeau_core::{Interval, Millis};
+
+use crate::Support;
+
+/// Which statistic of a figure is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The median.
+    P50,
+    /// The 90th percentile.
+    P90,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile; that of a latency unless another is named.
+    P99,
+    /// The 99.9th percentile.
+    P999,
+    /// The greatest value.
+    Max,
+    /// The figure itself: a rate or a share is a single number for the whole level.
+    Value,
+}
+
+/// A percentile, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Quantile {
+    /// The sample is empty.
+    #[default]
+    Absent,
+    /// The percentile, with a distribution-free confidence interval where order statistics give one.
+    Known {
+        /// The value.
+        value: Millis,
+        /// The 95 % interval, or how many values it takes for both its ends to lie within the sample; absent for pooled
+        /// values and for those of which it is not known how they hang together.
+        interval: Option<Support<Interval<Millis>>>,
+    },
+    /// The sample has fewer values than the percentile needs.
+    Withheld {
+        /// How many values it would take.
+        needs: u64,
+    },
+}
+
+impl Quantile {
+    /// The value, if it is known.
+    #[must_use]
+    pub const fn value(self) -> Option<Millis> {
+        match self {
+            Self::Known { value, .. } => Some(value),
+            Self::Absent | Self::Withheld { .. } => None,
+        }
+    }
+
+    /// The 95 % interval of a sample of `n`, or how many values it takes; none where there is none to be had.
+    pub(crate) const fn support(self, n: u64) -> Option<Support<Interval<Millis>>> {
+        match self {
+            Self::Known { interval, .. } => interval,
+            Self::Withheld { needs } => Some(Support::NotSupported { needs, has: n }),
+            Self::Absent => None,
+        }
+    }
+
+    /// The 95 % interval, if it is known.
+    #[must_use]
+    pub const fn interval(self) -> Option<Interval<Millis>> {
+        match self {
+            Self::Known { interval: Some(Support::Known(interval)), .. } => Some(interval),
+            Self::Known { .. } | Self::Absent | Self::Withheld { .. } => None,
+        }
+    }
+}
+
+impl Statistic {
+    /// Every statistic that has a name.
+    pub(crate) const NAMED: [Self; 7] =
+        [Self::Mean, Self::P50, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max];
+
+    /// The name in goals and reports: `mean`, `p50` ... `p999`, `max`; empty for [`Statistic::Value`].
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P90 => "p90",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+            Self::Max => "max",
+            Self::Value => "",
+        }
+    }
+
+    /// The one of that name; the median and the last percentile have two.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "median" => Some(Self::P50),
+            "p99.9" => Some(Self::P999),
+            _ => Self::NAMED.into_iter().find(|known| known.as_str() == name),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A level's report from what came of it.
+
+use fizeau_metrics::{ClientProof, Ending, Expectations, LevelSummary, Thresholds, judge};
+
+use super::{LevelReport, LevelStatus, LoadPoint, Reference, SpeedOfLight, Until, WarmUp};
+use crate::{Asked, LengthTally};
+
+/// What came of a level, whoever drove it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LevelOutcome<'a> {
+    /// What its tapes amount to, with what was held back and abandoned.
+    pub summary: LevelSummary,
+    /// What the client saw of itself, with what it needed of the system and its ceiling where these are known.
+    pub client: ClientProof,
+    /// The lengths of its replies, for the speed of light; none where they were not kept.
+    pub lengths: Option<&'a LengthTally>,
+    /// Whether it ran to its end.
+    pub status: LevelStatus,
+    /// What was sent before it; none where that is not recorded.
+    pub warm_up: Option<WarmUp>,
+    /// How well is known what it was to find out.
+    pub until: Option<Until>,
+}
+
+impl LevelOutcome<'_> {
+    /// Of a level that ran to its end, of which no more is known.
+    #[must_use]
+    pub const fn new(summary: LevelSummary, client: ClientProof) -> Self {
+        let status = LevelStatus::Finished;
+        Self { summary, client, lengths: None, status, warm_up: None, until: None }
+    }
+}
+
+/// What a level is held against.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LevelContext<'a> {
+    /// What the speed of light is computed from, or why there is none, in plain words.
+    pub light: Result<Reference<'a>, String>,
+    /// Where the verdict begins to doubt.
+    pub thresholds: Thresholds,
+    /// What was asked for of the load.
+    pub asked: Asked,
+    /// That data were sent more than once, in plain words.
+    pub repeated: Option<String>,
+}
+
+impl LevelContext<'_> {
+    /// For requests that were asked for so, with the usual thresholds and no speed of light.
+    #[must_use]
+    pub fn new(asked: Asked) -> Self {
+        let light = Err("no model and device are known".to_owned());
+        Self { light, thresholds: Thresholds::default(), asked, repeated: None }
+    }
+}
+
+impl LevelReport {
+    /// The report of a level at `load`: judged, and beside its bound where there is one. It has neither a folder nor a checklist.
+    ///
+    /// ```
+    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// use fizeau_metrics::{ClientWatch, GoodputGoals, LevelTally, Verdict};
+    /// use fizeau_record::{Asked, LevelContext, LevelOutcome, LevelReport, LoadPoint};
+    ///
+    /// let mut tally = LevelTally::new(&GoodputGoals::NONE).of_closed_loop();
+    /// let mut tape = Tape::sent_at(Stamp::EPOCH);
+    /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(20), 1, Channel::Visible));
+    /// tally.add(&tape);
+    /// tally.settle();
+    /// let run = LevelOutcome::new(tally.summary(), tally.proof(ClientWatch::default()));
+    /// let context = LevelContext::new(Asked::default());
+    /// let level = LevelReport::from_run(LoadPoint::Concurrency(1), run, &context);
+    /// assert_ne!(level.validity.verdict, Verdict::Invalid);
+    /// ```
+    #[must_use]
+    pub fn from_run(load: LoadPoint, run: LevelOutcome<'_>, context: &LevelContext<'_>) -> Self {
+        let LevelOutcome { summary, client, lengths, status, warm_up, until } = run;
+        let speed_of_light = match (&context.light, lengths) {
+            (Ok(light), Some(lengths)) => SpeedOfLight::of(*light, lengths, load, &summary),
+            (Ok(_), None) => {
+                SpeedOfLight::Absent { reason: "its lengths were not kept".to_owned() }
+            }
+            (Err(reason), _) => SpeedOfLight::Absent { reason: reason.clone() },
+        };
+        let expected = Expectations {
+            thresholds: context.thresholds,
+            held_back: summary.requests.held_back,
+            cache: context.asked.cache,
+            abandoned: summary.requests.abandoned,
+            repeated: context.repeated.clone(),
+            beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
+            ending: match status {
+                LevelStatus::Finished => Ending::Finished,
+                LevelStatus::Partial { .. } => Ending::Interrupted,
+            },
+        };
+        Self {
+            load,
+            asked: context.asked,
+            validity: judge(&summary, &client, &expected),
+            summary,
+            client,
+            speed_of_light,
+            status,
+            until,
+            warm_up,
+            checklist: None,
+            unseen: None,
+            folder: None,
+            detail: None,
+        }
+    }
+}

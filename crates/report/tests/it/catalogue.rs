@@ -1,0 +1,84 @@
+//! A figure of the catalogue is found wherever its entry says: in JSON, columns, monitoring, goals, and on the pages that define them.
+
+use std::collections::BTreeSet;
+
+use fizeau_metrics::{Figure, Metric, Slo};
+use fizeau_report::{Exposition, LevelTable, RequestRow, TableRun};
+
+use crate::sample;
+
+const DEFINITIONS: &str = include_str!("../../../../docs/metrics.md");
+const EXPORTS: &str = include_str!("../../../../docs/exports.md");
+
+#[test]
+fn names_are_told_apart_and_definitions_are_sentences() {
+    let all = Metric::ALL.iter();
+    let names: BTreeSet<_> =
+        all.clone().map(|metric| (metric.as_str(), metric.json_path())).collect();
+    assert_eq!(
+        names.len(),
+        all.clone().map(|metric| metric.as_str()).collect::<BTreeSet<_>>().len()
+    );
+    assert_eq!(names.len(), Metric::ALL.len());
+    for metric in all {
+        let definition = metric.definition();
+        assert!(definition.ends_with('.') && !definition.contains("  "), "{definition}");
+        assert!(!metric.label().is_empty() && !metric.statistics().is_empty(), "{metric:?}");
+    }
+}
+
+#[test]
+fn each_is_in_the_json_of_a_level_and_on_the_page_that_defines_it() {
+    let sweep = sample::sweep();
+    let json = serde_json::to_value(&sweep.levels()[0].summary).unwrap();
+    for metric in Metric::ALL {
+        let [object, key] = metric.json_path();
+        assert!(json[object].get(key).is_some(), "{object}.{key}");
+        assert!(DEFINITIONS.contains(&format!("`{key}`")), "docs/metrics.md does not define {key}");
+    }
+}
+
+#[test]
+fn each_has_the_columns_that_its_entry_names() {
+    let sweep = sample::sweep();
+    let table = LevelTable::new(&[TableRun::of(&sweep, "a run")]);
+    let requests = RequestRow::csv_head();
+    let requests: BTreeSet<&str> = requests.split(',').collect();
+    for &metric in Metric::ALL {
+        let is_there = |name: &str| table.heads().iter().any(|head| head == name);
+        match metric.column() {
+            Some(name) if metric.is_latency() => assert!(is_there(&format!("p50_{name}"))),
+            Some(name) => assert!(is_there(name) && is_there(&format!("{name}_low")), "{name}"),
+            None => assert!(!is_there(metric.json_path()[1]), "{metric:?}"),
+        }
+        assert_eq!(requests.contains(metric.json_path()[1]), metric.is_of_requests(), "{metric:?}");
+    }
+}
+
+#[test]
+fn each_is_exposed_by_the_name_of_its_entry() {
+    let sweep = sample::sweep();
+    let text = Exposition::of(&sweep, "a run").to_prometheus();
+    for metric in Metric::ALL {
+        let Some(name) = metric.exposition() else { continue };
+        assert!(Exposition::names().any(|known| known == name), "{name}");
+        assert!(EXPORTS.contains(&format!("`{name}`")), "docs/exports.md does not name {name}");
+        let has = |statistic| metric.measured(statistic, &sweep.levels()[0].summary).is_some();
+        let is_known = metric.statistics().iter().any(|&statistic| has(statistic));
+        let help = format!("# HELP {name} {}\n", metric.definition());
+        assert_eq!(text.contains(&help), is_known, "{name}");
+    }
+}
+
+#[test]
+fn goals_and_comparisons_are_about_those_whose_entries_say_so() {
+    let goals: BTreeSet<&str> = Metric::goals().map(Metric::as_str).collect();
+    for metric in Metric::ALL {
+        let name = metric.as_str();
+        assert_eq!(format!("{name}>0.5").parse::<Slo>().is_ok(), goals.contains(name), "{name}");
+        let figure = if metric.is_latency() { format!("p99 {name}") } else { name.to_owned() };
+        let figure = figure.parse::<Figure>().ok();
+        assert_eq!(figure.map(Figure::metric), goals.contains(name).then_some(*metric), "{name}");
+        assert!(figure.is_none_or(|figure| figure.direction() == metric.direction()));
+    }
+}
