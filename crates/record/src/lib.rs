@@ -77,7 +77,7 @@ pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
-    scaled_limits,
+    TestedLoads, TestedLoadsError, scaled_limits,
 };
 pub use request_rate::requests_interval;
 pub use run::{
