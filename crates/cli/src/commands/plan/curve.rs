@@ -1,8 +1,8 @@
 //! A table of tested loads, for a plan.
 
 use fizeau::core::{Arrival, Channel, Stamp, Tape, Tokens};
-use fizeau::experiment::SpeedOfLightReference;
 use fizeau::interop::{Table, TableField};
+use fizeau::record::SpeedOfLightReference;
 use fizeau::record::{LightCurve, MeanLengths, TestedLoads};
 
 use super::Found;
