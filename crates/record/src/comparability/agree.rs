@@ -1,10 +1,7 @@
 //! In what two runs must agree to be compared, and what else differs.
 
-use fizeau::record::ChangedField;
-use fizeau::record::{Differing, DocumentFields};
-
 use super::level::Level;
-use crate::exit::Fail;
+use crate::{ChangedField, Differing, DocumentFields};
 
 /// What was asked of whom: the workload, the model and the goals.
 const MUST_AGREE: [&str; 8] = [
@@ -98,13 +95,8 @@ pub(super) fn of_level(
     differing.collect()
 }
 
-/// Who measured, where the run was imported.
-pub(super) fn imported_from(record: &DocumentFields) -> Option<String> {
-    record.text("imported.source.tool")
-}
-
-fn is_imported(record: &DocumentFields) -> bool {
-    imported_from(record).is_some()
+fn is_imported(run: &DocumentFields) -> bool {
+    run.text("imported.source.tool").is_some()
 }
 
 /// Whether a field differs only since a run was imported: its file does not tell, or tells it in a form of its own.
@@ -120,19 +112,6 @@ fn is_untold(differing: &Differing, baseline: &DocumentFields, candidate: &Docum
     is_any_imported && (says_nothing(one) || says_nothing(other) || is_in_words)
 }
 
-/// Lists them, as a wrong command line.
-pub(super) fn refused(baseline: &str, candidate: &str, fields: &[ChangedField]) -> Fail {
-    let mut text = format!(
-        "{baseline} and {candidate} cannot be compared: workload, model and goals must be the same, and these differ \
-         (--force compares all the same):"
-    );
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
-    for ChangedField { field, baseline, candidate } in fields {
-        text.push_str(&format!("\n  {field}: {} / {}", value(baseline), value(candidate)));
-    }
-    Fail::usage(text)
-}
-
 /// Whether `field` is one of `paths`, or below one.
 fn is_at(field: &str, paths: &[&str]) -> bool {
     paths.iter().any(|path| {
@@ -144,4 +123,13 @@ fn is_at(field: &str, paths: &[&str]) -> bool {
 fn field(differing: Differing) -> ChangedField {
     let Differing { field, one, other } = differing;
     ChangedField { field, baseline: one, candidate: other }
+}
+
+/// Each field and what both have there, a line each.
+pub(super) fn words(fields: &[ChangedField]) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let line = |ChangedField { field, baseline, candidate }: &ChangedField| {
+        format!("\n  {field}: {} / {}", value(baseline), value(candidate))
+    };
+    fields.iter().map(line).collect()
 }

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fizeau::experiment::ReferenceFiles;
-use fizeau::record::{Differing, DocumentFields};
-
+use super::MergeError;
 use super::shard::MeasuredShard;
-use crate::exit::Fail;
+use crate::{Differing, DocumentFields, ReferenceFiles, StoredError};
 
 /// What is the same in all shards of a run.
 const ALIKE: [&str; 6] =
@@ -35,6 +33,7 @@ pub(super) enum Shares {
 }
 
 /// What a check came to.
+#[derive(Debug, Clone)]
 pub(super) struct Checked {
     pub(super) shares: Shares,
     /// Why the shards ought not to have been merged, where it was forced.
@@ -42,25 +41,23 @@ pub(super) struct Checked {
 }
 
 /// Refuses what is no shards of one run, unless it is forced, and says which shards are missing.
-pub(super) fn check(shards: &[MeasuredShard], force: bool) -> Result<Checked, Fail> {
-    let objections = objections(shards, force)?;
-    let shares = if objections.is_empty() { all_or_some(shards) } else { Shares::Some };
+pub(super) fn check(
+    shards: &[MeasuredShard],
+    is_forced: bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<Checked, MergeError> {
+    let objections = differing(shards).into_iter().chain(other_physics(shards)?);
+    let objections: Vec<String> = objections.chain(same(shards)).collect();
+    if !objections.is_empty() && !is_forced {
+        return Err(MergeError::NotOfOneRun(objections));
+    }
+    objections.iter().for_each(|objection| note(objection));
+    let shares = if objections.is_empty() { all_or_some(shards, note) } else { Shares::Some };
     Ok(Checked { shares, objections })
 }
 
-fn objections(shards: &[MeasuredShard], force: bool) -> Result<Vec<String>, Fail> {
-    let objections = differing(shards).into_iter().chain(other_physics(shards)?);
-    let objections: Vec<String> = objections.chain(same(shards)).collect();
-    if !objections.is_empty() && !force {
-        let objections = objections.join("\n");
-        return Err(Fail::usage(format!("{objections}\n--force merges them all the same")));
-    }
-    objections.iter().for_each(|objection| tell!("note: {objection}"));
-    Ok(objections)
-}
-
 /// Says which shards are missing.
-fn all_or_some(shards: &[MeasuredShard]) -> Shares {
+fn all_or_some(shards: &[MeasuredShard], note: &mut dyn FnMut(&str)) -> Shares {
     let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
     let count = shares.first().map_or(0, |share| share.1);
     let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
@@ -69,10 +66,10 @@ fn all_or_some(shards: &[MeasuredShard]) -> Shares {
     if missing.is_empty() {
         return Shares::All(count);
     }
-    tell!(
-        "note: not all shards are here, and rates are those of the ones that are: {} missing",
+    note(&format!(
+        "not all shards are here, and rates are those of the ones that are: {} missing",
         list(&missing)
-    );
+    ));
     Shares::Some
 }
 
@@ -112,7 +109,7 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
 
 /// Each run whose model's config or device's file is another than the first's that has one: the speed of light of the merged
 /// run would be of one of them alone.
-fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, Fail> {
+fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError> {
     let mut objections = Vec::new();
     for name in ReferenceFiles::NAMES {
         let mut known: Option<(String, String)> = None;
@@ -141,10 +138,10 @@ fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<Differing
         fields.map(|found| Differing { field: format!("levels.{}", found.field), ..found });
     // A run that was merged has the caps of its shares together.
     let cap = |shard: &MeasuredShard, times: usize| {
-        shard.planned.cap.map(|cap| u64::from(cap) * times as u64)
+        shard.ahead.cap.map(|cap| u64::from(cap) * times as u64)
     };
     let is_same = cap(one, other.shares().len()) == cap(other, one.shares().len());
-    let cap = |shard: &MeasuredShard| shard.planned.cap.map(|cap| cap.to_string());
+    let cap = |shard: &MeasuredShard| shard.ahead.cap.map(|cap| cap.to_string());
     let caps = (!is_same).then(|| Differing {
         field: "levels.max_in_flight".to_owned(),
         one: cap(one),
@@ -173,7 +170,7 @@ fn same(shards: &[MeasuredShard]) -> Vec<String> {
     let twice = shares.into_iter().filter(|(_, names)| names.len() > 1);
     let twice = twice.map(|((index, count), names)| {
         let share = if count == 1 {
-            "all of the plan (no --shard)".to_owned()
+            "all of the plan".to_owned()
         } else {
             format!("shard {index}/{count}")
         };

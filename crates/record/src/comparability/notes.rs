@@ -1,6 +1,6 @@
 //! What is to be known of one level's comparison.
 
-use fizeau::metrics::{Basis, ComparedRequests, ComparisonTable, Pace, Pairing};
+use fizeau_metrics::{Basis, ComparedRequests, ComparisonTable, Pace, Pairing};
 
 /// Rates are not quite those of the runs' own summaries.
 pub(super) fn of_rates(pace: Pace, table: &ComparisonTable) -> Option<String> {

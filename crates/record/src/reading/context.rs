@@ -1,24 +1,29 @@
 //! What is known of a stored level beside its tapes: what was asked, and what the client saw of itself.
 
-use fizeau::core::PerSec;
-use fizeau::metrics::{
-    Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason, Room, Thresholds,
-    Verdict,
-};
-use fizeau::record::{
-    Asked, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, StoredLevel, StoredRun, WarmUp,
+use fizeau_core::PerSec;
+use fizeau_metrics::{
+    CacheExpectation, Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason,
+    Room, Thresholds, Verdict,
 };
 
-use super::setup;
-use crate::commands::shared::planned::Planned;
-use crate::exit::{Fail, Named};
+use super::LevelAhead;
+use crate::{
+    Asked, AskedArrivals, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, Setup,
+    StoredError, StoredLevel, StoredRun, WarmUp,
+};
 
 /// What is known of a level beside its tapes.
-pub(super) struct Before {
-    pub(super) load: LoadPoint,
-    pub(super) asked: Asked,
-    /// The cap on requests in flight.
-    pub(super) cap: Option<u32>,
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct StoredLevelContext {
+    /// What was run, and on what; in an A/B run the turns of B have an endpoint of their own.
+    pub setup: Setup,
+    /// Its load, as it was measured or else asked for.
+    pub load: LoadPoint,
+    /// What was asked for of the load.
+    pub asked: Asked,
+    /// The cap on requests in flight; none if it had none.
+    pub cap: Option<u32>,
     pub(super) thresholds: Thresholds,
     pub(super) watch: ClientWatch,
     pub(super) held_back: u64,
@@ -31,38 +36,46 @@ pub(super) struct Before {
     /// Why there was no speed of light.
     pub(super) no_bound: Option<String>,
     /// How well figures were to be known; none if the plan alone ended it.
-    pub(super) until: Option<Until>,
+    pub(super) until: Option<UntilAsked>,
     /// That another tool measured, whose client left no proof of itself.
     pub(super) unproven: Option<Reason>,
 }
 
 /// How well figures were to be known.
-pub(super) struct Until {
+#[derive(Debug, Clone)]
+pub(super) struct UntilAsked {
     pub(super) asked: Precision,
     /// Whether they were, when the run looked.
     pub(super) was_reached: bool,
 }
 
-impl Before {
-    pub(super) fn read(run: &StoredRun, level: &StoredLevel) -> Result<Self, Fail> {
-        let (document, planned) = (run.document(), Planned::of(run.document(), level));
-        let stored = level.summary().map_err(Fail::usage)?;
+impl StoredLevelContext {
+    /// Of a level of `run`.
+    ///
+    /// # Errors
+    /// If its `summary.json` cannot be read, or a field of `run.json` is not understood.
+    pub fn read(run: &StoredRun, level: &StoredLevel) -> Result<Self, StoredError> {
+        let (document, ahead) = (run.document(), LevelAhead::of(run.document(), level));
+        let stored = level.summary()?;
         let is_there = stored.is_some();
         let summary = stored.unwrap_or_default();
         let asked = match is_there {
-            true => setup::asked(&summary),
-            false => asked_of_level(document, &planned),
+            true => asked(&summary),
+            false => asked_of_level(document, &ahead),
         };
-        let thresholds = document.client.as_ref().map(|client| client.thresholds.join(","));
         let count = |path: &str| summary.whole(path).unwrap_or(0);
+        let was_reached = summary.get("until.reached") == Some("true");
+        let until = until(document, &ahead, &summary).map(|text| text.parse()).transpose();
+        let until = until.map_err(|error| run.wrong("until", error))?;
         Ok(Self {
-            load: load(&summary, &asked, &planned),
+            setup: match level.name().starts_with("b-") {
+                true => document.of_side_b().setup,
+                false => document.setup.clone(),
+            },
+            load: load(&summary, &asked, &ahead),
             asked,
-            cap: planned.cap.map(|cap| summary_cap(&summary).unwrap_or(cap)),
-            thresholds: thresholds
-                .unwrap_or_default()
-                .parse()
-                .named("run.json: client.thresholds")?,
+            cap: ahead.cap.map(|cap| summary_cap(&summary).unwrap_or(cap)),
+            thresholds: run.thresholds()?,
             watch: ClientWatch { threads: threads(&summary, document), ..watch(&summary) },
             held_back: count("requests.held_back"),
             abandoned: count("requests.abandoned"),
@@ -70,13 +83,13 @@ impl Before {
             status: status(&summary),
             notes: summary.texts("validity.notes"),
             no_bound: summary.text("speed_of_light_reason"),
-            until: until(document, &planned, &summary)?,
+            until: until.map(|asked| UntilAsked { asked, was_reached }),
             unproven: unproven(document),
         })
     }
 
     /// Says that the file of its tapes was cut: a level of which some is missing is not finished, whatever its summary says.
-    pub(super) fn note_cut(&mut self, cut: Cut) {
+    pub(super) fn note_cut(&mut self, cut: &Cut) {
         let Cut { whole, rest_bytes } = cut;
         let cut = format!(
             "tapes.jsonl is cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are left over"
@@ -90,6 +103,36 @@ impl Before {
     }
 }
 
+impl StoredRun {
+    /// Where the verdict was to begin to doubt.
+    pub(crate) fn thresholds(&self) -> Result<Thresholds, StoredError> {
+        let given = self.document().client.as_ref().map(|client| client.thresholds.join(","));
+        let thresholds = given.unwrap_or_default().parse();
+        thresholds.map_err(|error| self.wrong("client.thresholds", error))
+    }
+}
+
+/// The arrivals and cache hits that were asked for, as a summary has them.
+fn asked(record: &DocumentFields) -> Asked {
+    let name = |name: &str| format!("asked.{name}");
+    let number = |field: &str| record.number(&name(field));
+    // An object of unknown numbers is one all the same: the loop was open.
+    let is_open = ["rate_per_s", "cv_squared"]
+        .iter()
+        .any(|field| record.get(&name(&format!("arrivals.{field}"))).is_some());
+    Asked {
+        arrivals: is_open.then(|| AskedArrivals {
+            rate: number("arrivals.rate_per_s").map(PerSec::new),
+            cv_squared: number("arrivals.cv_squared"),
+        }),
+        cache: match (record.text(&name("cache")).as_deref(), number("cached_share")) {
+            (Some("share"), Some(share)) => CacheExpectation::Share(share),
+            (Some("reuse"), _) => CacheExpectation::Reuse,
+            _ => CacheExpectation::None,
+        },
+    }
+}
+
 fn unproven(run: &RunDocument) -> Option<Reason> {
     let tool = run.imported_tool()?;
     Some(Reason {
@@ -100,9 +143,9 @@ fn unproven(run: &RunDocument) -> Option<Reason> {
 }
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.
-fn asked_of_level(run: &RunDocument, planned: &Planned) -> Asked {
+fn asked_of_level(run: &RunDocument, ahead: &LevelAhead) -> Asked {
     let asked = run.setup.workload.asked;
-    let own = run.levels.get(planned.index).and_then(|level| level.arrivals);
+    let own = run.levels.get(ahead.index).and_then(|level| level.arrivals);
     Asked { arrivals: own.or(asked.arrivals), ..asked }
 }
 
@@ -111,15 +154,15 @@ fn summary_cap(summary: &DocumentFields) -> Option<u32> {
 }
 
 /// As the summary has it, else as it was asked for.
-fn load(summary: &DocumentFields, asked: &Asked, planned: &Planned) -> LoadPoint {
+fn load(summary: &DocumentFields, asked: &Asked, ahead: &LevelAhead) -> LoadPoint {
     if let Some(slots) = summary_cap(summary) {
         return LoadPoint::Concurrency(slots);
     }
     let rate = summary.number("load.requests_per_s").map(PerSec::new);
-    let requests = || u32::try_from(planned.requests).unwrap_or(u32::MAX);
+    let requests = || u32::try_from(ahead.requests).unwrap_or(u32::MAX);
     match rate.or_else(|| asked.arrivals?.rate) {
         Some(rate) => LoadPoint::Rate(rate),
-        None => LoadPoint::Concurrency(planned.cap.unwrap_or_else(requests)),
+        None => LoadPoint::Concurrency(ahead.cap.unwrap_or_else(requests)),
     }
 }
 
@@ -141,20 +184,13 @@ fn status(summary: &DocumentFields) -> LevelStatus {
 }
 
 /// What the summary says was to be known, else the plan.
-fn until(
-    run: &RunDocument,
-    planned: &Planned,
-    summary: &DocumentFields,
-) -> Result<Option<Until>, Fail> {
+fn until(run: &RunDocument, ahead: &LevelAhead, summary: &DocumentFields) -> Option<String> {
     let goals: Vec<String> =
         (0..).map_while(|n| summary.text(&format!("until.goals[{n}].goal"))).collect();
-    let asked = match goals.is_empty() {
+    match goals.is_empty() {
         false => Some(goals.join(", ")),
-        true => run.levels.get(planned.index).and_then(|level| level.until.clone()),
-    };
-    let Some(asked) = asked else { return Ok(None) };
-    let was_reached = summary.get("until.reached") == Some("true");
-    Ok(Some(Until { asked: asked.parse().named("until")?, was_reached }))
+        true => run.levels.get(ahead.index)?.until.clone(),
+    }
 }
 
 /// Where there is no summary, as many as the run was to have.

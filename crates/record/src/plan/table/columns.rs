@@ -1,11 +1,12 @@
 //! Which column of a table holds which figure.
 
-use fizeau::metrics::{Metric, Slo, Statistic};
+use fizeau_metrics::{Metric, Slo, Statistic};
 
 /// What a column is about.
 type Meaning = (Metric, Statistic);
 
 /// The columns that hold figures of goals.
+#[derive(Debug, Clone)]
 pub(super) struct Columns(Vec<(String, Meaning)>);
 
 impl Columns {

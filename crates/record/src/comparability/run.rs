@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use fizeau::metrics::{GoodputGoals, Pace};
-use fizeau::record::{DocumentFields, RunDocument, StoredRun};
+use fizeau_metrics::{GoodputGoals, Pace};
 
+use super::CompareError;
 use super::level::Level;
-use crate::commands::shared::imported;
-use crate::exit::{Fail, Named};
+use crate::{DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
 
 /// A stored run, its levels in the order of their loads.
 pub(super) struct Run {
@@ -20,12 +19,15 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn open(path: &Path) -> Result<Self, Fail> {
-        let stored = imported::open_with_tapes(path)?;
+    pub(super) fn open(path: &Path) -> Result<Self, CompareError> {
+        if ImportedRun::read(path)?.is_some() {
+            return Err(CompareError::FiguresAlone(path.to_path_buf()));
+        }
+        let stored = StoredRun::open(path)?;
         let document = document(&stored)?;
         let levels = stored.levels().iter();
         let levels = levels.map(|level| Level::read(level, &document));
-        let levels = levels.collect::<Result<_, Fail>>()?;
+        let levels = levels.collect::<Result<_, StoredError>>()?;
         let fields = document.fields();
         Ok(Self { stored, document, fields, levels })
     }
@@ -62,8 +64,9 @@ impl Run {
     }
 
     /// The goals of goodput that it was given.
-    pub(super) fn goals(&self) -> Result<GoodputGoals, Fail> {
-        self.document.goodput.join(" ").parse().named(&self.name())
+    pub(super) fn goals(&self) -> Result<GoodputGoals, StoredError> {
+        let goals = self.document.goodput.join(" ").parse();
+        goals.map_err(|error| self.stored.wrong("goodput", error))
     }
 
     pub(super) fn pace(&self) -> Pace {
@@ -85,7 +88,7 @@ impl Run {
 }
 
 /// Refuses an A/B run as a whole: its turns are of one load, and its rounds are compared already.
-fn document(stored: &StoredRun) -> Result<RunDocument, Fail> {
+fn document(stored: &StoredRun) -> Result<RunDocument, CompareError> {
     let document = stored.document();
     if document.ab.is_none() {
         return Ok(document.clone());
@@ -93,11 +96,6 @@ fn document(stored: &StoredRun) -> Result<RunDocument, Fail> {
     match stored.levels() {
         [turn] if turn.name().starts_with("b-") => Ok(document.of_side_b()),
         [turn] if turn.name().starts_with("a-") => Ok(document.clone()),
-        _ => {
-            let path = stored.path().display();
-            Err(Fail::usage(format!(
-                "{path}: an A/B run; its comparison is in {path}/ab.json, and a single turn of it is {path}/a-01"
-            )))
-        }
+        _ => Err(CompareError::AbRun(stored.path().to_path_buf())),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use fizeau::core::LevelLoad;
-use fizeau::record::{LevelPlan, LevelRole, RunDocument, StoredLevel, level_folder};
+use fizeau_core::LevelLoad;
+
+use crate::{LevelPlan, LevelRole, RunDocument, StoredLevel, level_folder};
 
 /// What a stored level was to be.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Planned {
+pub(crate) struct LevelAhead {
     /// Where it is among the levels of `run.json`, and those that their folders tell of.
     pub(crate) index: usize,
     /// How hard it was to press, where it is a level of a sweep.
@@ -22,11 +23,11 @@ pub(crate) struct Planned {
     pub(crate) requests: u64,
 }
 
-impl Planned {
+impl LevelAhead {
     /// Of `level`. Only a level of a sweep has a name; any other run has one level, or several alike.
     pub(crate) fn of(run: &RunDocument, level: &StoredLevel) -> Self {
         let all = Self::all(run);
-        let own = all.iter().find(|planned| planned.folder().as_deref() == Some(level.name()));
+        let own = all.iter().find(|ahead| ahead.folder().as_deref() == Some(level.name()));
         let found = own.or_else(|| all.first()).cloned();
         let found = found.unwrap_or(Self {
             index: 0,
@@ -73,12 +74,14 @@ impl Planned {
 }
 
 /// Whether a folder of this name holds a level of a sweep.
-pub(crate) fn is_of_sweep(name: &str) -> bool {
-    LevelLoad::of_folder(name).is_some() || is_sustained(name)
+#[must_use]
+pub fn is_level_folder(name: &str) -> bool {
+    LevelLoad::of_folder(name).is_some() || is_sustained_folder(name)
 }
 
 /// Whether a folder of this name holds a sustained run.
-pub(crate) fn is_sustained(name: &str) -> bool {
+#[must_use]
+pub fn is_sustained_folder(name: &str) -> bool {
     let load = name.strip_prefix("sustained-");
     load.is_some_and(|load| LevelLoad::of_folder(load).is_some())
 }

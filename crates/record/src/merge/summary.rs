@@ -1,19 +1,14 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
-use fizeau::core::PerSec;
-use fizeau::interop::{RequestRate, VllmRun};
-use fizeau::metrics::{
-    ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom, LevelTally, Reason, Room,
-    Thresholds, Verdict, judge,
-};
-use fizeau::record::{
-    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, WarmUp,
-};
-use fizeau::record::{DocumentFields, StoredEnding};
+use fizeau_core::PerSec;
+use fizeau_metrics::{ClientWatch, Concern, Headroom, LevelTally, Reason, Room, Verdict};
 
 use super::check::Shares;
 use super::shard::MeasuredShard;
-use crate::exit::Fail;
+use crate::{
+    Asked, AskedArrivals, Checklist, DocumentFields, LevelContext, LevelOutcome, LevelReport,
+    LevelStatus, LoadPoint, StoredEnding, StoredError, WarmUp,
+};
 
 /// What was asked of all shards together.
 pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
@@ -40,6 +35,8 @@ pub(super) struct Found {
     pub(super) cuts: Vec<String>,
     /// Why they ought not to have been merged, where that was forced.
     pub(super) forced: Vec<String>,
+    /// What forced it.
+    pub(super) forced_by: String,
     /// That the shards did not run together.
     pub(super) apart: Option<Reason>,
     /// How they were put on one axis of time, where that is a guess.
@@ -49,32 +46,29 @@ pub(super) struct Found {
 /// The report of what `tally` has of all shards.
 pub(super) fn report(
     shards: &[MeasuredShard],
+    first: &MeasuredShard,
     tally: &LevelTally,
     asked: Asked,
     found: Found,
-) -> Result<LevelReport, Fail> {
-    let mut summary = tally.summary();
-    summary.requests.held_back = sum(shards, "requests.held_back");
-    summary.requests.abandoned = sum(shards, "requests.abandoned");
-    let status = status(shards, &found.cuts);
-    let is_whole = status == LevelStatus::Finished;
-    let client = tally.proof(watch(shards));
-    let expected = Expectations {
-        thresholds: thresholds(shards)?,
-        held_back: summary.requests.held_back,
-        cache: asked.cache,
-        abandoned: summary.requests.abandoned,
-        ending: if is_whole { Ending::Finished } else { Ending::Interrupted },
-        ..Expectations::default()
-    };
-    let mut validity = judge(&summary, &client, &expected);
+) -> Result<LevelReport, StoredError> {
+    let mut run = LevelOutcome::new(tally.summary(), tally.proof(watch(shards)));
+    run.summary.requests.held_back = sum(shards, "requests.held_back");
+    run.summary.requests.abandoned = sum(shards, "requests.abandoned");
+    run.status = status(shards, &found.cuts);
+    run.warm_up = warm_up(shards);
+    let mut context = LevelContext::new(asked);
+    context.light = Err("not computed of merged shards".to_owned());
+    context.thresholds = first.run.thresholds()?;
+    let mut report = LevelReport::from_run(load(shards), run, &context);
+    let validity = &mut report.validity;
     validity.notes.extend(found.note.map(str::to_owned));
     let forced = found.forced.into_iter().map(|text| Reason {
         verdict: Verdict::Suspect,
         about: Concern::Shards,
         // In one line: below each other they are for a terminal.
         text: format!(
-            "merged by --force: {}",
+            "merged by {}: {}",
+            found.forced_by,
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         ),
     });
@@ -89,24 +83,9 @@ pub(super) fn report(
             validity.reasons.push(reason);
         }
     }
-    let mut report = LevelReport {
-        until: None,
-        load: load(shards),
-        asked,
-        summary,
-        client: ClientProof { ..client },
-        validity,
-        speed_of_light: SpeedOfLight::Absent { reason: "not computed of merged shards".to_owned() },
-        status,
-        warm_up: warm_up(shards),
-        checklist: None,
-        unseen: None,
-        folder: None,
-        detail: None,
-    };
     // What differs from shard to shard is as the first had it.
-    let setup = shards.first().map(|first| &first.document().setup);
-    report.checklist = setup.map(|setup| Checklist::of(setup, std::slice::from_ref(&report)));
+    let setup = &first.document().setup;
+    report.checklist = Some(Checklist::of(setup, std::slice::from_ref(&report)));
     Ok(report)
 }
 
@@ -142,7 +121,7 @@ fn load(shards: &[MeasuredShard]) -> LoadPoint {
         return LoadPoint::Rate(PerSec::new(rate));
     }
     let slots = |shard: &MeasuredShard| {
-        measured(shard, "load.concurrency").or_else(|| shard.planned.cap.map(f64::from))
+        measured(shard, "load.concurrency").or_else(|| shard.ahead.cap.map(f64::from))
     };
     let slots = shards.iter().map(slots).sum::<Option<f64>>().unwrap_or_default();
     LoadPoint::Concurrency(slots as u32)
@@ -150,7 +129,7 @@ fn load(shards: &[MeasuredShard]) -> LoadPoint {
 
 /// The cap on requests in flight of all shards; none if one has none.
 pub(super) fn cap(shards: &[MeasuredShard]) -> Option<u32> {
-    let cap = |shard: &MeasuredShard| shard.planned.cap.map(u64::from);
+    let cap = |shard: &MeasuredShard| shard.ahead.cap.map(u64::from);
     let cap = shards.iter().map(cap).sum::<Option<u64>>()?;
     u32::try_from(cap).ok()
 }
@@ -215,36 +194,7 @@ fn worst(shard: &MeasuredShard) -> Option<Reason> {
     })
 }
 
-fn thresholds(shards: &[MeasuredShard]) -> Result<Thresholds, Fail> {
-    let Some(first) = shards.first() else {
-        return Ok(Thresholds::default());
-    };
-    let texts = first.document().client.as_ref().map(|client| client.thresholds.join(","));
-    texts.unwrap_or_default().parse().map_err(|error| {
-        Fail::usage(format!("{}: client.thresholds: {error}", first.run.document_path().display()))
-    })
-}
-
 fn sum(shards: &[MeasuredShard], name: &str) -> u64 {
     let of = |shard: &MeasuredShard| shard.summary.as_ref()?.whole(name);
     shards.iter().filter_map(of).sum()
-}
-
-/// The heading of vLLM's block, as far as the shards have it.
-pub(super) fn vllm_run(shards: &[MeasuredShard], asked: Asked) -> VllmRun {
-    let setup = shards.first().map(|first| first.document().setup.clone()).unwrap_or_default();
-    VllmRun {
-        date: setup.started,
-        backend: setup.endpoint.backend,
-        label: None,
-        model_id: setup.endpoint.model,
-        tokenizer_id: None,
-        metadata: Vec::new(),
-        request_rate: match load(shards) {
-            LoadPoint::Rate(rate) => RequestRate::Limited(rate),
-            LoadPoint::Concurrency(_) => RequestRate::Unlimited,
-        },
-        burstiness: asked.arrivals.and_then(|law| law.cv_squared).map_or(1.0, |cv| 1.0 / cv),
-        max_concurrency: cap(shards),
-    }
 }

@@ -1,10 +1,11 @@
 //! Whether shards ran at one time: the rates of those that did not are of no load that there ever was.
 
-use fizeau::core::{Nanos, Stamp};
-use fizeau::metrics::{Concern, Reason, Verdict};
+use fizeau_core::{Nanos, Stamp};
+use fizeau_metrics::{Concern, Reason, Verdict};
 
+use super::MergeError;
 use super::shard::MeasuredShard;
-use crate::exit::Fail;
+use crate::StoredError;
 
 /// Shards of one run are started together: an hour between them is a mistake, or a clock that is wrong.
 const ABSURD: Nanos = Nanos::from_secs(3600);
@@ -12,7 +13,12 @@ const ABSURD: Nanos = Nanos::from_secs(3600);
 /// How much later than the first a shard may begin: this part of the longest of them.
 const LATE: u64 = 10;
 
+/// What is said where clocks say nothing.
+const GUESSED: &str = "not every shard says when its clock began (epoch_unix_ns): they are put together as if their first \
+                       requests had been released at one instant";
+
 /// By how much each shard's stamps are to be put later, so that all count from one epoch: the earliest.
+#[derive(Debug, Clone)]
 pub(super) struct Axis {
     pub(super) later: Vec<Nanos>,
     /// What is to be said of it.
@@ -20,35 +26,34 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    pub(super) fn of(shards: &[MeasuredShard], force: bool) -> Result<Self, Fail> {
+    pub(super) fn of(
+        shards: &[MeasuredShard],
+        is_forced: bool,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<Self, MergeError> {
         let epochs: Option<Vec<u64>> = shards.iter().map(MeasuredShard::epoch_unix_ns).collect();
         let Some(epochs) = epochs else {
-            return Self::of_first_releases(shards);
+            note(GUESSED);
+            return Ok(Self::of_first_releases(shards)?);
         };
         let first = epochs.iter().copied().min().unwrap_or_default();
         let later: Vec<Nanos> =
             epochs.iter().map(|epoch| Nanos::from_nanos(epoch - first)).collect();
         let last = later.iter().zip(shards).max_by_key(|(later, _)| **later);
         match last.filter(|(later, _)| **later > ABSURD) {
-            Some((later, shard)) if !force => Err(Fail::usage(format!(
-                "{} began {} after the first of the others: shards of one run are started together\n\
-                 --force merges them all the same",
-                shard.name(),
-                seconds(*later)
-            ))),
+            Some((later, shard)) if !is_forced => {
+                Err(MergeError::FarApart { shard: shard.name(), later: *later })
+            }
             _ => Ok(Self { later, note: None }),
         }
     }
 
-    fn of_first_releases(shards: &[MeasuredShard]) -> Result<Self, Fail> {
+    fn of_first_releases(shards: &[MeasuredShard]) -> Result<Self, StoredError> {
         let first: Vec<Stamp> =
-            shards.iter().map(MeasuredShard::first_release).collect::<Result<_, Fail>>()?;
+            shards.iter().map(MeasuredShard::first_release).collect::<Result<_, _>>()?;
         let last = first.iter().copied().max().unwrap_or(Stamp::EPOCH);
         let later = first.iter().map(|first| last.saturating_since(*first)).collect();
-        let note = "not every shard says when its clock began (epoch_unix_ns): they are put together as if their first \
-                    requests had been released at one instant";
-        tell!("note: {note}");
-        Ok(Self { later, note: Some(note) })
+        Ok(Self { later, note: Some(GUESSED) })
     }
 }
 
@@ -72,7 +77,7 @@ pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Optio
     Some(Reason { verdict: Verdict::Suspect, about: Concern::Shards, text })
 }
 
-fn seconds(span: Nanos) -> String {
+pub(super) fn seconds(span: Nanos) -> String {
     format!("{:.3} s", span.as_nanos() as f64 / 1e9)
 }
 

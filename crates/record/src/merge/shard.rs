@@ -2,19 +2,22 @@
 
 use std::path::Path;
 
-use fizeau::core::Stamp;
-use fizeau::record::{
-    Asked, DocumentFields, LevelPlan, RunDocument, StoredEnding, StoredLevel, StoredRun,
+use fizeau_core::Stamp;
+
+use super::MergeError;
+use crate::reading::LevelAhead;
+use crate::stored::read_text;
+use crate::{
+    Asked, DocumentFields, LevelPlan, RunDocument, StoredEnding, StoredError, StoredLevel,
+    StoredRun,
 };
 
-use crate::commands::shared::planned::Planned;
-use crate::exit::{Fail, Named};
-
 /// One of the runs that are to be merged; it may be one that was merged before.
+#[derive(Debug, Clone)]
 pub(super) struct MeasuredShard {
     pub(super) run: StoredRun,
     pub(super) level: StoredLevel,
-    pub(super) planned: Planned,
+    pub(super) ahead: LevelAhead,
     /// Its `summary.json`; none if it did not live to write one.
     pub(super) summary: Option<DocumentFields>,
     pub(super) ending: StoredEnding,
@@ -22,20 +25,18 @@ pub(super) struct MeasuredShard {
 
 impl MeasuredShard {
     /// Opens the folder of a run of one level, or of one level of a sweep.
-    pub(super) fn open(path: &Path) -> Result<Self, Fail> {
-        let run = StoredRun::open(path).map_err(Fail::usage)?;
+    pub(super) fn open(path: &Path) -> Result<Self, MergeError> {
+        let run = StoredRun::open(path)?;
         let [level] = run.levels() else {
-            let (path, levels) = (path.display(), run.levels().len());
-            let name = run.levels().first().map_or("LEVEL", StoredLevel::name);
-            return Err(Fail::usage(format!(
-                "{path}: a sweep of {levels} levels: merge one level of each, such as {path}/{name}"
-            )));
+            let name = run.levels().first().map_or("LEVEL", StoredLevel::name).to_owned();
+            let (path, levels) = (path.to_path_buf(), run.levels().len());
+            return Err(MergeError::SeveralLevels { path, levels, name });
         };
         let level = level.clone();
-        let planned = Planned::of(run.document(), &level);
-        let summary = level.summary().map_err(Fail::usage)?;
-        let ending = level.ending().map_err(Fail::usage)?;
-        Ok(Self { run, level, planned, summary, ending })
+        let ahead = LevelAhead::of(run.document(), &level);
+        let summary = level.summary()?;
+        let ending = level.ending()?;
+        Ok(Self { run, level, ahead, summary, ending })
     }
 
     pub(super) fn document(&self) -> &RunDocument {
@@ -44,7 +45,7 @@ impl MeasuredShard {
 
     /// What its level was to be.
     pub(super) fn plan(&self) -> Option<&LevelPlan> {
-        self.document().levels.get(self.planned.index)
+        self.document().levels.get(self.ahead.index)
     }
 
     /// Its folder, for messages.
@@ -53,13 +54,10 @@ impl MeasuredShard {
     }
 
     /// The text of a file of its run's folder, where it is there.
-    pub(super) fn file(&self, name: &str) -> Result<Option<String>, Fail> {
+    pub(super) fn file(&self, name: &str) -> Result<Option<String>, StoredError> {
         let folder = self.run.document_path().parent().unwrap_or_else(|| Path::new(""));
         let path = folder.join(name);
-        if !path.is_file() {
-            return Ok(None);
-        }
-        std::fs::read_to_string(&path).named(&path.display().to_string()).map(Some)
+        path.is_file().then(|| read_text(&path)).transpose()
     }
 
     pub(super) fn epoch_unix_ns(&self) -> Option<u64> {
@@ -98,10 +96,10 @@ impl MeasuredShard {
     }
 
     /// The earliest release on its tapes; the epoch if it has none.
-    pub(super) fn first_release(&self) -> Result<Stamp, Fail> {
+    pub(super) fn first_release(&self) -> Result<Stamp, StoredError> {
         let mut first: Option<Stamp> = None;
-        for tape in self.level.tapes().map_err(Fail::usage)? {
-            let released = tape.map_err(Fail::usage)?.marks.released;
+        for tape in self.level.tapes()? {
+            let released = tape?.marks.released;
             first = Some(first.map_or(released, |first| first.min(released)));
         }
         Ok(first.unwrap_or(Stamp::EPOCH))

@@ -1,13 +1,9 @@
 //! One level of a run that is compared.
 
-use std::fs;
+use fizeau_metrics::{ComparedRequests, GoodputGoals, Pace};
 
-use fizeau::metrics::{ComparedRequests, GoodputGoals, Pace};
-use fizeau::record::{DocumentFields, RunDocument, StoredLevel};
-use serde_json::Value;
-
-use crate::commands::shared::planned::Planned;
-use crate::exit::Fail;
+use crate::reading::LevelAhead;
+use crate::{DocumentFields, RunDocument, StoredError, StoredLevel};
 
 /// A level, and what its summary says of it.
 #[derive(Debug, Clone)]
@@ -25,22 +21,12 @@ pub(super) struct Level {
 
 impl Level {
     /// Of a level whose run was killed there is no summary: its load is then what was asked.
-    pub(super) fn read(stored: &StoredLevel, run: &RunDocument) -> Result<Self, Fail> {
-        let path = stored.path().join("summary.json");
-        let summary: Option<Value> = match fs::read(&path) {
-            Ok(text) => {
-                let read = serde_json::from_slice(&text);
-                Some(read.map_err(|error| Fail::usage(format!("{}: {error}", path.display())))?)
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
-                return Err(Fail::usage(format!("cannot read {}: {error}", path.display())));
-            }
-        };
+    pub(super) fn read(stored: &StoredLevel, run: &RunDocument) -> Result<Self, StoredError> {
+        let summary = stored.summary()?;
         let index = index(stored, run);
         let stored = stored.clone();
         let Some(summary) = summary else {
-            let load = Planned::of(run, &stored).load;
+            let load = LevelAhead::of(run, &stored).load;
             let load =
                 load.map_or_else(|| "the load of its schedule".to_owned(), |load| load.to_string());
             let notes = vec!["cut short: there is no summary.json".to_owned()];
@@ -63,11 +49,11 @@ impl Level {
         goals: &GoodputGoals,
         side: &str,
         notes: &mut Vec<String>,
-    ) -> Result<ComparedRequests, Fail> {
+    ) -> Result<ComparedRequests, StoredError> {
         let mut requests = ComparedRequests::new(pace, goals);
-        let mut tapes = self.stored.tapes().map_err(Fail::usage)?;
+        let mut tapes = self.stored.tapes()?;
         for tape in &mut tapes {
-            requests.add(&tape.map_err(Fail::usage)?);
+            requests.add(&tape?);
         }
         if let Some(cut) = tapes.cut() {
             let (whole, rest) = (cut.whole, cut.rest_bytes);
@@ -86,14 +72,14 @@ fn index(stored: &StoredLevel, run: &RunDocument) -> usize {
     let round = name.strip_prefix("a-").or_else(|| name.strip_prefix("b-"));
     match round.and_then(|round| round.parse::<usize>().ok()) {
         Some(round) => 2 * round.saturating_sub(1),
-        None => Planned::of(run, stored).index,
+        None => LevelAhead::of(run, stored).index,
     }
 }
 
 /// The load of a summary, in words.
-pub(super) fn load(summary: &Value) -> String {
-    let slots = summary["load"]["concurrency"].as_u64();
-    let rate = summary["load"]["requests_per_s"].as_f64();
+pub(super) fn load(summary: &DocumentFields) -> String {
+    let slots = summary.whole("load.concurrency");
+    let rate = summary.number("load.requests_per_s");
     match (slots, rate) {
         (Some(slots), _) => format!("concurrency {slots}"),
         (None, Some(rate)) => format!("{rate} requests/s"),
@@ -102,26 +88,28 @@ pub(super) fn load(summary: &Value) -> String {
 }
 
 /// That a summary is of a part of what was asked, or not to be believed.
-pub(super) fn notes(summary: &Value) -> Vec<String> {
+pub(super) fn notes(summary: &DocumentFields) -> Vec<String> {
     let mut notes = Vec::new();
-    if summary["status"] == "partial" {
-        let reason = summary["status_reason"].as_str().unwrap_or("no reason is recorded");
+    if summary.text("status").as_deref() == Some("partial") {
+        let reason = summary.text("status_reason");
+        let reason = reason.as_deref().unwrap_or("no reason is recorded");
         notes.push(format!("a part of what was asked: {reason}"));
     }
-    if let Some(verdict @ ("suspect" | "invalid")) = summary["validity"]["verdict"].as_str() {
+    let verdict = summary.text("validity.verdict");
+    if let Some(verdict @ ("suspect" | "invalid")) = verdict.as_deref() {
         notes.push(format!("{verdict}: {}", reasons(summary)));
     }
     notes
 }
 
 /// Why it is not a measurement, if it is not.
-pub(super) fn invalid(summary: &Value) -> Option<String> {
-    (summary["validity"]["verdict"] == "invalid").then(|| reasons(summary))
+pub(super) fn invalid(summary: &DocumentFields) -> Option<String> {
+    let is_invalid = summary.text("validity.verdict").as_deref() == Some("invalid");
+    is_invalid.then(|| reasons(summary))
 }
 
 /// Why a verdict is not good.
-fn reasons(summary: &Value) -> String {
-    let reasons = summary["validity"]["reasons"].as_array();
-    let texts = reasons.into_iter().flatten().filter_map(|reason| reason["text"].as_str());
-    texts.collect::<Vec<_>>().join("; ")
+fn reasons(summary: &DocumentFields) -> String {
+    let text = |index: u32| summary.text(&format!("validity.reasons[{index}].text"));
+    (0..).map_while(text).collect::<Vec<_>>().join("; ")
 }

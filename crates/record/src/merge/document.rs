@@ -1,11 +1,11 @@
 //! `run.json` of shards together.
 
-use fizeau::core::Nanos;
-use fizeau::record::{Asked, LevelPlan, MergedShard, RunDocument};
+use fizeau_core::Nanos;
 
 use super::check::{Checked, Shares};
 use super::shard::MeasuredShard;
 use super::summary;
+use crate::{Asked, LevelPlan, MergedShard, RunDocument};
 
 /// The first shard's document, with what all of them are.
 pub(super) fn merged(
@@ -65,7 +65,7 @@ fn named_shares(from: &[MergedShard], shares: Shares) -> Option<String> {
 
 /// The level that was merged, of however many the first shard had, with the cap of all of them.
 fn level(document: &RunDocument, shards: &[MeasuredShard]) -> Option<LevelPlan> {
-    let level = document.levels.get(shards.first()?.planned.index)?.clone();
+    let level = document.levels.get(shards.first()?.ahead.index)?.clone();
     let max_in_flight = summary::cap(shards).or(level.max_in_flight);
     Some(LevelPlan { max_in_flight, ..level })
 }
