@@ -1,7 +1,8 @@
 //! What goes on record about a run: when, with what command line, on which machine.
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{PreparedEndpoint, PreparedWorkload, RunOrigin, SpeedOfLightReference};
+use fizeau::experiment::{PreparedEndpoint, PreparedWorkload, RunOrigin};
+use fizeau::record::SpeedOfLightReference;
 use fizeau::record::{ClientPlan, Json, LevelPlan, RequestTimeouts, RunDocument, RunTime, Setup};
 use fizeau::roofline::HourlyRate;
 
