@@ -72,9 +72,7 @@ pub use goal::{
     Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
     shown as goal_value,
 };
-pub use imported::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-};
+pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun};
 pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
@@ -97,8 +95,8 @@ pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLight
 pub use request_rate::requests_interval;
 pub use run::{
     AbPlan, AbPrompts, AskedLength, AskedLengths, CalibrationEnd, ClientCalibration, ClientPlan,
-    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, MergedShard, OnTimeStreams,
-    RequestTimeouts, RunDocument, RunTime,
+    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, ImportedSource, MergedShard,
+    OnTimeStreams, RequestTimeouts, RunDocument, RunTime,
 };
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
