@@ -110,7 +110,7 @@ pub use shape::{
     Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, ShapeTally, TtftOfInput,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Slo, SloError};
-pub use statistic::{Quantile, Statistic};
+pub use statistic::{Quantile, Reading, StandIn, Statistic};
 pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, EarlyStoppingError, Percent, PercentError,
