@@ -81,6 +81,7 @@ pub struct Distribution {
 ///
 /// [`early_stopping_bound`]: crate::early_stopping_bound
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EarlyStopping {
     /// Of the 90th percentile; it takes 64 values.
     pub p90: Support<Millis>,
