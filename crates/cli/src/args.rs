@@ -18,7 +18,6 @@ mod endpoint;
 mod engine;
 mod export;
 mod goal;
-pub(crate) mod goodput;
 mod lengths;
 mod level;
 mod live;

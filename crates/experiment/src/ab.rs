@@ -1,6 +1,7 @@
 //! An A/B run: the same requests to two endpoints, in rounds, never at the same time.
 
 mod run;
+mod settings;
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -16,6 +17,7 @@ use fizeau_record::{FolderError, RunFolder};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
 
 pub use run::PreparedAb;
+pub use settings::{AbSettings, AbSide};
 
 use crate::sweep::plan_of;
 

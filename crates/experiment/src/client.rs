@@ -49,6 +49,13 @@ pub struct Client {
     pub ceiling: Option<Ceiling>,
 }
 
+impl Default for Client {
+    /// One of which nothing is known, as that of a simulation in virtual time.
+    fn default() -> Self {
+        Self::of_record(Thresholds::default(), None, None)
+    }
+}
+
 impl Client {
     /// That of a run that is over, or of one that nobody measures.
     pub const fn of_record(

@@ -171,15 +171,20 @@ impl PreparedEndpoint {
 
     /// For the record.
     pub fn describe(&self) -> Endpoint {
-        let url = self.target.url();
-        let (base_url, path) = split_url(&url);
-        Endpoint {
-            base_url: base_url.to_owned(),
-            path: path.to_owned(),
-            backend: self.target.backend().as_str().to_owned(),
-            model: self.target.model().to_owned(),
-            connections: self.connections.clone(),
-        }
+        describe(&self.target, self.connections.clone())
+    }
+}
+
+/// `target` for the record, reached by such connections.
+pub(crate) fn describe(target: &Target, connections: Connections) -> Endpoint {
+    let url = target.url();
+    let (base_url, path) = split_url(&url);
+    Endpoint {
+        base_url: base_url.to_owned(),
+        path: path.to_owned(),
+        backend: target.backend().as_str().to_owned(),
+        model: target.model().to_owned(),
+        connections,
     }
 }
 

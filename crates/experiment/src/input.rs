@@ -82,6 +82,7 @@ fields! {
     ProbeRate => "the rate of probes",
     ProbePromptLength => "the prompt's length of a probe",
     ProbeOutputLength => "the output's length of a probe",
+    ProbeLengths => "the lengths of a probe",
     Until => "the precision that is asked for",
     Window => "the window",
     // The course from level to level.
@@ -99,6 +100,7 @@ fields! {
     MaxLevels => "the most levels of a search",
     Rounds => "the number of rounds",
     Settle => "the time between the sides of an A/B",
+    SidePrompts => "the choice of prompts for each side",
     // What is judged and kept.
     Slo => "the goals",
     Goodput => "the goals of single requests",

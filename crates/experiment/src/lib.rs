@@ -1,6 +1,8 @@
 //! Whole experiments: prepare, run, evaluate, keep.
 
 mod ab;
+mod answering;
+mod calibration;
 mod client;
 mod device;
 mod endpoint;
@@ -22,8 +24,12 @@ mod wall_time;
 mod workload;
 
 pub use ab::{
-    Ab, AbError, AbPrompts, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds, UpcomingTurn,
-    turn_name,
+    Ab, AbError, AbPrompts, AbSettings, AbSide, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds,
+    UpcomingTurn, turn_name,
+};
+pub use answering::{Answering, PromptReader, RunOrigin};
+pub use calibration::{
+    CalibrationEnd, CalibrationSpec, ClientCalibration, OnTimeStreams, PacedServer, ServerPace,
 };
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
@@ -37,7 +43,7 @@ pub use event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, RequestEnded,
 pub use experiment::{EventStream, Experiment, ExperimentHandle};
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
-pub use level::{MeasuredLevel, PreparedLevel};
+pub use level::{LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec};
 pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
 pub use reference::{
@@ -52,8 +58,8 @@ pub use search::{
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,
-    Saturated, StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSpec, SweptLevel,
-    Tried, level_size, load_between, rates_up_to,
+    Saturated, StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSettings, SweepSpec,
+    SweepWorkload, SweptLevel, Tried, check_goals, level_size, load_between, rates_up_to,
 };
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;

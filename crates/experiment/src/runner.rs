@@ -62,7 +62,7 @@ pub struct NextLevel {
 #[derive(Debug)]
 pub struct LevelRunner<'a, M, W> {
     sweep: Sweep<'a, M>,
-    prepared: &'a PreparedSweep<'a>,
+    prepared: &'a PreparedSweep,
     folder: Option<&'a RunFolder>,
     watcher: W,
     /// The lengths of all replies so far; none where there is no model.
@@ -76,7 +76,7 @@ pub struct LevelRunner<'a, M, W> {
 impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     /// Of nothing yet; with a `folder`, each level gets one of its own inside it.
     pub fn new(
-        prepared: &'a PreparedSweep<'a>,
+        prepared: &'a PreparedSweep,
         with: M,
         folder: Option<&'a RunFolder>,
         watcher: W,
@@ -84,7 +84,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         Self {
             cancel: with.cancel().clone(),
             sweep: Sweep::new(with, &prepared.spec, folder),
-            lengths: prepared.light.ok().map(SpeedOfLightReference::lengths),
+            lengths: prepared.light.as_ref().ok().map(SpeedOfLightReference::lengths),
             prepared,
             folder,
             watcher,
@@ -126,7 +126,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
 
     /// What is measured.
     #[must_use]
-    pub const fn prepared(&self) -> &'a PreparedSweep<'a> {
+    pub const fn prepared(&self) -> &'a PreparedSweep {
         self.prepared
     }
 
@@ -145,7 +145,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     /// What the hardware could do with the requests of all levels so far, at the loads of `reports`; none where no model is known.
     #[must_use]
     pub fn curve(&self, reports: &[LevelReport]) -> Option<LightCurve> {
-        self.prepared.light.ok()?.curve(self.lengths.as_ref()?, reports)
+        self.prepared.light.as_ref().ok()?.curve(self.lengths.as_ref()?, reports)
     }
 
     /// Says something to whoever watches.
@@ -197,7 +197,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     }
 
     fn tallies(&self) -> LevelTallies {
-        let tallies = LevelTallies::new(self.prepared.light.ok());
+        let tallies = LevelTallies::new(self.prepared.light.as_ref().ok());
         if self.folder.is_some() { tallies.with_histograms() } else { tallies }
     }
 
@@ -218,8 +218,8 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let prepared = self.prepared;
         let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
-            light: prepared.light,
-            client: prepared.client,
+            light: prepared.light(),
+            client: &prepared.client,
             asked: prepared.asked_of(&level.plan, released(&level.run)),
             repeated: repeated.as_deref(),
         };

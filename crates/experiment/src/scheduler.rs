@@ -18,7 +18,7 @@ use rising::{why, yield_of};
 /// as often as was asked, and the operating point at length, within the time that there is.
 #[derive(Debug)]
 pub struct SweepScheduler<'a, M, W> {
-    prepared: &'a PreparedSweep<'a>,
+    prepared: &'a PreparedSweep,
     runner: LevelRunner<'a, M, W>,
     budget: Option<Budget>,
     /// What was measured, in that order.
@@ -46,20 +46,43 @@ const NO_TIME: &str = "it would take longer than what was left of the budget";
 const REFINED: u32 = 3;
 const MOST_REFINED: u32 = 8;
 
+impl PreparedSweep {
+    /// Measures all of it with a crew or a rig, in either clock, going on with what was measured before. With a `folder`, each level
+    /// gets one of its own inside it before the next begins, and `sweep.json` comes at the end. A run that is called off gives what it
+    /// has.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
+    pub async fn run(
+        &self,
+        with: impl Measure,
+        folder: Option<&RunFolder>,
+        resumed: ResumedLevels,
+        watcher: &mut impl Watcher,
+    ) -> Result<SweepReport, ExperimentError> {
+        let scheduler = SweepScheduler::new(self, with, folder, watcher);
+        let report = scheduler.resuming(resumed).run().await?;
+        if let Some(folder) = folder {
+            folder.write_json("sweep.json", &report).map_err(ExperimentError::broken)?;
+        }
+        Ok(report)
+    }
+}
+
 impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     /// Of nothing yet: the time that `prepared` has begins now. With a `folder`, each level gets one of its own inside it.
     pub fn new(
-        prepared: &'a PreparedSweep<'a>,
+        prepared: &'a PreparedSweep,
         with: M,
         folder: Option<&'a RunFolder>,
         watcher: W,
     ) -> Self {
-        let protocol = &prepared.protocol;
+        let protocol = &prepared.settings.protocol;
         let budget = protocol.budget.map(|total| Budget::new(total.into(), protocol.sustain));
         let by_default = if budget.is_some() { REFINED } else { 0 };
         let further = protocol.refine.unwrap_or(by_default);
         let levels = u32::try_from(prepared.spec.levels.len()).unwrap_or(u32::MAX);
-        let all = levels.saturating_add(prepared.loads.to_place()).saturating_add(further);
+        let all = levels.saturating_add(prepared.settings.loads.to_place()).saturating_add(further);
         Self {
             runner: LevelRunner::new(prepared, with, folder, watcher),
             budget,
@@ -86,7 +109,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let (closed, open): (Vec<LevelLoad>, Vec<LevelLoad>) =
             self.prepared.spec.levels.iter().copied().partition(closed);
         let mut going = self.rise(&closed, Going::On).await?;
-        let open = match self.prepared.loads.to_place() {
+        let open = match self.prepared.settings.loads.to_place() {
             0 => open,
             // Of a sweep that was called off nobody knows them.
             _ if going == Going::Over => Vec::new(),
@@ -113,7 +136,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let mut yields: Vec<LevelYield> = Vec::new();
         let mut stopped: Option<String> = None;
         for &load in loads {
-            let stop = self.prepared.protocol.stop;
+            let stop = self.prepared.settings.protocol.stop;
             if stopped.is_none()
                 && let Some(found) = stop.and_then(|rule| rule.saturated(&yields))
             {
@@ -130,7 +153,8 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
                 Some(run) => yields.extend(yield_of(load, run)),
                 None => {
                     self.left_out.push(Unmeasured::never(load_point(load), reason));
-                    self.to_go = self.to_go.saturating_sub(self.prepared.protocol.repeats.get());
+                    self.to_go =
+                        self.to_go.saturating_sub(self.prepared.settings.protocol.repeats.get());
                 }
             }
         }
@@ -145,16 +169,16 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
 
     /// Further levels where they tell most.
     async fn refine(&mut self, mut going: Going) -> Result<Going, ExperimentError> {
-        let repeats = self.prepared.protocol.repeats.get();
+        let repeats = self.prepared.settings.protocol.repeats.get();
         let by_budget = match (&self.budget, repeats) {
             (None, _) => 0,
             (Some(_), 1) => MOST_REFINED,
             (Some(_), _) => REFINED,
         };
         // A range has two edges, which take turns: the tight one first.
-        let slo = self.prepared.slo.as_ref();
+        let slo = self.prepared.settings.slo.as_ref();
         let (mut edges, mut others) = (slo.map(Slo::tight), slo.map(Slo::loose));
-        for _ in 0..self.prepared.protocol.refine.unwrap_or(by_budget) {
+        for _ in 0..self.prepared.settings.protocol.refine.unwrap_or(by_budget) {
             if going != Going::On {
                 break;
             }
@@ -175,7 +199,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     async fn repeat(&mut self, mut going: Going) -> Result<(), ExperimentError> {
         let loads = self.loads();
         let mut missing = 0;
-        for visit in 1..self.prepared.protocol.repeats.get() {
+        for visit in 1..self.prepared.settings.protocol.repeats.get() {
             for &load in &loads {
                 if going == Going::On {
                     match self.level(load, visit).await? {
@@ -193,7 +217,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
 
     /// A run at the operating point; none where there is none, or no time.
     async fn sustain(&mut self) -> Result<Option<LevelReport>, ExperimentError> {
-        let protocol = &self.prepared.protocol;
+        let protocol = &self.prepared.settings.protocol;
         let time = match (protocol.sustain, &self.budget) {
             (Some(time), _) => Some(time),
             (None, Some(budget)) => budget.of_sustained(),
@@ -232,7 +256,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
 
     /// What comes after a level that takes `time`, as far as is known.
     fn after(&self, time: Option<Nanos>) -> AfterLevel {
-        let sustain = self.prepared.protocol.sustain.unwrap_or_default();
+        let sustain = self.prepared.settings.protocol.sustain.unwrap_or_default();
         let others = u64::from(self.to_go.saturating_sub(1));
         match (&self.budget, time.filter(|_| self.prepared.is_by_time)) {
             (Some(budget), _) => AfterLevel::Budget(budget.left().into()),
@@ -283,8 +307,8 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         runs.sort_by(|(one, _), (other, _)| one.rising(other));
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
         let curve = self.runner.curve(&runs);
-        SweepReport::of_runs(prepared.setup.clone(), runs, prepared.slo.clone())
-            .with_profile(prepared.profile)
+        SweepReport::of_runs(prepared.setup.clone(), runs, prepared.settings.slo.clone())
+            .with_profile(prepared.settings.profile)
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)
             .with_price(prepared.price.clone())

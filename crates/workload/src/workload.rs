@@ -1,6 +1,6 @@
 //! A whole plan, as a driver sees it.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, RequestSource};
@@ -115,6 +115,13 @@ impl Shard {
     #[must_use]
     pub fn sessions(self) -> Numbers {
         Box::new((0..).map(move |n| self.session(n)))
+    }
+}
+
+impl fmt::Display for Shard {
+    /// `0/2` of two shares the first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
     }
 }
 

@@ -4,23 +4,22 @@ mod arrivals;
 mod files;
 mod outcome;
 mod prepare;
-mod probe_stream;
 mod trial;
 mod vllm;
 
 pub(crate) use arrivals::{arrivals, arrivals_flag, cap};
 pub(crate) use outcome::Outcome;
-pub(crate) use trial::{Place, Reader, Trial, load_point, nominal, text_after, warmups_of};
+pub(crate) use trial::{Trial, nominal, settings, text_after};
 pub(crate) use vllm::settled;
 
-use fizeau::experiment::{Client, ContextLimit, PreparedEndpoint, WallTime};
+use fizeau::experiment::{ClientCalibration, ContextLimit, PreparedEndpoint, WallTime};
 use fizeau::harness::Cancel;
 use fizeau::record::RunFolder;
 use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
 use crate::args::BenchArgs;
-use crate::commands::shared::calibrate::{self, Calibration};
+use crate::commands::shared::calibrate;
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::Claim;
@@ -35,16 +34,15 @@ use prepare::{base_urls, prepare};
 /// Everything that is decided before anything is sent.
 struct Job<'a> {
     called: PreparedEndpoint,
-    client: Client,
     /// What the client can do at most, where that was asked for.
-    calibration: Option<Calibration>,
+    calibration: Option<ClientCalibration>,
     trial: Trial<'a>,
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
     if args.calibrate && !calibrate::has_run(args) {
-        say(calibrate::run(args, Route::Completions)?)?;
+        say(calibrate::block(&calibrate::run(args, Route::Completions)?))?;
         return Ok(Exit::Good);
     }
     let stand_in = probe::stand_in(&args.endpoint);
@@ -53,21 +51,22 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let out = args.level.result.out.as_deref().map(Claim::new).transpose()?;
     let done = found_out(job, args).and_then(|mut job| {
         let measured = press(&mut job, args, (out.as_ref(), view))?;
-        job.trial.finish(&job.client, out.as_ref().map(Claim::folder), measured).show(&args.trust)
+        job.trial.finish(out.as_ref().map(Claim::folder), measured).show(&args.trust)
     });
     done.inspect_err(|_| out.iter().for_each(Claim::give_back))
 }
 
 /// `job` with what is to be found out of the endpoint, where something is.
 fn found_out<'a>(job: Job<'a>, args: &'a BenchArgs) -> Result<Job<'a>, Fail> {
-    let (requests, base_urls) = (job.trial.work.requests().get(), base_urls(args));
+    let (level, base_urls) = (&job.trial.level, base_urls(args));
+    let requests = level.work.requests().get();
     endpoint::announce(&args.endpoint.connections, &base_urls);
     if args.endpoint.connections.new_connection_per_request {
-        client::note_ports(&job.client, requests);
+        client::note_ports(&level.client, requests);
     }
-    let is_open = matches!(job.trial.work.plan().pacing(), Pacing::OpenLoop { .. });
-    if job.trial.load.max_in_flight.is_none() && is_open {
-        client::note_backlog(&job.client, requests);
+    let is_open = matches!(level.work.plan().pacing(), Pacing::OpenLoop { .. });
+    if level.load.max_in_flight.is_none() && is_open {
+        client::note_backlog(&level.client, requests);
     }
     let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
     if found.is_none() {
@@ -92,8 +91,8 @@ fn press(
             )?;
         }
         let calibration = calibrate::run(args, job.called.target.route())?;
-        say(calibration)?;
-        job.client.ceiling = Some(calibration.ceiling());
+        say(calibrate::block(&calibration))?;
+        job.trial.level.client.ceiling = Some(calibration.ceiling());
         job.calibration = Some(calibration);
     }
     runtime.block_on(measure(job, args, (out.map(Claim::folder), view)))
@@ -108,19 +107,20 @@ async fn measure(
     let (clock, trial) = (MonotonicClock::new(), &job.trial);
     announce(trial, args)?;
     let cancel = Cancel::new();
-    let tokenizer = trial.work.tokenizer();
-    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
-    crew.preconnect(trial.level().connections_ahead()).await.map_err(Fail::endpoint)?;
+    let level = &trial.level;
+    let tokenizer = level.work.tokenizer();
+    let crew = level.client.start(&job.called.target, clock, tokenizer, &cancel)?;
+    crew.preconnect(level.level().connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
         let client = record::ClientPlan {
-            threads: job.client.threads(),
+            threads: level.client.threads(),
             thresholds: &args.client.threshold,
             calibration: job.calibration.as_ref(),
         };
         let epoch = WallTime::epoch_unix_ns(&clock);
         let document = trial.document()?.measured(&job.called, client, epoch);
         folder.write_json("run.json", &document).map_err(Fail::broken)?;
-        levels::write_config(folder, trial.physics())?;
+        levels::write_config(folder, level.light.as_ref().ok())?;
     }
     interrupt::listen(cancel.clone())?;
     trial.measure(crew, folder, &cancel, view).await
@@ -128,13 +128,14 @@ async fn measure(
 
 /// Says what is about to be sent.
 fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
-    say(match trial.warmups() {
+    let level = &trial.level;
+    say(match level.warmups() {
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
-    say(workload::describe_salt(trial.spec.salt, trial.work.salt()))?;
-    trial.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    workload::notes(&trial.work, &args.level.workload)
+    say(workload::describe_salt(level.settings.workload.salt, level.work.salt()))?;
+    level.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
+    workload::notes(&level.work, &args.level.workload)
         .iter()
         .for_each(|note| tell!("note: {note}"));
     Ok(())
@@ -142,7 +143,7 @@ fn announce(trial: &Trial<'_>, args: &BenchArgs) -> Result<(), Fail> {
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job<'_>) -> Result<(), Fail> {
-    let (target, trial) = (&job.called.target, &job.trial);
-    let fits = |limit: &ContextLimit| trial.fits(limit);
-    endpoint::check(target, trial.limit.as_ref(), trial.work.plan(), fits).await
+    let (target, level) = (&job.called.target, &job.trial.level);
+    let fits = |limit: &ContextLimit| Ok(level.check(limit)?);
+    endpoint::check(target, level.limit.as_ref(), level.work.plan(), fits).await
 }

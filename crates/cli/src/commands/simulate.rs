@@ -2,21 +2,21 @@
 
 mod place;
 
-use fizeau::experiment::{Client, ResumedLevels, WallTime};
+use fizeau::experiment::{PromptReader, ResumedLevels, WallTime, check_goals};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::metrics::{Slo, Thresholds};
+use fizeau::metrics::Slo;
 use fizeau::record::RunFolder;
-use fizeau::record::{Decision, OperatingPoint, Setup, SweepReport};
+use fizeau::record::{Decision, OperatingPoint, Profile, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
-use crate::args::{SeriesArgs, SimulateArgs, TrustArgs, goodput};
+use crate::args::{SeriesArgs, SimulateArgs, TrustArgs};
 use crate::commands::bench::{self, Trial, text_after};
 use crate::commands::report::PAGE;
-use crate::commands::search::{self, Clock, Wanted};
+use crate::commands::search;
 use crate::commands::shared::folder::{self, Claim};
-use crate::commands::shared::{checklist, levels, workload};
+use crate::commands::shared::{checklist, levels, record, workload};
 use crate::commands::sweep::{self, Series, simulated_protocol_of};
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::interrupt;
 use crate::terminal::progress::View;
 use crate::terminal::say::say;
@@ -47,7 +47,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     interrupt::listen(cancel.clone())?;
     let slo = args.sweep.goals.slo()?;
     args.check()?;
-    goodput::check(&slo, &args.sweep.choosing, &args.level.result.goodput)?;
+    let goals = args.level.result.goodput.join(" ").parse().named("--goodput")?;
+    check_goals(Some(&slo), args.sweep.choosing.over(Profile::GENERAL), &goals)?;
     let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
@@ -81,20 +82,20 @@ fn level(
 ) -> Result<Simulated, Fail> {
     let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
     let time = VirtualTime::new();
-    let keep =
-        workload::spec(&level.workload, bench::nominal(&level))?.keep_text(text_after(&level));
+    let keep = bench::settings(&level)?.workload.keep_text(text_after(&level));
     let transport = simulation.transport(&time, keep);
-    let trial = Trial::new(&level, simulation.place(), WallTime::now())?;
+    let (target, answering) = (simulation.target(), simulation.answering());
+    let trial = Trial::new(&level, (target, target.model()), answering, &record::origin())?;
     if let Some(folder) = folder {
         folder.write_json("run.json", &trial.document()?).map_err(Fail::broken)?;
-        levels::write_config(folder, trial.physics())?;
+        levels::write_config(folder, trial.level.light.as_ref().ok())?;
     }
     let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel, View::Lines);
     let measured = time.block_on(measuring).map_err(Fail::broken)??;
-    let (mut notes, setup) = (trial.notes(), trial.setup().clone());
+    let (mut notes, setup) = (trial.notes(), trial.level.setup.clone());
     notes.extend(preempted(&transport));
     let devices = simulation.devices();
-    let report = Report::Level(Box::new(trial.finish(&nobody(), folder, measured)));
+    let report = Report::Level(Box::new(trial.finish(folder, measured)));
     Ok(Simulated { description, notes, setup, devices, report })
 }
 
@@ -113,39 +114,42 @@ fn series(
         plan: &plan,
         verdict: &verdict,
     };
-    asked.check()?;
-    let wanted =
-        args.search.map(|over| Wanted::new(over.into(), &args.searched, asked, Clock::Virtual));
-    let wanted = wanted.transpose()?;
-    let ask = asked.ask(simulation.target())?;
-    simulation.check(&ask.1)?;
+    let reader = PromptReader::Simulation;
+    let mut settings = asked.settings(simulated_protocol_of(&args.protocol)?, reader)?;
+    let wanted = match args.search {
+        None => None,
+        Some(over) => {
+            settings.loads = settings.loads.with_burstiness(level.arrivals.burstiness)?;
+            let slo = args.sweep.goals.slo()?;
+            Some(search::wanted(over.into(), &args.searched, slo, &settings, reader)?)
+        }
+    };
+    let refused = workload::refused(asked.nominal(), "--levels");
+    let read = settings.read(simulation.target()).map_err(&refused)?;
     let time = VirtualTime::new();
-    let keep = asked.asked()?.keep_text(text_after(&level));
-    let transport = simulation.transport(&time, keep);
-    let answering = simulation.answering(ask.1.typical_prompt());
-    let series = Series::new(asked, ask, answering, WallTime::now())?;
-    let mut series = series.with_protocol(simulated_protocol_of(&args.protocol)?);
+    let transport = simulation.transport(&time, settings.workload.keep_text(text_after(&level)));
+    let sweep = settings.prepare(read, simulation.answering(), &record::origin());
+    let mut sweep = sweep.map_err(&refused)?;
     if wanted.is_some() {
-        series = series.of_loads_to_come(level.arrivals.burstiness);
+        sweep = sweep.of_loads_to_come();
     }
+    let series = Series { args: asked, sweep, view: View::default() };
     if let Some(folder) = folder {
         folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
-        levels::write_config(folder, series.physics())?;
+        levels::write_config(folder, series.sweep.light.as_ref().ok())?;
     }
-    let nobody = nobody();
     let with = rig(&transport, &time, cancel);
     let report = match wanted {
         Some(wanted) => {
-            let measuring = wanted.measure(&series, with, (&nobody, folder), cancel);
+            let measuring = search::carry_out(wanted, &series, with, folder, cancel);
             Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }
         None => {
-            let begun = (cancel, ResumedLevels::default());
-            let measuring = series.measure(with, &nobody, folder, begun);
+            let measuring = series.measure(with, folder, (cancel, ResumedLevels::default()));
             Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }
     };
-    let (mut notes, setup) = (series.notes(), series.setup.clone());
+    let (mut notes, setup) = (series.notes(), series.sweep.setup.clone());
     notes.extend(preempted(&transport));
     let devices = simulation.devices();
     Ok(Simulated { description, notes, setup, devices, report })
@@ -160,11 +164,6 @@ fn preempted(transport: &SimTransport) -> Option<String> {
              requests at once, shorter ones or --reserve would spare that"
         )
     })
-}
-
-/// In virtual time there is no client, whose use of the machine would count.
-fn nobody() -> Client {
-    Client::of_record(Thresholds::default(), None, None)
 }
 
 const fn rig<'a>(

@@ -7,22 +7,21 @@ mod series;
 
 pub(crate) use flags::simulated_protocol_of;
 pub(crate) use outcome::Outcome;
-pub(crate) use series::{Answering, Series};
+pub(crate) use series::Series;
 
 use std::path::Path;
 
 use fizeau::experiment::{
-    Client, ContextLimit, LEVEL_TIME, PreparedEndpoint, ResumedLevels, SpeedOfLightReference,
-    WallTime,
+    Answering, ContextLimit, LEVEL_TIME, PreparedEndpoint, PreparedSweep, PromptReader,
+    ResumedLevels, SweepSettings, WallTime,
 };
 use fizeau::harness::{Cancel, Crew, TextAfter};
 use fizeau::record::StoredRun;
 use fizeau::record::{Engine, SweepReport};
 use fizeau::report::{Shown, Terminal};
-use fizeau::transport::{MonotonicClock, RequestError};
+use fizeau::transport::{KeepText, MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
-use crate::commands::bench::Reader;
 use crate::commands::report::PAGE;
 use crate::commands::shared::client;
 use crate::commands::shared::embedded::Embedded;
@@ -36,15 +35,12 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
 use crate::terminal::{interrupt, runtime};
-use flags::{loads_of, protocol_of, size_of};
+use flags::protocol_of;
 
 /// Everything that is decided before anything is sent.
 pub(crate) struct Job<'a> {
     called: PreparedEndpoint,
-    pub(crate) client: Client,
     pub(crate) series: Series<'a>,
-    /// The most tokens that the model takes, where that is known before the server is asked.
-    limit: Option<ContextLimit>,
     pub(crate) out: Claim,
     /// The most requests in flight at any level.
     most: u64,
@@ -58,7 +54,7 @@ pub(crate) struct Job<'a> {
 
 pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
     let before = resume::settle(args)?;
-    let job = prepare(args, before)?;
+    let job = prepare(args, &settings(args)?, before)?;
     let runtime = runtime::single()?;
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
@@ -67,27 +63,36 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
     Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
-pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
-    let view = live::view(args.live)?;
-    let asked = args.series();
-    asked.check()?;
-    let protocol = protocol_of(&args.protocol, &args.time)?;
-    let most = loads_of(&args.plan)?.most_connections(size_of(&args.plan)?);
+/// What `args` ask for, whoever answers.
+pub(crate) fn settings(args: &SweepArgs) -> Result<SweepSettings, Fail> {
+    args.series().settings(protocol_of(&args.protocol, &args.time)?, PromptReader::Server)
+}
+
+pub(crate) fn prepare<'a>(
+    args: &'a SweepArgs,
+    settings: &SweepSettings,
+    before: Option<StoredRun>,
+) -> Result<Job<'a>, Fail> {
+    let (view, series) = (live::view(args.live)?, args.series());
+    let refused = workload::refused(series.nominal(), "--levels");
+    let most = settings.loads.most_connections(settings.size);
     let urls = &*args.endpoint.base_url;
     let wanted = endpoint::reached(&args.endpoint.connections).needs(urls, most);
     let client = client::spec(&args.client)?.prepare(wanted)?;
-    let physics = speed::from_args(&args.physics)?;
-    let now = WallTime::now();
+    let light = speed::from_args(&args.physics)?;
+    let mut origin = record::origin();
+    origin.precision.clone_from(&args.precision);
     let out = args.time.resume.clone().or_else(|| args.verdict.out.clone());
-    let out = out.unwrap_or_else(|| folder::by_default(now, "sweep"));
+    let out = out.unwrap_or_else(|| folder::by_default(origin.started, "sweep"));
     let claim = || match &before {
         Some(_) => Ok(Claim::again(&out)),
         None => Claim::new(&out),
     };
+    let keep = settings.workload.keep_text(TextAfter::Drop);
     if let Some(stand_in) = probe::stand_in(&args.endpoint).filter(|_| !urls.is_empty()) {
         // Whatever else is wrong is found before the endpoint is asked what it is.
-        call(args, &stand_in, None)?;
-        asked.ask(&endpoint::nowhere(&stand_in)?)?;
+        call(args, &stand_in, None, keep)?;
+        settings.read(&endpoint::nowhere(&stand_in)?).map_err(&refused)?;
         claim()?.give_back();
     }
     let (endpoint, found) = match urls {
@@ -98,38 +103,25 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
         }
     };
     // The workload is checked before an engine is started.
-    let workload = asked.ask(&endpoint::nowhere(&endpoint)?)?;
-    let (_, sample) = &workload;
-    let typical = sample.typical_prompt();
-    let config = physics.as_ref().and_then(SpeedOfLightReference::config);
-    let limit = asked.asked()?.context_limit(config);
-    limit.iter().try_for_each(|limit| sample.check(limit))?;
+    let workload = settings.read(&endpoint::nowhere(&endpoint)?).map_err(&refused)?;
     let embedded = match urls {
         [_, ..] => None,
         [] => Some(Embedded::start()?),
     };
-    let called = call(args, &endpoint, embedded.as_ref())?.with_found(found);
-    let physics = match (&embedded, physics) {
-        (Some(embedded), None) => Some(embedded.physics(typical)),
-        (_, given) => given.map(|physics| physics.for_prompts_of(typical)),
-    };
+    let called = call(args, &endpoint, embedded.as_ref(), keep)?.with_found(found);
     let engine = match &embedded {
         Some(embedded) => Engine::Simulated { description: embedded.describe() },
         None => Engine::Remote { description: args.verdict.engine.clone() },
     };
-    let answering = Answering {
-        endpoint: called.describe(),
-        engine,
-        physics: physics.ok_or(NO_PHYSICS),
-        reader: Reader::Server,
-    };
-    let mut series =
-        Series::new(asked, workload, answering, now)?.with_protocol(protocol).watched(view);
-    series.setup.precision = args.precision.clone().or(series.setup.precision);
-    before.iter().for_each(|run| resume::begun_by(run, &mut series));
-    let out = claim()?;
-    let thresholds = &args.client.threshold;
-    Ok(Job { called, client, series, limit, out, most, before, thresholds, _embedded: embedded })
+    let mut answering = Answering::new(called.describe(), engine);
+    let light = light.or_else(|| embedded.as_ref().map(Embedded::physics));
+    answering.light = light.ok_or_else(|| NO_PHYSICS.to_owned());
+    let mut sweep = settings.prepare(workload, answering, &origin).map_err(&refused)?;
+    sweep.client = client;
+    before.iter().for_each(|run| resume::begun_by(run, &mut sweep.setup));
+    let series = Series { args: series, sweep, view };
+    let (out, thresholds) = (claim()?, &*args.client.threshold);
+    Ok(Job { called, series, out, most, before, thresholds, _embedded: embedded })
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -137,6 +129,7 @@ fn call(
     args: &SweepArgs,
     endpoint: &EndpointArgs,
     embedded: Option<&Embedded>,
+    keep_text: KeepText,
 ) -> Result<PreparedEndpoint, Fail> {
     let (base_urls, model) = match (embedded, &*endpoint.base_url) {
         (None, urls @ [_, ..]) => {
@@ -149,7 +142,6 @@ fn call(
         (None, []) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
-    let keep_text = args.series().asked()?.keep_text(TextAfter::Drop);
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
@@ -164,23 +156,23 @@ pub(crate) struct Begun {
 
 async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
     let Begun { crew, cancel, resumed } = begin(job).await?;
-    job.series.measure(crew, &job.client, Some(job.out.folder()), (&cancel, resumed)).await
+    job.series.measure(crew, Some(job.out.folder()), (&cancel, resumed)).await
 }
 
 /// Says what is about to be sent, makes ready to send it, and puts it on record.
 pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
-    let (clock, series) = (MonotonicClock::new(), &job.series);
+    let (clock, series, sweep) = (MonotonicClock::new(), &job.series, &job.series.sweep);
     check(job).await?;
     let cancel = Cancel::new();
-    let (sample, workload) = (&series.sample, series.args.workload);
+    let (sample, workload) = (&sweep.sample, series.args.workload);
     say(workload::describe_salt_of_levels(workload::prompt_salt(workload), sample.salt()))?;
     sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     workload::notes(sample, workload).iter().for_each(|note| tell!("note: {note}"));
-    let tokenizer = series.spec.tokenizer.clone();
-    let crew = job.client.start(&job.called.target, clock, tokenizer, &cancel)?;
+    let tokenizer = sweep.spec.tokenizer.clone();
+    let crew = sweep.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
-    let (threads, thresholds) = (job.client.threads(), job.thresholds);
+    let (threads, thresholds) = (sweep.client.threads(), job.thresholds);
     let client = record::ClientPlan { threads, thresholds, calibration: None };
     let epoch = WallTime::epoch_unix_ns(&clock);
     let document = series.document()?.measured(&job.called, client, epoch);
@@ -196,19 +188,19 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
         }
         None => {
             folder.write_json("run.json", &document).map_err(Fail::broken)?;
-            levels::write_config(folder, series.physics())?;
+            levels::write_config(folder, sweep.light.as_ref().ok())?;
             ResumedLevels::default()
         }
     };
-    note_short(series);
+    note_short(sweep);
     interrupt::listen(cancel.clone())?;
     Ok(Begun { crew, cancel, resumed })
 }
 
 /// Says so where levels are shorter than what shows whether they are steady.
-fn note_short(series: &Series<'_>) {
-    let (time, needs) = (series.spec.size.time, LEVEL_TIME.as_secs_f64());
-    if let Some(time) = time.filter(|time| series.is_by_time && *time < LEVEL_TIME) {
+fn note_short(sweep: &PreparedSweep) {
+    let (time, needs) = (sweep.spec.size.time, LEVEL_TIME.as_secs_f64());
+    if let Some(time) = time.filter(|time| sweep.is_by_time && *time < LEVEL_TIME) {
         let seconds = time.as_secs_f64();
         tell!(
             "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {needs} or more would"
@@ -216,19 +208,11 @@ fn note_short(series: &Series<'_>) {
     }
 }
 
-impl Job<'_> {
-    /// The same without levels that are planned ahead: what was measured decides on the next.
-    pub(crate) fn of_loads_to_come(mut self) -> Self {
-        self.series = self.series.of_loads_to_come(1.0);
-        self
-    }
-}
-
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job<'_>) -> Result<(), Fail> {
-    let (target, sample) = (&job.called.target, &job.series.sample);
-    let fits = |limit: &ContextLimit| Ok(sample.check(limit)?);
-    endpoint::check(target, job.limit.as_ref(), sample.plan(), fits).await
+    let (target, sweep) = (&job.called.target, &job.series.sweep);
+    let fits = |limit: &ContextLimit| Ok(sweep.sample.check(limit)?);
+    endpoint::check(target, sweep.limit.as_ref(), sweep.sample.plan(), fits).await
 }
 
 /// Prints the report, as wide as the terminal is, and where its page is.

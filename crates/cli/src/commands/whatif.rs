@@ -103,7 +103,7 @@ fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<
             Ok(simulated) => {
                 simulated.notes.iter().for_each(|note| tell!("note: {note}"));
                 let setup = common.get_or_insert_with(|| simulated.setup.clone());
-                setup.command_line = record::command_line();
+                setup.command_line = record::origin().command_line;
                 (Some(simulated.devices), Ok(sweep(simulated, slo)))
             }
             // One that cannot run says something; the others say it too.

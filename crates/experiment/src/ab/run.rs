@@ -10,26 +10,27 @@ use fizeau_metrics::{
 };
 use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LoadPoint, RunFolder, Setup};
 
-use super::{Ab, AbSpec, AbTurn, Rounds, UpcomingTurn, turn_name};
+use super::{Ab, AbSide, AbSpec, AbTurn, Rounds, UpcomingTurn, turn_name};
 use crate::client::Client;
 use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Telling, Watcher};
 use crate::input::ExperimentError;
-use crate::workload::PreparedWorkload;
+use crate::workload::{ContextLimit, PreparedWorkload};
 
 /// An A/B run, decided. Nothing has been measured.
-#[derive(Debug, Clone)]
-pub struct PreparedAb<'a> {
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PreparedAb {
     /// The rounds, and what is asked in them.
     pub spec: AbSpec,
     /// What is run; the endpoint is A's.
     pub setup: Setup,
-    /// The baseline.
-    pub a: AbParty,
-    /// The candidate.
-    pub b: AbParty,
+    /// The baseline and the candidate.
+    pub sides: [AbSide; 2],
+    /// The same, for the record.
+    pub(super) parties: [AbParty; 2],
     /// How strictly the sides are compared; at which figures shows when it is known whether there are tokens.
-    pub settings: ComparisonSettings,
+    pub comparison: ComparisonSettings,
     /// The figures that were asked for by name; empty for the usual ones.
     pub figures: Vec<Figure>,
     /// What sets the pace of the workload.
@@ -37,11 +38,15 @@ pub struct PreparedAb<'a> {
     /// How hard each side is pressed, as reports have it.
     pub load: LoadPoint,
     /// Why there is no speed of light.
-    pub no_light: &'a str,
-    /// What is known of the client.
-    pub client: &'a Client,
+    pub no_light: String,
+    /// What is known of the client; by default nothing.
+    pub client: Client,
+    /// The most tokens that the models take, where that is known before the servers are asked.
+    pub limit: Option<ContextLimit>,
+    /// What is not as one might think, each in one line.
+    pub notes: Vec<String>,
     /// The workload of a round.
-    pub sample: &'a PreparedWorkload,
+    pub sample: PreparedWorkload,
 }
 
 /// A turn's report, and of its tapes what the comparison needs.
@@ -57,8 +62,8 @@ struct Round {
     b: Option<Measured>,
 }
 
-impl PreparedAb<'_> {
-    /// Measures all turns, each on disk before the next begins, on `a` and `b`, whose pauses `timer` waits for. A run that is called
+impl PreparedAb {
+    /// Measures all turns, each on disk before the next begins and `ab.json` at the end, on `a` and `b`, whose pauses `timer` waits for. A run that is called
     /// off gives what it has.
     ///
     /// # Errors
@@ -88,7 +93,10 @@ impl PreparedAb<'_> {
             watcher.event(Event::LevelEnded(Box::new(report.clone())));
             add(&mut rounds, &turn, Measured { report, requests: kept.requests });
         }
-        Ok(self.report(rounds))
+        let report = self.report(rounds);
+        let kept = folder.map(|folder| folder.write_json("ab.json", &report));
+        kept.transpose().map_err(ExperimentError::broken)?;
+        Ok(report)
     }
 
     fn started(
@@ -114,8 +122,8 @@ impl PreparedAb<'_> {
     fn level(&self, turn: &AbTurn, tallies: &LevelTallies) -> Result<LevelReport, ExperimentError> {
         let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
-            light: Err(self.no_light),
-            client: self.client,
+            light: Err(&self.no_light),
+            client: &self.client,
             asked: self
                 .sample
                 .of_level(turn.plan.clone())
@@ -134,10 +142,11 @@ impl PreparedAb<'_> {
         let (rounds, requests): (Vec<AbRound>, Vec<_>) = rounds.into_iter().map(split).unzip();
         let comparison = self.compared(&rounds);
         let requests = comparison.as_ref().ok().map(|_| self.compared_requests(&rounds, requests));
+        let [a, b] = self.parties.clone();
         AbReport {
             setup: self.setup.clone(),
-            a: self.a.clone(),
-            b: self.b.clone(),
+            a,
+            b,
             planned: self.spec.rounds.get(),
             settle: self.spec.settle.to_millis(),
             rounds,
@@ -179,7 +188,7 @@ impl PreparedAb<'_> {
         }
         let settings = self.settings_of(&counted(rounds));
         let figures = FigureChoice { decided: Vec::new(), beside: settings.figures.decided };
-        let settings = ComparisonSettings { figures, ..self.settings.clone() };
+        let settings = ComparisonSettings { figures, ..self.comparison.clone() };
         ComparisonTable::of_requests(&a, &b, Pairing::ByNumber, &settings)
     }
 
@@ -191,7 +200,7 @@ impl PreparedAb<'_> {
             false => ReplyOutput::None,
         };
         let figures = FigureChoice::fitting(&self.figures, &self.spec.goals, output);
-        ComparisonSettings { figures, ..self.settings.clone() }
+        ComparisonSettings { figures, ..self.comparison.clone() }
     }
 }
 

@@ -3,7 +3,7 @@
 use fizeau_core::LoadKind;
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
+    LevelReport, LightCurve, RunFolder, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
     SearchedLevel, SearchedLoad, SweepReport,
 };
 
@@ -24,6 +24,28 @@ pub struct SearchOutcome {
 }
 
 impl LoadSearch {
+    /// Carries the search out with a crew or a rig, in either clock, at the workload of `prepared`. With a `folder`, each level gets
+    /// one of its own inside it before the next begins, and `search.json` and `sweep.json` come at the end.
+    ///
+    /// # Errors
+    /// As [`LevelRunner::level`].
+    pub async fn measure(
+        self,
+        prepared: &PreparedSweep,
+        with: impl Measure,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<SearchOutcome, ExperimentError> {
+        let outcome = self.run(LevelRunner::new(prepared, with, folder, watcher)).await?;
+        if let Some(folder) = folder {
+            let written = folder.write_json("search.json", &outcome.report);
+            written.map_err(ExperimentError::broken)?;
+            let written = folder.write_json("sweep.json", &outcome.sweep);
+            written.map_err(ExperimentError::broken)?;
+        }
+        Ok(outcome)
+    }
+
     /// Measures all levels of the search with `runner`. A run that is called off gives what it has; of a part of a level nothing is
     /// concluded.
     ///
@@ -62,7 +84,7 @@ impl LoadSearch {
     /// The levels side by side, rising, as a sweep has them.
     fn sweep(
         &self,
-        prepared: &PreparedSweep<'_>,
+        prepared: &PreparedSweep,
         levels: &[LevelReport],
         curve: Option<LightCurve>,
     ) -> SweepReport {
@@ -73,14 +95,14 @@ impl LoadSearch {
         let of_curve = of_curve.map(|(_, level)| (*level).clone()).collect();
         // Long levels step down: the lowest is the last.
         let last = all.iter().find(|(trial, _)| is_long(trial)).map(|(_, level)| (*level).clone());
-        let slo = prepared.slo.clone();
+        let slo = prepared.settings.slo.clone();
         let report = SweepReport::new(prepared.setup.clone(), of_curve, slo);
         report.with_curve(curve).with_sustained(last).with_price(prepared.price.clone())
     }
 
     fn report(
         &self,
-        prepared: &PreparedSweep<'_>,
+        prepared: &PreparedSweep,
         levels: Vec<LevelReport>,
         sweep: &SweepReport,
     ) -> SearchReport {

@@ -1,12 +1,13 @@
 //! What to search.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau_core::LoadKind;
-use fizeau_metrics::{Comparison, Goal, Metric, Slo};
+use fizeau_core::{LoadKind, Nanos};
+use fizeau_metrics::{Comparison, Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
-use crate::LevelSize;
+use crate::answering::PromptReader;
+use crate::sweep::{LevelSize, SweepSettings};
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +62,30 @@ impl LoadSearchSpec {
         Self { over, slo, from, to, most_levels, tolerance, confidence, size, confirm }
     }
 
+    /// The same, with levels as `settings` have them: until their time is up, and where time costs nobody any and is not said, of as
+    /// many requests as the goals need. A long level that takes `confirm` comes at the end, if that is some time.
+    #[must_use]
+    pub fn sized(
+        self,
+        settings: &SweepSettings,
+        reader: PromptReader,
+        confirm: Option<Nanos>,
+    ) -> Self {
+        // A closed loop has requests until its time is up, but of a data set no more than it has; an open one those that come by then.
+        let until_time_is_up = match self.over {
+            LoadKind::Rate => None,
+            LoadKind::Concurrency => settings.workload.most_until_known(),
+        };
+        let size = settings.size;
+        let by_default = match (reader, size.time) {
+            (PromptReader::Simulation, None) => Some(needed(&self.slo)),
+            _ => until_time_is_up,
+        };
+        let long = |time| LevelSize { requests: until_time_is_up, time: Some(time), ..size };
+        let confirm = confirm.filter(|time| *time > Nanos::ZERO).map(long);
+        Self { size: LevelSize { requests: size.requests.or(by_default), ..size }, confirm, ..self }
+    }
+
     pub(super) fn check(&self) -> Result<(), LoadSearchError> {
         if !self.slo.goals().iter().any(breaks) {
             return Err(LoadSearchError::NothingBreaks(self.slo.to_string()));
@@ -88,6 +113,16 @@ impl LoadSearchSpec {
         let (tolerance, confidence) = (self.tolerance, self.confidence);
         SearchSpec { start, most, tolerance, confidence, ..between }
     }
+}
+
+/// Two hundred requests beyond a p99, a hundred beyond a p999. Near its capacity a queue takes thousands of requests to be as
+/// long as it gets: of 2,000 the edge of a goal on p99 TTFT comes out several percent too high.
+fn needed(slo: &Slo) -> NonZeroU64 {
+    const USUAL: NonZeroU64 = NonZeroU64::new(20_000).unwrap();
+    const FAR_OUT: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
+    let is_far_out = |statistic| matches!(statistic, Statistic::P999 | Statistic::Max);
+    let far_out = slo.goals().iter().any(|goal| is_far_out(goal.statistic));
+    if far_out { FAR_OUT } else { USUAL }
 }
 
 /// Whether more load breaks a goal.

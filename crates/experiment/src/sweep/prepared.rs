@@ -4,44 +4,58 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_metrics::Slo;
-use fizeau_record::{Asked, LevelReport, OperatingPoint, Profile, Setup, SweepReport};
+use fizeau_record::{Asked, LevelPlan, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau_roofline::HourlyRate;
-use fizeau_workload::{Plan, Spacing};
+use fizeau_workload::Plan;
 
-use super::loads::{MOST_BY_TIME, SweepLoads};
-use super::{LevelAsk, LevelSize, SweepProtocol, SweepSpec};
+use super::loads::MOST_BY_TIME;
+use super::{LevelAsk, LevelSize, SweepSettings, SweepSpec};
 use crate::client::Client;
 use crate::reference::SpeedOfLightReference;
-use crate::workload::PreparedWorkload;
+use crate::workload::{ContextLimit, PreparedWorkload};
 
 /// A sweep, decided. Nothing has been sent.
 #[derive(Debug, Clone)]
-pub struct PreparedSweep<'a> {
+pub struct PreparedSweep {
+    /// What was asked for.
+    pub settings: SweepSettings,
     /// The levels that are known ahead, and what is asked at each.
     pub spec: SweepSpec,
-    /// All loads, those too that follow from what is measured.
-    pub loads: SweepLoads,
-    /// How it goes on from level to level.
-    pub protocol: SweepProtocol,
-    /// What a level must keep to be run at; none where nobody asked.
-    pub slo: Option<Slo>,
-    /// What is put first among the levels that do.
-    pub profile: Profile,
     /// What is run, and on what.
     pub setup: Setup,
     /// What an hour of a device costs; none where nobody knows.
     pub price: Option<HourlyRate>,
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<&'a SpeedOfLightReference, &'a str>,
-    /// What is known of the client.
-    pub client: &'a Client,
+    pub light: Result<SpeedOfLightReference, String>,
+    /// What is known of the client; by default nothing.
+    pub client: Client,
+    /// The most tokens that the model takes, where that is known before the server is asked.
+    pub limit: Option<ContextLimit>,
     /// The workload, at the largest level.
-    pub sample: &'a PreparedWorkload,
+    pub sample: PreparedWorkload,
     /// Whether a closed loop goes on until its time is up.
     pub is_by_time: bool,
 }
 
-impl PreparedSweep<'_> {
+impl PreparedSweep {
+    /// What the speed of light is computed from, or why there is none.
+    pub(crate) fn light(&self) -> Result<&SpeedOfLightReference, &str> {
+        self.light.as_ref().map_err(String::as_str)
+    }
+
+    /// What of the workload is not as one might think, each in one line.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.sample.repeated().into_iter().chain(self.sample.notes()).collect()
+    }
+
+    /// What its levels are to be, those that are known ahead.
+    #[must_use]
+    pub fn level_plans(&self) -> Vec<LevelPlan> {
+        let plan = |&load: &LevelLoad| self.spec.level_plan(self.ask(load, 0));
+        self.spec.levels.iter().map(plan).collect()
+    }
+
     /// A level of it, of the usual size.
     #[must_use]
     pub fn ask(&self, load: LevelLoad, visit: u32) -> LevelAsk {
@@ -75,11 +89,10 @@ impl PreparedSweep<'_> {
         }
     }
 
-    /// The same without levels that are known ahead: what was measured decides on the next. `spacing` is that of rates.
+    /// The same without levels that are known ahead: what is measured decides on the next.
     #[must_use]
-    pub fn of_loads_to_come(mut self, spacing: Spacing) -> Self {
+    pub fn of_loads_to_come(mut self) -> Self {
         self.spec.levels.clear();
-        self.spec.spacing = spacing;
         self
     }
 }

@@ -72,26 +72,22 @@ impl ContextLimit {
         InputError::new(Field::Workload, message).hint(Hint::CacheBlocks { needed })
     }
 
-    /// Refuses a record of a file, of `input` and `output` tokens, that is too long for the model; `what` names it.
-    ///
-    /// # Errors
-    /// If both together are more than the limit.
-    pub fn check(
+    /// Refuses a request of `input` and `output` tokens that is too long for the model, as `refused` has it.
+    pub(crate) fn check(
         &self,
-        what: impl FnOnce() -> String,
         input: Tokens,
         output: Tokens,
+        refused: impl FnOnce(String) -> InputError,
     ) -> Result<(), InputError> {
         let (limit, total) = (self.tokens, input + output);
         if total <= limit {
             return Ok(());
         }
-        let message = format!(
-            "{}: {input} prompt and {output} output tokens are {total}, and {} {limit}",
-            what(),
-            if self.cache.is_some() { "the engine's cache holds" } else { "the model takes" }
-        );
-        Err(InputError::new(Field::Workload, message).hint(Hint::LeaveOut(self.said_by)))
+        let holds =
+            if self.cache.is_some() { "the engine's cache holds" } else { "the model takes" };
+        let message =
+            format!("{input} prompt and {output} output tokens are {total}, and {holds} {limit}");
+        Err(refused(message).hint(Hint::LeaveOut(self.said_by)))
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::describe::{self, Arriving, AskedLength, AskedLengths};
 use super::limit::ContextLimit;
 use super::{PlanParts, WorkloadSpec, records, trace};
-use crate::input::{ExperimentError, InputError};
+use crate::input::{ExperimentError, Field, InputError};
 
 /// A workload that is ready to be sent.
 #[derive(Clone)]
@@ -237,8 +237,11 @@ impl PreparedWorkload {
             Kind::Plan { plan, parts } => check(plan.spec(), parts, limit),
             Kind::Trace { trace, .. } => {
                 let longest = trace.facts().longest;
-                let what = || format!("{}, line {}", trace.spec().name, longest.line);
-                limit.check(what, longest.input, longest.output)
+                limit.check(longest.input, longest.output, |message| {
+                    let message =
+                        format!("{}, line {}: {message}", trace.spec().name, longest.line);
+                    InputError::new(Field::Workload, message)
+                })
             }
         }
     }

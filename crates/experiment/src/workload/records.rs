@@ -113,7 +113,10 @@ pub(super) fn check_limit(
             }
             output += turn.output_tokens.unwrap_or(law);
         }
-        limit.check(|| format!("{}, record {number}", dataset.name), input, output)?;
+        limit.check(input, output, |message| {
+            let message = format!("{}, record {number}: {message}", dataset.name);
+            InputError::new(Field::Workload, message)
+        })?;
     }
     Ok(())
 }

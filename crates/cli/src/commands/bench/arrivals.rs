@@ -33,14 +33,7 @@ pub(super) fn shard(args: &LevelArgs) -> Result<Shard, Fail> {
     let (index, count) = numbers.ok_or_else(|| {
         Fail::usage(format!("--shard {text}: write I/N, counted from 0, such as 0/2 and 1/2"))
     })?;
-    let shard = Shard::new(index, count).named("--shard")?;
-    let (workload, is_salted) = (&args.workload, args.workload.salt.is_some());
-    if !is_salted && !workload.reuse_prompts && workload.dataset_name != "vllm-random" {
-        return Err(Fail::usage(format!(
-            "--shard {text}: each shard would draw a salt of its own: give all of them the same --salt N"
-        )));
-    }
-    Ok(shard)
+    Shard::new(index, count).named("--shard")
 }
 
 /// The law of arrivals that the flags ask for.

@@ -1,15 +1,15 @@
 //! A level, carried out: measured, judged, kept and shown.
 
 use fizeau::core::Tape;
-use fizeau::experiment::{Client, Event, MeasuredLevel, PreparedLevel, Watcher, keep_level};
-use fizeau::harness::{Cancel, Measure, PlannedLevel, Probe};
+use fizeau::experiment::{Event, MeasuredLevel, Watcher, keep_level};
+use fizeau::harness::{Cancel, Measure};
 use fizeau::interop::{Detail, VllmResult, VllmTally};
-use fizeau::metrics::{Thresholds, Verdict};
+use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
 use fizeau::record::{LevelReport, SweepReport};
 use fizeau::report::Shown;
 
-use super::trial::{Trial, text_after};
+use super::trial::Trial;
 use crate::args::TrustArgs;
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
@@ -34,20 +34,6 @@ pub(crate) struct Outcome {
 }
 
 impl Trial<'_> {
-    /// The level, for whoever measures it.
-    pub(super) fn level(&self) -> PlannedLevel<'_> {
-        PlannedLevel {
-            shard: self.shard,
-            warmup: self.warmups(),
-            goals: &self.goals,
-            until: self.until.as_ref(),
-            window: self.args.window.choice(),
-            text: text_after(self.args),
-            probe: self.probe.as_ref().map(|plan| Probe { plan }),
-            ..PlannedLevel::new(self.work.plan(), self.load)
-        }
-    }
-
     /// Runs the level; each tape is in `folder` as its request ends.
     pub(crate) async fn measure<M: Measure>(
         &self,
@@ -56,39 +42,18 @@ impl Trial<'_> {
         cancel: &Cancel,
         view: View,
     ) -> Result<Measured, Fail> {
-        let mut progress = Progress::new(view, Title::of("bench", &self.setup), cancel);
+        let mut progress = Progress::new(view, Title::of("bench", &self.level.setup), cancel);
         let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
-        let mut vllm = VllmLevel(VllmTally::new(&self.selection, &self.goals, detail));
-        // What is known of the client is for the report.
-        let client = Client::of_record(Thresholds::default(), None, None);
-        let prepared = self.prepared(&client);
-        let level = prepared.measure(with, folder, &mut (&mut progress, &mut vllm)).await?;
+        let mut vllm =
+            VllmLevel(VllmTally::new(&self.selection, &self.level.settings.goals, detail));
+        let level = self.level.measure(with, folder, &mut (&mut progress, &mut vllm)).await?;
         Ok(Measured { level, vllm: vllm.0, interrupted: cancel.is_cancelled() })
     }
 
-    /// The level for whoever measures it.
-    fn prepared<'b>(&'b self, client: &'b Client) -> PreparedLevel<'b> {
-        PreparedLevel {
-            level: self.level(),
-            load: self.load_point,
-            share: self.share(),
-            setup: &self.setup,
-            light: self.physics.as_ref().map_err(|reason| *reason),
-            client,
-            work: &self.work,
-            one_in: self.one_in(),
-        }
-    }
-
-    /// What is to be said of what `client` measured; it is on disk then.
-    pub(crate) fn finish(
-        &self,
-        client: &Client,
-        folder: Option<&RunFolder>,
-        measured: Measured,
-    ) -> Outcome {
+    /// What is to be said of what was measured; it is on disk then.
+    pub(crate) fn finish(&self, folder: Option<&RunFolder>, measured: Measured) -> Outcome {
         let Measured { level, vllm, interrupted } = measured;
-        let report = self.prepared(client).report(&level);
+        let report = self.level.report(&level);
         let result = vllm.finish(self.vllm.clone());
         let files = self.keep(folder, &level, &report, &result);
         let missed = report.validity.verdict == Verdict::Invalid || !level.run.is_precise();
@@ -111,7 +76,7 @@ impl Trial<'_> {
         let mut lines = Vec::new();
         if let Some(folder) = folder {
             keep_level(folder, report, &level.tallies).map_err(Fail::broken)?;
-            let alone = SweepReport::new(self.setup.clone(), vec![report.clone()], None);
+            let alone = SweepReport::new(self.level.setup.clone(), vec![report.clone()], None);
             write_page(folder, &alone)?;
             lines.push(format!("run folder: {}", folder.path().display()));
             lines.push(format!("report: {}", folder.path().join(PAGE).display()));

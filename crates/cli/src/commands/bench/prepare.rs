@@ -1,39 +1,34 @@
 //! All that can be decided of a run against an endpoint before anything is sent.
 
-use fizeau::experiment::{PreparedEndpoint, WallTime, in_flight};
+use fizeau::experiment::{Answering, PreparedEndpoint, in_flight};
 use fizeau::record::Engine;
 
 use super::Job;
-use super::trial::{Place, Reader, Trial, nominal, text_after};
+use super::trial::{Trial, nominal, text_after};
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::levels::NO_PHYSICS;
-use crate::commands::shared::speed;
-use crate::commands::shared::workload;
+use crate::commands::shared::{record, speed, workload};
 use crate::exit::Fail;
 
 /// The run against `endpoint`. Files are read; nothing is sent.
 pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Result<Job<'a>, Fail> {
-    let now = WallTime::now();
     let base_urls = base_urls(args);
     let called = call(args, endpoint, &base_urls)?;
-    let place = Place {
-        target: &called.target,
-        model: args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model()),
-        endpoint: called.describe(),
-        engine: Engine::Remote { description: args.engine.clone() },
-        physics: speed::from_args(&args.physics)?.ok_or(NO_PHYSICS),
-        limit: None,
-        reader: Reader::Server,
-    };
-    let mut trial = Trial::new(&args.level, place, now)?;
-    trial.setup.precision = args.precision.clone().or(trial.setup.precision);
-    let (requests, pacing) = (trial.work.requests().get(), trial.work.plan().pacing());
-    let most = in_flight(requests, trial.load.max_in_flight, pacing);
+    let engine = Engine::Remote { description: args.engine.clone() };
+    let mut answering = Answering::new(called.describe(), engine);
+    answering.light = speed::from_args(&args.physics)?.ok_or_else(|| NO_PHYSICS.to_owned());
+    let mut origin = record::origin();
+    origin.precision.clone_from(&args.precision);
+    let model = args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model());
+    let mut trial = Trial::new(&args.level, (&called.target, model), answering, &origin)?;
+    let level = &mut trial.level;
+    let (requests, pacing) = (level.work.requests().get(), level.work.plan().pacing());
+    let most = in_flight(requests, level.load.max_in_flight, pacing);
     let wanted = endpoint::reached(&endpoint.connections).needs(&base_urls, most);
-    let client = client::spec(&args.client)?.prepare(wanted)?;
-    Ok(Job { called, client, calibration: None, trial })
+    level.client = client::spec(&args.client)?.prepare(wanted)?;
+    Ok(Job { called, calibration: None, trial })
 }
 
 pub(super) fn base_urls(args: &BenchArgs) -> Vec<String> {

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use fizeau::experiment::{Client, LevelRunner, SearchOutcome};
+use fizeau::experiment::{LoadSearch, SearchOutcome};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
 use fizeau::record::{SearchReport, SweepReport};
 use fizeau::report::Shown;
 
-use super::Wanted;
 use crate::args::TrustArgs;
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
@@ -26,36 +25,24 @@ pub(crate) struct Outcome {
     pub(crate) exit: Exit,
 }
 
-impl Wanted {
-    /// Runs the levels; each is on disk before the next begins.
-    pub(crate) async fn measure<M: Measure>(
-        self,
-        series: &Series<'_>,
-        with: M,
-        (client, folder): (&Client, Option<&RunFolder>),
-        cancel: &Cancel,
-    ) -> Result<Outcome, Fail> {
-        let prepared = series.prepared(client);
-        let progress = Progress::new(series.view, Title::of("search", &series.setup), cancel);
-        let runner = LevelRunner::new(&prepared, with, folder, progress);
-        let SearchOutcome { report, sweep, .. } = self.search.run(runner).await?;
-        if let Some(folder) = folder {
-            write(folder, &report, &sweep).map_err(Fail::broken)?;
-            write_page(folder, &sweep)?;
-        }
-        let exit = exit(&report, cancel);
-        Ok(Outcome { report, sweep, exit })
+/// Runs the levels; each is on disk before the next begins.
+pub(crate) async fn measure<M: Measure>(
+    search: LoadSearch,
+    series: &Series<'_>,
+    with: M,
+    folder: Option<&RunFolder>,
+    cancel: &Cancel,
+) -> Result<Outcome, Fail> {
+    let mut progress = Progress::new(series.view, Title::of("search", &series.sweep.setup), cancel);
+    let searched = search.measure(&series.sweep, with, folder, &mut progress).await?;
+    drop(progress);
+    let SearchOutcome { report, sweep, .. } = searched;
+    if let Some(folder) = folder {
+        folder.write_text("search.txt", &Shown(&report).text()).map_err(Fail::broken)?;
+        write_page(folder, &sweep)?;
     }
-}
-
-fn write(
-    folder: &RunFolder,
-    report: &SearchReport,
-    sweep: &SweepReport,
-) -> Result<(), fizeau::record::FolderError> {
-    folder.write_json("search.json", report)?;
-    folder.write_text("search.txt", &Shown(report).text())?;
-    folder.write_json("sweep.json", sweep).map(drop)
+    let exit = exit(&report, cancel);
+    Ok(Outcome { report, sweep, exit })
 }
 
 fn exit(report: &SearchReport, cancel: &Cancel) -> Exit {

@@ -2,7 +2,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use fizeau::core::Tokens;
 use fizeau::experiment::SpeedOfLightReference;
 use fizeau::sim::Scenario;
 use fizeau::sim::http::{Server, ServerConfig, ServerHandle};
@@ -42,8 +41,7 @@ impl Embedded {
     }
 
     /// Its speed of light.
-    pub(crate) fn physics(&self, prompt: Tokens) -> SpeedOfLightReference {
-        let (name, system) = (self.scenario.model_name(), self.scenario.system());
-        SpeedOfLightReference::new(name, system.clone()).for_prompts_of(prompt)
+    pub(crate) fn physics(&self) -> SpeedOfLightReference {
+        SpeedOfLightReference::new(self.scenario.model_name(), self.scenario.system().clone())
     }
 }

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use fizeau::core::{Millis, UsdPerHour};
 use fizeau::experiment::{
-    AskedLengths, DeploymentRecord, DetectedEndpoint, PreparedEndpoint, WorkloadRecord,
+    AskedLengths, ClientCalibration, DeploymentRecord, DetectedEndpoint, PreparedEndpoint,
+    RunOrigin, SpeedOfLightReference, WorkloadRecord,
 };
-use fizeau::harness;
 use fizeau::record::LevelPlan;
-use fizeau::record::{Endpoint, Host, Setup, ToolVersion};
+use fizeau::record::{Endpoint, Setup};
 use fizeau::roofline::HourlyRate;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
-use crate::commands::shared::calibrate::Calibration;
 use crate::exit::Fail;
 
 /// `run.json`: what was asked, written before the first request that counts.
@@ -92,7 +91,7 @@ pub(crate) struct ClientPlan<'a> {
     pub(crate) thresholds: &'a [String],
     /// What it can do at most, where that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) calibration: Option<&'a Calibration>,
+    pub(crate) calibration: Option<&'a ClientCalibration>,
 }
 
 /// What is asked.
@@ -170,8 +169,8 @@ impl<'a> RunDocument<'a> {
     }
 
     /// With what its speed of light is computed from.
-    pub(crate) fn with_deployment(self, speed_of_light: Option<&'a DeploymentRecord>) -> Self {
-        Self { speed_of_light, ..self }
+    pub(crate) fn with_light(self, light: Option<&'a SpeedOfLightReference>) -> Self {
+        Self { speed_of_light: light.map(SpeedOfLightReference::deployment), ..self }
     }
 
     /// With what an hour of a device costs, where somebody said.
@@ -198,85 +197,8 @@ fn without_requests(mut spec: serde_json::Value) -> serde_json::Value {
     spec
 }
 
-/// This program.
-pub(crate) fn tool() -> ToolVersion {
-    ToolVersion { name: "fizeau".into(), version: env!("CARGO_PKG_VERSION").into(), commit: None }
-}
-
-/// This machine.
-pub(crate) fn host() -> Host {
-    let here = harness::Host::here();
-    Host {
-        os: here.system,
-        cpu: here.cpu,
-        cores: here.logical_cpus.and_then(|n| u32::try_from(n).ok()),
-    }
-}
-
-/// The command line with the values of headers left out, and user names, passwords and queries out of URLs.
-pub(crate) fn command_line() -> Vec<String> {
-    redact(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
-}
-
-fn redact(args: impl Iterator<Item = String>) -> Vec<String> {
-    let mut in_headers = false;
-    args.map(|arg| {
-        let arg = hide_query(arg);
-        if let Some((flag, value)) = arg.split_once('=')
-            && flag == "--header"
-        {
-            return format!("{flag}={}", hide_value(value));
-        }
-        if arg.starts_with("--") {
-            in_headers = arg == "--header";
-            return hide_user(&arg);
-        }
-        if in_headers { hide_value(&arg) } else { hide_user(&arg) }
-    })
-    .collect()
-}
-
-/// `NAME=VALUE` without the value.
-fn hide_value(header: &str) -> String {
-    let name = header.split(['=', ':']).next().unwrap_or_default();
-    format!("{name}=...")
-}
-
-/// `/v1/completions?key=...` without what comes after the question mark: some servers take their key there.
-fn hide_query(arg: String) -> String {
-    match arg.split_once('?') {
-        Some((path, query)) if query.contains('=') => format!("{path}?..."),
-        _ => arg,
-    }
-}
-
-/// `http://user:password@host` without what comes before the `@`.
-fn hide_user(arg: &str) -> String {
-    match arg.split_once("://") {
-        Some((scheme, rest)) => {
-            let authority = rest.split('/').next().unwrap_or_default();
-            match authority.rsplit_once('@') {
-                Some((user, _)) => format!("{scheme}://...{}", &rest[user.len()..]),
-                None => arg.to_owned(),
-            }
-        }
-        None => arg.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::redact;
-
-    #[test]
-    fn secrets_stay_out_of_the_record() {
-        let line = "fizeau bench --header Authorization=Bearer-s3cret X-Key:s3cret --header=A=s3cret \
-                    --base-url http://me:s3cret@host:8000/v1 --model m --endpoint /v1/completions?key=s3cret \
-                    --endpoint=/x?k=s3cret";
-        let kept = redact(line.split_whitespace().map(str::to_owned)).join(" ");
-        assert!(!kept.contains("s3cret"), "{kept}");
-        assert!(kept.contains("Authorization=... X-Key=... --header=A=..."), "{kept}");
-        assert!(kept.contains("http://...@host:8000/v1 --model m"), "{kept}");
-        assert!(kept.ends_with("--endpoint /v1/completions?... --endpoint=/x?..."), "{kept}");
-    }
+/// Who runs this, from now on.
+pub(crate) fn origin() -> RunOrigin {
+    let words = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    RunOrigin::now().with_command_line(words)
 }

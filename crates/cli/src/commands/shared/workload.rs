@@ -197,16 +197,10 @@ pub(crate) fn notes(work: &PreparedWorkload, args: &WorkloadArgs) -> Vec<String>
 }
 
 /// vLLM's lines name its file of sonnets.
-fn unread(args: &WorkloadArgs) -> Option<String> {
+pub(crate) fn unread(args: &WorkloadArgs) -> Option<String> {
     let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet")?;
     let path = path.display();
     Some(format!("--dataset-path {path}: not read; --dataset-name sonnet has the sonnets already"))
-}
-
-/// The most requests that are sent until a figure is known, where nobody says how many; none for as many as the data set has.
-pub(crate) fn most_until_known(args: &WorkloadArgs) -> Option<u64> {
-    let is_endless = matches!(&*args.dataset_name, "random" | "vllm-random" | "sonnet");
-    is_endless.then_some(PromptSource::MOST_UNTIL_KNOWN.get())
 }
 
 /// Whether the flags name a trace.

@@ -2,16 +2,14 @@
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::experiment::{
-    CacheBlocks, ContextLimit, LimitSource, PreparedWorkload, SpeedOfLightReference,
+    Answering, CacheBlocks, ContextLimit, LimitSource, PromptReader, SpeedOfLightReference,
 };
 use fizeau::record::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
 use crate::args::{LevelArgs, OrderArg, SimulateArgs};
-use crate::commands::bench::{Place, Reader};
 use crate::commands::shared::{scenario, speed};
-use crate::commands::sweep::Answering;
 use crate::exit::{Fail, Named};
 
 /// A simulated engine and its speed of light.
@@ -80,11 +78,6 @@ impl Simulation {
         }
     }
 
-    /// Refuses requests that the engine would.
-    pub(super) fn check(&self, work: &PreparedWorkload) -> Result<(), Fail> {
-        self.limit().iter().try_for_each(|limit| Ok(work.check(limit)?))
-    }
-
     fn limit(&self) -> Option<ContextLimit> {
         let tokens = self.scenario.serve().longest_job()?;
         let config = self.scenario.config();
@@ -96,27 +89,13 @@ impl Simulation {
         Some(ContextLimit::new(tokens, LimitSource::SimulatedEngine).with_cache(cache))
     }
 
-    /// For one level.
-    pub(super) fn place(&self) -> Place<'_> {
-        Place {
-            target: &self.target,
-            model: self.scenario.model_name(),
-            endpoint: self.endpoint(),
-            engine: self.engine(),
-            physics: Ok(self.physics.clone()),
-            limit: self.limit(),
-            reader: Reader::Simulation,
-        }
-    }
-
-    /// For a sweep with prompts of this typical length.
-    pub(super) fn answering(&self, typical: Tokens) -> Answering {
-        Answering {
-            endpoint: self.endpoint(),
-            engine: self.engine(),
-            physics: Ok(self.physics.clone().for_prompts_of(typical)),
-            reader: Reader::Simulation,
-        }
+    /// Who answers.
+    pub(super) fn answering(&self) -> Answering {
+        let mut answering = Answering::new(self.endpoint(), self.engine());
+        answering.light = Ok(self.physics.clone());
+        answering.limit = self.limit();
+        answering.reader = PromptReader::Simulation;
+        answering
     }
 
     fn engine(&self) -> Engine {

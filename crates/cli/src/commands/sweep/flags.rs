@@ -2,13 +2,11 @@
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, Rates, StopRule, SweepLoads, SweepProtocol,
-    level_size,
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PromptReader, Rates, StopRule, SweepLoads,
+    SweepProtocol, level_size,
 };
-use fizeau::metrics::Precision;
 
-use crate::args::{BudgetArgs, LevelsArgs, ProtocolArgs, SeriesArgs};
-use crate::commands::shared::workload;
+use crate::args::{BudgetArgs, LevelsArgs, ProtocolArgs};
 use crate::exit::{Fail, Named};
 
 /// The loads that are asked for.
@@ -23,35 +21,15 @@ pub(super) fn loads_of(plan: &LevelsArgs) -> Result<SweepLoads, Fail> {
     Ok(loads.with_burstiness(plan.burstiness)?)
 }
 
-/// How large a level is at most.
-pub(super) fn size_of(plan: &LevelsArgs) -> Result<LevelSize, Fail> {
-    let by_default = if plan.until.is_some() { LEVEL_TIME_UNTIL_KNOWN } else { LEVEL_TIME };
-    let time = match plan.level_seconds {
-        Some(seconds) => Nanos::from_secs_f64(seconds).named("--level-seconds")?,
-        None => by_default,
+/// How large a level is at most; time that is not said takes as long as it does where nobody waits.
+pub(super) fn size_of(plan: &LevelsArgs, reader: PromptReader) -> Result<LevelSize, Fail> {
+    let time = match (plan.level_seconds, &plan.until, reader) {
+        (Some(seconds), ..) => Some(Nanos::from_secs_f64(seconds).named("--level-seconds")?),
+        (None, _, PromptReader::Simulation) => None,
+        (None, Some(_), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
+        (None, None, _) => Some(LEVEL_TIME),
     };
-    Ok(level_size(plan.num_prompts, Some(time), plan.num_warmups)?)
-}
-
-/// The most requests of any level that is no longer than it must be; none for as many as the data set has.
-pub(super) fn most_requests(args: SeriesArgs<'_>) -> Result<Option<u64>, Fail> {
-    let (loads, size) = (loads_of(args.plan)?, size_of(args.plan)?);
-    if args.plan.until.is_some() && size.requests.is_none() {
-        return Ok(workload::most_until_known(args.workload));
-    }
-    Ok(loads.known().iter().map(|&load| size.requests_at(load).get()).max())
-}
-
-/// Whether a closed loop goes on until its time is up: where nobody says how many requests it has, and there is no end of them.
-pub(super) fn is_by_time(args: SeriesArgs<'_>) -> bool {
-    let plan = args.plan;
-    let is_endless = workload::most_until_known(args.workload).is_some();
-    plan.num_prompts.is_none() && plan.until.is_none() && is_endless
-}
-
-/// What is to be known before a level ends.
-pub(super) fn until_of(plan: &LevelsArgs) -> Result<Option<Precision>, Fail> {
-    plan.until.as_deref().map(str::parse).transpose().named("--until")
+    Ok(level_size(plan.num_prompts, time, plan.num_warmups)?)
 }
 
 /// How a sweep goes on that takes its time.

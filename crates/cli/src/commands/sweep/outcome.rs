@@ -1,6 +1,6 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
-use fizeau::experiment::{Client, ResumedLevels, SweepScheduler};
+use fizeau::experiment::ResumedLevels;
 use fizeau::harness::{Cancel, Measure};
 use fizeau::metrics::Verdict;
 use fizeau::record::RunFolder;
@@ -22,18 +22,13 @@ impl Series<'_> {
     pub(crate) async fn measure<M: Measure>(
         &self,
         with: M,
-        client: &Client,
         folder: Option<&RunFolder>,
         (cancel, resumed): (&Cancel, ResumedLevels),
     ) -> Result<Outcome, Fail> {
-        let prepared = self.prepared(client);
-        let progress = Progress::new(self.view, Title::of("sweep", &self.setup), cancel);
-        let scheduler = SweepScheduler::new(&prepared, with, folder, progress);
-        let report = scheduler.resuming(resumed).run().await?;
-        if let Some(folder) = folder {
-            folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
-            write_page(folder, &report)?;
-        }
+        let mut progress = Progress::new(self.view, Title::of("sweep", &self.sweep.setup), cancel);
+        let report = self.sweep.run(with, folder, resumed, &mut progress).await?;
+        drop(progress);
+        folder.map_or(Ok(()), |folder| write_page(folder, &report))?;
         let exit = self.exit(&report, cancel);
         Ok(Outcome { report, exit })
     }

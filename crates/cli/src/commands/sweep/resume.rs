@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use fizeau::experiment::ResumedLevels;
-use fizeau::record::{RunRecord, StoredRun};
+use fizeau::record::{RunRecord, Setup, StoredRun};
 use serde::Serialize;
 
-use super::series::Series;
 use crate::args::SweepArgs;
 use crate::commands::report::finished;
 use crate::exit::Fail;
@@ -55,12 +54,12 @@ pub(super) fn settle(args: &mut SweepArgs) -> Result<Option<StoredRun>, Fail> {
 }
 
 /// A sweep that goes on is the one that was begun: when, and by which command line.
-pub(super) fn begun_by(run: &StoredRun, series: &mut Series<'_>) {
+pub(super) fn begun_by(run: &StoredRun, setup: &mut Setup) {
     let record = run.written();
     if let Some(started) = record.text("setup.started") {
-        series.setup.started = started;
+        setup.started = started;
     }
-    series.setup.command_line = record.texts("setup.command_line");
+    setup.command_line = record.texts("setup.command_line");
 }
 
 fn open(path: &Path) -> Result<StoredRun, Fail> {

@@ -1,0 +1,200 @@
+//! What an A/B run is to be, from typed values, before anything is sent.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau_core::Nanos;
+use fizeau_harness::{Load, TextAfter};
+use fizeau_metrics::{ComparisonSettings, Figure, GoodputGoals, Pace};
+use fizeau_record::{AbParty, Engine};
+use fizeau_transport::Target;
+use fizeau_workload::{Content, Pacing, Salt};
+
+use super::{AbPrompts, AbSpec, PreparedAb, Rounds};
+use crate::answering::{Answering, RunOrigin};
+use crate::client::{Client, in_flight};
+use crate::endpoint::{PreparedEndpoint, split_url};
+use crate::input::{Field, InputError};
+use crate::level::{load_point, warmups_of};
+use crate::sweep::LevelSize;
+use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
+
+/// The requests of a turn where no cap suggests more: enough for a p99.
+const REQUESTS: NonZeroU64 = NonZeroU64::new(100).unwrap();
+
+/// What an A/B run is to be.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AbSettings {
+    /// What is asked of both sides, and when. By default ten requests for each slot, and at least a hundred.
+    pub workload: WorkloadSpec,
+    /// How many rounds.
+    pub rounds: Rounds,
+    /// A pause before each turn.
+    pub settle: Nanos,
+    /// The most requests in flight, on each side alike; none for no limit.
+    pub max_in_flight: Option<NonZeroU32>,
+    /// How many requests are sent first in each turn that do not count; none for a tenth of them, at most fifty.
+    pub warmups: Option<u64>,
+    /// What the prompts of a round have in common; none for the same prompts, unless some server is on both sides.
+    pub prompts: Option<AbPrompts>,
+    /// The goals of single requests, for goodput.
+    pub goals: GoodputGoals,
+    /// How strictly the sides are compared; at which figures shows when it is known whether there are tokens.
+    pub comparison: ComparisonSettings,
+    /// The figures that are asked for by name; empty for the usual ones.
+    pub figures: Vec<Figure>,
+}
+
+/// A side of an A/B run, ready to be called.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct AbSide {
+    /// What it is called, where somebody gave it a name.
+    pub name: Option<String>,
+    /// What is called.
+    pub endpoint: PreparedEndpoint,
+}
+
+impl AbSide {
+    /// A side of that name, if it has one.
+    pub const fn new(name: Option<String>, endpoint: PreparedEndpoint) -> Self {
+        Self { name, endpoint }
+    }
+
+    fn party(&self) -> AbParty {
+        AbParty { name: self.name.clone(), endpoint: self.endpoint.describe() }
+    }
+}
+
+impl AbSettings {
+    /// So many rounds of `workload`, two seconds between turns, compared as by default.
+    #[must_use]
+    pub fn new(workload: WorkloadSpec, rounds: Rounds) -> Self {
+        Self {
+            workload,
+            rounds,
+            settle: Nanos::from_secs(2),
+            max_in_flight: None,
+            warmups: None,
+            prompts: None,
+            goals: GoodputGoals::NONE,
+            comparison: ComparisonSettings::default(),
+            figures: Vec::new(),
+        }
+    }
+
+    /// The workload, in a form that both sides take: text where one of them takes no token ids. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// If an input is wrong, or a side does not take what a file has.
+    pub fn read(&self, a: &Target, b: &Target) -> Result<PlanParts, InputError> {
+        let by_default = |cap: NonZeroU32| LevelSize::default().requests_at(cap.into());
+        let requests = self.max_in_flight.map_or(REQUESTS, by_default);
+        let requests = self.workload.requests.or(Some(requests));
+        let (plainer, other) = if b.takes_token_ids() { (a, b) } else { (b, a) };
+        let parts = WorkloadSpec { requests, ..self.workload.clone() }.parts(plainer)?;
+        parts.check_sendable(other)?;
+        Ok(parts)
+    }
+
+    /// The run of the workload that was [read](Self::read), decided. Nothing is sent.
+    ///
+    /// # Errors
+    /// If the workload is longer than the models are said to take, or cannot differ between the sides though it is asked to.
+    pub fn prepare(
+        &self,
+        parts: PlanParts,
+        (a, b): (AbSide, AbSide),
+        origin: &RunOrigin,
+    ) -> Result<PreparedAb, InputError> {
+        let (prompts, note) = self.prompts(&parts, &a.endpoint.target, &b.endpoint.target)?;
+        let sample = PreparedWorkload::of(parts.clone())?;
+        let limit = self.workload.context_limit(None);
+        limit.iter().try_for_each(|limit| sample.check(limit))?;
+        let notes = note.map(str::to_owned).into_iter().chain(sample.repeated());
+        let notes = notes.chain(sample.notes()).collect();
+        let answering = Answering::new(a.endpoint.describe(), Engine::Remote { description: None });
+        let PlanParts { spec: workload, tokenizer, dataset, .. } = parts;
+        Ok(PreparedAb {
+            spec: AbSpec {
+                rounds: self.rounds,
+                workload,
+                tokenizer,
+                dataset,
+                load: Load { max_in_flight: self.max_in_flight, stop_after: None },
+                warmup: warmups_of(sample.requests(), self.warmups),
+                settle: self.settle,
+                prompts,
+                goals: self.goals.clone(),
+                text: TextAfter::Drop,
+            },
+            setup: origin.setup(&answering, sample.described(NonZeroU64::MIN)),
+            parties: [a.party(), b.party()],
+            sides: [a, b],
+            comparison: self.comparison.clone(),
+            figures: self.figures.clone(),
+            pace: match sample.plan().pacing() {
+                Pacing::ClosedLoop => Pace::ClosedLoop,
+                Pacing::AtOnce => Pace::AllAtOnce,
+                Pacing::OpenLoop { .. } => Pace::OpenLoop,
+            },
+            load: load_point(&sample, NonZeroU64::MIN, self.max_in_flight),
+            no_light: answering.light.err().unwrap_or_default(),
+            client: Client::default(),
+            limit,
+            notes,
+            sample,
+        })
+    }
+
+    /// Whether each side needs prompts of its own, and what is to be known of it.
+    fn prompts(
+        &self,
+        parts: &PlanParts,
+        a: &Target,
+        b: &Target,
+    ) -> Result<(AbPrompts, Option<&'static str>), InputError> {
+        let is_fixed = matches!(parts.spec.content, Content::VllmRandom(_));
+        match self.prompts {
+            Some(AbPrompts::OwnBySide) if is_fixed => {
+                let why =
+                    "the prompts of vllm-random are those of its seed, and no salt changes them";
+                Err(InputError::new(Field::SidePrompts, why))
+            }
+            Some(prompts) => Ok((prompts, None)),
+            None if !are_one(a, b) => Ok((AbPrompts::Same, None)),
+            None if is_fixed || parts.spec.salt == Salt::NONE => Ok((
+                AbPrompts::Same,
+                Some(
+                    "A and B are the same address and get the same prompts: a prefix cache there serves whoever is second in \
+                     a round",
+                ),
+            )),
+            None => Ok((
+                AbPrompts::OwnBySide,
+                Some(
+                    "A and B are the same address: each gets prompts of its own, of the same lengths, so that no prefix \
+                     cache filled by the one serves the other",
+                ),
+            )),
+        }
+    }
+}
+
+impl PreparedAb {
+    /// The most requests in flight: both sides keep their connections while the other has its turn.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        let (requests, cap) = (self.sample.requests().get(), self.spec.load.max_in_flight);
+        in_flight(requests, cap, self.sample.plan().pacing()).saturating_mul(2)
+    }
+}
+
+/// Whether some server is on both sides.
+fn are_one(a: &Target, b: &Target) -> bool {
+    let origins = |target: &Target| -> Vec<String> {
+        target.urls().map(|url| split_url(&url).0.to_owned()).collect()
+    };
+    let of_b = origins(b);
+    origins(a).iter().any(|url| of_b.contains(url))
+}

@@ -1,0 +1,138 @@
+//! What one level is to be, from typed values, before an endpoint or a file is looked at.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau_harness::{Load, TextAfter};
+use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
+use fizeau_record::LoadPoint;
+use fizeau_roofline::HourlyRate;
+use fizeau_transport::Target;
+use fizeau_workload::{Pacing, Shard};
+
+use super::{PreparedLevel, ProbeSpec};
+use crate::answering::{Answering, PromptReader, RunOrigin};
+use crate::client::Client;
+use crate::hint::Hint;
+use crate::input::{Field, InputError};
+use crate::reference::SpeedOfLightReference;
+use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
+
+/// What one level is to be. By default a thousand requests of the usual [workload](WorkloadSpec), as soon as a slot is free.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LevelSettings {
+    /// What is asked, how often and when.
+    pub workload: WorkloadSpec,
+    /// The most requests in flight; none for no limit.
+    pub max_in_flight: Option<NonZeroU32>,
+    /// How many requests are sent first that do not count; none for a tenth of the level, at most fifty.
+    pub warmups: Option<u64>,
+    /// Which share of it is sent from here.
+    pub shard: Shard,
+    /// A thin stream of small requests beside it.
+    pub probe: Option<ProbeSpec>,
+    /// The goals of single requests, for goodput.
+    pub goals: GoodputGoals,
+    /// Which part of it is looked at beside the whole.
+    pub window: WindowChoice,
+    /// What is to be known before it ends; its requests are then the most that are sent.
+    pub until: Option<Precision>,
+    /// What becomes of the text of replies.
+    pub text: TextAfter,
+    /// What an hour of a device costs, where somebody says.
+    pub price: Option<HourlyRate>,
+}
+
+impl Default for LevelSettings {
+    fn default() -> Self {
+        Self {
+            workload: WorkloadSpec::default(),
+            max_in_flight: None,
+            warmups: None,
+            shard: Shard::WHOLE,
+            probe: None,
+            goals: GoodputGoals::NONE,
+            window: WindowChoice::AUTO,
+            until: None,
+            text: TextAfter::Drop,
+            price: None,
+        }
+    }
+}
+
+impl LevelSettings {
+    /// The level that `target` is asked, decided. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// If an input is wrong, a file cannot be read, or a request is longer than the model is known to take.
+    pub fn prepare(
+        &self,
+        target: &Target,
+        answering: Answering,
+        origin: &RunOrigin,
+    ) -> Result<PreparedLevel, InputError> {
+        self.check_shard()?;
+        let mut workload = self.workload.clone();
+        if self.until.is_some() {
+            workload.requests = workload.requests.or_else(|| workload.most_until_known());
+        }
+        let work = workload.prepare(target)?;
+        let work = match answering.reader {
+            PromptReader::Simulation => work.unread()?,
+            PromptReader::Server => work,
+        };
+        if self.until.is_some() && work.plan().pacing() == Pacing::AtOnce {
+            let why = "say how hard to press, or all requests leave at once";
+            return Err(InputError::new(Field::Until, why).hint(Hint::NeedsLoad));
+        }
+        let light = answering.light.map(|light| light.for_prompts_of(work.typical_prompt()));
+        let config = light.as_ref().ok().and_then(SpeedOfLightReference::config);
+        let limit = answering.limit.or_else(|| workload.context_limit(config));
+        let probe = self.probe.map(|probe| probe.plan(target, &workload, work.salt()));
+        let answering = Answering { light, ..answering };
+        let one_in = self.shard.count();
+        let level = PreparedLevel {
+            settings: Self { workload, ..self.clone() },
+            setup: origin.setup(&answering, work.described(one_in)),
+            load: Load { max_in_flight: self.max_in_flight, stop_after: None },
+            load_point: load_point(&work, one_in, self.max_in_flight),
+            probe: probe.transpose()?,
+            light: answering.light,
+            client: Client::default(),
+            limit,
+            work,
+        };
+        level.limit.iter().try_for_each(|limit| level.check(limit))?;
+        Ok(level)
+    }
+
+    /// Refuses shares that would not be of one run.
+    fn check_shard(&self) -> Result<(), InputError> {
+        let is_drawn = self.workload.salt == PromptSalt::Fresh
+            && !matches!(self.workload.source, PromptSource::VllmRandom(_));
+        if self.shard == Shard::WHOLE || !is_drawn {
+            return Ok(());
+        }
+        let why = "each shard would draw a salt of its own";
+        Err(InputError::new(Field::Shard, why).given(self.shard).hint(Hint::SameSalt))
+    }
+}
+
+/// As many requests first as were `given`, or by default: a tenth of the run, at most the fifty that good methodology asks for.
+pub(crate) fn warmups_of(requests: NonZeroU64, given: Option<u64>) -> u64 {
+    given.unwrap_or_else(|| requests.get().div_ceil(10).min(50))
+}
+
+/// The rate of requests, all turns counted, where the load has one; else how many are in flight.
+pub(crate) fn load_point(
+    work: &PreparedWorkload,
+    one_in: NonZeroU64,
+    cap: Option<NonZeroU32>,
+) -> LoadPoint {
+    if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
+        let share = work.requests_per_arrival() / one_in.get() as f64;
+        return LoadPoint::Rate(rate * share);
+    }
+    let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
+    LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
+}

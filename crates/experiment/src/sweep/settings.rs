@@ -1,0 +1,177 @@
+//! What a sweep is to be, from typed values, before an endpoint or a file is looked at.
+
+use fizeau_metrics::{GoodputGoals, Metric, Precision, Slo, WindowChoice};
+use fizeau_record::Profile;
+use fizeau_roofline::HourlyRate;
+use fizeau_transport::Target;
+
+use super::{LevelSize, PreparedSweep, SweepLoads, SweepProtocol, SweepSpec};
+use crate::answering::{Answering, PromptReader, RunOrigin};
+use crate::client::Client;
+use crate::hint::Hint;
+use crate::input::{Field, InputError};
+use crate::reference::SpeedOfLightReference;
+use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
+
+/// What a sweep is to be. By default the usual [loads](SweepLoads) of the usual [workload](WorkloadSpec), each measured once.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SweepSettings {
+    /// What is asked. Arrivals are each level's own, and so is the number of requests.
+    pub workload: WorkloadSpec,
+    /// At which loads.
+    pub loads: SweepLoads,
+    /// How large a level is. Where it says a time and no number of requests, a closed loop of a workload without end goes on until
+    /// its time is up.
+    pub size: LevelSize,
+    /// How it goes on from level to level.
+    pub protocol: SweepProtocol,
+    /// What a level must keep to be run at; none where nobody asks.
+    pub slo: Option<Slo>,
+    /// What is put first among the levels that do.
+    pub profile: Profile,
+    /// The goals of single requests, for goodput.
+    pub goals: GoodputGoals,
+    /// Which part of each level is looked at beside the whole.
+    pub window: WindowChoice,
+    /// What is to be known before a level ends; its size is then the most that it may take.
+    pub until: Option<Precision>,
+    /// What an hour of a device costs; none for the lowest that was published of it.
+    pub price: Option<HourlyRate>,
+}
+
+impl Default for SweepSettings {
+    fn default() -> Self {
+        Self {
+            workload: WorkloadSpec::default(),
+            loads: SweepLoads::default(),
+            size: LevelSize::default(),
+            protocol: SweepProtocol::default(),
+            slo: None,
+            profile: Profile::GENERAL,
+            goals: GoodputGoals::NONE,
+            window: WindowChoice::AUTO,
+            until: None,
+            price: None,
+        }
+    }
+}
+
+/// The workload of a sweep, read: what all its levels are planned from, and the largest of them.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SweepWorkload {
+    /// What the plans of levels are made of.
+    pub parts: PlanParts,
+    /// The workload at the largest level.
+    pub sample: PreparedWorkload,
+}
+
+impl SweepSettings {
+    /// Refuses what no workload and no endpoint could mend.
+    ///
+    /// # Errors
+    /// If the protocol cannot be carried out, or good requests are asked for and nothing says which are.
+    pub fn check(&self) -> Result<(), InputError> {
+        check_goals(self.slo.as_ref(), self.profile, &self.goals)?;
+        self.protocol.check()
+    }
+
+    /// The workload for `target`. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// As [`WorkloadSpec::parts`].
+    pub fn read(&self, target: &Target) -> Result<SweepWorkload, InputError> {
+        let most = || match (&self.until, self.size.requests) {
+            (Some(_), None) => self.workload.most_until_known(),
+            _ => self.loads.known().into_iter().map(|load| self.size.requests_at(load)).max(),
+        };
+        let requests = self.workload.requests.or_else(most);
+        let parts = WorkloadSpec { requests, ..self.workload.clone() }.parts(target)?;
+        let sample = PreparedWorkload::of(parts.clone())?;
+        Ok(SweepWorkload { parts, sample })
+    }
+
+    /// The sweep, decided. Nothing is sent.
+    ///
+    /// # Errors
+    /// If the workload is longer than the model is known to take.
+    pub fn prepare(
+        &self,
+        workload: SweepWorkload,
+        answering: Answering,
+        origin: &RunOrigin,
+    ) -> Result<PreparedSweep, InputError> {
+        let SweepWorkload { parts, sample } = workload;
+        let typical = sample.typical_prompt();
+        let light = answering.light.map(|light| light.for_prompts_of(typical));
+        let config = light.as_ref().ok().and_then(SpeedOfLightReference::config);
+        let limit = answering.limit.or_else(|| self.workload.context_limit(config));
+        limit.iter().try_for_each(|limit| sample.check(limit))?;
+        let answering = Answering { light, ..answering };
+        let mut size = self.size;
+        if self.until.is_some() {
+            size.requests = Some(sample.requests());
+        }
+        let mut described = sample.described(std::num::NonZeroU64::MIN);
+        if let Some(arrivals) = self.loads.words() {
+            described.arrivals = arrivals;
+        }
+        let is_served = answering.reader == PromptReader::Server;
+        Ok(PreparedSweep {
+            setup: origin.setup(&answering, described),
+            spec: SweepSpec {
+                levels: self.loads.known(),
+                spacing: self.loads.spacing(),
+                workload: if is_served { parts.spec } else { parts.unread_spec() },
+                tokenizer: parts.tokenizer,
+                dataset: parts.dataset,
+                size,
+                goals: self.goals.clone(),
+                window: self.window,
+                until: self.until.clone(),
+            },
+            price: self.price.clone().or_else(|| published(answering.light.as_ref().ok()?)),
+            light: answering.light,
+            client: Client::default(),
+            limit,
+            sample,
+            is_by_time: is_served
+                && size.time.is_some()
+                && size.requests.is_none()
+                && self.workload.source.is_endless(),
+            settings: self.clone(),
+        })
+    }
+}
+
+/// What the device of `light` costs at least.
+fn published(light: &SpeedOfLightReference) -> Option<HourlyRate> {
+    HourlyRate::lowest_published(light.reference().system.device()).ok()
+}
+
+/// Refuses what could not be judged afterwards: goals on good requests, and the profile that puts them first, where no `goals` say
+/// which requests are good.
+///
+/// # Errors
+/// What could not be judged.
+pub fn check_goals(
+    slo: Option<&Slo>,
+    profile: Profile,
+    goals: &GoodputGoals,
+) -> Result<(), InputError> {
+    let needs = |field| {
+        let why = "goodput needs goals for single requests";
+        InputError::new(field, why).hint(Hint::NeedsGoodput)
+    };
+    let is_about = |metric| matches!(metric, Metric::GoodShare | Metric::GoodputPerSec);
+    let of_slo = slo.and_then(|slo| slo.goals().iter().find(|goal| is_about(goal.metric)));
+    match of_slo {
+        _ if *goals != GoodputGoals::NONE => Ok(()),
+        Some(goal) => Err(needs(Field::Slo).given(goal)),
+        None if profile.name == Profile::AGENT.name => {
+            Err(needs(Field::Profile).given(profile.name))
+        }
+        None => Ok(()),
+    }
+}
