@@ -88,6 +88,14 @@ impl TimeWeighted {
         }
         self.peak()
     }
+
+    /// The share of the time, from 0 to 1, with a value of at least `least`; none in a span of no length.
+    #[must_use]
+    pub fn share_at_least(&self, least: u64) -> Option<f64> {
+        let length = self.length.as_nanos();
+        let time: u64 = self.held.range(least..).map(|(_, &time)| time).sum();
+        (length > 0).then(|| time as f64 / length as f64)
+    }
 }
 
 /// Values below this have a place each while time is added up.

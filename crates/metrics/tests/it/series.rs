@@ -60,7 +60,7 @@ fn quantiles_are_weighted_by_time_and_not_by_events() {
     let load = series.over(TimeSpan::new(ms(0), ms(100)));
     let at = |q| load.quantile(q).unwrap();
     assert_eq!((at(0.0), at(0.6), at(0.61), at(0.7), at(0.71), at(1.0)), (1, 1, 2, 2, 3, 3));
-    assert_eq!(load.mean(), Some(1.7));
+    assert_eq!((load.mean(), load.share_at_least(2)), (Some(1.7), Some(0.4)));
     assert_eq!((load.quantile(1.01), load.quantile(f64::NAN)), (None, None));
     let nothing = series.over(TimeSpan::new(ms(5), ms(5)));
     assert_eq!((nothing.mean(), nothing.peak(), nothing.quantile(0.5)), (None, None, None));
@@ -119,5 +119,8 @@ proptest! {
         prop_assert!(load.mean().unwrap() <= peak as f64);
         let value = load.quantile(q).unwrap();
         prop_assert!(load.quantile(0.0).unwrap() <= value && value <= peak);
+        // No more than 1 - q of the time is spent above it, and no less at or above.
+        prop_assert!(load.share_at_least(value + 1).unwrap() <= 1.0 - q + 1e-9);
+        prop_assert!(load.share_at_least(value).unwrap() >= 1.0 - q - 1e-9);
     }
 }
