@@ -23,8 +23,10 @@ fn folders() -> [PathBuf; 2] {
 /// One figure in a line: its name, both sides, and the answer.
 fn line(row: &ComparedFigure) -> String {
     let side = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let decision = row.tested.as_ref().ok().and_then(|tested| tested.decision.as_ref());
-    let answer = decision.map_or("not tested", |decision| decision.answer.as_str());
+    let answer = match &row.tested {
+        Ok(tested) => tested.decision.as_ref().map_or("beside", |of| of.answer.as_str()).to_owned(),
+        Err(why) => why.to_string(),
+    };
     let (figure, before, after) = (row.figure.to_string(), side(row.baseline), side(row.candidate));
     format!("{figure:<20} {before:>10} {after:>10}  {answer}")
 }
@@ -50,6 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let report = ComparisonReport::of_runs(&folders, &CompareOptions::default())?;
     report.tables().flat_map(|table| &table.rows).for_each(|row| println!("{}", line(row)));
-    println!("{}", if report.passes() { "nothing is worse" } else { "something is worse" });
+    println!(
+        "{}",
+        if report.passes() { "nothing is worse" } else { "worse, or too little to tell" }
+    );
     Ok(())
 }
