@@ -1,5 +1,4 @@
 //! Two stored runs: may they be compared, and what does each figure say?
-//!
 //! `cargo run -p fizeau --example read_runs -- BEFORE AFTER`; without arguments two runs of the fixtures.
 
 use std::error::Error;
@@ -8,7 +7,6 @@ use std::path::PathBuf;
 use fizeau::metrics::ComparedFigure;
 use fizeau::record::{Comparability, CompareOptions, ComparisonReport, StoredRun};
 
-/// The folders that the command line names.
 fn folders() -> [PathBuf; 2] {
     let fixture = |name: &str| {
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs")).join(name)
