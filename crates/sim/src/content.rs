@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_core::split_mix::{STEP, mixed};
 
-use crate::job::{Content, JobId};
+use crate::serve::{Content, JobId};
 use crate::text;
 
 /// Where chains begin: digits of pi, so that the empty chain is no zero.
@@ -91,7 +91,7 @@ impl Chain {
         self.mix(text.len() as u64);
     }
 
-    /// One round of SplitMix64 over what was and what comes: a few nanoseconds, since the
+    /// One round of Steele, Lea and Flood's splitmix64 (2014) over what was and what comes: a few nanoseconds, since the
     /// tokens of others wait meanwhile.
     const fn mix(&mut self, word: u64) {
         self.state = mixed(self.state.wrapping_add(STEP) ^ word);

@@ -69,7 +69,7 @@
 //! figures (`engine`, by the names of [`Gauges`](crate::Gauges)) and `time_scale`; all times are of real time, whatever that is.
 //!
 //! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
-//! kept its own schedule. A client's report can be held against all of this. Ask for it when the load is over: no token
+//! kept its own schedule. A client's report can be held against all of this. ParsedRequest for it when the load is over: no token
 //! leaves while the answer is put together.
 //!
 //! A batch's step ends for all of its sequences at one instant, and one thread writes to one socket after another, some
@@ -98,55 +98,48 @@
 
 mod alarm;
 mod app;
-mod ask;
-mod clock;
 mod conn;
-mod conversation;
 mod dialect;
 mod fault;
 mod frames;
 mod length;
 mod metrics;
+mod parsed_request;
 mod prompt;
 mod reactor;
-mod refusal;
 mod request;
 mod response;
 mod routes;
 mod slots;
-mod spread;
 mod stream;
 mod time_scale;
 #[cfg(feature = "tls")]
 mod tls;
 mod truth;
-mod vocabulary;
 mod wire;
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
+use std::{fmt, io};
 
 use fizeau_core::Tokens;
 use mio::net::TcpListener;
 
+pub use dialect::SglangText;
+pub use fault::{FaultKind, Faults, ParseFaultsError};
+pub use length::NaturalLength;
+pub use time_scale::{TimeScale, TimeScaleError};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
+pub use truth::Spread;
+
 use crate::serve::Serve;
-use app::App;
-use clock::WallClock;
-use fault::Desk;
+use app::{App, WallClock};
+use fault::FaultAssigner;
 use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 use wire::Wires;
-
-pub use dialect::SglangText;
-pub use fault::{FaultKind, Faults, ParseFaultsError};
-pub use length::NaturalLength;
-pub use spread::Spread;
-pub use time_scale::{TimeScale, TimeScaleError};
-#[cfg(feature = "tls")]
-pub use tls::{Tls, TlsError};
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
@@ -326,7 +319,7 @@ impl Server {
             model,
             scale: self.config.scale,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
-            faults: Desk::new(self.config.faults),
+            faults: FaultAssigner::new(self.config.faults),
             wires: self.config.wires,
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),

@@ -55,16 +55,13 @@ mod cache;
 mod codec;
 mod content;
 mod dataset;
-mod draws;
 mod length;
 mod numpy;
 mod parts;
 mod plan;
-mod prefix;
 mod prompts;
 mod sample;
 mod seed;
-mod session;
 mod spec;
 mod tokenizer;
 mod trace;
@@ -73,23 +70,22 @@ mod words;
 mod workload;
 
 pub use arrivals::{
-    Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
+    Arrivals, ArrivalsError, RampShape, RampSpan, RequestedArrivals, Rescale, Schedule, Spacing,
+    Stage,
 };
 pub use cache::CacheShare;
+pub use cache::{Popularity, SharedPrefix};
 pub use codec::{CodecError, TextCodec};
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
 pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
-pub use draws::Draws;
 pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
 pub use parts::{
-    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase, Place,
-    SharedStart, Turn,
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase,
+    RequestPosition, SharedStart, Turn,
 };
 pub use plan::{Plan, PlanBuilder, PlanSource};
-pub use prefix::{Popularity, SharedPrefix};
 pub use prompts::{ExactText, Repeats, exact_text};
-pub use seed::{Salt, Seed};
-pub use session::{Sessions, ThinkTime, Turns};
+pub use seed::{Draws, Salt, Seed};
 pub use spec::{ModelShare, Spec, SpecError};
 #[cfg(feature = "hf-tokenizer")]
 pub use tokenizer::{HfTokenizer, HfTokenizerError};
@@ -100,3 +96,4 @@ pub use trace::{
     TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};
+pub use workload::{Sessions, ThinkTime, Turns};

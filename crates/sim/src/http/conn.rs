@@ -4,18 +4,17 @@ use std::io::{self, ErrorKind, Read};
 
 use fizeau_core::{Clock, Stamp};
 
-use super::ask::Ask;
-use super::clock::WallClock;
+use super::app::WallClock;
 use super::fault::{self, End, Faulty, Stand};
 use super::frames;
 use super::metrics::Metrics;
-use super::refusal::Refusal;
+use super::parsed_request::ParsedRequest;
 use super::request::{After, Method, Parser, Peer, Request, Version};
-use super::response::Response;
+use super::response::{Refusal, Response};
 use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
 use super::truth::Record;
 use super::wire::Wire;
-use crate::job::{Emission, JobId};
+use crate::serve::{Emission, JobId};
 
 /// How much a client may send ahead of the reply under way.
 const AHEAD: usize = 64 << 10;
@@ -67,7 +66,7 @@ enum Reply {
 
 /// A reply in one piece, until the engine is done.
 pub(super) struct Whole {
-    pub(super) ask: Box<Ask>,
+    pub(super) ask: Box<ParsedRequest>,
     pub(super) number: JobId,
     pub(super) created: u64,
     pub(super) peer: Peer,
@@ -190,7 +189,7 @@ impl Conn {
     }
 
     /// Answers a request to generate that cannot be taken.
-    pub(super) fn decline(&mut self, ask: Ask, refusal: &Refusal, peer: Peer) {
+    pub(super) fn decline(&mut self, ask: ParsedRequest, refusal: &Refusal, peer: Peer) {
         let response = Response::refusal_on(ask.route, refusal).echoing(ask.request_id);
         self.respond(response, &Method::Post, peer);
     }

@@ -5,15 +5,14 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::app::App;
-use super::super::ask::{Ask, Delivery, Route, Source};
-use super::super::conversation::{self, Message};
-use super::super::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
-use super::super::length::{Ending, Limits};
-use super::super::prompt::Read;
-use super::super::refusal::Refusal;
 use crate::content::Form;
-use crate::job::JobId;
+use crate::http::app::App;
+use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
+use crate::http::length::{Ending, Limits};
+use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
+use crate::http::prompt::{self, Message, Read};
+use crate::http::response::Refusal;
+use crate::serve::JobId;
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
@@ -40,12 +39,12 @@ impl Body {
             }
         };
         let messages: Vec<_> = system.into_iter().chain(messages).collect();
-        let prompt = conversation::read(&messages, source.chain(Form::Chat));
+        let prompt = prompt::read(&messages, source.chain(Form::Chat));
         Ok((body, source, prompt))
     }
 }
 
-pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     let (body, source, prompt) = Body::read(app, body)?;
     let Some(max_tokens) = body.max_tokens else {
         return Err(Refusal::bad_request(Some("max_tokens"), "max_tokens: Field required"));
@@ -57,8 +56,8 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
         default: max_tokens,
         ignore_eos: body.ignore_eos,
     };
-    let ask = Ask::new(app, Route::Messages, source, prompt, limits)?;
-    Ok(Ask { delivery: Delivery::of(body.stream), ..ask })
+    let ask = ParsedRequest::new(app, Route::Messages, source, prompt, limits)?;
+    Ok(ParsedRequest { delivery: Delivery::of(body.stream), ..ask })
 }
 
 /// The answer to `count_tokens`.
@@ -73,7 +72,7 @@ pub(in super::super) struct Events {
 }
 
 impl Events {
-    pub(in super::super) fn new(ask: &Ask, number: JobId) -> Self {
+    pub(in super::super) fn new(ask: &ParsedRequest, number: JobId) -> Self {
         Self { message: message(ask, &frames::reply_id(ask, number)) }
     }
 }
@@ -122,7 +121,7 @@ impl Wire for Events {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str) -> Value {
+pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str) -> Value {
     let mut message = message(ask, id);
     message["content"] = json!([{"type": "text", "text": reply.text()}]);
     message["stop_reason"] = reason(reply.ending).into();
@@ -130,7 +129,7 @@ pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str) -> Value {
     message
 }
 
-fn message(ask: &Ask, id: &str) -> Value {
+fn message(ask: &ParsedRequest, id: &str) -> Value {
     json!({
         "id": id,
         "type": "message",

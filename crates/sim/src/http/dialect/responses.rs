@@ -5,16 +5,14 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::app::App;
-use super::super::ask::{Ask, Delivery, Route, Source};
-use super::super::conversation::{self, Message};
-use super::super::frames::{
-    self, Failure, FailureKind, Reply, Wire, push, push_named, push_number,
-};
-use super::super::length::{Ending, Limits};
-use super::super::refusal::Refusal;
 use crate::content::Form;
-use crate::job::{JobId, Priority};
+use crate::http::app::App;
+use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named, push_number};
+use crate::http::length::{Ending, Limits};
+use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
+use crate::http::prompt::{self, Message};
+use crate::http::response::Refusal;
+use crate::serve::{JobId, Priority};
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
@@ -39,7 +37,7 @@ enum Input {
     Items(Vec<Message>),
 }
 
-pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     let body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
     let source = Source::of(app, body.model, body.cache_salt)?;
     let items = match body.input {
@@ -52,7 +50,7 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
     };
     let instructions = body.instructions.map(|text| Message::new("system", text.into()));
     let messages: Vec<_> = instructions.into_iter().chain(items).collect();
-    let prompt = conversation::read(&messages, source.chain(Form::Chat));
+    let prompt = prompt::read(&messages, source.chain(Form::Chat));
     let limits = Limits {
         field: "max_output_tokens",
         most: body.max_output_tokens,
@@ -60,11 +58,11 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
         default: 128,
         ignore_eos: body.ignore_eos,
     };
-    Ok(Ask {
+    Ok(ParsedRequest {
         delivery: Delivery::of(body.stream),
         priority: Priority(body.priority.unwrap_or_default()),
         request_id: body.request_id,
-        ..Ask::new(app, Route::Responses, source, prompt, limits)?
+        ..ParsedRequest::new(app, Route::Responses, source, prompt, limits)?
     })
 }
 
@@ -81,7 +79,7 @@ pub(in super::super) struct Events {
 
 impl Events {
     /// `created` is in seconds since 1970.
-    pub(in super::super) fn new(ask: &Ask, number: JobId, created: u64) -> Self {
+    pub(in super::super) fn new(ask: &ParsedRequest, number: JobId, created: u64) -> Self {
         let open = "event: response.output_text.delta\ndata: \
                     {\"type\":\"response.output_text.delta\",\"sequence_number\":";
         let item = item_id(number);
@@ -174,12 +172,17 @@ impl Wire for Events {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &Ask, reply: &Reply, number: JobId, created: u64) -> Value {
+pub(in super::super) fn whole(
+    ask: &ParsedRequest,
+    reply: &Reply,
+    number: JobId,
+    created: u64,
+) -> Value {
     finished(facts(ask, number, created), reply, number)
 }
 
 /// What is known of a response from the first.
-fn facts(ask: &Ask, number: JobId, created: u64) -> Value {
+fn facts(ask: &ParsedRequest, number: JobId, created: u64) -> Value {
     json!({
         "id": frames::reply_id(ask, number),
         "object": "response",

@@ -1,0 +1,262 @@
+//! The loop.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::rc::Rc;
+use std::task::Poll;
+
+use fizeau_core::{Nanos, Part, Release, RequestSource, Stamp, Tape, Timer, Transport};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use super::in_flight::InFlightTable;
+use super::outlet::{Landed, Urgency, Yielding, fly, launch};
+use super::release_queue::ReleaseQueue;
+use super::{DriveError, Driven, Ended, Outlet, Slots, TextAfter};
+use crate::cancel::CancelWatch;
+use crate::{Cancel, InFlight};
+
+/// What a drive has to do with, but for where requests come from and tapes go.
+pub(crate) struct DriveLoop<'a, T, C> {
+    transport: &'a T,
+    pub(super) timer: &'a C,
+    cancel: &'a Cancel,
+    /// The schedule's zero.
+    pub(super) start: Stamp,
+    stop_after: Option<Nanos>,
+    /// What becomes of the text of a reply once it is known what follows from it.
+    text: TextAfter,
+    /// Once this is thrown nothing more is released; what is in flight then still finishes.
+    until: Option<&'a Cancel>,
+    /// Counts what is in flight; none where nobody watches.
+    in_flight: Option<InFlight>,
+    part: Part,
+    urgency: Rc<Urgency>,
+}
+
+impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
+    /// Without a time limit; text is kept.
+    pub(crate) fn new(transport: &'a T, timer: &'a C, cancel: &'a Cancel, start: Stamp) -> Self {
+        Self {
+            transport,
+            timer,
+            cancel,
+            start,
+            stop_after: None,
+            text: TextAfter::Keep,
+            until: None,
+            in_flight: None,
+            part: Part::Load,
+            urgency: Rc::default(),
+        }
+    }
+
+    /// Until `enough` is thrown: then nothing more is released.
+    pub(crate) fn until(self, enough: Option<&'a Cancel>) -> Self {
+        Self { until: enough, ..self }
+    }
+
+    pub(crate) fn with(self, stop_after: Option<Nanos>, text: TextAfter) -> Self {
+        Self { stop_after, text, ..self }
+    }
+
+    /// With what is in flight counted in `in_flight`.
+    pub(crate) fn counted(self, in_flight: InFlight) -> Self {
+        Self { in_flight: Some(in_flight), ..self }
+    }
+
+    /// A switch that calls off courses of this level alone.
+    pub(super) fn switch(&self) -> Cancel {
+        self.cancel.part()
+    }
+
+    /// The same, called off by `cancel`.
+    pub(super) fn heeding<'c>(&self, cancel: &'c Cancel) -> DriveLoop<'c, T, C>
+    where
+        'a: 'c,
+    {
+        let (in_flight, urgency) = (self.in_flight.clone(), Rc::clone(&self.urgency));
+        DriveLoop { cancel, in_flight, urgency, ..*self }
+    }
+
+    /// The course of the probe stream beside this one, `until` the load is over. Each lets the other's due requests go
+    /// before it reads.
+    pub(super) fn beside(&self, until: &'a Cancel) -> Self {
+        Self {
+            stop_after: None,
+            until: Some(until),
+            in_flight: None,
+            part: Part::Probe,
+            urgency: Rc::clone(&self.urgency),
+            ..*self
+        }
+    }
+
+    pub(crate) async fn run<S: RequestSource, L: Slots, K: Outlet>(
+        &self,
+        source: &mut S,
+        slots: &mut L,
+        outlet: &mut K,
+    ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>> {
+        let ears = Ears { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
+        let mut flights = FuturesUnordered::new();
+        let mut manifest = InFlightTable::new(self.in_flight.clone());
+        let mut unkept = VecDeque::new();
+        let mut line = ReleaseQueue::new(self.timer, self.start);
+        line.refill(source).map_err(DriveError::Source)?;
+        let ended = loop {
+            let (now, earliest) = (self.timer.now(), line.earliest());
+            let time_up = self.is_up(now) || earliest.is_some_and(|at| self.is_beyond(at));
+            let is_idle = flights.is_empty() && (time_up || earliest.is_none());
+            if let Some(ended) = self.over(is_idle, time_up) {
+                break Ok(ended);
+            }
+            let mut open = (!time_up).then_some(&mut line);
+            if let Some(line) = &mut open
+                && let Some(leaving) = line.departure(now, slots).await
+            {
+                let release = Release { intended: leaving.intended, released: now };
+                manifest.enter(&leaving.request, release);
+                let flight = launch(Box::pin(fly(self.transport, leaving, release))).await;
+                flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
+                if let Err(error) = line.refill(source) {
+                    break Err(DriveError::Source(error));
+                }
+                self.make_way(line.earliest()).await;
+                continue;
+            }
+            // Only once nothing can be released: a disk that stalls must not hold requests back.
+            if let Some(tape) = unkept.pop_front() {
+                outlet.put(tape).map_err(DriveError::Sink)?;
+                continue;
+            }
+            outlet.rest().map_err(DriveError::Sink)?;
+            if let Some(landed) = self.event(&mut flights, &ears, open, slots).await {
+                manifest.leave(landed.id);
+                if let Err(error) = self.land(landed, source, slots, &mut line, &mut unkept) {
+                    break Err(error);
+                }
+            }
+        };
+        // Abandon before recording, so that the endpoint is left alone at once. What was sent has its tape, also if the drive
+        // broke off.
+        drop(flights);
+        self.urgency.set(self.part, None);
+        for tape in unkept.into_iter().chain(manifest.cancelled(self.timer.now())) {
+            outlet.put(tape).map_err(DriveError::Sink)?;
+        }
+        outlet.rest().map_err(DriveError::Sink)?;
+        let (ended, held_back, abandoned) = (ended?, line.held_back(), source.abandoned());
+        Ok(Driven { start: self.start, ended, held_back, abandoned })
+    }
+
+    /// Lets a due probe go before the next of a burst of requests, and the load go on between probes where the `next` is due
+    /// already.
+    async fn make_way(&self, next: Option<Stamp>) {
+        let makes_way = match self.part {
+            Part::Load => self.urgency.is_probe_due(|| self.timer.now()),
+            Part::Probe => next.is_some_and(|at| at <= self.timer.now()),
+        };
+        if makes_way {
+            let mut has_made_way = false;
+            poll_fn(|cx| match std::mem::replace(&mut has_made_way, true) {
+                true => Poll::Ready(()),
+                false => {
+                    cx.waker().wake_by_ref();
+                    Poll::Pending
+                }
+            })
+            .await;
+        }
+    }
+
+    /// Whether nothing more may be released `now`.
+    fn is_up(&self, now: Stamp) -> bool {
+        self.is_beyond(now) || self.until.is_some_and(Cancel::is_cancelled)
+    }
+
+    fn deadline(&self) -> Option<Stamp> {
+        self.stop_after.map(|after| self.start + after)
+    }
+
+    fn is_beyond(&self, at: Stamp) -> bool {
+        self.deadline().is_some_and(|deadline| at >= deadline)
+    }
+
+    /// Whether the drive ends now, and why. It is idle when nothing is in flight and nothing more may be released.
+    fn over(&self, is_idle: bool, time_up: bool) -> Option<Ended> {
+        if self.cancel.is_cancelled() {
+            return Some(Ended::Cancelled);
+        }
+        let is_enough = self.until.is_some_and(Cancel::is_cancelled);
+        is_idle.then_some(match time_up {
+            _ if is_enough => Ended::Enough,
+            true => Ended::TimeUp,
+            false => Ended::Exhausted,
+        })
+    }
+
+    /// Waits for the first of: a request that ends, an instant or a slot of the `line`, the call-off. Gives the request;
+    /// all else shows by itself when it is looked for.
+    async fn event<F: Future + Unpin>(
+        &self,
+        flights: &mut FuturesUnordered<F>,
+        ears: &Ears,
+        mut line: Option<&mut ReleaseQueue<'_, C>>,
+        slots: &mut impl Slots,
+    ) -> Option<F::Output> {
+        let at = line.as_mut().and_then(|line| line.set_alarm(self.deadline()));
+        self.urgency.set(self.part, at);
+        poll_fn(|cx| {
+            if ears.cancel.poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            if let Some(line) = &mut line {
+                // The next request goes first: a late send cannot be mended, a tape can wait.
+                let until = ears.until.as_ref();
+                if line.poll(slots, cx).is_ready()
+                    || until.is_some_and(|until| until.poll(cx).is_ready())
+                {
+                    return Poll::Ready(None);
+                }
+            }
+            match flights.poll_next_unpin(cx) {
+                Poll::Ready(Some(landed)) => Poll::Ready(Some(landed)),
+                Poll::Ready(None) | Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// Sees to what follows from a request that ended, and to its slot. Its tape goes to the `unkept`, also where nobody can
+    /// say what follows.
+    fn land<S: RequestSource, K>(
+        &self,
+        landed: Landed<T::Error>,
+        source: &mut S,
+        slots: &mut impl Slots,
+        line: &mut ReleaseQueue<'_, C>,
+        unkept: &mut VecDeque<Tape>,
+    ) -> Result<(), DriveError<S::Error, T::Error, K>> {
+        let Landed { id, keeps_slot, sent } = landed;
+        let mut tape = sent.map_err(|error| DriveError::Unsendable { request: id, error })?;
+        let end = tape.marks.end.unwrap_or_else(|| self.timer.now());
+        let next = source.after(&tape, end.saturating_since(self.start));
+        if !keeps_slot || !matches!(next, Ok(Some(_))) {
+            slots.give_back(end);
+        }
+        if self.text == TextAfter::Drop {
+            tape.text = None;
+        }
+        unkept.push_back(tape);
+        if let Some(next) = next.map_err(DriveError::Source)? {
+            line.follow(next, end, keeps_slot);
+        }
+        Ok(())
+    }
+}
+
+/// What a drive hears of from outside.
+struct Ears {
+    cancel: CancelWatch,
+    until: Option<CancelWatch>,
+}

@@ -1,0 +1,208 @@
+//! The collecting side of a level.
+
+use std::error::Error;
+
+use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink, WarmUp};
+use fizeau_metrics::{ClientWatch, LevelTally};
+use fizeau_workload::WalkError;
+use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
+use tokio::sync::oneshot;
+
+use super::worker::{Message, Unsendable};
+use crate::drive::{Driven, Ended, Keep, Outlet};
+use crate::level::{LevelRun, widen};
+use crate::observe::{Notice, Observer, Tee};
+use crate::until::Looks;
+use crate::{Cancel, DriveError, InFlight};
+
+/// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
+const LEAD: Nanos = Nanos::from_millis(2);
+
+/// How many tapes may wait before keeping them counts as much as measuring.
+const PILE: usize = 1_000;
+
+/// Takes in what the workers send, until each is done.
+pub(super) struct Collector<E> {
+    inbox: UnboundedReceiver<Message<E>>,
+    /// Calls this level off.
+    cancel: Cancel,
+    /// Kept by the workers.
+    in_flight: InFlight,
+    workers: usize,
+    ready: usize,
+    over: usize,
+    warmup: WarmUp,
+    driven: Option<Driven>,
+    watch: ClientWatch,
+    unsendable: Option<Unsendable<E>>,
+    lost: Option<usize>,
+}
+
+impl<E: Error> Collector<E> {
+    pub(super) fn new(
+        inbox: UnboundedReceiver<Message<E>>,
+        (cancel, in_flight): (Cancel, InFlight),
+        workers: usize,
+    ) -> Self {
+        let threads = u32::try_from(workers).unwrap_or(u32::MAX);
+        Self {
+            inbox,
+            cancel,
+            in_flight,
+            workers,
+            ready: 0,
+            over: 0,
+            warmup: WarmUp::default(),
+            driven: None,
+            watch: ClientWatch { threads, ..ClientWatch::default() },
+            unsendable: None,
+            lost: None,
+        }
+    }
+
+    /// The number of a worker that is gone.
+    pub(super) const fn lost(&self) -> Option<usize> {
+        self.lost
+    }
+
+    pub(super) async fn collect<K: TapeSink, O: Observer>(
+        &mut self,
+        clock: &impl Clock,
+        switches: Vec<oneshot::Sender<Stamp>>,
+        (tally, looks): (LevelTally, Option<Looks<'_>>),
+        sink: &mut K,
+        observer: &mut O,
+    ) -> Result<LevelRun, DriveError<WalkError, E, K::Error>> {
+        while self.ready + self.over < self.workers
+            && let Some(message) = self.inbox.recv().await
+        {
+            self.note(message);
+        }
+        let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
+        observer.notice(Notice::WarmedUp { requests, in_flight });
+        let start = clock.now() + LEAD;
+        for switch in switches {
+            // Who is over already does not wait.
+            let _ = switch.send(start);
+        }
+        let asked = looks.as_ref().map(Looks::asked);
+        let mut tee = Tee { tally, sink, observer, looks };
+        let kept = self.keep(&mut Keep::new(&mut tee)).await;
+        let mut tally = tee.tally;
+        tally.settle();
+        kept.map_err(DriveError::Sink)?;
+        if let Some(error) = self.unsendable.take() {
+            return Err(widen(error));
+        }
+        let driven = self.driven.unwrap_or_else(|| Driven::none(start));
+        Ok(LevelRun::of(&tally, self.watch, driven, self.warmup).until(asked, &tally))
+    }
+
+    /// Takes in tapes until all workers are done. After an error of the outlet the level is called off, and what still
+    /// comes is let go.
+    async fn keep<K: Outlet>(&mut self, outlet: &mut K) -> Result<(), K::Error> {
+        let mut kept = Ok(());
+        while self.over < self.workers {
+            let message = match self.inbox.try_recv() {
+                Ok(message) => Some(message),
+                Err(TryRecvError::Disconnected) => None,
+                Err(TryRecvError::Empty) => {
+                    self.check(&mut kept, |()| outlet.rest());
+                    self.inbox.recv().await
+                }
+            };
+            let Some(message) = message else { break };
+            if let Some(tape) = self.note(message) {
+                self.check(&mut kept, |()| outlet.put(tape));
+                self.step_aside();
+            }
+        }
+        self.check(&mut kept, |()| outlet.rest());
+        kept
+    }
+
+    /// Lets a worker run that shares this core: it must not wait for all tapes that are at hand to be kept, which takes
+    /// the scheduler's whole slice. Where they pile up, this side needs its share of the core.
+    fn step_aside(&self) {
+        if self.inbox.len() < PILE {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Does `what` unless it has failed before, and calls the level off if it fails.
+    fn check<X>(&self, kept: &mut Result<(), X>, what: impl FnOnce(()) -> Result<(), X>) {
+        if kept.is_ok() {
+            *kept = what(());
+            if kept.is_err() {
+                self.cancel.cancel();
+            }
+        }
+    }
+
+    /// Takes note of `message`. Gives the tape that it carries.
+    fn note(&mut self, message: Message<E>) -> Option<Tape> {
+        match message {
+            Message::Ended(tape) => return Some(tape),
+            Message::Ready(warmup) => {
+                self.ready += 1;
+                self.warmup.sent += warmup.sent;
+                self.warmup.failed += warmup.failed;
+            }
+            Message::Done(Ok((driven, watch))) => {
+                self.over(driven, watch);
+            }
+            Message::Done(Err(error)) => {
+                self.over += 1;
+                self.unsendable.get_or_insert(error);
+                self.cancel.cancel();
+            }
+            Message::Gone(worker) => {
+                self.over += 1;
+                self.lost = Some(worker);
+                self.cancel.cancel();
+            }
+        }
+        None
+    }
+
+    /// A worker is done: what it did is added to what the others did.
+    fn over(&mut self, driven: Driven, watch: ClientWatch) {
+        self.over += 1;
+        self.driven = Some(match self.driven {
+            None => driven,
+            Some(sum) => Driven {
+                start: sum.start.min(driven.start),
+                ended: worse(sum.ended, driven.ended),
+                held_back: sum.held_back + driven.held_back,
+                abandoned: sum.abandoned + driven.abandoned,
+            },
+        });
+        self.watch.cpu_share = most(self.watch.cpu_share, watch.cpu_share);
+        self.watch.run_delay_share = most(self.watch.run_delay_share, watch.run_delay_share);
+    }
+}
+
+impl<E> Drop for Collector<E> {
+    /// Whoever collects no more has called the level off.
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Why a level of two parts ended.
+const fn worse(one: Ended, other: Ended) -> Ended {
+    match (one, other) {
+        (Ended::Cancelled, _) | (_, Ended::Cancelled) => Ended::Cancelled,
+        (Ended::TimeUp, _) | (_, Ended::TimeUp) => Ended::TimeUp,
+        (Ended::Enough, _) | (_, Ended::Enough) => Ended::Enough,
+        (Ended::Exhausted, Ended::Exhausted) => Ended::Exhausted,
+    }
+}
+
+/// The share of the worker that has most.
+fn most(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    }
+}
