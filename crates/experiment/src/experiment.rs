@@ -16,10 +16,10 @@ use crate::client::{Client, ClientSpec, ConnectionNeeds};
 use crate::endpoint::{describe, preflight};
 use crate::event::{Event, Watcher};
 use crate::input::{EndpointError, ExperimentError};
-use crate::reference::SpeedOfLightReference;
 use crate::runner::ResumedLevels;
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings, SweepWorkload};
 use crate::workload::WorkloadSpec;
+use fizeau_record::SpeedOfLightReference;
 
 /// A whole experiment: a workload at one load or several, against an endpoint over HTTP ([`run`](Self::run),
 /// [`spawn`](Self::spawn)) or whatever else can measure ([`run_with`](Self::run_with)), in either clock.

@@ -19,8 +19,8 @@ use crate::client::Client;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
-use crate::reference::SpeedOfLightReference;
 use crate::workload::{ContextLimit, PreparedWorkload};
+use fizeau_record::SpeedOfLightReference;
 
 /// One level, decided. Nothing has been sent.
 #[derive(Debug, Clone)]
@@ -97,11 +97,11 @@ impl PreparedLevel {
             role: None,
             arrivals: None,
             requests: self.work.requests().get(),
-            warmup_requests: self.warmups(),
+            warmup_requests: Some(self.warmups()),
             max_in_flight: self.load.max_in_flight.map(NonZeroU32::get),
             release_for_ms: None,
             seed: None,
-            window: self.settings.window.into(),
+            window: Some(self.settings.window.into()),
             until: self.settings.until.as_ref().map(Precision::to_string),
         }
     }

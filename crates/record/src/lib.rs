@@ -2,6 +2,7 @@
 //!
 //! | wanted | call |
 //! |---|---|
+//! | `run.json`: what was asked, of whom | [`RunDocument`] |
 //! | `summary.json` | [`LevelReport::to_json`] |
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | `search.json`, `ab.json`, `whatif.json` | [`SearchReport`], [`AbReport::to_json`], [`WhatIf::to_json`] |
@@ -9,6 +10,9 @@
 //! | how many devices a rate takes, and what they cost | [`PlanReport::to_json`] |
 //! | whether to trust a run, row by row | [`Checklist`] |
 //! | a run's folder, to write and to read | [`RunFolder`], [`StoredRun`] |
+//! | a stored run, computed again from its tapes | [`StoredRun::report`], [`RunReader`] |
+//! | may these runs be compared, and what comes of it | [`Comparability`], [`ComparisonReport::of_runs`] |
+//! | shards of one run made one run | [`ShardMerge`] |
 //! | figures in words, as the documents have them | [`text`] |
 //! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
 //!
@@ -23,17 +27,25 @@
 mod ab;
 mod asked;
 mod checklist;
+mod comparability;
 mod comparison;
 mod curve;
+mod fields;
 mod folder;
 mod goal;
 mod imported;
+mod json;
 mod lengths;
 mod level;
 mod level_plan;
+mod merge;
 mod peers;
 mod plan;
+mod reading;
+mod reasons;
+mod reference;
 mod request_rate;
+mod run;
 #[cfg(feature = "schema")]
 mod schema;
 mod search;
@@ -47,10 +59,12 @@ mod whatif;
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
+pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use fields::{Differing, DocumentFields};
 pub use folder::{FolderError, RunFolder, TapeFile};
 pub use goal::{
     Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
@@ -59,22 +73,31 @@ pub use goal::{
 pub use imported::{
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
 };
+pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
     LevelOutcome, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange,
     Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
 };
-pub use level_plan::{
-    LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder,
-};
+pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
+pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
-    scaled_limits,
+    TestedLoads, TestedLoadsError, scaled_limits,
 };
+pub use reading::{
+    ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder, is_sustained_folder,
+};
+pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
+pub use run::{
+    AbPlan, AbPrompts, AskedLength, AskedLengths, CalibrationEnd, ClientCalibration, ClientPlan,
+    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, MergedShard, OnTimeStreams,
+    RequestTimeouts, RunDocument, RunTime,
+};
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
 pub use search::{
@@ -82,8 +105,7 @@ pub use search::{
 };
 pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
 pub use stored::{
-    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
-    StoredTapes,
+    Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,

@@ -4,10 +4,10 @@ mod prepare;
 
 use std::num::NonZeroU32;
 
-use fizeau::experiment::{AbPrompts, AbSide, ContextLimit, PreparedAb, WallTime};
+use fizeau::experiment::{AbSide, ContextLimit, PreparedAb, WallTime};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::Verdict;
-use fizeau::record::{AbReport, LevelPlan};
+use fizeau::record::{AbPlan, AbReport, ClientPlan, Json, LevelPlan, RunDocument};
 use fizeau::report::Shown;
 use fizeau::transport::{MonotonicClock, RequestError};
 
@@ -54,7 +54,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
     let crew_b = crew(ab, b, clock, &cancel).await?;
     let folder = job.out.folder();
     folder
-        .write_json("run.json", &document(ab, args, WallTime::epoch_unix_ns(&clock))?)
+        .write_run(&document(ab, args, WallTime::epoch_unix_ns(&clock))?)
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let (a_url, b_url) = (a.endpoint.describe().base_url, b.endpoint.describe().base_url);
@@ -95,11 +95,7 @@ async fn crew(
     Ok(crew)
 }
 
-fn document<'a>(
-    ab: &'a PreparedAb,
-    args: &'a AbArgs,
-    epoch_unix_ns: u64,
-) -> Result<record::RunDocument<'a>, Fail> {
+fn document(ab: &PreparedAb, args: &AbArgs, epoch_unix_ns: u64) -> Result<RunDocument, Fail> {
     let (spec, [a, b]) = (&ab.spec, &ab.sides);
     let level = |round: u32| LevelPlan {
         load: None,
@@ -107,36 +103,28 @@ fn document<'a>(
         role: None,
         arrivals: None,
         requests: spec.workload.requests.get(),
-        warmup_requests: spec.warmup,
+        warmup_requests: Some(spec.warmup),
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
         until: None,
-        window: fizeau::metrics::WindowChoice::default().into(),
+        window: Some(fizeau::metrics::WindowChoice::default().into()),
     };
     // Both turns of a round are alike.
     let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();
-    let thresholds = &*args.client.threshold;
-    let client = record::ClientPlan { threads: ab.client.threads(), thresholds, calibration: None };
-    let asked = record::AskedPlan {
-        plan: ab.sample.record()?,
-        lengths: ab.sample.asked_lengths(),
-        probe: None,
-        shard: None,
-    };
-    let goodput = &*args.answer.goodput;
-    let document = record::RunDocument::new(&ab.setup, asked, levels, goodput)?;
-    let document = document.measured(&a.endpoint, client, epoch_unix_ns);
-    Ok(document.with_ab(record::AbPlan {
+    let (threads, thresholds) = (ab.client.threads(), args.client.threshold.clone());
+    let client = ClientPlan { threads, thresholds, calibration: None };
+    let document = record::asked(&ab.setup, &ab.sample, levels, &args.answer.goodput)?;
+    let mut document = record::measured(document, &a.endpoint, client, epoch_unix_ns)?;
+    let probed = b.endpoint.found.as_ref().map(Json::of).transpose();
+    document.ab = Some(AbPlan {
         rounds: spec.rounds.get(),
         settle_ms: spec.settle.to_millis(),
-        prompts: match spec.prompts {
-            AbPrompts::Same => "same",
-            AbPrompts::OwnBySide => "own_by_side",
-        },
-        a_name: a.name.as_deref(),
-        b_name: b.name.as_deref(),
+        prompts: spec.prompts,
+        a_name: a.name.clone(),
+        b_name: b.name.clone(),
         b_endpoint: b.endpoint.describe(),
-        b_probed: b.endpoint.found.as_ref(),
-    }))
+        b_probed: probed.map_err(Fail::broken)?,
+    });
+    Ok(document)
 }

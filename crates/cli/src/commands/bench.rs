@@ -12,9 +12,9 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Trial, nominal, settings, text_after};
 pub(crate) use vllm::settled;
 
-use fizeau::experiment::{ClientCalibration, ContextLimit, PreparedEndpoint, WallTime};
+use fizeau::experiment::{ContextLimit, PreparedEndpoint, WallTime, client_ceiling};
 use fizeau::harness::Cancel;
-use fizeau::record::RunFolder;
+use fizeau::record::{ClientCalibration, ClientPlan, RunFolder};
 use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
@@ -92,7 +92,7 @@ fn press(
         }
         let calibration = calibrate::run(args, job.called.target.route())?;
         say(calibrate::block(&calibration))?;
-        job.trial.level.client.ceiling = Some(calibration.ceiling());
+        job.trial.level.client.ceiling = Some(client_ceiling(&calibration));
         job.calibration = Some(calibration);
     }
     runtime.block_on(measure(job, args, (out.map(Claim::folder), view)))
@@ -112,14 +112,14 @@ async fn measure(
     let crew = level.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(level.level().connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
-        let client = record::ClientPlan {
+        let client = ClientPlan {
             threads: level.client.threads(),
-            thresholds: &args.client.threshold,
-            calibration: job.calibration.as_ref(),
+            thresholds: args.client.threshold.clone(),
+            calibration: job.calibration,
         };
         let epoch = WallTime::epoch_unix_ns(&clock);
-        let document = trial.document()?.measured(&job.called, client, epoch);
-        folder.write_json("run.json", &document).map_err(Fail::broken)?;
+        let document = record::measured(trial.document()?, &job.called, client, epoch)?;
+        folder.write_run(&document).map_err(Fail::broken)?;
         levels::write_config(folder, level.light.as_ref().ok())?;
     }
     interrupt::listen(cancel.clone())?;

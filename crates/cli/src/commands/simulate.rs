@@ -87,7 +87,7 @@ fn level(
     let (target, answering) = (simulation.target(), simulation.answering());
     let trial = Trial::new(&level, (target, target.model()), answering, &record::origin())?;
     if let Some(folder) = folder {
-        folder.write_json("run.json", &trial.document()?).map_err(Fail::broken)?;
+        folder.write_run(&trial.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, trial.level.light.as_ref().ok())?;
     }
     let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel, View::Lines);
@@ -135,7 +135,7 @@ fn series(
     }
     let series = Series { args: asked, sweep, view: View::default() };
     if let Some(folder) = folder {
-        folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
+        folder.write_run(&series.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, series.sweep.light.as_ref().ok())?;
     }
     let with = rig(&transport, &time, cancel);

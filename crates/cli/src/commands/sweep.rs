@@ -16,8 +16,7 @@ use fizeau::experiment::{
     ResumedLevels, SweepSettings, WallTime,
 };
 use fizeau::harness::{Cancel, Crew, TextAfter};
-use fizeau::record::StoredRun;
-use fizeau::record::{Engine, SweepReport};
+use fizeau::record::{ClientPlan, Engine, StoredRun, SweepReport};
 use fizeau::report::{Shown, Terminal};
 use fizeau::transport::{KeepText, MonotonicClock, RequestError};
 
@@ -173,9 +172,9 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
     let (threads, thresholds) = (sweep.client.threads(), job.thresholds);
-    let client = record::ClientPlan { threads, thresholds, calibration: None };
+    let client = ClientPlan { threads, thresholds: thresholds.to_vec(), calibration: None };
     let epoch = WallTime::epoch_unix_ns(&clock);
-    let document = series.document()?.measured(&job.called, client, epoch);
+    let document = record::measured(series.document()?, &job.called, client, epoch)?;
     let resumed = match &job.before {
         Some(run) => {
             resume::check(run, &document)?;
@@ -187,7 +186,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
             resumed
         }
         None => {
-            folder.write_json("run.json", &document).map_err(Fail::broken)?;
+            folder.write_run(&document).map_err(Fail::broken)?;
             levels::write_config(folder, sweep.light.as_ref().ok())?;
             ResumedLevels::default()
         }

@@ -11,8 +11,8 @@ use fizeau_workload::Plan;
 use super::loads::MOST_BY_TIME;
 use super::{LevelAsk, LevelSize, SweepSettings, SweepSpec};
 use crate::client::Client;
-use crate::reference::SpeedOfLightReference;
 use crate::workload::{ContextLimit, PreparedWorkload};
+use fizeau_record::SpeedOfLightReference;
 
 /// A sweep, decided. Nothing has been sent.
 #[derive(Debug, Clone)]

@@ -4,10 +4,11 @@ use std::num::NonZeroU32;
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    AbPrompts, AbSettings, AbSide, InputError, PreparedAb, PreparedEndpoint, Rounds, WorkloadSpec,
+    AbSettings, AbSide, InputError, PreparedAb, PreparedEndpoint, Rounds, WorkloadSpec,
 };
 use fizeau::harness::TextAfter;
 use fizeau::metrics::{Alpha, ComparisonSettings};
+use fizeau::record::AbPrompts;
 use fizeau::transport::{KeepText, Target};
 
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs};

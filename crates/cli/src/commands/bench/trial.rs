@@ -6,6 +6,7 @@ use fizeau::core::PerSec;
 use fizeau::experiment::{Answering, LevelSettings, PreparedLevel, ProbeSpec, RunOrigin, WallTime};
 use fizeau::harness::TextAfter;
 use fizeau::interop::{RampStrategy, RequestRate, Selection, VllmRun};
+use fizeau::record::{Json, RunDocument};
 use fizeau::transport::Target;
 use fizeau::workload::TracePacing;
 
@@ -52,18 +53,16 @@ impl<'a> Trial<'a> {
     }
 
     /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
+    pub(crate) fn document(&self) -> Result<RunDocument, Fail> {
         let (args, level) = (self.args, &self.level);
-        let asked = record::AskedPlan {
-            plan: level.work.record()?,
-            lengths: level.work.asked_lengths(),
-            probe: level.probe.as_ref().map(fizeau::workload::Plan::spec),
-            shard: args.load.shard.as_deref(),
-        };
         let (plans, goodput) = (vec![level.level_plan()], &args.result.goodput);
-        let document = record::RunDocument::new(&level.setup, asked, plans, goodput)?;
-        let light = level.light.as_ref().ok();
-        Ok(document.with_light(light).with_price(args.result.price.gpu_hour.as_ref()))
+        let mut document = record::asked(&level.setup, &level.work, plans, goodput)?;
+        let probe = level.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
+        document.probe = probe.map_err(Fail::broken)?.map(|spec| spec.without("requests"));
+        document.shard.clone_from(&args.load.shard);
+        let price = args.result.price.gpu_hour.as_ref();
+        record::physics(&mut document, level.light.as_ref().ok(), price);
+        Ok(document)
     }
 }
 

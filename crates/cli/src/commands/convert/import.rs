@@ -8,7 +8,7 @@ use fizeau::record::{Checklist, ImportedRun, LevelReport, RunFolder, StoredRun};
 use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, PhysicsArgs};
-use crate::commands::report::Stored;
+use crate::commands::report;
 use crate::commands::shared::folder::Claim;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
@@ -69,7 +69,7 @@ fn words(run: &ImportedRun) -> String {
 fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
     let claim = Claim::new(path)?;
     let folder = claim.folder();
-    run.write(folder, env!("CARGO_PKG_VERSION")).map_err(Fail::broken)?;
+    run.write(folder).map_err(Fail::broken)?;
     match run.has_tapes() {
         true => summaries(folder),
         false => {
@@ -81,7 +81,7 @@ fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
 /// What the tapes amount to, computed as `fizeau report` does.
 fn summaries(folder: &RunFolder) -> Result<(), Fail> {
     let path = folder.path();
-    let stored = Stored::read(path, &[], &PhysicsArgs::default())?;
+    let stored = report::read(path, &[], &PhysicsArgs::default())?;
     for level in &stored.levels {
         let own = match &level.folder {
             Some(name) => RunFolder::again(path.join(name)),

@@ -1,7 +1,7 @@
 //! What levels of a run are held against.
 
-use fizeau::experiment::SpeedOfLightReference;
 use fizeau::record::RunFolder;
+use fizeau::record::SpeedOfLightReference;
 
 use crate::exit::Fail;
 

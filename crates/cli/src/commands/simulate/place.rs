@@ -1,9 +1,8 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::experiment::{
-    Answering, CacheBlocks, ContextLimit, LimitSource, PromptReader, SpeedOfLightReference,
-};
+use fizeau::experiment::{Answering, CacheBlocks, ContextLimit, LimitSource, PromptReader};
+use fizeau::record::SpeedOfLightReference;
 use fizeau::record::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};

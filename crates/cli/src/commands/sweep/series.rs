@@ -1,7 +1,7 @@
 //! A sweep, decided: what is asked and what is to be kept of it, whoever answers.
 
 use fizeau::experiment::{PreparedSweep, PromptReader, SweepProtocol, SweepSettings};
-use fizeau::record::Profile;
+use fizeau::record::{Profile, RunDocument};
 
 use super::flags::{loads_of, size_of};
 use crate::args::SeriesArgs;
@@ -54,17 +54,12 @@ impl Series<'_> {
     }
 
     /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
+    pub(crate) fn document(&self) -> Result<RunDocument, Fail> {
         let (sweep, verdict) = (&self.sweep, self.args.verdict);
-        let asked = record::AskedPlan {
-            plan: sweep.sample.record()?,
-            lengths: sweep.sample.asked_lengths(),
-            probe: None,
-            shard: None,
-        };
         let (plans, goodput) = (sweep.level_plans(), &verdict.goodput);
-        let document = record::RunDocument::new(&sweep.setup, asked, plans, goodput)?;
-        let light = sweep.light.as_ref().ok();
-        Ok(document.with_light(light).with_price(verdict.price.gpu_hour.as_ref()))
+        let mut document = record::asked(&sweep.setup, &sweep.sample, plans, goodput)?;
+        let price = verdict.price.gpu_hour.as_ref();
+        record::physics(&mut document, sweep.light.as_ref().ok(), price);
+        Ok(document)
     }
 }

@@ -1,0 +1,105 @@
+//! A document, leaf by leaf.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// The leaves of a document, each under its path (`plan.lengths.input.tokens`), in JSON: so two of them are held against each other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DocumentFields(BTreeMap<String, String>);
+
+/// A field in which two runs differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differing {
+    /// Its path.
+    pub field: String,
+    /// What one has there, in JSON; absent if it has nothing.
+    pub one: Option<String>,
+    /// What the other has there.
+    pub other: Option<String>,
+}
+
+impl DocumentFields {
+    /// The leaves of `document`; none if it cannot be put into JSON.
+    #[must_use]
+    pub fn of(document: &impl Serialize) -> Option<Self> {
+        let document = serde_json::to_value(document).ok()?;
+        let mut fields = BTreeMap::new();
+        flatten(String::new(), &document, &mut fields);
+        Some(Self(fields))
+    }
+
+    /// The value at `path`, in JSON.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// The whole number at `path`; none if there is nothing, or no such number.
+    #[must_use]
+    pub fn whole(&self, path: &str) -> Option<u64> {
+        serde_json::from_str(self.get(path)?).ok()
+    }
+
+    /// The number at `path`; none if there is nothing, or no number.
+    #[must_use]
+    pub fn number(&self, path: &str) -> Option<f64> {
+        serde_json::from_str(self.get(path)?).ok()
+    }
+
+    /// The texts of the list at `path`, in their order; none of them if there is no list, or one of other things.
+    #[must_use]
+    pub fn texts(&self, path: &str) -> Vec<String> {
+        (0..).map_while(|index| self.text(&format!("{path}[{index}]"))).collect()
+    }
+
+    /// The text at `path`; none if there is nothing, or no text.
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<String> {
+        serde_json::from_str(self.get(path)?).ok()
+    }
+
+    /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.
+    #[must_use]
+    pub fn differing(&self, other: &Self, paths: &[&str]) -> Vec<Differing> {
+        let is_below = |field: &str| {
+            let below = |path: &&str| {
+                let rest = field.strip_prefix(*path);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            paths.iter().any(below)
+        };
+        let mut fields: Vec<&String> = self.0.keys().chain(other.0.keys()).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        let fields = fields.into_iter().filter(|field| is_below(field));
+        let pairs = fields.map(|field| (field, self.0.get(field), other.0.get(field)));
+        let differing = pairs.filter(|(_, one, other)| one != other);
+        differing
+            .map(|(field, one, other)| Differing {
+                field: field.clone(),
+                one: one.cloned(),
+                other: other.cloned(),
+            })
+            .collect()
+    }
+}
+
+/// An empty object or list is a leaf.
+fn flatten(path: String, value: &Value, leaves: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let dot = if path.is_empty() { "" } else { "." };
+            for (name, value) in fields {
+                flatten(format!("{path}{dot}{name}"), value, leaves);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for (index, value) in items.iter().enumerate() {
+                flatten(format!("{path}[{index}]"), value, leaves);
+            }
+        }
+        leaf => drop(leaves.insert(path, leaf.to_string())),
+    }
+}
