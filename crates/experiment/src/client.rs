@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-use fizeau_harness::{Cancel, Crew, Needs, Recounted, connections_ahead, headroom};
+use fizeau_harness::{Cancel, Needs, Recounted, WorkerPool, connections_ahead, headroom};
 use fizeau_metrics::{Ceiling, Headroom, Thresholds};
 use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau_workload::{Pacing, TextCodec};
@@ -96,13 +96,13 @@ impl Client {
         clock: MonotonicClock,
         tokenizer: Option<Arc<dyn TextCodec>>,
         cancel: &Cancel,
-    ) -> Result<Crew<RequestError>, ExperimentError> {
+    ) -> Result<WorkerPool<RequestError>, ExperimentError> {
         let target = target.clone();
         let make = move |_| Recounted {
             transport: HttpTransport::new(target.clone(), clock),
             counter: tokenizer.clone(),
         };
-        let crew = Crew::start(self.threads, clock, cancel.clone(), make);
+        let crew = WorkerPool::start(self.threads, clock, cancel.clone(), make);
         let refused = |error| format!("the system refuses a thread: {error}");
         crew.map_err(|error| ExperimentError::Broken(refused(error)))
     }

@@ -110,8 +110,8 @@ pub use stored::{
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,
-    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, StandIn, Sustained,
-    SweepReport, TokenCost, Unmeasured, Why, Within,
+    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepReport,
+    TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

@@ -11,12 +11,10 @@ pub(crate) use table::change;
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, EffectKind, Estimate, Tested};
 
 use crate::Shown;
-use crate::terminal::{plain, wrap};
-use fizeau_record::text::number;
+use crate::text::{WIDTH, plain};
+use fizeau_record::text::{number, wrap};
 use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
 
-/// The width of a terminal as it comes.
-const WIDTH: usize = 80;
 /// More changed fields are counted, not shown.
 const MOST_CHANGED: usize = 12;
 

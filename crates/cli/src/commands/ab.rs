@@ -5,7 +5,7 @@ mod prepare;
 use std::num::NonZeroU32;
 
 use fizeau::experiment::{AbSide, ContextLimit, PreparedAb, WallTime};
-use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
+use fizeau::harness::{Cancel, Pacer, WorkerPool, connections_ahead};
 use fizeau::metrics::Verdict;
 use fizeau::record::{AbPlan, AbReport, ClientPlan, Json, LevelPlan, RunDocument};
 use fizeau::report::Shown;
@@ -86,7 +86,7 @@ async fn crew(
     side: &AbSide,
     clock: MonotonicClock,
     cancel: &Cancel,
-) -> Result<Crew<RequestError>, Fail> {
+) -> Result<WorkerPool<RequestError>, Fail> {
     let tokenizer = ab.spec.tokenizer.clone();
     let crew = ab.client.start(&side.endpoint.target, clock, tokenizer, cancel)?;
     let (plan, cap) = (ab.sample.plan(), ab.spec.load.max_in_flight);

@@ -189,16 +189,10 @@ fn level(level: &ComparedLevel, [baseline, candidate]: [&str; 2]) -> Level {
     let heads = [Head::words("figure")].into_iter().chain(heads.map(|head| Head::figure(head, "")));
     let view = ComparisonView { table: &level.table, baseline, candidate };
     let notes = Shown(&view).remarks().into_iter().chain(level.notes.iter().cloned());
-    Level {
-        name: level.name.clone(),
-        table: Table {
-            name: None,
-            label: format!("Figures at {}", level.name).trim_end_matches(" at ").to_owned(),
-            heads: heads.chain([Head::words("answer")]).collect(),
-            rows: level.table.rows.iter().map(row).collect(),
-            notes: notes.collect(),
-        },
-    }
+    let label = format!("Figures at {}", level.name);
+    let heads = heads.chain([Head::words("answer")]);
+    let table = Table::new(label.trim_end_matches(" at "), heads, level.table.rows.iter().map(row));
+    Level { name: level.name.clone(), table: table.noting(notes) }
 }
 
 fn row(row: &ComparedFigure) -> Row {
