@@ -1,7 +1,9 @@
 //! Runs against a baseline: the whole text, and `fizeau.comparison/1`.
 
+mod distance;
 mod document;
 
+pub use distance::{FrontierChange, FrontierDistance, FrontierPoint};
 pub use document::{
     CompareDocument, ComparisonDocument, FieldDifference, FigureDifference, LevelDifferences,
     RunDifferences, TestedDifference,
@@ -66,6 +68,8 @@ pub struct RunComparison {
     pub forced: Vec<ChangedField>,
     /// All other fields that differ: what the comparison is about.
     pub changed: Vec<ChangedField>,
+    /// How far its frontier is beyond the baseline's, where both are sweeps.
+    pub frontier_distance: Option<FrontierDistance>,
     /// Level by level.
     pub levels: Vec<ComparedLevel>,
     /// What is to be known of the comparison: levels that one side lacks, seeds that differ.

@@ -62,8 +62,9 @@ pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, Unkn
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
     ChangedField, CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument,
-    ComparisonReport, ComparisonView, FieldDifference, FigureDifference, LevelDifferences,
-    RunComparison, RunDifferences, TestedDifference,
+    ComparisonReport, ComparisonView, FieldDifference, FigureDifference, FrontierChange,
+    FrontierDistance, FrontierPoint, LevelDifferences, RunComparison, RunDifferences,
+    TestedDifference,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};

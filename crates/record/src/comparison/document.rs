@@ -3,7 +3,9 @@
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Estimate, Interval, Tested};
 use serde::{Deserialize, Serialize};
 
-use super::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use super::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, RunComparison,
+};
 use crate::Json;
 
 /// What `fizeau compare --json` prints (schema `fizeau.comparison/1`): runs, each held against the first.
@@ -35,6 +37,9 @@ pub struct RunDifferences {
     pub forced: Vec<FieldDifference>,
     /// All other fields that differ.
     pub changed: Vec<FieldDifference>,
+    /// How far the frontier was pushed; absent where there are none to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frontier_distance: Option<FrontierDistance>,
     /// Level by level.
     pub levels: Vec<LevelDifferences>,
 }
@@ -177,6 +182,7 @@ impl From<RunComparison> for RunDifferences {
             notes: of.notes,
             forced: fields(of.forced),
             changed: fields(of.changed),
+            frontier_distance: of.frontier_distance,
             levels: of.levels.into_iter().map(level).collect(),
         }
     }
