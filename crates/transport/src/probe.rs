@@ -31,7 +31,7 @@ use crate::framing::Decoder;
 use crate::http::HttpTransport;
 use crate::route::Route;
 use crate::target::Target;
-use crate::timeouts::Timeouts;
+use crate::target::Timeouts;
 
 /// An endpoint that was found out.
 #[derive(Debug, Clone, PartialEq)]

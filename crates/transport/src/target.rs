@@ -19,7 +19,7 @@ use hyper::header::{
 pub use balance::Balance;
 pub(crate) use balance::Balancer;
 pub(crate) use connections::Connections;
-pub use connections::{ConnectionUse, HttpVersion, StampChoice};
+pub use connections::{ConnectionUse, HttpVersion, StampChoice, Timeouts};
 pub(crate) use proxy::Via;
 pub use proxy::{Proxy, ProxyError};
 #[cfg(feature = "tls")]
@@ -29,11 +29,10 @@ pub use trust::{Trust, TrustError};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
 
 use crate::backend::{Backend, Forcing, KeyHeader};
-use crate::extra::ExtraBody;
+use crate::dialect::ExtraBody;
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
-use crate::timeouts::Timeouts;
 
 /// One endpoint, or several that are alike: where they are, what they speak, how they are reached, and what every
 /// request to them carries. It is [`Send`] and cheap to clone: give each thread a transport made of its own clone.

@@ -1,6 +1,5 @@
 //! The handshake of TLS.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -38,12 +37,6 @@ impl Handshakes {
             TlsConnector::from(Arc::new(config))
         });
         Self { connector, version }
-    }
-}
-
-impl fmt::Debug for Handshakes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Handshakes")
     }
 }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use fizeau_core::Request;
 
 use super::Target;
+use crate::dialect::ExtraBody;
 use crate::dialect::{Ask, RequestError};
-use crate::extra::ExtraBody;
 use crate::route::{ModelPlace, renamed};
 
 impl Target {
