@@ -231,8 +231,13 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     }
 }
 
-impl<C> fmt::Debug for HttpTransport<C> {
+impl<C: fmt::Debug> fmt::Debug for HttpTransport<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpTransport").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("HttpTransport")
+            .field("target", &self.target)
+            .field("stamps", &self.target.connections().stamps)
+            .field("first", &self.first)
+            .field("others", &self.others)
+            .finish_non_exhaustive()
     }
 }

@@ -15,6 +15,7 @@ use super::tls::{Handshakes, handshake};
 use crate::target::{Authority, BaseUrl, Host, HttpVersion, Scheme, StampChoice, Target, Via};
 
 /// How one endpoint is reached.
+#[derive(Debug)]
 pub(super) struct Way {
     whom: Authority,
     via: Option<Via>,

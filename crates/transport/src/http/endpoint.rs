@@ -13,6 +13,7 @@ use super::h2::{H2, Link, Links, Seat, Template};
 use super::wire::{Pool, Wire};
 use crate::target::{BaseUrl, ConnectionUse, HttpVersion, StampChoice, Target};
 
+#[derive(Debug)]
 pub(super) struct Endpoint<C> {
     way: Way,
     /// What stands before a request's path where the request is named.
@@ -39,6 +40,7 @@ pub(super) enum Wanted {
 }
 
 /// What each version of HTTP needs.
+#[derive(Debug)]
 enum Speech<C> {
     Http11 { post: Post, pool: Pool<C> },
     Http2 { template: Template, links: Links },

@@ -10,11 +10,11 @@ mod head;
 mod oracle;
 
 use std::io::{self, IoSlice, Write};
-use std::mem;
 use std::ops::{ControlFlow, Range};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::{fmt, mem};
 
 use bytes::Bytes;
 use fizeau_core::Clock;
@@ -37,6 +37,7 @@ use head::{HeadReader, Malformed};
 const READS_IN_A_ROW: usize = 16;
 
 /// An HTTP/1.1 connection, driven by the request that has it.
+#[derive(Debug)]
 pub(super) struct H1<C> {
     io: Io<C>,
     outgoing: Option<Outgoing>,
@@ -259,5 +260,20 @@ impl Outgoing {
             }
         }
         Pin::new(io).poll_flush(cx)
+    }
+}
+
+/// Without the head, which holds keys.
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Post")
+    }
+}
+
+/// Without the head, which holds keys.
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.head.len() + self.body.len();
+        write!(f, "Outgoing({} of {length} bytes written)", self.written)
     }
 }

@@ -9,6 +9,7 @@ mod links;
 mod upload;
 
 use std::error::Error;
+use std::fmt;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -189,6 +190,18 @@ impl H2 {
 }
 
 /// Without the query and the headers, which may hold keys.
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Template({} {})", self.method, self.uri.path())
+    }
+}
+
+impl fmt::Debug for H2 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("H2").field("seat", &self.seat).finish_non_exhaustive()
+    }
+}
+
 /// The innermost cause of `error`: the system's, or one of hyper's HTTP/2 package, whose types are not ours to ask.
 fn innermost(error: &hyper::Error) -> &(dyn Error + 'static) {
     let mut cause: &(dyn Error + 'static) = error;

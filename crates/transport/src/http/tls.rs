@@ -1,5 +1,6 @@
 //! The handshake of TLS.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -37,6 +38,12 @@ impl Handshakes {
             TlsConnector::from(Arc::new(config))
         });
         Self { connector, version }
+    }
+}
+
+impl fmt::Debug for Handshakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handshakes")
     }
 }
 

@@ -1,6 +1,7 @@
 //! One connection, whatever version of HTTP it speaks.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,6 +18,7 @@ use crate::event::ReadMark;
 /// the arrival of bytes and the reading of them.
 ///
 /// A request is begun, its head polled for, then its body; dropping the wire at any time gives it up.
+#[derive(Debug)]
 pub(super) enum Wire<C> {
     H1(Box<H1<C>>),
     H2(Box<H2>),
@@ -118,8 +120,20 @@ impl<C: Clock> Pool<C> {
     }
 }
 
+impl<C> Pool<C> {
+    pub(super) fn idle(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
+
 impl<C> Default for Pool<C> {
     fn default() -> Self {
         Self(RefCell::default())
+    }
+}
+
+impl<C> fmt::Debug for Pool<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pool({} idle)", self.idle())
     }
 }

@@ -1,6 +1,7 @@
 //! The HTTP/2 connections to one endpoint, and the places on them.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -23,6 +24,7 @@ const CONNECTION_WINDOW: u32 = 4 << 20;
 const HEAD_LIMIT: u32 = 64 << 10;
 
 /// The connections to one endpoint.
+#[derive(Debug)]
 pub(in crate::http) struct Links {
     slots: RefCell<Vec<Rc<Slot>>>,
     /// The most requests at a time on one connection.
@@ -31,7 +33,7 @@ pub(in crate::http) struct Links {
 
 /// A connection, or one that is being made: requests that come meanwhile take a place on it already and wait for it,
 /// as they would wait for one of their own.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Slot {
     link: OnceCell<Link>,
     taken: Cell<usize>,
@@ -49,6 +51,7 @@ pub(in crate::http) struct Link {
 }
 
 /// A place on a connection, free again when this is dropped.
+#[derive(Debug)]
 pub(in crate::http) struct Seat(Rc<Slot>);
 
 impl Links {
@@ -204,6 +207,12 @@ impl Link {
 
     pub(super) const fn sending(&self) -> &Arc<Sending> {
         &self.sending
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("marks", &self.marks).finish_non_exhaustive()
     }
 }
 
