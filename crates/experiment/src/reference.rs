@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use fizeau_core::Tokens;
 use fizeau_record::{LengthTally, LevelReport, LightCurve, Reference, Setup};
-use fizeau_roofline::{Bound, Calibration, Load, Model, Predictor, System, TensorClass};
+use fizeau_roofline::{
+    Bound, Calibration, HourlyRate, Load, Model, Predictor, System, TensorClass,
+};
 
 pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
 
@@ -177,6 +179,11 @@ impl SpeedOfLightReference {
     /// What levels are held against.
     pub const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }
+    }
+
+    /// The lowest price of an hour of its device that was published; none where none was.
+    pub fn published_price(&self) -> Option<HourlyRate> {
+        HourlyRate::lowest_published(self.system.device()).ok()
     }
 
     /// How it was said that the model lies on its devices.

@@ -179,9 +179,10 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         };
         let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
         self.done += 1;
-        let report = self.report(&level, &tallies, name)?;
+        let mut report = self.report(&level, &tallies, name)?;
         self.keep_lengths(&tallies, role);
         self.watcher.event(Event::LevelEnded(Box::new(report.clone())));
+        report.detail = self.watcher.detail(&report).map(Box::new);
         Ok(Some(report))
     }
 

@@ -2,7 +2,6 @@
 
 mod answer;
 mod before;
-mod detail;
 mod export;
 mod figures;
 mod level;
@@ -17,7 +16,7 @@ mod stored;
 mod views;
 
 pub(crate) use level::vllm_run_of;
-pub(crate) use page::{PAGE, write as write_page};
+pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
 pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};

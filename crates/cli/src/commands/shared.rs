@@ -3,6 +3,7 @@
 pub(crate) mod calibrate;
 pub(crate) mod checklist;
 pub(crate) mod client;
+pub(crate) mod details;
 pub(crate) mod embedded;
 pub(crate) mod endpoint;
 pub(crate) mod folder;

@@ -4,7 +4,7 @@ use fizeau::core::{Stamp, WarmUp};
 use fizeau::experiment::{Client, EvaluationContext, LevelTallies, SpeedOfLightReference};
 use fizeau::harness::{Driven, Ended, LevelRun};
 use fizeau::interop::{
-    Detail, PeerSettings, RequestRate, Selection, VllmResult, VllmRun, VllmTally,
+    Detail, DetailTally, PeerSettings, RequestRate, Selection, VllmResult, VllmRun, VllmTally,
 };
 use fizeau::metrics::{LevelTally, PrecisionOutcome};
 use fizeau::record::{Checklist, LevelReport, LevelStatus, Setup, SpeedOfLight, Unseen, Until};
@@ -12,7 +12,6 @@ use fizeau::record::{StoredLevel, StoredRun};
 use fizeau::report::Shown;
 
 use super::before::Before;
-use super::detail::Details;
 use super::{Asked, Depth, each_tape, physics, setup};
 use crate::commands::shared::imported;
 use crate::commands::shared::levels::NO_PHYSICS;
@@ -49,7 +48,7 @@ impl Level {
         let unseen = imported::unseen(run, stored)?;
         let shown = of_vllm(unseen.as_ref())?;
         let mut vllm = VllmTally::new(&shown, &asked.goals, Detail::Brief);
-        let mut details = (asked.depth == Depth::Page).then(Details::default);
+        let mut details = (asked.depth == Depth::Page).then(DetailTally::default);
         let cut = each_tape(stored, |tape| {
             tally.add(&tape);
             vllm.add(&tape);

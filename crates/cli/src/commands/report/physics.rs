@@ -59,5 +59,8 @@ pub(super) fn describe(
     if said.model_config.is_some() || said.weights.is_some() || said.kv.is_some() {
         setup.precision = None;
     }
+    // The config that lies beside a run is the one of the model that the run names.
+    let named = setup.model_config.take().filter(|_| said.model_config.is_none());
     physics.describe_in(setup);
+    setup.model_config = named.or_else(|| setup.model_config.take());
 }
