@@ -61,7 +61,7 @@ pub struct NextLevel {
 /// It is measured with a [`Crew`](fizeau_harness::Crew) in real time or a [`Rig`](fizeau_harness::Rig) in either.
 #[derive(Debug)]
 pub struct LevelRunner<'a, M, W> {
-    sweep: Sweep<'a, M>,
+    sweep: Sweep<M>,
     prepared: &'a PreparedSweep,
     folder: Option<&'a RunFolder>,
     watcher: W,
@@ -83,7 +83,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     ) -> Self {
         Self {
             cancel: with.cancel().clone(),
-            sweep: Sweep::new(with, &prepared.spec, folder),
+            sweep: Sweep::new(with, &prepared.spec, folder.cloned()),
             lengths: prepared.light.as_ref().ok().map(SpeedOfLightReference::lengths),
             prepared,
             folder,

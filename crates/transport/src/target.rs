@@ -29,6 +29,7 @@ pub use trust::{Trust, TrustError};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
 
 use crate::backend::{Backend, Forcing, KeyHeader};
+use crate::dialect::Dialect;
 use crate::extra::ExtraBody;
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
@@ -55,6 +56,7 @@ pub struct Target {
     path: String,
     backend: Backend,
     route: Route,
+    own: Option<&'static (dyn Dialect + Sync)>,
     model: String,
     extra: ExtraBody,
     headers: HeaderMap,
@@ -118,6 +120,7 @@ impl Target {
             path,
             backend,
             route: backend.route(),
+            own: None,
             model,
             extra: ExtraBody::default(),
             headers: common_headers(),
@@ -178,7 +181,7 @@ impl Target {
             }
         }
         self.route = route;
-        let media = route.dialect().framing().media();
+        let media = self.spoken().framing().media();
         let accept = (ACCEPT.as_str(), media);
         for (name, value) in route.headers().iter().copied().chain([accept]) {
             // What the user gives is marked as sensitive.
@@ -186,6 +189,22 @@ impl Target {
                 let value = HeaderValue::from_static(value);
                 self.headers.insert(HeaderName::from_static(name), value);
             }
+        }
+    }
+
+    /// Speaks `dialect`, whatever the route, with the headers of its framing: a protocol of one's own.
+    #[must_use]
+    pub fn dialect(mut self, dialect: &'static (dyn Dialect + Sync)) -> Self {
+        self.own = Some(dialect);
+        self.take_route(self.route);
+        self
+    }
+
+    /// What is spoken.
+    pub(crate) fn spoken(&self) -> &'static dyn Dialect {
+        match self.own {
+            Some(own) => own,
+            None => self.route.dialect(),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) async fn quiet_events(
     ask: &Request,
 ) -> Option<u32> {
     let target = transport.target();
-    let dialect = target.route().dialect();
+    let dialect = target.spoken();
     let body = target.body(ask).ok()?;
     let mut start = Start::of(dialect);
     let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));
