@@ -13,7 +13,7 @@ use fizeau_harness::{
     Cancel, DriveError, LevelRun, Load, Measure, Observer, PlannedLevel, TextAfter,
 };
 use fizeau_metrics::{GoodputGoals, Side};
-use fizeau_record::{FolderError, RunFolder};
+use fizeau_record::{AbPrompts, FolderError, RunFolder};
 use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
 
 pub use run::PreparedAb;
@@ -46,17 +46,6 @@ pub struct AbSpec {
     pub goals: GoodputGoals,
     /// What becomes of the text of replies, where the transport keeps it.
     pub text: TextAfter,
-}
-
-/// What the requests to one side have in common with those to the other. Instants, lengths and order are always the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AbPrompts {
-    /// The same prompts: the requests are identical.
-    #[default]
-    Same,
-    /// Each side has words of its own. For two sides with one prefix cache (the same server with different options, two
-    /// models of one server): there, whoever is second in a round would find all prompts of the first one cached.
-    OwnBySide,
 }
 
 impl AbSpec {

@@ -40,6 +40,18 @@ impl Answering {
         let light = Err("no model and device were given".to_owned());
         Self { endpoint, engine, light, limit: None, reader: PromptReader::Server }
     }
+
+    /// An engine that is simulated in virtual time: what it is, in one line, and what it is called.
+    pub fn simulated(description: impl Into<String>, model: impl Into<String>) -> Self {
+        let endpoint = Endpoint {
+            base_url: "a simulated engine in virtual time".to_owned(),
+            backend: "simulated".to_owned(),
+            model: model.into(),
+            ..Endpoint::default()
+        };
+        let engine = Engine::Simulated { description: description.into() };
+        Self { reader: PromptReader::Simulation, ..Self::new(endpoint, engine) }
+    }
 }
 
 /// Who runs an experiment, and since when.

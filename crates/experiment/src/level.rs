@@ -15,6 +15,7 @@ pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
 pub(crate) use settings::{load_point, warmups_of};
 
+use crate::answering::PromptReader;
 use crate::client::Client;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
@@ -40,6 +41,8 @@ pub struct PreparedLevel {
     pub load_point: LoadPoint,
     /// What the speed of light is computed from, or why there is none.
     pub light: Result<SpeedOfLightReference, String>,
+    /// Who reads the prompts.
+    pub reader: PromptReader,
     /// What is known of the client; by default nothing.
     pub client: Client,
     /// The most tokens that the model takes, where that is known before the server is asked.
@@ -97,11 +100,11 @@ impl PreparedLevel {
             role: None,
             arrivals: None,
             requests: self.work.requests().get(),
-            warmup_requests: self.warmups(),
+            warmup_requests: Some(self.warmups()),
             max_in_flight: self.load.max_in_flight.map(NonZeroU32::get),
             release_for_ms: None,
             seed: None,
-            window: self.settings.window.into(),
+            window: Some(self.settings.window.into()),
             until: self.settings.until.as_ref().map(Precision::to_string),
         }
     }

@@ -5,6 +5,7 @@ mod answering;
 mod calibration;
 mod client;
 mod device;
+mod document;
 mod endpoint;
 mod evaluate;
 mod event;
@@ -24,15 +25,14 @@ mod wall_time;
 mod workload;
 
 pub use ab::{
-    Ab, AbError, AbPrompts, AbSettings, AbSide, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds,
+    Ab, AbError, AbSettings, AbSide, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds,
     UpcomingTurn, turn_name,
 };
 pub use answering::{Answering, PromptReader, RunOrigin};
-pub use calibration::{
-    CalibrationEnd, CalibrationSpec, ClientCalibration, OnTimeStreams, PacedServer, ServerPace,
-};
+pub use calibration::{CalibrationSpec, PacedServer, ServerPace};
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
+pub use document::keep_run;
 
 pub use endpoint::{
     ConnectionSpec, DetectedEndpoint, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint,
@@ -46,10 +46,7 @@ pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use level::{LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec};
 pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
-pub use reference::{
-    DeployError, DeploymentRecord, EngineChoices, ReferenceFiles, ReferenceSpec,
-    SpeedOfLightReference,
-};
+pub use reference::{ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
@@ -64,7 +61,6 @@ pub use sweep::{
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use workload::{
-    AskedLength, AskedLengths, CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload,
-    PromptSalt, PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadRecord,
-    WorkloadSpec, words_or_ids,
+    CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,
+    RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadSpec, words_or_ids,
 };

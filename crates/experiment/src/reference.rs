@@ -1,18 +1,14 @@
 //! What levels are held against: the speed of light of a model on its devices, read before anything is sent.
 
-mod deployment;
-
 use std::borrow::Borrow;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use fizeau_core::Tokens;
-use fizeau_record::{LengthTally, LevelReport, LightCurve, Reference, Setup};
+use fizeau_record::{DeploymentRecord, LengthTally, LevelReport, LightCurve, Reference, Setup};
 use fizeau_roofline::{
     Bound, Calibration, HourlyRate, Load, Model, Predictor, System, TensorClass,
 };
-
-pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
 
 use crate::device::LoadedDevice;
 use crate::input::{Blame, Field, InputError};

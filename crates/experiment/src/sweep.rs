@@ -16,7 +16,7 @@ use fizeau_core::Nanos;
 use fizeau_harness::{DriveError, LevelRun, Load, Measure, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_record::{
-    FolderError, LevelDocument, LevelPlan, LevelRole, PlannedArrivals, RunFolder, level_folder,
+    AskedArrivals, FolderError, LevelDocument, LevelPlan, LevelRole, RunFolder, level_folder,
 };
 use fizeau_workload::{
     Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
@@ -95,17 +95,17 @@ impl SweepSpec {
             visit: Some(visit),
             role: None,
             requests: size.requests_at(load).get(),
-            warmup_requests: size.warmup_at(load),
+            warmup_requests: Some(size.warmup_at(load)),
             max_in_flight: load.concurrency().map(std::num::NonZeroU32::get),
             arrivals: match load {
                 LevelLoad::Concurrency(_) => None,
                 LevelLoad::Rate(rate) => {
-                    Some(PlannedArrivals { rate_per_s: rate.get(), cv_squared })
+                    Some(AskedArrivals { rate: Some(rate), cv_squared: Some(cv_squared) })
                 }
             },
             release_for_ms: size.time.map(Nanos::to_millis),
             seed: Some(self.workload.seed.of_level(load, visit).0),
-            window: self.window.into(),
+            window: Some(self.window.into()),
             until: self.until.as_ref().map(Precision::to_string),
         }
     }

@@ -21,10 +21,9 @@ use fizeau_workload::{
 };
 
 pub use dataset::DataFile;
-pub use describe::{AskedLength, AskedLengths};
 pub use limit::{CacheBlocks, ContextLimit};
 pub use parts::PlanParts;
-pub use prepared::{PreparedWorkload, WorkloadRecord};
+pub use prepared::PreparedWorkload;
 pub use salt::PromptSalt;
 pub use source::{PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource};
 

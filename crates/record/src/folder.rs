@@ -8,6 +8,7 @@ use fizeau_core::{Nanos, Tape, TapeSink};
 use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
+use crate::RunDocument;
 use crate::stored::SET_ASIDE;
 
 /// Why a run's folder could not be written.
@@ -40,14 +41,17 @@ pub enum FolderError {
         /// The file's name.
         name: String,
         /// Why.
-        #[source]
-        error: serde_json::Error,
+        error: String,
     },
 }
 
 impl FolderError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |error| Self::Io { path: path.to_path_buf(), error }
+    }
+
+    pub(crate) fn json(name: &str) -> impl FnOnce(serde_json::Error) -> Self + '_ {
+        |error| Self::Json { name: name.to_owned(), error: error.to_string() }
     }
 }
 
@@ -114,6 +118,14 @@ impl RunFolder {
         Self::create(self.path.join(name))
     }
 
+    /// Writes `run.json`.
+    ///
+    /// # Errors
+    /// If it cannot be put into JSON, or the system refuses.
+    pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
+        self.write_json("run.json", document)
+    }
+
     /// Writes `document` as pretty JSON.
     ///
     /// # Errors
@@ -123,8 +135,7 @@ impl RunFolder {
         name: &str,
         document: &impl Serialize,
     ) -> Result<PathBuf, FolderError> {
-        let text = serde_json::to_string_pretty(document);
-        let mut text = text.map_err(|error| FolderError::Json { name: name.to_owned(), error })?;
+        let mut text = serde_json::to_string_pretty(document).map_err(FolderError::json(name))?;
         text.push('\n');
         self.write_text(name, &text)
     }
@@ -192,7 +203,7 @@ impl TapeSink for TapeFile {
 
     fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
         let line = serde_json::to_writer(&mut self.lines, tape);
-        line.map_err(|error| FolderError::Json { name: "tapes.jsonl".to_owned(), error })?;
+        line.map_err(FolderError::json("tapes.jsonl"))?;
         self.lines.push(b'\n');
         if self.lines.len() >= MOST_KEPT_BACK { self.flush() } else { Ok(()) }
     }

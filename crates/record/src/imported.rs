@@ -47,6 +47,7 @@ pub struct ImportedLevel {
 
 /// Where a level comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedSource {
     /// The key of its format.
     pub format: String,

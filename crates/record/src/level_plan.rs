@@ -1,14 +1,16 @@
 //! What a level is to be, for its record.
 
+use fizeau_core::LevelLoad;
 use fizeau_core::Millis;
 use fizeau_metrics::WindowChoice;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use fizeau_core::LevelLoad;
+use crate::AskedArrivals;
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelPlan {
     /// How hard it presses; absent of a run that is no sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,22 +23,24 @@ pub struct LevelPlan {
     pub role: Option<LevelRole>,
     /// The most requests that it has.
     pub requests: u64,
-    /// How many are sent first that never count.
-    pub warmup_requests: u64,
+    /// How many are sent first that never count; absent of an import, which does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_requests: Option<u64>,
     /// The cap on requests in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<u32>,
     /// When requests of an open loop come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<PlannedArrivals>,
+    pub arrivals: Option<AskedArrivals>,
     /// It releases nothing after this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_for_ms: Option<Millis>,
     /// Its own seed, in a sweep and in an A/B run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Which part of it is looked at beside the whole.
-    pub window: WindowPlan,
+    /// Which part of it is looked at beside the whole; absent of an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowPlan>,
     /// What is to be known before it ends; its requests are then the most that are sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
@@ -53,24 +57,17 @@ pub fn level_folder(load: LevelLoad, visit: u32, role: Option<LevelRole>) -> Str
 }
 
 /// What a level is for, where it is no level of the curve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LevelRole {
     /// It shows whether the load of the operating point can be kept up.
     Sustained,
 }
 
-/// The arrivals of an open loop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PlannedArrivals {
-    /// Requests per second.
-    pub rate_per_s: f64,
-    /// The squared coefficient of variation of the gaps: 1 of a Poisson process, 0 of an even one.
-    pub cv_squared: f64,
-}
-
 /// What to cut at both ends for the figures of the steady state, as given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowPlan {
     /// At the beginning.
     pub warmup: String,
@@ -88,18 +85,22 @@ impl From<WindowChoice> for WindowPlan {
 pub(crate) const LEVEL: &str = "fizeau.level/1";
 
 /// `level.json`: what the level beside it is to be, written before its first request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Level"))]
 pub struct LevelDocument {
-    schema: &'static str,
-    version: &'static str,
+    #[cfg_attr(feature = "schema", schemars(extend("const" = LEVEL)))]
+    schema: String,
+    version: String,
+    /// What it is to be.
     #[serde(flatten)]
-    plan: LevelPlan,
+    pub plan: LevelPlan,
 }
 
 impl LevelDocument {
     /// Of a level that is to be as `plan` has it.
     #[must_use]
-    pub const fn new(plan: LevelPlan) -> Self {
-        Self { schema: LEVEL, version: env!("CARGO_PKG_VERSION"), plan }
+    pub fn new(plan: LevelPlan) -> Self {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { schema: LEVEL.to_owned(), version, plan }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | wanted | call |
 //! |---|---|
+//! | `run.json`: what was asked, of whom | [`RunDocument`] |
 //! | `summary.json` | [`LevelReport::to_json`] |
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | `search.json`, `ab.json`, `whatif.json` | [`SearchReport`], [`AbReport::to_json`], [`WhatIf::to_json`] |
@@ -25,15 +26,19 @@ mod asked;
 mod checklist;
 mod comparison;
 mod curve;
+mod fields;
 mod folder;
 mod goal;
 mod imported;
+mod json;
 mod lengths;
 mod level;
 mod level_plan;
 mod peers;
 mod plan;
+mod reasons;
 mod request_rate;
+mod run;
 #[cfg(feature = "schema")]
 mod schema;
 mod search;
@@ -51,6 +56,7 @@ pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use fields::{Differing, DocumentFields};
 pub use folder::{FolderError, RunFolder, TapeFile};
 pub use goal::{
     Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
@@ -59,15 +65,14 @@ pub use goal::{
 pub use imported::{
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
 };
+pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
     LevelOutcome, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange,
     Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
 };
-pub use level_plan::{
-    LevelDocument, LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder,
-};
+pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
@@ -75,6 +80,11 @@ pub use plan::{
     scaled_limits,
 };
 pub use request_rate::requests_interval;
+pub use run::{
+    AbPlan, AbPrompts, AskedLength, AskedLengths, CalibrationEnd, ClientCalibration, ClientPlan,
+    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, MergedShard, OnTimeStreams,
+    RequestTimeouts, RunDocument, RunTime,
+};
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
 pub use search::{
@@ -82,8 +92,7 @@ pub use search::{
 };
 pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
 pub use stored::{
-    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
-    StoredTapes,
+    Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,

@@ -6,7 +6,8 @@ use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
 
 use crate::{
-    AbReport, ComparisonReport, LevelReport, PlanReport, SearchReport, SweepReport, WhatIf,
+    AbReport, ComparisonReport, LevelDocument, LevelReport, PlanReport, RunDocument, SearchReport,
+    SweepReport, WhatIf,
 };
 
 /// A document that has a JSON Schema (draft 2020-12).
@@ -19,6 +20,10 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentSchema {
+    /// `run.json`: what was asked, of whom.
+    Run,
+    /// `level.json`: what the level beside it is to be.
+    Level,
     /// `summary.json`: one level.
     Summary,
     /// `sweep.json`: levels side by side.
@@ -39,7 +44,9 @@ pub enum DocumentSchema {
 
 impl DocumentSchema {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
+        Self::Run,
+        Self::Level,
         Self::Summary,
         Self::Sweep,
         Self::Compare,
@@ -54,6 +61,8 @@ impl DocumentSchema {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Run => "run",
+            Self::Level => "level",
             Self::Summary => "summary",
             Self::Sweep => "sweep",
             Self::Compare => "compare",
@@ -71,6 +80,8 @@ impl DocumentSchema {
     /// Only if the JSON writer fails, which it does not for a schema.
     pub fn to_json(self) -> Result<String, serde_json::Error> {
         let mut schema = match self {
+            Self::Run => schema_of::<RunDocument>(),
+            Self::Level => schema_of::<LevelDocument>(),
             Self::Summary => schema_of::<LevelReport>(),
             Self::Sweep => schema_of::<SweepReport>(),
             Self::Compare => schema_of::<ComparisonReport>(),

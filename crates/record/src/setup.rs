@@ -1,14 +1,19 @@
 //! What was run, and on what: everything a reader needs to judge a figure or to measure it again.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Asked;
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
 
 /// What was run, and on what.
 ///
 /// Plain data, filled in by whoever ran it. Nothing here may hold a secret: neither the command line nor the
 /// base URL is looked at for one. By default nothing is known: texts are empty.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 pub struct Setup {
     /// The program that measured.
     pub tool: ToolVersion,
@@ -25,34 +30,32 @@ pub struct Setup {
     /// The machine that the client ran on.
     pub host: Host,
     /// The model's name for the speed of light; absent if none was given.
-    #[serde(flatten, serialize_with = "maybe::model_config")]
     pub model_config: Option<String>,
     /// The device's name for the speed of light; absent if none was given.
-    #[serde(flatten, serialize_with = "maybe::hardware")]
     pub hardware: Option<String>,
     /// How the model lies on such devices, in words: `8 devices, TP8; weights fp8`; absent if there is no speed of light.
-    #[serde(flatten, serialize_with = "maybe::deployment")]
     pub deployment: Option<String>,
     /// The formats of weights and key-value cache, in words: `weights bf16, KV cache bf16`; absent if nobody said.
-    #[serde(flatten, serialize_with = "maybe::precision")]
     pub precision: Option<String>,
 }
 
 /// A program and its version.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 pub struct ToolVersion {
     /// Its name.
     pub name: String,
     /// Its version, as it calls itself.
     pub version: String,
     /// The commit it was built from; absent if the build did not know.
-    #[serde(flatten, serialize_with = "maybe::commit")]
     pub commit: Option<String>,
 }
 
 /// What was called.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
 pub struct Endpoint {
     /// Scheme, host and port, without user name or password.
     pub base_url: String,
@@ -68,8 +71,9 @@ pub struct Endpoint {
 
 /// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no
 /// connections: an engine was simulated in virtual time.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
 pub struct Connections {
     /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
     /// endpoint numbers on the tapes.
@@ -120,8 +124,9 @@ impl Connections {
 }
 
 /// What is known of the engine behind the endpoint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Engine {
     /// No hardware served the requests: a model of an engine did. Every report says so.
     Simulated {
@@ -131,7 +136,7 @@ pub enum Engine {
     /// A server that Fizeau did not start.
     Remote {
         /// What the person who ran it said of it; absent if nothing.
-        #[serde(flatten, serialize_with = "maybe::description")]
+        #[serde(default)]
         description: Option<String>,
     },
 }
@@ -144,8 +149,9 @@ impl Default for Engine {
 }
 
 /// What was asked of the endpoint.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
 pub struct Workload {
     /// Where the prompts come from.
     pub dataset: String,
@@ -171,15 +177,15 @@ impl Workload {
 }
 
 /// The machine that the client ran on.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 pub struct Host {
     /// The operating system and its version.
     pub os: String,
     /// The processor's name; absent where the system does not tell.
-    #[serde(flatten, serialize_with = "maybe::cpu")]
     pub cpu: Option<String>,
     /// How many processors the client could use; absent where the system does not tell.
-    #[serde(flatten, serialize_with = "maybe::cores")]
     pub cores: Option<u32>,
 }
 
@@ -241,38 +247,23 @@ impl Setup {
     }
 }
 
-#[cfg(feature = "schema")]
-mod schema;
+const NOT_GIVEN: &str = "none was given";
+const UNTOLD: &str = "the system does not tell";
 
-/// Fields that may be absent; if one is, the reason is written beside it.
-mod maybe {
-    use serde::Serializer;
-    use serde::ser::SerializeMap;
+reasons!(Setup, |setup| {
+    model_config => NOT_GIVEN,
+    hardware => NOT_GIVEN,
+    deployment => NOT_GIVEN,
+    precision => NOT_GIVEN,
+});
 
-    macro_rules! or_reason {
-        ($($name:ident: $type:ty, $reason:literal;)*) => {$(
-            pub(super) fn $name<S: Serializer>(value: &Option<$type>, to: S) -> Result<S::Ok, S::Error> {
-                let mut map = to.serialize_map(None)?;
-                map.serialize_entry(stringify!($name), value)?;
-                if value.is_none() {
-                    map.serialize_entry(concat!(stringify!($name), "_reason"), $reason)?;
-                }
-                map.end()
-            }
-        )*};
-    }
+reasons!(Engine, |engine| {
+    "description" when matches!(engine, Self::Remote { description: None }) => NOT_GIVEN,
+});
 
-    or_reason! {
-        model_config: String, "none was given";
-        hardware: String, "none was given";
-        deployment: String, "none was given";
-        precision: String, "none was given";
-        commit: String, "the build did not know it";
-        description: String, "none was given";
-        cpu: String, "the system does not tell";
-        cores: u32, "the system does not tell";
-    }
-}
+reasons!(ToolVersion, |tool| { commit => "the build did not know it" });
+
+reasons!(Host, |host| { cpu => UNTOLD, cores => UNTOLD });
 
 /// The words joined so that a shell would split them the same way.
 fn command_line(words: &[String]) -> String {

@@ -1,19 +1,21 @@
 //! A run that was stored: what was asked, its levels, and their tapes.
 
+pub(crate) mod document;
 mod level;
 mod line;
 mod lines;
 mod merged;
-mod record;
 
 pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{Cut, StoredTapes};
 pub use merged::MergedTapes;
-pub use record::{Differing, RunRecord};
 
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::RunDocument;
+use crate::run::{RUN, TAPES};
 
 /// Why a stored run could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -47,24 +49,26 @@ pub enum StoredError {
         reads: &'static str,
     },
     /// A document that is no JSON, or not of the right form.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {problem}{}", path.display(), at(field))]
     Document {
         /// The file.
         path: PathBuf,
-        /// Why.
-        #[source]
-        error: serde_json::Error,
+        /// Which line, from 1.
+        line: usize,
+        /// The path of the field (`levels[0].requests`); empty at the top.
+        field: String,
+        /// What is wrong, with the place.
+        problem: String,
     },
     /// A whole line that is no tape.
-    #[error("{}: line {line} is no tape: {}", path.display(), without_place(error))]
+    #[error("{}: line {line} is no tape: {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// Which line, from 1.
         line: u64,
-        /// Why.
-        #[source]
-        error: serde_json::Error,
+        /// What is wrong.
+        problem: String,
     },
     /// A line without an end.
     #[error("{}: line {line} is no tape: it is longer than {longest} bytes", path.display())]
@@ -78,11 +82,9 @@ pub enum StoredError {
     },
 }
 
-/// What was wrong with a line, without the line and the column that its parser counts from its beginning.
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).map_or_else(|| text.clone(), str::to_owned)
+/// The field in which something is wrong, as words behind it.
+fn at(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!(", in `{field}`") }
 }
 
 impl StoredError {
@@ -95,9 +97,9 @@ impl StoredError {
 #[derive(Debug, Clone)]
 pub struct StoredRun {
     path: PathBuf,
-    document: PathBuf,
-    written: RunRecord,
-    record: RunRecord,
+    document_path: PathBuf,
+    written: Box<RunDocument>,
+    document: Box<RunDocument>,
     levels: Vec<StoredLevel>,
 }
 
@@ -109,25 +111,27 @@ impl StoredRun {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoredError> {
         let path = path.into();
         let mut levels = level::all(&path)?;
-        let mut document = path.join("run.json");
+        let mut document_path = path.join("run.json");
         if levels.is_empty() {
-            let is_run = document.is_file();
+            let is_run = document_path.is_file();
             return Err(if is_run { StoredError::NoTapes(path) } else { StoredError::NoRun(path) });
         }
-        if !document.is_file() {
+        if !document_path.is_file() {
             // `.` has no parent by its name.
             let above = path.file_name().and_then(|_| path.parent());
-            document = above.map_or_else(|| path.join(".."), Path::to_path_buf).join("run.json");
+            let above = above.map_or_else(|| path.join(".."), Path::to_path_buf);
+            document_path = above.join("run.json");
             let name = path.canonicalize().map_err(StoredError::io(&path))?;
             let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
             levels.iter_mut().for_each(|level| level.name = name.clone().unwrap_or_default());
         }
-        if !document.is_file() {
+        if !document_path.is_file() {
             return Err(StoredError::NoRun(path));
         }
-        let written = RunRecord::read(&document)?;
-        let record = levels.iter().try_fold(written.clone(), level::described)?;
-        Ok(Self { path, document, written, record, levels })
+        let written = run_document(&document_path)?;
+        let document = levels.iter().try_fold(written.clone(), level::described)?;
+        let (written, document) = (Box::new(written), Box::new(document));
+        Ok(Self { path, document_path, written, document, levels })
     }
 
     /// Where it is.
@@ -138,20 +142,20 @@ impl StoredRun {
 
     /// Where its `run.json` is: one level of a sweep has it in the folder above.
     #[must_use]
-    pub fn document(&self) -> &Path {
-        &self.document
+    pub fn document_path(&self) -> &Path {
+        &self.document_path
     }
 
     /// What was asked: `run.json`, whose `levels` are joined by what each level's folder says of itself in `level.json`:
     /// some levels are only decided upon as a sweep goes on.
     #[must_use]
-    pub const fn record(&self) -> &RunRecord {
-        &self.record
+    pub fn document(&self) -> &RunDocument {
+        &self.document
     }
 
     /// `run.json` alone.
     #[must_use]
-    pub const fn written(&self) -> &RunRecord {
+    pub fn written(&self) -> &RunDocument {
         &self.written
     }
 
@@ -160,5 +164,17 @@ impl StoredRun {
     #[must_use]
     pub fn levels(&self) -> &[StoredLevel] {
         &self.levels
+    }
+}
+
+/// The `run.json` at `path`, whose tapes can be read too.
+fn run_document(path: &Path) -> Result<RunDocument, StoredError> {
+    let document: RunDocument = document::read(path, RUN)?;
+    match document.tapes_schema() {
+        TAPES => Ok(document),
+        found => {
+            let (path, found) = (path.to_path_buf(), found.to_owned());
+            Err(StoredError::Schema { path, found, reads: TAPES })
+        }
     }
 }

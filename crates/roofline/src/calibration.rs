@@ -25,6 +25,7 @@ pub use sample::{Sample, SampleError};
 pub use step::CalibratedStepTime;
 pub use validation::{Errors, Judged};
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use fit::Groups;
@@ -51,9 +52,10 @@ pub struct Calibration {
 }
 
 /// A model that was fitted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct FittedModel {
     name: String,
+    #[serde(flatten)]
     mark: ModelMark,
     levels: u64,
     /// Where it was measured, each once.
@@ -61,14 +63,17 @@ struct FittedModel {
 }
 
 /// How far off predictions of the fitted levels are.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Times per output token, with constants fitted on all levels.
+    #[serde(rename = "tpot_in_sample")]
     pub in_sample: Errors,
     /// The same with constants fitted on other models only; none where there are no others.
+    #[serde(rename = "tpot_model_left_out")]
     pub model_left_out: Option<Errors>,
     /// The same with constants fitted on other devices only; none where there are no others.
+    #[serde(rename = "tpot_device_left_out")]
     pub device_left_out: Option<Errors>,
     /// Times to first token, with constants fitted on all levels; none where none were measured.
     pub ttft_in_sample: Option<Errors>,
@@ -77,11 +82,13 @@ pub struct Summary {
 }
 
 /// Logarithms of the factors within which nine in ten measurements are.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Spreads {
+    #[serde(rename = "fitted_model")]
     seen: f64,
     new_model: f64,
     new_device: f64,
+    #[serde(rename = "ttft")]
     first_token: f64,
 }
 

@@ -5,6 +5,7 @@ mod doubts;
 mod error;
 mod file;
 mod given;
+mod json;
 mod link;
 mod math;
 mod names;

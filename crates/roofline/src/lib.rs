@@ -133,9 +133,9 @@ pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;
 pub use model::{
-    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
-    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, QueryNorm, TensorClass, Tensors,
-    UnknownModel, WeightChoice, WeightChoiceError,
+    Attention, CacheAt, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys,
+    KnownModel, Latent, Layers, Mamba2, Mixer, Model, ModelError, ModelSheet, Parameters,
+    QueryNorm, TensorClass, TensorSheet, Tensors, UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};

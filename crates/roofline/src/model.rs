@@ -10,6 +10,7 @@ mod known;
 mod latent_cache;
 mod layers;
 mod parts;
+mod sheet;
 mod weights;
 
 pub use accounts::{Parameters, TensorClass, Tensors};
@@ -20,6 +21,7 @@ pub use layers::{
     Mamba2, Mixer, QueryNorm,
 };
 
+pub use sheet::{CacheAt, ModelSheet, TensorSheet};
 pub use weights::{WeightChoice, WeightChoiceError};
 
 use fizeau_core::Tokens;

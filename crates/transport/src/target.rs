@@ -349,7 +349,9 @@ impl Target {
         &self.secrets
     }
 
-    pub(crate) const fn limits(&self) -> &Timeouts {
+    /// When a request is given up.
+    #[must_use]
+    pub const fn limits(&self) -> &Timeouts {
         &self.timeouts
     }
 

@@ -1,7 +1,7 @@
 //! How an engine goes about it, where physics alone does not decide.
 
 use clap::{Args, ValueEnum};
-use fizeau::experiment::EngineChoices;
+use fizeau::record::EngineChoices;
 use fizeau::roofline::{ExpertExchange, Overlap, Prefix, Routing};
 
 /// How an engine goes about it.

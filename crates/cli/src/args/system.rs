@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use clap::Args;
-use fizeau::experiment::DeploymentRecord;
+use fizeau::record::DeploymentRecord;
 
 use super::ChoiceArgs;
 

@@ -2,17 +2,15 @@
 
 mod prepare;
 
-use std::num::NonZeroU32;
-
-use fizeau::experiment::{AbPrompts, AbSide, ContextLimit, PreparedAb, WallTime};
+use fizeau::experiment::{AbSide, ContextLimit, PreparedAb};
 use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
 use fizeau::metrics::Verdict;
-use fizeau::record::{AbReport, LevelPlan};
+use fizeau::record::AbReport;
 use fizeau::report::Shown;
 use fizeau::transport::{MonotonicClock, RequestError};
 
 use crate::args::AbArgs;
-use crate::commands::shared::{endpoint, live, record, workload};
+use crate::commands::shared::{endpoint, live, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
@@ -53,9 +51,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
     let crew_a = crew(ab, a, clock, &cancel).await?;
     let crew_b = crew(ab, b, clock, &cancel).await?;
     let folder = job.out.folder();
-    folder
-        .write_json("run.json", &document(ab, args, WallTime::epoch_unix_ns(&clock))?)
-        .map_err(Fail::broken)?;
+    folder.write_run(&ab.document(&clock)?).map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let (a_url, b_url) = (a.endpoint.describe().base_url, b.endpoint.describe().base_url);
     let title = Title { command: "ab", subject: format!("A {a_url}, B {b_url}") };
@@ -93,50 +89,4 @@ async fn crew(
     let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
     crew.preconnect(ahead).await.map_err(Fail::endpoint)?;
     Ok(crew)
-}
-
-fn document<'a>(
-    ab: &'a PreparedAb,
-    args: &'a AbArgs,
-    epoch_unix_ns: u64,
-) -> Result<record::RunDocument<'a>, Fail> {
-    let (spec, [a, b]) = (&ab.spec, &ab.sides);
-    let level = |round: u32| LevelPlan {
-        load: None,
-        visit: None,
-        role: None,
-        arrivals: None,
-        requests: spec.workload.requests.get(),
-        warmup_requests: spec.warmup,
-        max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
-        release_for_ms: None,
-        seed: Some(spec.seed_of(round).0),
-        until: None,
-        window: fizeau::metrics::WindowChoice::default().into(),
-    };
-    // Both turns of a round are alike.
-    let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();
-    let thresholds = &*args.client.threshold;
-    let client = record::ClientPlan { threads: ab.client.threads(), thresholds, calibration: None };
-    let asked = record::AskedPlan {
-        plan: ab.sample.record()?,
-        lengths: ab.sample.asked_lengths(),
-        probe: None,
-        shard: None,
-    };
-    let goodput = &*args.answer.goodput;
-    let document = record::RunDocument::new(&ab.setup, asked, levels, goodput)?;
-    let document = document.measured(&a.endpoint, client, epoch_unix_ns);
-    Ok(document.with_ab(record::AbPlan {
-        rounds: spec.rounds.get(),
-        settle_ms: spec.settle.to_millis(),
-        prompts: match spec.prompts {
-            AbPrompts::Same => "same",
-            AbPrompts::OwnBySide => "own_by_side",
-        },
-        a_name: a.name.as_deref(),
-        b_name: b.name.as_deref(),
-        b_endpoint: b.endpoint.describe(),
-        b_probed: b.endpoint.found.as_ref(),
-    }))
 }

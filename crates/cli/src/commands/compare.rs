@@ -1,7 +1,6 @@
 //! `fizeau compare`: stored runs, each held against the first.
 
 mod agree;
-mod choice;
 mod files;
 mod level;
 mod notes;
@@ -19,7 +18,7 @@ use fizeau::report::Shown;
 use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
-use agree::{changed, imported_from, must_agree, of_level, refused};
+use agree::{changed, must_agree, of_level, refused};
 use level::Level;
 use run::Run;
 
@@ -95,7 +94,7 @@ fn stored(args: &CompareArgs, decided: Decided) -> Result<ComparisonReport, Fail
     // All that can be refused is, before any tapes are read.
     let plans = runs.into_iter().map(|candidate| Plan::new(args, &baseline, candidate));
     let plans: Vec<Plan<'_>> = plans.collect::<Result<_, Fail>>()?;
-    let is_simulated = |run: &Run| run.record().text("time").is_some_and(|time| time == "virtual");
+    let is_simulated = |run: &Run| run.document().is_virtual();
     let all_simulated =
         is_simulated(&baseline) && plans.iter().all(|plan| is_simulated(&plan.candidate));
     let note = if all_simulated { TWO_SIMULATIONS } else { TWO_RUNS };
@@ -122,7 +121,7 @@ impl<'a> Plan<'a> {
             _ if args.force => Ok(()),
             _ => Err(refused(&baseline.name(), &candidate.name(), fields)),
         };
-        let mut forced = must_agree(baseline.record(), candidate.record());
+        let mut forced = must_agree(baseline.fields(), candidate.fields());
         refuse(&forced)?;
         for run in [baseline, &candidate] {
             if let Some(reason) = run.invalid().filter(|_| !args.force) {
@@ -135,7 +134,7 @@ impl<'a> Plan<'a> {
         let Matched { levels, mut notes } = matched(args, baseline, &candidate)?;
         // The load of a closed loop is its cap; of a rate the cap is a part of the workload.
         let differing = |fields: &[&str]| -> Vec<ChangedField> {
-            let records = (baseline.record(), candidate.record());
+            let records = (baseline.fields(), candidate.fields());
             let of = |(a, b): &(&Level, Level)| of_level((a, records.0), (b, records.1), fields);
             levels.iter().flat_map(of).collect()
         };
@@ -149,14 +148,14 @@ impl<'a> Plan<'a> {
         }
         let all = [("A", baseline), ("B", &candidate)];
         let untold = all.into_iter().filter_map(|(side, run)| {
-            let tool = imported_from(run.record())?;
+            let tool = run.document().imported_tool()?;
             Some(format!(
                 "{side} was measured by {tool} and imported: where its file does not tell what was asked, that is taken to be the same"
             ))
         });
         notes.extend(untold);
         let name = candidate.name();
-        let mut changed = changed(baseline.record(), candidate.record());
+        let mut changed = changed(baseline.fields(), candidate.fields());
         changed.extend(differing(&ASKED_OF_A_LEVEL));
         let comparison = RunComparison {
             candidate: ComparedRun { name, notes: candidate.notes() },

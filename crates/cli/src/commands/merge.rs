@@ -62,12 +62,11 @@ fn merge(
 ) -> Result<(LevelReport, VllmResult), Fail> {
     let first = shards.first().ok_or_else(|| Fail::usage("RUN: name the shards"))?;
     let asked = summary::asked(shards, checked.shares);
-    let document = document::merged(shards, &axis.later, &checked, asked)?;
-    folder.write_json("run.json", &document).map_err(Fail::broken)?;
-    let goals: GoodputGoals =
-        first.record().texts("goodput").join(" ").parse().map_err(|error| {
-            Fail::usage(format!("{}: goodput: {error}", first.run.document().display()))
-        })?;
+    let document = document::merged(shards, first, &axis.later, &checked, asked);
+    folder.write_run(&document).map_err(Fail::broken)?;
+    let goals: GoodputGoals = first.document().goodput.join(" ").parse().map_err(|error| {
+        Fail::usage(format!("{}: goodput: {error}", first.run.document_path().display()))
+    })?;
     let mut tally = tally(first, &goals, asked)?;
     let mut histograms = LevelHistograms::default();
     let mut vllm = VllmTally::new(&Selection::default(), &goals, Detail::Brief);
@@ -119,14 +118,16 @@ fn cuts<R: BufRead>(shards: &[MeasuredShard], tapes: &MergedTapes<R>) -> Vec<Str
 
 /// A tally of nothing, for the goals, the window and the loop of the first shard.
 fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<LevelTally, Fail> {
-    let end = |name: &str| match first
-        .record()
-        .text(&first.planned.field(&format!("window.{name}")))
-    {
+    let path = first.run.document_path().display();
+    let planned = first.plan().and_then(|plan| plan.window.as_ref());
+    let end = |name: &str, text: Option<&String>| match text {
         None => Ok(WindowEnd::default()),
-        Some(text) => text.parse().named(&format!("{}: {name}", first.run.document().display())),
+        Some(text) => text.parse().named(&format!("{path}: {name}")),
     };
-    let window = WindowChoice { warmup: end("warmup")?, cooldown: end("cooldown")? };
+    let window = WindowChoice {
+        warmup: end("warmup", planned.map(|window| &window.warmup))?,
+        cooldown: end("cooldown", planned.map(|window| &window.cooldown))?,
+    };
     let tally = LevelTally::new(goals).with_window(window);
     Ok(if asked.arrivals.is_none() { tally.of_closed_loop() } else { tally })
 }

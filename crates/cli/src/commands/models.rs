@@ -1,15 +1,13 @@
 //! `fizeau models`: what is known of models, and what is understood of a config.
 
-mod sheet;
 mod text;
 
 use fizeau::experiment::LoadedModel;
-use fizeau::roofline::KnownModel;
+use fizeau::roofline::{KnownModel, ModelSheet as Sheet};
 
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
-use sheet::Sheet;
 
 pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
     match &args.model {

@@ -18,7 +18,6 @@ mod views;
 pub(crate) use level::vllm_run_of;
 pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
 pub(crate) use search::SEARCH;
-pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
 use std::path::{Path, PathBuf};
@@ -193,14 +192,15 @@ impl Asked {
         physics: &PhysicsArgs,
         (warmup, cooldown): (Option<WindowEnd>, Option<WindowEnd>),
     ) -> Result<Self, Fail> {
-        let own = setup::list(run.record(), "goodput");
+        let own = &run.document().goodput;
         let (goals, whose) = match goodput.is_empty() {
             true => (own.join(" "), "run.json: goodput"),
             false => (goodput.join(" "), "--goodput"),
         };
-        let end = |given: Option<WindowEnd>, name: &str| match given {
+        let window = run.document().levels.first().and_then(|level| level.window.as_ref());
+        let end = |given: Option<WindowEnd>, name: &str, own: Option<&String>| match given {
             Some(end) => Ok(end),
-            None => match run.record().text(&format!("levels[0].window.{name}")) {
+            None => match own {
                 Some(text) => text.parse().named(&format!("run.json: levels[0].window.{name}")),
                 None => Ok(WindowEnd::Auto),
             },
@@ -208,8 +208,8 @@ impl Asked {
         Ok(Self {
             goals: goals.parse().named(whose)?,
             window: WindowChoice {
-                warmup: end(warmup, "warmup")?,
-                cooldown: end(cooldown, "cooldown")?,
+                warmup: end(warmup, "warmup", window.map(|own| &own.warmup))?,
+                cooldown: end(cooldown, "cooldown", window.map(|own| &own.cooldown))?,
             },
             json: false,
             markdown: false,
@@ -319,7 +319,7 @@ const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
 /// Levels that are none of a sweep: of an A/B run the turns of both sides.
 fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
     let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-    let checklist = Checklist::of(&setup(run.record()), &all);
+    let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
         document("fizeau.levels/1", run, &all)?;
     } else {

@@ -9,7 +9,6 @@ pub(crate) mod endpoint;
 pub(crate) mod folder;
 pub(crate) mod hardware;
 pub(crate) mod imported;
-pub(crate) mod levels;
 pub(crate) mod live;
 pub(crate) mod planned;
 pub(crate) mod price;

@@ -9,7 +9,9 @@ use fizeau_record::{AbParty, Engine};
 use fizeau_transport::Target;
 use fizeau_workload::{Content, Pacing, Salt};
 
-use super::{AbPrompts, AbSpec, PreparedAb, Rounds};
+use fizeau_record::AbPrompts;
+
+use super::{AbSpec, PreparedAb, Rounds};
 use crate::answering::{Answering, RunOrigin};
 use crate::client::{Client, in_flight};
 use crate::endpoint::{PreparedEndpoint, split_url};

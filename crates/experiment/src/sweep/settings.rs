@@ -133,6 +133,7 @@ impl SweepSettings {
             },
             price: self.price.clone().or_else(|| answering.light.as_ref().ok()?.published_price()),
             light: answering.light,
+            reader: answering.reader,
             client: Client::default(),
             limit,
             sample,

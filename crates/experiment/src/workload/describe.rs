@@ -1,94 +1,66 @@
 //! A workload as a person reads it.
 
 use fizeau_core::Tokens;
+use fizeau_record::{AskedLength, AskedLengths};
 use fizeau_workload::{
     Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Sessions, Spacing, Spec,
     Stage, ThinkTime, Turns,
 };
-use serde::Serialize;
 
-/// The lengths that were asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AskedLengths {
-    /// Of prompts.
-    pub input: AskedLength,
-    /// Of outputs.
-    pub output: AskedLength,
+/// Lengths that a file has.
+pub(super) fn of_file(what: &str) -> AskedLength {
+    AskedLength::in_words(format!("as the {what} has them"))
 }
 
-/// Lengths that were asked for: the law, and where half and nine tenths of all are below.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AskedLength {
-    /// In words.
-    law: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    p50: Option<Tokens>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    p90: Option<Tokens>,
+/// Always `tokens`.
+fn fixed(tokens: Tokens) -> AskedLength {
+    by_law(tokens.to_string(), tokens, tokens)
 }
 
-impl AskedLength {
-    /// Lengths that a file has.
-    pub(super) fn of_file(what: &str) -> Self {
-        Self { law: format!("as the {what} has them"), p50: None, p90: None }
-    }
+fn by_law(law: String, p50: Tokens, p90: Tokens) -> AskedLength {
+    AskedLength { p50: Some(p50), p90: Some(p90), ..AskedLength::in_words(law) }
+}
 
-    /// With the `prefix` that stands before each.
-    fn behind(self, prefix: Tokens) -> Self {
-        if prefix == Tokens::ZERO {
-            return self;
-        }
-        Self {
-            law: format!("{} behind a prefix of {prefix}", self.law),
-            p50: self.p50.map(|own| prefix + own),
-            p90: self.p90.map(|own| prefix + own),
-        }
+/// `own` with the `prefix` that stands before each.
+fn behind(own: AskedLength, prefix: Tokens) -> AskedLength {
+    if prefix == Tokens::ZERO {
+        return own;
     }
+    AskedLength {
+        law: own.law.map(|law| format!("{law} behind a prefix of {prefix}")),
+        p50: own.p50.map(|own| prefix + own),
+        p90: own.p90.map(|own| prefix + own),
+        mean: None,
+    }
+}
 
-    /// Of each turn; a whole prompt has those before it too, and its length is not known.
-    fn each_turn(self) -> Self {
-        Self { law: format!("each turn {}", self.law), p50: None, p90: None }
-    }
-
-    /// Always `tokens`.
-    fn fixed(tokens: Tokens) -> Self {
-        Self { law: tokens.to_string(), p50: Some(tokens), p90: Some(tokens) }
-    }
-
-    /// In one line.
-    pub fn words(&self) -> String {
-        match (self.p50, self.p90) {
-            (Some(p50), Some(p90)) if p50 != p90 => format!("{} (p50 {p50}, p90 {p90})", self.law),
-            _ => self.law.clone(),
-        }
-    }
+/// Of each turn; a whole prompt has those before it too, and its length is not known.
+fn each_turn(turn: &AskedLength) -> AskedLength {
+    AskedLength::in_words(format!("each turn {}", turn.law.as_deref().unwrap_or_default()))
 }
 
 /// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
 pub(super) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> AskedLengths {
     let (input, output) = match &spec.content {
         Content::Dataset { .. } => {
-            let output = output.map_or_else(|| data_output(&spec.lengths), AskedLength::fixed);
-            (AskedLength::of_file("data set"), output)
+            let output = output.map_or_else(|| data_output(&spec.lengths), fixed);
+            (of_file("data set"), output)
         }
-        Content::PrefixRepetition(of) => {
-            (AskedLength::fixed(of.prefix + of.suffix), AskedLength::fixed(of.output))
-        }
+        Content::PrefixRepetition(of) => (fixed(of.prefix + of.suffix), fixed(of.output)),
         _ => {
             let (input, output) = laws(&spec.lengths);
             let has_turns = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
-            let input = if has_turns { input.each_turn() } else { input };
-            (input.behind(spec.prefix_tokens()), output)
+            let input = if has_turns { each_turn(&input) } else { input };
+            (behind(input, spec.prefix_tokens()), output)
         }
     };
-    AskedLengths { input, output }
+    AskedLengths { input: Some(input), output: Some(output) }
 }
 
 /// What a data set does not say, the law of lengths does.
 fn data_output(lengths: &Lengths) -> AskedLength {
     let own = "as the data set has them";
-    let law = format!("{own}, else {}", laws(lengths).1.law);
-    AskedLength { law, p50: None, p90: None }
+    AskedLength::in_words(format!("{own}, else {}", laws(lengths).1.law.unwrap_or_default()))
 }
 
 fn laws(lengths: &Lengths) -> (AskedLength, AskedLength) {
@@ -97,10 +69,7 @@ fn laws(lengths: &Lengths) -> (AskedLength, AskedLength) {
         Lengths::Independent { input, output } => (law(input), law(output)),
         Lengths::Pairs(_) => (format!("pairs {lengths}"), format!("pairs {lengths}")),
     };
-    (
-        AskedLength { law: input, p50: Some(p50.input), p90: Some(p90.input) },
-        AskedLength { law: output, p50: Some(p50.output), p90: Some(p90.output) },
-    )
+    (by_law(input, p50.input, p90.input), by_law(output, p50.output, p90.output))
 }
 
 /// A law of lengths as a person reads it.

@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use fizeau_core::{PerSec, Tokens};
 use fizeau_metrics::CacheExpectation;
-use fizeau_record::{self as record, Asked, AskedArrivals};
+use fizeau_record::{self as record, Asked, AskedArrivals, AskedLength, AskedLengths, Json};
 use fizeau_workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
-use serde::Serialize;
-use serde_json::Value;
 
-use super::describe::{self, Arriving, AskedLength, AskedLengths};
+use super::describe::{self, Arriving};
 use super::limit::ContextLimit;
 use super::{PlanParts, WorkloadSpec, records, trace};
 use crate::input::{ExperimentError, Field, InputError};
@@ -64,10 +62,11 @@ impl PreparedWorkload {
     /// As a report names it, where this run has one share in `one_in`.
     pub fn described(&self, one_in: NonZeroU64) -> record::Workload {
         let AskedLengths { input, output } = self.asked_lengths();
+        let words = |length: Option<AskedLength>| length.map_or_else(String::new, |of| of.words());
         record::Workload {
             dataset: self.name.clone(),
-            input_tokens: input.words(),
-            output_tokens: output.words(),
+            input_tokens: words(input),
+            output_tokens: words(output),
             seed: Some(self.seed()),
             arrivals: self.describe_arrivals(),
             asked: self.asked(one_in),
@@ -156,7 +155,7 @@ impl PreparedWorkload {
                 describe::asked_lengths(plan.spec(), output)
             }
             Kind::Trace { .. } => {
-                let [input, output] = ["trace"; 2].map(AskedLength::of_file);
+                let [input, output] = ["trace"; 2].map(|what| Some(describe::of_file(what)));
                 AskedLengths { input, output }
             }
         }
@@ -263,11 +262,11 @@ impl PreparedWorkload {
         notes.into_iter().flatten().collect()
     }
 
-    /// What was asked, for the record.
+    /// What was asked, for the record: the whole specification, and which file its records were of.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
-    pub fn record(&self) -> Result<WorkloadRecord, ExperimentError> {
+    pub fn record(&self) -> Result<Json, ExperimentError> {
         let mut record = match &self.kind {
             Kind::Plan { parts, .. } => parts.record(),
             Kind::Trace { trace, .. } => trace::record(trace),
@@ -275,14 +274,9 @@ impl PreparedWorkload {
         if let (Some(fields), Some(name)) = (record.as_object_mut(), &self.tokenizer_name) {
             fields.insert("tokenizer".to_owned(), name.as_str().into());
         }
-        Ok(WorkloadRecord(record))
+        Json::of(&record).map_err(ExperimentError::broken)
     }
 }
-
-/// What was asked: the whole specification, and which file its records were of.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct WorkloadRecord(Value);
 
 /// The rate of arrivals that the law of `plan` asks for.
 fn mean_rate(plan: &Plan) -> Option<PerSec> {

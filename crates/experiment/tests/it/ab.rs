@@ -5,9 +5,10 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Timer, Transport};
-use fizeau_experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, turn_name};
+use fizeau_experiment::{Ab, AbSpec, AbTurn, Rounds, turn_name};
 use fizeau_harness::{Cancel, Load, Rig, SelfWatch, TextAfter};
 use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_record::AbPrompts;
 use fizeau_record::{RunFolder, StoredRun};
 use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
 

@@ -9,7 +9,7 @@ use fizeau_core::{Nanos, PerSec};
 use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_experiment::{Sweep, SweepSpec};
 use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
-use fizeau_record::{RunFolder, StoredRun};
+use fizeau_record::{LevelRole, RunFolder, StoredRun};
 use fizeau_workload::{Lengths, Spec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -123,18 +123,14 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
         "sustained-concurrency-0002",
     ];
     assert_eq!(names, rising, "by load and visit, and nothing that was set aside");
-    let record = run.record();
-    assert_eq!(record.levels(), 6, "two of run.json, one of which was measured, and four more");
-    assert_eq!(
-        (record.whole("levels[0].requests"), record.get("levels[0].until")),
-        (Some(20), None)
-    );
-    assert_eq!(record.whole("levels[0].seed"), Some(spec.workload.seed.of_level(slots(2), 0).0));
-    assert_eq!(record.whole("levels[1].requests"), Some(640), "as run.json has it");
-    assert_eq!(record.whole("levels[2].visit"), Some(1));
-    assert_eq!(record.number("levels[4].load.requests_per_s"), Some(12.34567), "in full");
-    assert_eq!(record.number("levels[4].arrivals.cv_squared"), Some(1.0));
-    assert_eq!(record.text("levels[5].role").as_deref(), Some("sustained"));
+    let levels = &run.document().levels;
+    assert_eq!(levels.len(), 6, "two of run.json, one of which was measured, and four more");
+    assert_eq!((levels[0].requests, levels[0].until.as_ref()), (20, None));
+    assert_eq!(levels[0].seed, Some(spec.workload.seed.of_level(slots(2), 0).0));
+    assert_eq!((levels[1].requests, levels[2].visit), (640, Some(1)), "as run.json has it");
+    assert_eq!(levels[4].load, Some(LevelLoad::Rate(PerSec::new(12.34567))), "in full");
+    assert_eq!(levels[4].arrivals.and_then(|law| law.cv_squared), Some(1.0));
+    assert_eq!(levels[5].role, Some(LevelRole::Sustained));
     let one = StoredRun::open(scratch.0.join("concurrency-0002-2")).unwrap();
-    assert_eq!((one.levels()[0].name(), one.record().levels()), ("concurrency-0002-2", 3));
+    assert_eq!((one.levels()[0].name(), one.document().levels.len()), ("concurrency-0002-2", 3));
 }

@@ -1,6 +1,5 @@
 //! Imported runs as folders, written and read again.
 
-use std::io::ErrorKind;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::{fs, io};
@@ -9,7 +8,12 @@ use fizeau_core::{LevelLoad, TapeSink as _};
 use serde_json::{Value, json};
 
 use super::{ImportedLevel, ImportedRun};
-use crate::{FolderError, LoadPoint, RunFolder, StoredError, level_folder};
+use crate::run::RUN;
+use crate::stored::document;
+use crate::{
+    AskedLength, AskedLengths, FolderError, ImportedFrom, LevelPlan, LoadPoint, RunDocument,
+    RunFolder, StoredError, level_folder,
+};
 
 /// The schema of a level's document.
 const SCHEMA: &str = "fizeau.imported/1";
@@ -23,18 +27,7 @@ impl ImportedLevel {
     /// If the document cannot be read, or is of another schema.
     pub fn read(folder: &Path) -> Result<Option<Self>, StoredError> {
         let path = folder.join(FILE);
-        let text = match fs::read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|error| StoredError::Io { path: path.clone(), error })?,
-        };
-        let broken = |error| StoredError::Document { path: path.clone(), error };
-        let document: Value = serde_json::from_slice(&text).map_err(broken)?;
-        let found = document["schema"].as_str().unwrap_or_default();
-        if found != SCHEMA {
-            let found = found.to_owned();
-            return Err(StoredError::Schema { path, found, reads: SCHEMA });
-        }
-        serde_json::from_value(document).map_err(broken).map(Some)
+        path.is_file().then(|| document::read(&path, SCHEMA)).transpose()
     }
 
     fn level_load(&self) -> LevelLoad {
@@ -85,11 +78,12 @@ impl ImportedRun {
     /// # Errors
     /// If its levels cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, StoredError> {
-        let Ok(text) = fs::read(folder.join("run.json")) else { return Ok(None) };
-        let Ok(run) = serde_json::from_slice::<Value>(&text) else { return Ok(None) };
-        if run["imported"]["has_tapes"] != false {
+        let Ok(run) = document::read::<RunDocument>(&folder.join("run.json"), RUN) else {
             return Ok(None);
-        }
+        };
+        let Some(imported) = run.imported.filter(|imported| !imported.has_tapes) else {
+            return Ok(None);
+        };
         let mut folders = vec![folder.to_owned()];
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let path = || folder.join("run.json");
@@ -103,29 +97,23 @@ impl ImportedRun {
         if levels.is_empty() {
             return Err(StoredError::NothingImported(folder.to_owned()));
         }
-        let called = run["imported"]["name"].as_str().unwrap_or("imported");
-        Ok(Some(Self::new(called, levels)))
+        Ok(Some(Self::new(imported.name, levels)))
     }
 
     /// Writes `run.json`, and for each level `imported.json`; where there are tapes these too, so that it is a run like any other
-    /// once its summaries are computed. `version` is that of the program.
+    /// once its summaries are computed.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn write(&self, folder: &RunFolder, version: &str) -> Result<(), FolderError> {
+    pub fn write(&self, folder: &RunFolder) -> Result<(), FolderError> {
         let names = self.folders();
-        let json = |name: &str| {
-            let name = name.to_owned();
-            |error| FolderError::Json { name, error }
-        };
-        let document = self.document(&names, version).map_err(json("run.json"))?;
-        folder.write_json("run.json", &document)?;
+        folder.write_run(&self.document(&names)?)?;
         for (level, (name, _)) in self.levels().iter().zip(&names) {
             let folder = match name.as_str() {
                 "" => folder.clone(),
                 name => folder.level(name)?,
             };
-            folder.write_json(FILE, &level.document().map_err(json(FILE))?)?;
+            folder.write_json(FILE, &level.document().map_err(FolderError::json(FILE))?)?;
             if self.has_tapes() {
                 level.write_tapes(&folder)?;
             }
@@ -155,40 +143,38 @@ impl ImportedRun {
     }
 
     /// `run.json`: what is known of what was asked, and where it comes from.
-    fn document(&self, names: &[(String, u32)], version: &str) -> Result<Value, serde_json::Error> {
+    fn document(&self, names: &[(String, u32)]) -> Result<RunDocument, FolderError> {
         let (first, has_tapes) = (self.levels().first(), self.has_tapes());
         let is_closed = self.levels().iter().all(|level| level.load.requests_per_s.is_none());
-        let level = |(level, (_, visit)): (&ImportedLevel, &(String, u32))| {
-            let is_known = has_tapes || !level.load.is_unknown;
-            json!({
-                "load": is_known.then(|| level.level_load()),
-                "visit": visit,
-                "requests": level.sent(),
-                "max_in_flight": level.load.max_in_flight,
-                "arrivals": level.asked().arrivals,
-            })
+        let level = |(level, (_, visit)): (&ImportedLevel, &(String, u32))| LevelPlan {
+            load: (has_tapes || !level.load.is_unknown).then(|| level.level_load()),
+            visit: Some(*visit),
+            role: None,
+            requests: level.sent(),
+            warmup_requests: None,
+            max_in_flight: level.load.max_in_flight,
+            arrivals: level.asked().arrivals,
+            release_for_ms: None,
+            seed: None,
+            window: None,
+            until: None,
         };
-        let levels: Vec<Value> = self.levels().iter().zip(names).map(level).collect();
+        // No plan is known. These are held against each other where runs are compared.
+        let plan = json!({
+            "arrivals": if is_closed { "closed_loop" } else { "open" },
+            "dataset": {"name": first.and_then(|level| level.about.dataset.as_ref())},
+        });
+        let plan = serde_json::from_value(plan).map_err(FolderError::json("run.json"))?;
         let mean = first.and_then(|level| level.figure("prompt_tokens"));
-        Ok(json!({
-            "schema": "fizeau.run/1",
-            "tapes_schema": "fizeau.tapes/1",
-            "version": version,
-            "imported": {
-                "name": self.name(),
-                "source": first.map(|level| &level.source),
-                "has_tapes": has_tapes,
-            },
-            "setup": serde_json::to_value(self.setup())?,
-            // No plan is known. These are held against each other where runs are compared.
-            "plan": {
-                "arrivals": if is_closed { "closed_loop" } else { "open" },
-                "dataset": {"name": first.and_then(|level| level.about.dataset.as_ref())},
-            },
-            "lengths": {"input": {"mean": mean}},
-            "levels": levels,
-            "timeouts": {},
-            "goodput": [],
-        }))
+        let input = mean.map(|mean| AskedLength { mean: Some(mean), ..AskedLength::default() });
+        let lengths = AskedLengths { input, output: None };
+        let mut document = RunDocument::new(self.setup(), plan, lengths);
+        document.levels = self.levels().iter().zip(names).map(level).collect();
+        document.imported = Some(ImportedFrom {
+            name: self.name().to_owned(),
+            source: first.map(|level| level.source.clone()),
+            has_tapes,
+        });
+        Ok(document)
     }
 }

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use super::{RunRecord, StoredError, StoredTapes};
+use super::{StoredError, StoredTapes, document};
 use crate::level_plan::LEVEL;
+use crate::{DocumentFields, LevelPlan, RunDocument};
 use fizeau_core::LevelLoad;
 
 /// One level of a stored run.
@@ -43,22 +44,24 @@ impl StoredLevel {
         &self.name
     }
 
-    /// What it was to be, as its `level.json` says field by field; none if there is none, as of a run that is no sweep.
+    /// What it was to be, as its `level.json` says; none if there is none, as of a run that is no sweep.
     ///
     /// # Errors
     /// If it cannot be read or is of another schema.
-    pub fn plan(&self) -> Result<Option<RunRecord>, StoredError> {
+    pub fn plan(&self) -> Result<Option<LevelPlan>, StoredError> {
         let path = self.path.join("level.json");
-        path.is_file().then(|| RunRecord::of(&path, LEVEL)).transpose()
+        path.is_file().then(|| document::read(&path, LEVEL)).transpose()
     }
 
     /// What its `summary.json` says, field by field; none if there is none, as after a run that was killed.
     ///
     /// # Errors
     /// If it cannot be read or is of another schema.
-    pub fn summary(&self) -> Result<Option<RunRecord>, StoredError> {
+    pub fn summary(&self) -> Result<Option<DocumentFields>, StoredError> {
         let path = self.path.join("summary.json");
-        path.is_file().then(|| RunRecord::of(&path, SUMMARY)).transpose()
+        let read = || document::read::<serde_json::Value>(&path, SUMMARY);
+        let summary = path.is_file().then(read).transpose()?;
+        Ok(summary.as_ref().and_then(DocumentFields::of))
     }
 
     /// How it ended.
@@ -121,14 +124,18 @@ pub(super) fn all(path: &Path) -> Result<Vec<StoredLevel>, StoredError> {
 /// What the name of a level's folder has that a sweep which went on measured again.
 pub(crate) const SET_ASIDE: &str = "-partial";
 
-/// `record` with what `level` says of itself among its levels: in place of what `run.json` says of it, or after the last.
-pub(super) fn described(record: RunRecord, level: &StoredLevel) -> Result<RunRecord, StoredError> {
-    let Some(plan) = level.plan()? else { return Ok(record) };
-    let own = ["load.concurrency", "load.requests_per_s", "visit", "role"];
-    let is_it = |k: &usize| {
-        own.iter().all(|field| record.get(&format!("levels[{k}].{field}")) == plan.get(field))
+/// `document` with what `level` says of itself among its levels: in place of what `run.json` says of it, or after the last.
+pub(super) fn described(
+    mut document: RunDocument,
+    level: &StoredLevel,
+) -> Result<RunDocument, StoredError> {
+    let Some(plan) = level.plan()? else { return Ok(document) };
+    let is_it = |other: &&mut LevelPlan| {
+        (other.load, other.visit, other.role) == (plan.load, plan.visit, plan.role)
     };
-    let count = record.levels();
-    let at = (0..count).find(is_it).unwrap_or(count);
-    Ok(record.with(&format!("levels[{at}]"), &plan))
+    match document.levels.iter_mut().find(is_it) {
+        Some(level) => *level = plan,
+        None => document.levels.push(plan),
+    }
+    Ok(document)
 }

@@ -77,9 +77,7 @@ impl<R: BufRead> StoredTapes<R> {
         match (read, blank) {
             // Whatever opened the file may have left blank lines at its end.
             (0, _) => return Ok(None),
-            (_, Some(error)) => {
-                return Err(StoredError::Line { path: self.path.clone(), line, error });
-            }
+            (_, Some(error)) => return Err(self.no_tape(line, &error)),
             (_, None) => {}
         }
         let is_whole = self.line.last() == Some(&b'\n');
@@ -95,8 +93,16 @@ impl<R: BufRead> StoredTapes<R> {
                 self.cut = Some(Cut { whole: self.read, rest_bytes: read });
                 Ok(None)
             }
-            Err(error) => Err(StoredError::Line { path: self.path.clone(), line, error }),
+            Err(error) => Err(self.no_tape(line, &error)),
         }
+    }
+
+    /// That a line is no tape, without the line and the column that its parser counts from its beginning.
+    fn no_tape(&self, line: u64, error: &serde_json::Error) -> StoredError {
+        let text = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let problem = text.strip_suffix(&place).unwrap_or(&text).to_owned();
+        StoredError::Line { path: self.path.clone(), line, problem }
     }
 
     /// Reads a line, or as much of it as one may have; how long it is, with its end.

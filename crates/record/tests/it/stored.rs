@@ -8,7 +8,7 @@ use fizeau_core::{
     Tokens, Usage,
 };
 use fizeau_record::{
-    Cut, MergedTapes, RunFolder, StoredEnding, StoredError, StoredRun, StoredTapes,
+    Cut, DocumentFields, MergedTapes, RunFolder, StoredEnding, StoredError, StoredRun, StoredTapes,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -241,7 +241,7 @@ fn a_run_without_the_schema_of_its_tapes_is_of_the_first() {
     let folder = scratch.folder("run", r#"{"schema": "fizeau.run/1"}"#);
     put(&folder, &ended(1));
     let run = StoredRun::open(folder.path()).unwrap();
-    assert_eq!(run.document(), folder.path().join("run.json"));
+    assert_eq!(run.document_path(), folder.path().join("run.json"));
     let tapes: Vec<Tape> = run.levels()[0].tapes().unwrap().map(Result::unwrap).collect();
     assert_eq!(tapes, [ended(1)]);
 }
@@ -270,9 +270,9 @@ fn a_sweep_has_its_levels_in_order_of_load_and_each_opens_by_itself() {
         ]
     );
     let one = StoredRun::open(sweep.path().join("concurrency-0016")).unwrap();
-    assert_eq!(one.record().text("version").as_deref(), Some("x"));
+    assert_eq!(one.document().version, "x");
     assert_eq!(one.levels()[0].name(), "concurrency-0016");
-    assert_eq!(one.document(), sweep.path().join("run.json"));
+    assert_eq!(one.document_path(), sweep.path().join("run.json"));
 }
 
 #[test]
@@ -298,18 +298,20 @@ fn a_document_that_goes_too_deep_is_refused_and_one_of_lists_is_read() {
     let folder = scratch.folder("deep", &deep);
     put(&folder, &ended(1));
     let error = StoredRun::open(folder.path()).unwrap_err();
-    assert!(error.to_string().contains("recursion limit"), "{error}");
+    assert!(matches!(error, StoredError::Document { line: 1, .. }), "{error}");
 
     let document = r#"{"schema": "fizeau.run/1", "goodput": ["ttft:500", "tpot:50"], "levels": [{"requests": 60}],
         "rate": 2.5}"#;
     let folder = scratch.folder("lists", document);
     put(&folder, &ended(1));
     let run = StoredRun::open(folder.path()).unwrap();
-    let record = run.record();
-    assert_eq!(record.texts("goodput"), ["ttft:500", "tpot:50"]);
-    assert!(record.texts("levels").is_empty() && record.texts("absent").is_empty());
-    assert_eq!((record.whole("levels[0].requests"), record.number("rate")), (Some(60), Some(2.5)));
-    assert_eq!((record.whole("rate"), record.text("rate")), (None, None));
+    let document = run.document();
+    assert_eq!(document.goodput, ["ttft:500", "tpot:50"]);
+    assert_eq!(document.levels.first().map(|level| level.requests), Some(60));
+    let mut fields = document.fields();
+    assert_eq!((fields.get("levels[0].requests"), fields.get("rate")), (Some("60"), None));
+    fields = DocumentFields::of(&serde_json::json!({"rate": 2.5, "goodput": []})).unwrap();
+    assert_eq!((fields.get("rate"), fields.get("goodput")), (Some("2.5"), Some("[]")));
 }
 
 #[test]
@@ -323,18 +325,58 @@ fn records_differ_only_where_they_are_asked_about() {
     let one = run("one", r#"{"schema": "fizeau.run/1", "plan": {"seed": 1}, "planned": 1}"#);
     let other =
         run("other", r#"{"schema": "fizeau.run/1", "plan": {"seed": 2, "salt": 7}, "planned": 2}"#);
-    let differing = one.record().differing(other.record(), &["plan"]);
+    let differing = one.document().fields().differing(&other.document().fields(), &["plan"]);
     let fields: Vec<_> = differing
         .iter()
         .map(|field| (&*field.field, field.one.as_deref(), field.other.as_deref()))
         .collect();
     assert_eq!(fields, [("plan.salt", None, Some("7")), ("plan.seed", Some("1"), Some("2"))]);
-    assert!(one.record().differing(one.record(), &["plan", "planned"]).is_empty());
-    // What is moved takes the place of all that was there.
-    let moved = one.record().moved("plan", "setup");
-    assert!(moved.differing(one.record(), &["plan"]).is_empty());
-    for differing in moved.differing(one.record(), &["setup"]) {
-        let from = differing.field.replacen("setup", "plan", 1);
-        assert_eq!(differing.one.as_deref(), one.record().get(&from), "{from}");
+    let fields = one.document().fields();
+    assert!(fields.differing(&fields, &["plan", "planned"]).is_empty());
+}
+
+#[test]
+fn a_document_that_was_edited_by_hand_names_file_line_and_field() {
+    let scratch = Scratch::new("edited");
+    let documents = [
+        (
+            "count",
+            "{\n\"schema\": \"fizeau.run/1\",\n\"levels\": [{\"requests\": 1}, {\"requests\":\n\"many\"}]}",
+            4,
+            "levels[1].requests",
+        ),
+        (
+            "cores",
+            "{\"schema\": \"fizeau.run/1\",\n \"setup\": {\"host\": {\"os\": \"a \\\"quoted\\\" word\", \"cores\": -1}}}",
+            2,
+            "setup.host.cores",
+        ),
+        (
+            "missing",
+            "{\"schema\": \"fizeau.run/1\", \"levels\": [\n{\"seed\": 1}]}",
+            2,
+            "levels[0]",
+        ),
+        (
+            "cut",
+            "{\"schema\": \"fizeau.run/1\",\n\"goodput\": [\"ttft:500\", \"tp",
+            2,
+            "goodput[1]",
+        ),
+    ];
+    for (name, text, wanted, place) in documents {
+        let folder = scratch.folder(name, text);
+        put(&folder, &ended(1));
+        let error = StoredRun::open(folder.path()).unwrap_err();
+        let shown = error.to_string();
+        let StoredError::Document { path, line, field, .. } = error else { panic!("{shown}") };
+        assert_eq!(
+            (path, line, &*field),
+            (folder.path().join("run.json"), wanted, place),
+            "{shown}"
+        );
+        for part in ["run.json", &format!("line {wanted}"), place] {
+            assert!(shown.contains(part), "{shown}");
+        }
     }
 }

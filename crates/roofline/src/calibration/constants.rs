@@ -78,60 +78,19 @@ impl Constant {
     /// The name in files: `weight_bandwidth`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WeightBandwidth => "weight_bandwidth",
-            Self::ExpertBandwidth => "expert_bandwidth",
-            Self::CacheBandwidth => "cache_bandwidth",
-            Self::Arithmetic => "arithmetic",
-            Self::PerKernel => "per_kernel",
-            Self::PerWidening => "per_widening",
-            Self::PerCollective => "per_collective",
-            Self::LinkBandwidth => "link_bandwidth",
-            Self::PerStep => "per_step",
-            Self::PerSequence => "per_sequence",
-            Self::PerRequest => "per_request",
-            Self::PromptSlowdown => "prompt_slowdown",
-            Self::PromptQueue => "prompt_queue",
-        }
+        self.row().name
     }
 
     /// The unit in files: `share`, `s` or `times`.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        match self {
-            Self::WeightBandwidth
-            | Self::ExpertBandwidth
-            | Self::CacheBandwidth
-            | Self::Arithmetic
-            | Self::LinkBandwidth => "share",
-            Self::PerKernel
-            | Self::PerWidening
-            | Self::PerCollective
-            | Self::PerStep
-            | Self::PerSequence
-            | Self::PerRequest => "s",
-            Self::PromptSlowdown | Self::PromptQueue => "times",
-        }
+        self.row().unit
     }
 
     /// What it counts, in a few words for a table.
     #[must_use]
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::WeightBandwidth => "bandwidth reached, dense weights",
-            Self::ExpertBandwidth => "bandwidth reached, experts",
-            Self::CacheBandwidth => "bandwidth reached, caches",
-            Self::Arithmetic => "arithmetic reached",
-            Self::PerKernel => "time per kernel",
-            Self::PerWidening => "time per layer of widened weights",
-            Self::PerCollective => "time per collective",
-            Self::LinkBandwidth => "link bandwidth reached",
-            Self::PerStep => "time per step",
-            Self::PerSequence => "time per sequence and step",
-            Self::PerRequest => "time per request",
-            Self::PromptSlowdown => "prompt against its pass alone",
-            Self::PromptQueue => "other prompts waited for",
-        }
+        self.row().title
     }
 
     /// The lowest and the highest value that it can have, in [`Constant::unit`].
@@ -142,30 +101,59 @@ impl Constant {
     }
 
     /// Its range and where it starts from.
-    ///
-    /// Ranges are what hardware and host code can do at all. Starting values are of the order that the `ml-engineering`
-    /// book (accelerator chapter: achieved matrix rates of 70 to 80 % and DRAM reads of 90 %) and published traces of
-    /// vLLM give (some 4 us a kernel, 30 us a layer). What serving results cannot tell apart from the rest is held
-    /// tight (a collective's latency, links, the host's time a step and a sequence); clean data move it all the same.
     pub(super) const fn prior(self) -> Prior {
-        let (value, low, high, pooled, own) = match self {
-            Self::WeightBandwidth => (0.85, 0.4, 1.0, 0.2, 0.3),
-            Self::ExpertBandwidth => (0.80, 0.3, 1.0, 0.2, 0.3),
-            Self::CacheBandwidth => (0.60, 0.2, 1.0, 0.3, 0.3),
-            Self::Arithmetic => (0.55, 0.1, 0.95, 0.3, 0.3),
-            Self::PerKernel => (4e-6, 0.3e-6, 20e-6, 0.5, 0.2),
-            Self::PerWidening => (20e-6, 1e-6, 100e-6, 0.7, 1.0),
-            Self::PerCollective => (6.5e-6, 0.5e-6, 40e-6, 0.1, 0.1),
-            Self::LinkBandwidth => (0.6, 0.1, 1.0, 0.1, 0.1),
-            Self::PerStep => (1e-4, 1e-6, 5e-3, 0.2, 0.2),
-            Self::PerSequence => (2e-6, 10e-9, 100e-6, 0.2, 0.2),
-            Self::PerRequest => (20e-3, 0.1e-3, 1.0, 0.7, 0.5),
-            Self::PromptSlowdown => (1.5, 0.5, 10.0, 0.5, 0.4),
-            Self::PromptQueue => (0.08, 1e-3, 1.0, 0.7, 0.5),
-        };
-        Prior { value, low, high, pooled, own }
+        self.row().prior
+    }
+
+    const fn row(self) -> &'static Row {
+        // One row a variant, in their order: a test holds that.
+        &ROWS[self as usize]
     }
 }
+
+/// All that is known of a constant beforehand.
+struct Row {
+    name: &'static str,
+    unit: &'static str,
+    title: &'static str,
+    prior: Prior,
+}
+
+const fn row(
+    name: &'static str,
+    unit: &'static str,
+    title: &'static str,
+    [value, low, high, pooled, own]: [f64; 5],
+) -> Row {
+    Row { name, unit, title, prior: Prior { value, low, high, pooled, own } }
+}
+
+/// In the order of the variants; the numbers are those of [`Prior`].
+///
+/// Ranges are what hardware and host code can do at all. Starting values are of the order that the `ml-engineering`
+/// book (accelerator chapter: achieved matrix rates of 70 to 80 % and DRAM reads of 90 %) and published traces of
+/// vLLM give (some 4 us a kernel, 30 us a layer). What serving results cannot tell apart from the rest is held
+/// tight (a collective's latency, links, the host's time a step and a sequence); clean data move it all the same.
+static ROWS: [Row; 13] = [
+    row(
+        "weight_bandwidth",
+        "share",
+        "bandwidth reached, dense weights",
+        [0.85, 0.4, 1.0, 0.2, 0.3],
+    ),
+    row("expert_bandwidth", "share", "bandwidth reached, experts", [0.80, 0.3, 1.0, 0.2, 0.3]),
+    row("cache_bandwidth", "share", "bandwidth reached, caches", [0.60, 0.2, 1.0, 0.3, 0.3]),
+    row("arithmetic", "share", "arithmetic reached", [0.55, 0.1, 0.95, 0.3, 0.3]),
+    row("per_kernel", "s", "time per kernel", [4e-6, 0.3e-6, 20e-6, 0.5, 0.2]),
+    row("per_widening", "s", "time per layer of widened weights", [20e-6, 1e-6, 100e-6, 0.7, 1.0]),
+    row("per_collective", "s", "time per collective", [6.5e-6, 0.5e-6, 40e-6, 0.1, 0.1]),
+    row("link_bandwidth", "share", "link bandwidth reached", [0.6, 0.1, 1.0, 0.1, 0.1]),
+    row("per_step", "s", "time per step", [1e-4, 1e-6, 5e-3, 0.2, 0.2]),
+    row("per_sequence", "s", "time per sequence and step", [2e-6, 10e-9, 100e-6, 0.2, 0.2]),
+    row("per_request", "s", "time per request", [20e-3, 0.1e-3, 1.0, 0.7, 0.5]),
+    row("prompt_slowdown", "times", "prompt against its pass alone", [1.5, 0.5, 10.0, 0.5, 0.4]),
+    row("prompt_queue", "times", "other prompts waited for", [0.08, 1e-3, 1.0, 0.7, 0.5]),
+];
 
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -208,5 +196,17 @@ impl FittedConstant {
         let (low, high) = self.constant.range();
         let factor = (1.96 * self.deviation).exp();
         Interval::p95((self.value / factor).max(low), (self.value * factor).min(high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Constant;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_variants() {
+        assert!(Constant::all().enumerate().all(|(n, constant)| constant as usize == n));
+        assert_eq!(Constant::PerStep.as_str(), "per_step");
+        assert_eq!(Constant::PromptQueue.as_str(), "prompt_queue");
     }
 }

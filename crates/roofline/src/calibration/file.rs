@@ -1,14 +1,12 @@
 //! A calibration as JSON.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::constants::{Constant, FittedConstant};
 use super::fit::{Constants, Groups, Scope};
 use super::regime::{QUANTITIES, Range, Ranges};
-use super::sample::ModelMark;
-use super::validation::Errors;
 use super::{Calibration, FittedModel, Spreads, Summary};
 
 /// What the file says it is.
@@ -57,49 +55,12 @@ struct File {
     schema: String,
     fizeau: String,
     levels: u64,
-    models: Vec<ModelEntry>,
+    models: Vec<FittedModel>,
     formats: Vec<String>,
     fitted_range: BTreeMap<String, [f64; 2]>,
-    errors: ErrorsEntry,
-    nine_tenths_within: SpreadEntry,
+    errors: Summary,
+    nine_tenths_within: Spreads,
     groups: Vec<GroupEntry>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ModelEntry {
-    name: String,
-    architecture: String,
-    parameters: u64,
-    levels: u64,
-    devices: BTreeSet<String>,
-}
-
-/// Relative errors of predictions: see [`Summary`].
-#[derive(Serialize, Deserialize)]
-struct ErrorsEntry {
-    tpot_in_sample: ErrorEntry,
-    tpot_model_left_out: Option<ErrorEntry>,
-    tpot_device_left_out: Option<ErrorEntry>,
-    ttft_in_sample: Option<ErrorEntry>,
-    ttft_model_left_out: Option<ErrorEntry>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ErrorEntry {
-    levels: u64,
-    mean: f64,
-    median: f64,
-    bias: f64,
-    nine_tenths: f64,
-}
-
-/// Logarithms of factors: see [`Spreads`].
-#[derive(Serialize, Deserialize)]
-struct SpreadEntry {
-    fitted_model: f64,
-    new_model: f64,
-    new_device: f64,
-    ttft: f64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -159,25 +120,20 @@ impl File {
             schema: SCHEMA.to_owned(),
             fizeau: env!("CARGO_PKG_VERSION").to_owned(),
             levels: groups.pooled.levels,
-            models: models.iter().map(ModelEntry::of).collect(),
+            models: models.clone(),
             formats: formats.clone(),
             fitted_range: named
                 .map(|((name, _), range)| ((*name).to_owned(), [range.low, range.high]))
                 .collect(),
-            errors: ErrorsEntry::of(summary),
-            nine_tenths_within: SpreadEntry {
-                fitted_model: spreads.seen,
-                new_model: spreads.new_model,
-                new_device: spreads.new_device,
-                ttft: spreads.first_token,
-            },
+            errors: *summary,
+            nine_tenths_within: *spreads,
             groups: groups.iter().map(GroupEntry::of).collect(),
         }
     }
 
     fn calibration(self) -> Result<Calibration, CalibrationFileError> {
         let ranges = self.ranges()?;
-        let spreads = self.nine_tenths_within.spreads()?;
+        self.nine_tenths_within.check()?;
         let mut pooled = None;
         let mut own = BTreeMap::new();
         for entry in self.groups {
@@ -194,11 +150,11 @@ impl File {
         })?;
         Ok(Calibration {
             groups: Groups { pooled, own },
-            models: self.models.into_iter().map(ModelEntry::model).collect(),
+            models: self.models,
             formats: self.formats,
             ranges,
-            summary: self.errors.summary(),
-            spreads,
+            summary: self.errors,
+            spreads: self.nine_tenths_within,
         })
     }
 
@@ -220,74 +176,17 @@ impl File {
     }
 }
 
-impl ModelEntry {
-    fn of(model: &FittedModel) -> Self {
-        Self {
-            name: model.name.clone(),
-            architecture: model.mark.architecture.clone(),
-            parameters: model.mark.parameters,
-            levels: model.levels,
-            devices: model.devices.clone(),
-        }
-    }
-
-    fn model(self) -> FittedModel {
-        let Self { name, architecture, parameters, levels, devices } = self;
-        FittedModel { name, mark: ModelMark { architecture, parameters }, levels, devices }
-    }
-}
-
-impl ErrorsEntry {
-    fn of(summary: &Summary) -> Self {
-        Self {
-            tpot_in_sample: ErrorEntry::of(&summary.in_sample),
-            tpot_model_left_out: summary.model_left_out.as_ref().map(ErrorEntry::of),
-            tpot_device_left_out: summary.device_left_out.as_ref().map(ErrorEntry::of),
-            ttft_in_sample: summary.ttft_in_sample.as_ref().map(ErrorEntry::of),
-            ttft_model_left_out: summary.ttft_model_left_out.as_ref().map(ErrorEntry::of),
-        }
-    }
-
-    fn summary(self) -> Summary {
-        Summary {
-            in_sample: self.tpot_in_sample.errors(),
-            model_left_out: self.tpot_model_left_out.map(ErrorEntry::errors),
-            device_left_out: self.tpot_device_left_out.map(ErrorEntry::errors),
-            ttft_in_sample: self.ttft_in_sample.map(ErrorEntry::errors),
-            ttft_model_left_out: self.ttft_model_left_out.map(ErrorEntry::errors),
-        }
-    }
-}
-
-impl ErrorEntry {
-    const fn of(errors: &Errors) -> Self {
-        let Errors { levels, mean, median, bias, nine_tenths } = *errors;
-        Self { levels, mean, median, bias, nine_tenths }
-    }
-
-    const fn errors(self) -> Errors {
-        let Self { levels, mean, median, bias, nine_tenths } = self;
-        Errors { levels, mean, median, bias, nine_tenths }
-    }
-}
-
-impl SpreadEntry {
-    fn spreads(&self) -> Result<Spreads, CalibrationFileError> {
-        let each = [
-            ("fitted_model", self.fitted_model),
-            ("new_model", self.new_model),
-            ("new_device", self.new_device),
-            ("ttft", self.ttft),
-        ];
-        for (what, value) in each {
-            is_unsure("nine_tenths_within", what, value)?;
-        }
-        Ok(Spreads {
-            seen: self.fitted_model,
-            new_model: self.new_model,
-            new_device: self.new_device,
-            first_token: self.ttft,
-        })
+impl Spreads {
+    fn check(&self) -> Result<(), CalibrationFileError> {
+        let Self { seen, new_model, new_device, first_token } = *self;
+        [
+            ("fitted_model", seen),
+            ("new_model", new_model),
+            ("new_device", new_device),
+            ("ttft", first_token),
+        ]
+        .into_iter()
+        .try_for_each(|(what, value)| is_unsure("nine_tenths_within", what, value))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A measured level, as a fit takes it.
 
 use fizeau_core::Seconds;
+use serde::{Deserialize, Serialize};
 
 use crate::{Load, System};
 
@@ -20,7 +21,7 @@ pub struct Sample {
 }
 
 /// What tells one model from another without its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ModelMark {
     pub(super) architecture: String,
     pub(super) parameters: u64,

@@ -1,5 +1,6 @@
 //! How far predictions are off: where they were fitted, and where they were not.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use super::constants::Constant;
@@ -87,7 +88,7 @@ fn errors(sample: &Sample, groups: &Groups) -> (f64, Option<f64>) {
 }
 
 /// A number of errors, summed up.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Errors {
     /// How many levels.

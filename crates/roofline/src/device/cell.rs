@@ -1,30 +1,38 @@
 //! A published figure and where it comes from.
 
+use serde::Serialize;
+
 use super::quantity::Measure;
 
 /// One published figure of a device.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     pub(super) field: &'static str,
     pub(super) value: String,
     /// In bytes, bytes/s, FLOP/s, W or s.
+    #[serde(skip)]
     pub(super) number: f64,
     pub(super) printed: Option<String>,
     pub(super) range: Option<Span>,
     /// What a rate's ratio to the next wider type is said to be, where it is not what bits alone would give.
+    #[serde(skip)]
     pub(super) ratio: Option<f64>,
     pub(super) source: String,
     pub(super) date: Option<String>,
     /// Whether the file has a list of sources and this is none of it, nor dated: a slip in its key.
+    #[serde(skip)]
     pub(super) unlisted: bool,
+    #[serde(rename = "is_unverified")]
     pub(super) unverified: bool,
     pub(super) note: Option<String>,
 }
 
 /// The least and the most that sources give.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
 pub(super) struct Span {
     pub(super) texts: (String, String),
+    #[serde(skip)]
     pub(super) numbers: (f64, f64),
 }
 

@@ -1,21 +1,26 @@
 //! What a device costs to rent.
 
 use fizeau_core::UsdPerHour;
+use serde::Serialize;
 
 use super::DeviceError;
 use super::error::{at_most, positive};
 
 /// What an hour of one device costs, as somebody published it at some date. Prices of one part differ by three to
 /// seven times among sellers, and go stale in months.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Price {
+    #[serde(rename = "low_usd_per_h")]
     pub(super) low: UsdPerHour,
+    #[serde(rename = "high_usd_per_h")]
     pub(super) high: UsdPerHour,
     pub(super) kind: String,
     pub(super) source: String,
     pub(super) date: String,
     /// As of a [`super::Cell`].
+    #[serde(skip)]
     pub(super) unlisted: bool,
+    #[serde(rename = "is_unverified")]
     pub(super) unverified: bool,
     pub(super) note: Option<String>,
 }

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use fizeau_core::Bytes;
+use serde::Serialize;
 
 use crate::Format;
 
 use super::{Dense, Experts, FeedForward, Keys, Layers, Mixer, Model, Tables};
 
 /// The three counts that are all called a model's parameters, and the MTP modules' apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Parameters {
     /// Every parameter of the base model that is stored. A tied table counts once.
@@ -19,6 +20,7 @@ pub struct Parameters {
     /// Those that a decode step of one token reads: see [`Tensors::streamed`].
     pub streamed: u64,
     /// Those of the MTP modules, their projections included, tables not; 0 where there is none.
+    #[serde(rename = "mtp")]
     pub draft: u64,
 }
 

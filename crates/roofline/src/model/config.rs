@@ -80,7 +80,7 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
 }
 
 fn add_defaults(object: &mut Map<String, Value>, family: &Family) {
-    for &(field, value) in family.defaults {
+    for &(field, value) in &family.defaults {
         if Fields(object).get(field).is_none() {
             object.insert(field.to_owned(), Value::from(value));
         }
@@ -224,7 +224,7 @@ impl<'a> Config<'a> {
     }
 
     fn dense(&self, format: Format) -> Result<Dense, ModelError> {
-        let width = match self.fields.any(self.family.dense_width, FEED_FORWARD)? {
+        let width = match self.fields.any(&self.family.dense_width, FEED_FORWARD)? {
             Some(width) => width,
             None => self.default_width()?,
         };

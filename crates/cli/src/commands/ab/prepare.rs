@@ -4,10 +4,11 @@ use std::num::NonZeroU32;
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    AbPrompts, AbSettings, AbSide, InputError, PreparedAb, PreparedEndpoint, Rounds, WorkloadSpec,
+    AbSettings, AbSide, InputError, PreparedAb, PreparedEndpoint, Rounds, WorkloadSpec,
 };
 use fizeau::harness::TextAfter;
 use fizeau::metrics::{Alpha, ComparisonSettings};
+use fizeau::record::AbPrompts;
 use fizeau::transport::{KeepText, Target};
 
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
@@ -15,7 +16,7 @@ use crate::commands::bench;
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::{self, Claim};
-use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::record::NO_PHYSICS;
 use crate::commands::shared::workload::{self, Nominal};
 use crate::commands::shared::{probe, record};
 use crate::exit::{Fail, Named};

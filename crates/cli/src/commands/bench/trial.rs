@@ -12,7 +12,6 @@ use fizeau::workload::TracePacing;
 use super::arrivals::{arrivals, arrivals_flag, cap, shard};
 use super::files;
 use crate::args::{ArrivalArgs, LevelArgs, RampArg};
-use crate::commands::shared::record;
 use crate::commands::shared::workload::{self, Nominal};
 use crate::exit::{Fail, Named};
 
@@ -49,21 +48,6 @@ impl<'a> Trial<'a> {
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.level.notes().into_iter().chain(workload::unread(&self.args.workload)).collect()
-    }
-
-    /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let (args, level) = (self.args, &self.level);
-        let asked = record::AskedPlan {
-            plan: level.work.record()?,
-            lengths: level.work.asked_lengths(),
-            probe: level.probe.as_ref().map(fizeau::workload::Plan::spec),
-            shard: args.load.shard.as_deref(),
-        };
-        let (plans, goodput) = (vec![level.level_plan()], &args.result.goodput);
-        let document = record::RunDocument::new(&level.setup, asked, plans, goodput)?;
-        let light = level.light.as_ref().ok();
-        Ok(document.with_light(light).with_price(args.result.price.gpu_hour.as_ref()))
     }
 }
 

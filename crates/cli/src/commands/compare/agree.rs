@@ -1,7 +1,7 @@
 //! In what two runs must agree to be compared, and what else differs.
 
 use fizeau::record::ChangedField;
-use fizeau::record::{Differing, RunRecord};
+use fizeau::record::{Differing, DocumentFields};
 
 use super::level::Level;
 use crate::exit::Fail;
@@ -40,7 +40,10 @@ const NOT_SHOWN: [&str; 6] = [
 ];
 
 /// The fields in which both must agree and do not.
-pub(super) fn must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
+pub(super) fn must_agree(
+    baseline: &DocumentFields,
+    candidate: &DocumentFields,
+) -> Vec<ChangedField> {
     let differing = baseline.differing(candidate, &MUST_AGREE);
     let bears = |differing: &Differing| {
         !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
@@ -54,14 +57,17 @@ pub(super) fn must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<Cha
 }
 
 /// The same of runs of which there is no more than a file that was made of them.
-pub(super) fn files_must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
+pub(super) fn files_must_agree(
+    baseline: &DocumentFields,
+    candidate: &DocumentFields,
+) -> Vec<ChangedField> {
     let mut fields = must_agree(baseline, candidate);
     fields.extend(baseline.differing(candidate, &IN_WORDS).into_iter().map(field));
     fields
 }
 
 /// All else that differs: what a comparison is made for.
-pub(super) fn changed(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
+pub(super) fn changed(baseline: &DocumentFields, candidate: &DocumentFields) -> Vec<ChangedField> {
     const ALL: [&str; 7] = ["setup", "plan", "probe", "timeouts", "client", "probed", "version"];
     let differing = baseline.differing(candidate, &ALL);
     let shown = |differing: &Differing| {
@@ -75,8 +81,8 @@ pub(super) fn changed(baseline: &RunRecord, candidate: &RunRecord) -> Vec<Change
 
 /// What was asked of a level of each that differs, of these fields.
 pub(super) fn of_level(
-    (a, baseline): (&Level, &RunRecord),
-    (b, candidate): (&Level, &RunRecord),
+    (a, baseline): (&Level, &DocumentFields),
+    (b, candidate): (&Level, &DocumentFields),
     fields: &[&str],
 ) -> Vec<ChangedField> {
     let differing = fields.iter().filter_map(|field| {
@@ -93,16 +99,16 @@ pub(super) fn of_level(
 }
 
 /// Who measured, where the run was imported.
-pub(super) fn imported_from(record: &RunRecord) -> Option<String> {
+pub(super) fn imported_from(record: &DocumentFields) -> Option<String> {
     record.text("imported.source.tool")
 }
 
-fn is_imported(record: &RunRecord) -> bool {
+fn is_imported(record: &DocumentFields) -> bool {
     imported_from(record).is_some()
 }
 
 /// Whether a field differs only since a run was imported: its file does not tell, or tells it in a form of its own.
-fn is_untold(differing: &Differing, baseline: &RunRecord, candidate: &RunRecord) -> bool {
+fn is_untold(differing: &Differing, baseline: &DocumentFields, candidate: &DocumentFields) -> bool {
     let Differing { field, one, other } = differing;
     let says_nothing = |value: &Option<String>| {
         value

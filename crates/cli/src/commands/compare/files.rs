@@ -6,8 +6,9 @@ use std::path::Path;
 use fizeau::metrics::{
     ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure,
 };
-use fizeau::record::RunRecord;
-use fizeau::record::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::record::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, RunComparison,
+};
 use serde_json::Value;
 
 use super::agree::{changed, files_must_agree, refused};
@@ -46,7 +47,7 @@ struct Run {
     name: String,
     document: Value,
     /// All of it, field by field.
-    record: RunRecord,
+    record: DocumentFields,
 }
 
 impl Run {
@@ -77,7 +78,7 @@ impl Run {
             let found = if schema.is_empty() { "none".to_owned() } else { format!("`{schema}`") };
             return Err(Fail::usage(format!("{name}: its schema is {found}, not {READ}")));
         }
-        let record = RunRecord::describing(&document).unwrap_or_default();
+        let record = DocumentFields::of(&document).unwrap_or_default();
         Ok(Self { name, document, record })
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use fizeau::metrics::{ComparedRequests, GoodputGoals, Pace};
-use fizeau::record::{RunRecord, StoredLevel};
+use fizeau::record::{DocumentFields, RunDocument, StoredLevel};
 use serde_json::Value;
 
 use crate::commands::shared::planned::Planned;
@@ -25,7 +25,7 @@ pub(super) struct Level {
 
 impl Level {
     /// Of a level whose run was killed there is no summary: its load is then what was asked.
-    pub(super) fn read(stored: &StoredLevel, record: &RunRecord) -> Result<Self, Fail> {
+    pub(super) fn read(stored: &StoredLevel, run: &RunDocument) -> Result<Self, Fail> {
         let path = stored.path().join("summary.json");
         let summary: Option<Value> = match fs::read(&path) {
             Ok(text) => {
@@ -37,10 +37,10 @@ impl Level {
                 return Err(Fail::usage(format!("cannot read {}: {error}", path.display())));
             }
         };
-        let index = index(stored, record);
+        let index = index(stored, run);
         let stored = stored.clone();
         let Some(summary) = summary else {
-            let load = Planned::of(record, &stored).load;
+            let load = Planned::of(run, &stored).load;
             let load =
                 load.map_or_else(|| "the load of its schedule".to_owned(), |load| load.to_string());
             let notes = vec!["cut short: there is no summary.json".to_owned()];
@@ -52,7 +52,7 @@ impl Level {
     }
 
     /// What was asked of it under `field`, in JSON.
-    pub(super) fn asked<'a>(&self, record: &'a RunRecord, field: &str) -> Option<&'a str> {
+    pub(super) fn asked<'a>(&self, record: &'a DocumentFields, field: &str) -> Option<&'a str> {
         record.get(&format!("levels[{}].{field}", self.index))
     }
 
@@ -81,12 +81,12 @@ impl Level {
 
 /// The place of a level in `run.json`, by the name of its folder: of a sweep `concurrency-0008`, of an A/B run `b-03`, whose
 /// two turns a round were asked the same.
-fn index(stored: &StoredLevel, record: &RunRecord) -> usize {
+fn index(stored: &StoredLevel, run: &RunDocument) -> usize {
     let name = stored.name();
     let round = name.strip_prefix("a-").or_else(|| name.strip_prefix("b-"));
     match round.and_then(|round| round.parse::<usize>().ok()) {
         Some(round) => 2 * round.saturating_sub(1),
-        None => Planned::of(record, stored).index,
+        None => Planned::of(run, stored).index,
     }
 }
 

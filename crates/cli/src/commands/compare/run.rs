@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use fizeau::metrics::{GoodputGoals, Pace};
-use fizeau::record::{RunRecord, StoredRun};
+use fizeau::record::{DocumentFields, RunDocument, StoredRun};
 
-use super::choice;
 use super::level::Level;
 use crate::commands::shared::imported;
 use crate::exit::{Fail, Named};
@@ -14,26 +13,33 @@ use crate::exit::{Fail, Named};
 pub(super) struct Run {
     stored: StoredRun,
     /// What was asked; of a turn of B in an A/B run, with B's endpoint.
-    record: RunRecord,
+    document: RunDocument,
+    /// The same, leaf by leaf.
+    fields: DocumentFields,
     levels: Vec<Level>,
 }
 
 impl Run {
     pub(super) fn open(path: &Path) -> Result<Self, Fail> {
         let stored = imported::open_with_tapes(path)?;
-        let record = record(&stored)?;
+        let document = document(&stored)?;
         let levels = stored.levels().iter();
-        let levels = levels.map(|level| Level::read(level, &record));
+        let levels = levels.map(|level| Level::read(level, &document));
         let levels = levels.collect::<Result<_, Fail>>()?;
-        Ok(Self { stored, record, levels })
+        let fields = document.fields();
+        Ok(Self { stored, document, fields, levels })
     }
 
     pub(super) fn name(&self) -> String {
         self.stored.path().display().to_string()
     }
 
-    pub(super) const fn record(&self) -> &RunRecord {
-        &self.record
+    pub(super) const fn document(&self) -> &RunDocument {
+        &self.document
+    }
+
+    pub(super) const fn fields(&self) -> &DocumentFields {
+        &self.fields
     }
 
     pub(super) fn levels(&self) -> &[Level] {
@@ -57,38 +63,36 @@ impl Run {
 
     /// The goals of goodput that it was given.
     pub(super) fn goals(&self) -> Result<GoodputGoals, Fail> {
-        self.record().texts("goodput").join(" ").parse().named(&self.name())
+        self.document.goodput.join(" ").parse().named(&self.name())
     }
 
     pub(super) fn pace(&self) -> Pace {
-        choice::pace(self.record())
+        self.document.pace()
     }
 
     /// Whether both sent what the same plan says, but for the seed.
     pub(super) fn sends_as(&self, other: &Self) -> bool {
-        let differing = self.record().differing(other.record(), &["plan", "shard", "lengths"]);
+        let differing = self.fields.differing(&other.fields, &["plan", "shard", "lengths"]);
         let has_no_part = ["plan.salt", "plan.seed", "plan.dataset.path"];
         differing.iter().all(|field| has_no_part.contains(&field.field.as_str()))
     }
 
-    /// The seed of a level's own plan, in JSON: a sweep has one for each.
-    pub(super) fn seed(&self, level: &Level) -> Option<&str> {
-        level.asked(self.record(), "seed").or_else(|| self.record().get("plan.seed"))
+    /// The seed of a level's own plan: a sweep has one for each.
+    pub(super) fn seed(&self, level: &Level) -> Option<u64> {
+        let own = self.document.levels.get(level.index).and_then(|plan| plan.seed);
+        own.or_else(|| self.document.seed())
     }
 }
 
 /// Refuses an A/B run as a whole: its turns are of one load, and its rounds are compared already.
-fn record(stored: &StoredRun) -> Result<RunRecord, Fail> {
-    let record = stored.record();
-    if record.get("ab.rounds").is_none() {
-        return Ok(record.clone());
+fn document(stored: &StoredRun) -> Result<RunDocument, Fail> {
+    let document = stored.document();
+    if document.ab.is_none() {
+        return Ok(document.clone());
     }
     match stored.levels() {
-        [turn] if turn.name().starts_with("b-") => {
-            let with_endpoint = record.moved("ab.b_endpoint", "setup.endpoint");
-            Ok(with_endpoint.moved("ab.b_probed", "probed"))
-        }
-        [turn] if turn.name().starts_with("a-") => Ok(record.clone()),
+        [turn] if turn.name().starts_with("b-") => Ok(document.of_side_b()),
+        [turn] if turn.name().starts_with("a-") => Ok(document.clone()),
         _ => {
             let path = stored.path().display();
             Err(Fail::usage(format!(

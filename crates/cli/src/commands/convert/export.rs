@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use fizeau::core::{Nanos, Tape};
 use fizeau::interop::{ExportLevel, ExportedFile, ForeignFormats, RequestRate, VllmRun};
 use fizeau::metrics::GoodputGoals;
-use fizeau::record::{ImportedLevel, ImportedRun};
-use fizeau::record::{RunRecord, StoredRun};
+use fizeau::record::{ImportedLevel, ImportedRun, RunDocument, StoredRun};
 
 use crate::args::ConvertArgs;
 use crate::commands::report::{each_tape, vllm_run_of};
@@ -56,11 +55,11 @@ struct Level {
 impl Source {
     fn tapes(path: &Path) -> Result<Self, Fail> {
         let run = StoredRun::open(path).map_err(Fail::usage)?;
-        let record = run.record();
-        let name = run.document().display().to_string();
+        let document = run.document();
+        let name = run.document_path().display().to_string();
         let goals: GoodputGoals =
-            record.texts("goodput").join(" ").parse().named(&format!("{name}: goodput"))?;
-        let ranks = ranks(record);
+            document.goodput.join(" ").parse().named(&format!("{name}: goodput"))?;
+        let ranks = ranks(document);
         let mut levels = Vec::new();
         for stored in run.levels() {
             let mut tapes = Vec::new();
@@ -73,10 +72,10 @@ impl Source {
             levels.push(Level {
                 name: stored.name().to_owned(),
                 run: VllmRun { date: compact(&own.date), metadata: ranks.clone(), ..own },
-                dataset: dataset(record),
+                dataset: document.setup.workload.dataset.clone(),
                 goals: goals.clone(),
                 tapes,
-                epoch_unix: record.whole("epoch_unix_ns").map(Nanos::from_nanos),
+                epoch_unix: document.epoch_unix_ns.map(Nanos::from_nanos),
                 imported: ImportedLevel::read(stored.path()).map_err(Fail::usage)?,
             });
         }
@@ -126,21 +125,14 @@ impl Level {
     }
 }
 
-fn dataset(record: &RunRecord) -> String {
-    record.text("setup.workload.dataset").unwrap_or_default()
-}
-
 /// How the model lay on its devices, by vLLM's flags: its sweeps plot throughput by device from these. Groups of attention are
 /// replicas to vLLM.
-fn ranks(record: &RunRecord) -> Vec<(String, String)> {
-    let degree = |name: &str| record.whole(&format!("speed_of_light.{name}"));
-    let Some(tensor) = degree("tp") else { return Vec::new() };
-    let [pipeline, groups, replicas] =
-        ["pp", "dp", "replicas"].map(|name| degree(name).unwrap_or(1));
+fn ranks(run: &RunDocument) -> Vec<(String, String)> {
+    let Some(deployed) = &run.speed_of_light else { return Vec::new() };
     [
-        ("tensor_parallel_size", tensor),
-        ("pipeline_parallel_size", pipeline),
-        ("data_parallel_size", groups.saturating_mul(replicas)),
+        ("tensor_parallel_size", deployed.tp),
+        ("pipeline_parallel_size", deployed.pp),
+        ("data_parallel_size", deployed.dp.saturating_mul(deployed.replicas)),
     ]
     .map(|(name, degree)| (name.to_owned(), degree.to_string()))
     .into()

@@ -69,7 +69,7 @@ fn words(run: &ImportedRun) -> String {
 fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
     let claim = Claim::new(path)?;
     let folder = claim.folder();
-    run.write(folder, env!("CARGO_PKG_VERSION")).map_err(Fail::broken)?;
+    run.write(folder).map_err(Fail::broken)?;
     match run.has_tapes() {
         true => summaries(folder),
         false => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use fizeau::experiment::ReferenceFiles;
-use fizeau::record::Differing;
+use fizeau::record::{Differing, DocumentFields};
 
 use super::shard::MeasuredShard;
 use crate::exit::Fail;
@@ -93,7 +93,7 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
     };
     let mut objections = Vec::new();
     for other in others {
-        let mut fields = first.record().differing(other.record(), &ALIKE);
+        let mut fields = first.document().fields().differing(&other.document().fields(), &ALIKE);
         fields.extend(differing_levels(first, other));
         if fields.is_empty() {
             continue;
@@ -135,14 +135,10 @@ fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, Fail> {
 
 /// The fields in which the levels of two runs differ.
 fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<Differing> {
-    let of = |shard: &MeasuredShard, name: &str| {
-        shard.record().get(&shard.planned.field(name)).map(str::to_owned)
-    };
-    let field = |name: &&str| {
-        let (one, other) = (of(one, name), of(other, name));
-        let is_same = one == other;
-        (!is_same).then(|| Differing { field: format!("levels.{name}"), one, other })
-    };
+    let of = |shard: &MeasuredShard| shard.plan().and_then(DocumentFields::of).unwrap_or_default();
+    let fields = of(one).differing(&of(other), &ALIKE_OF_LEVEL).into_iter();
+    let fields =
+        fields.map(|found| Differing { field: format!("levels.{}", found.field), ..found });
     // A run that was merged has the caps of its shares together.
     let cap = |shard: &MeasuredShard, times: usize| {
         shard.planned.cap.map(|cap| u64::from(cap) * times as u64)
@@ -154,7 +150,7 @@ fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<Differing
         one: cap(one),
         other: cap(other),
     });
-    ALIKE_OF_LEVEL.iter().filter_map(field).chain(caps).collect()
+    fields.chain(caps).collect()
 }
 
 /// Runs that sent the same share: their requests would count twice.

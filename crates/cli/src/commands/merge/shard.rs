@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use fizeau::core::Stamp;
-use fizeau::record::{RunRecord, StoredEnding, StoredLevel, StoredRun};
+use fizeau::record::{
+    Asked, DocumentFields, LevelPlan, RunDocument, StoredEnding, StoredLevel, StoredRun,
+};
 
 use crate::commands::shared::planned::Planned;
 use crate::exit::{Fail, Named};
@@ -14,7 +16,7 @@ pub(super) struct MeasuredShard {
     pub(super) level: StoredLevel,
     pub(super) planned: Planned,
     /// Its `summary.json`; none if it did not live to write one.
-    pub(super) summary: Option<RunRecord>,
+    pub(super) summary: Option<DocumentFields>,
     pub(super) ending: StoredEnding,
 }
 
@@ -30,14 +32,19 @@ impl MeasuredShard {
             )));
         };
         let level = level.clone();
-        let planned = Planned::of(run.record(), &level);
+        let planned = Planned::of(run.document(), &level);
         let summary = level.summary().map_err(Fail::usage)?;
         let ending = level.ending().map_err(Fail::usage)?;
         Ok(Self { run, level, planned, summary, ending })
     }
 
-    pub(super) const fn record(&self) -> &RunRecord {
-        self.run.record()
+    pub(super) fn document(&self) -> &RunDocument {
+        self.run.document()
+    }
+
+    /// What its level was to be.
+    pub(super) fn plan(&self) -> Option<&LevelPlan> {
+        self.document().levels.get(self.planned.index)
     }
 
     /// Its folder, for messages.
@@ -47,7 +54,7 @@ impl MeasuredShard {
 
     /// The text of a file of its run's folder, where it is there.
     pub(super) fn file(&self, name: &str) -> Result<Option<String>, Fail> {
-        let folder = self.run.document().parent().unwrap_or_else(|| Path::new(""));
+        let folder = self.run.document_path().parent().unwrap_or_else(|| Path::new(""));
         let path = folder.join(name);
         if !path.is_file() {
             return Ok(None);
@@ -56,31 +63,32 @@ impl MeasuredShard {
     }
 
     pub(super) fn epoch_unix_ns(&self) -> Option<u64> {
-        self.record().whole("epoch_unix_ns")
+        self.document().epoch_unix_ns
     }
 
     /// Which shares of the plan it sent: of each its number, and of how many; what names none is all of it.
     pub(super) fn shares(&self) -> Vec<(u64, u64)> {
         const ALL: (u64, u64) = (0, 1);
-        let record = self.record();
-        let is_there = |index: &u64| record.text(&format!("merged[{index}].folder")).is_some();
-        let share = |path: &str| record.text(path).and_then(|text| share(&text)).unwrap_or(ALL);
-        let merged: Vec<(u64, u64)> = (0..)
-            .take_while(is_there)
-            .map(|index| share(&format!("merged[{index}].shard")))
-            .collect();
-        if merged.is_empty() { vec![share("shard")] } else { merged }
+        let document = self.document();
+        let share = |text: &Option<String>| text.as_deref().and_then(share).unwrap_or(ALL);
+        match document.merged.as_slice() {
+            [] => vec![share(&document.shard)],
+            merged => merged.iter().map(|one| share(&one.shard)).collect(),
+        }
     }
 
     /// The squared coefficient of variation of the gaps between one share's requests.
     pub(super) fn cv_squared(&self) -> Option<f64> {
-        let record = self.record();
         // A merged run has that of all its shares together, if any.
-        let path = match record.text("merged[0].folder") {
-            Some(_) => "merged[0].cv_squared",
-            None => "setup.workload.asked.arrivals.cv_squared",
-        };
-        record.number(path)
+        match self.document().merged.first() {
+            Some(merged) => merged.cv_squared,
+            None => self.asked().arrivals?.cv_squared,
+        }
+    }
+
+    /// What was asked of arrivals and of a cache.
+    pub(super) fn asked(&self) -> Asked {
+        self.document().setup.workload.asked
     }
 
     /// Whether no request fell to it, as its summary has it.

@@ -3,26 +3,23 @@
 use fizeau::core::PerSec;
 use fizeau::interop::{RequestRate, VllmRun};
 use fizeau::metrics::{
-    CacheExpectation, ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom,
-    LevelTally, Reason, Room, Thresholds, Verdict, judge,
+    ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom, LevelTally, Reason, Room,
+    Thresholds, Verdict, judge,
 };
 use fizeau::record::{
     Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, WarmUp,
 };
-use fizeau::record::{RunRecord, StoredEnding};
+use fizeau::record::{DocumentFields, StoredEnding};
 
 use super::check::Shares;
 use super::shard::MeasuredShard;
-use crate::commands::report::setup;
 use crate::exit::Fail;
 
 /// What was asked of all shards together.
 pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
-    let of = |name: &str| {
-        let path = format!("setup.workload.asked.{name}");
-        shards.iter().map(|shard| shard.record().number(&path)).collect::<Option<Vec<f64>>>()
-    };
-    let rate = of("arrivals.rate_per_s").map(|rates| PerSec::new(rates.iter().sum()));
+    let rate = |shard: &MeasuredShard| shard.asked().arrivals?.rate.map(PerSec::get);
+    let rates = shards.iter().map(rate).collect::<Option<Vec<f64>>>();
+    let rate = rates.map(|rates| PerSec::new(rates.iter().sum()));
     // A gap of one shard is the sum of so many of the whole, so that its law has so many times less variance.
     let cv_squared = match shares {
         Shares::All(count) => {
@@ -31,17 +28,8 @@ pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
         }
         Shares::Some => None,
     };
-    let is_open = |shard: &MeasuredShard| {
-        shard.record().get("setup.workload.asked.arrivals").is_none_or(|text| text != "null")
-    };
-    let record = shards.first().map(MeasuredShard::record);
-    let text = |name| record.and_then(|record| record.text(name));
-    let share = record.and_then(|record| record.number("setup.workload.asked.cached_share"));
-    let cache = match (text("setup.workload.asked.cache").as_deref(), share) {
-        (Some("share"), Some(share)) => CacheExpectation::Share(share),
-        (Some("share" | "reuse"), _) => CacheExpectation::Reuse,
-        _ => CacheExpectation::None,
-    };
+    let is_open = |shard: &MeasuredShard| shard.asked().arrivals.is_some();
+    let cache = shards.first().map(|first| first.asked().cache).unwrap_or_default();
     let arrivals = shards.iter().all(is_open).then_some(AskedArrivals { rate, cv_squared });
     Asked { arrivals, cache }
 }
@@ -117,8 +105,8 @@ pub(super) fn report(
         detail: None,
     };
     // What differs from shard to shard is as the first had it.
-    let setup = shards.first().map(|first| setup(first.record()));
-    report.checklist = setup.map(|setup| Checklist::of(&setup, std::slice::from_ref(&report)));
+    let setup = shards.first().map(|first| &first.document().setup);
+    report.checklist = setup.map(|setup| Checklist::of(setup, std::slice::from_ref(&report)));
     Ok(report)
 }
 
@@ -147,7 +135,7 @@ fn status(shards: &[MeasuredShard], cuts: &[String]) -> LevelStatus {
 fn load(shards: &[MeasuredShard]) -> LoadPoint {
     let measured = |shard: &MeasuredShard, name: &str| shard.summary.as_ref()?.number(name);
     let rate = |shard: &MeasuredShard| {
-        let planned = || shard.record().number("setup.workload.asked.arrivals.rate_per_s");
+        let planned = || shard.asked().arrivals?.rate.map(PerSec::get);
         measured(shard, "load.requests_per_s").or_else(planned)
     };
     if let Some(rate) = shards.iter().map(rate).sum::<Option<f64>>() {
@@ -168,8 +156,9 @@ pub(super) fn cap(shards: &[MeasuredShard]) -> Option<u32> {
 }
 
 /// How many threads measured, of all shards.
-pub(super) fn threads(shards: &[MeasuredShard]) -> u64 {
-    shards.iter().map(|shard| shard.record().whole("client.threads").unwrap_or(1)).sum()
+pub(super) fn threads(shards: &[MeasuredShard]) -> usize {
+    let threads = |shard: &MeasuredShard| shard.document().client.as_ref().map(|of| of.threads);
+    shards.iter().map(|shard| threads(shard).unwrap_or(1)).sum()
 }
 
 /// The worst of what the clients' machines saw, as far as they could tell. A ceiling is each client's own: what it came to is among a shard's reasons.
@@ -192,8 +181,8 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
 }
 
 /// The room of which most is needed.
-fn scarcest<'a>(summaries: impl Iterator<Item = &'a RunRecord>, name: &str) -> Option<Room> {
-    let room = |summary: &RunRecord| {
+fn scarcest<'a>(summaries: impl Iterator<Item = &'a DocumentFields>, name: &str) -> Option<Room> {
+    let room = |summary: &DocumentFields| {
         let figure = |part: &str| summary.whole(&format!("{name}.{part}"));
         Some(Room { needed: figure("needed")?, limit: figure("limit")? })
     };
@@ -230,9 +219,9 @@ fn thresholds(shards: &[MeasuredShard]) -> Result<Thresholds, Fail> {
     let Some(first) = shards.first() else {
         return Ok(Thresholds::default());
     };
-    let texts = first.record().texts("client.thresholds").join(",");
-    texts.parse().map_err(|error| {
-        Fail::usage(format!("{}: client.thresholds: {error}", first.run.document().display()))
+    let texts = first.document().client.as_ref().map(|client| client.thresholds.join(","));
+    texts.unwrap_or_default().parse().map_err(|error| {
+        Fail::usage(format!("{}: client.thresholds: {error}", first.run.document_path().display()))
     })
 }
 
@@ -243,13 +232,12 @@ fn sum(shards: &[MeasuredShard], name: &str) -> u64 {
 
 /// The heading of vLLM's block, as far as the shards have it.
 pub(super) fn vllm_run(shards: &[MeasuredShard], asked: Asked) -> VllmRun {
-    let first = shards.first().map(MeasuredShard::record);
-    let text = |path| first.and_then(|record| record.text(path)).unwrap_or_default();
+    let setup = shards.first().map(|first| first.document().setup.clone()).unwrap_or_default();
     VllmRun {
-        date: text("setup.started"),
-        backend: text("setup.endpoint.backend"),
+        date: setup.started,
+        backend: setup.endpoint.backend,
         label: None,
-        model_id: text("setup.endpoint.model"),
+        model_id: setup.endpoint.model,
         tokenizer_id: None,
         metadata: Vec::new(),
         request_rate: match load(shards) {

@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fizeau::roofline::{Attention, FeedForward, Keys, Layers, Mixer, Model};
-
-use super::sheet::Sheet;
+use fizeau::roofline::{Attention, FeedForward, Keys, Layers, Mixer, Model, ModelSheet as Sheet};
 
 /// All of them, a line each, 80 columns wide.
 pub(super) fn table(sheets: &[Sheet]) -> String {
@@ -57,8 +55,8 @@ pub(super) fn sheet(sheet: &Sheet, model: &Model) -> String {
         count(params.active),
         count(params.streamed)
     );
-    if params.mtp > 0 {
-        let _ = writeln!(text, "modules for further tokens (MTP) apart: {}", count(params.mtp));
+    if params.draft > 0 {
+        let _ = writeln!(text, "modules for further tokens (MTP) apart: {}", count(params.draft));
     }
     tensors(&mut text, sheet);
     cache(&mut text, sheet);

@@ -8,7 +8,7 @@ use crate::terminal::say::{printable, say};
 
 /// The answer of each figure that was decided, and where the rest of it is; nothing of any other run.
 pub(super) fn show(run: &StoredRun) -> Result<(), Fail> {
-    if run.record().get("ab.rounds").is_none() {
+    if run.document().ab.is_none() {
         return Ok(());
     }
     let path = run.path().join("ab.json");

@@ -5,8 +5,9 @@ use fizeau::metrics::{
     Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason, Room, Thresholds,
     Verdict,
 };
-use fizeau::record::{Asked, LevelStatus, LoadPoint, WarmUp};
-use fizeau::record::{Cut, RunRecord, StoredLevel, StoredRun};
+use fizeau::record::{
+    Asked, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, StoredLevel, StoredRun, WarmUp,
+};
 
 use super::setup;
 use crate::commands::shared::planned::Planned;
@@ -44,30 +45,33 @@ pub(super) struct Until {
 
 impl Before {
     pub(super) fn read(run: &StoredRun, level: &StoredLevel) -> Result<Self, Fail> {
-        let (record, planned) = (run.record(), Planned::of(run.record(), level));
+        let (document, planned) = (run.document(), Planned::of(run.document(), level));
         let stored = level.summary().map_err(Fail::usage)?;
         let is_there = stored.is_some();
         let summary = stored.unwrap_or_default();
         let asked = match is_there {
-            true => setup::asked(&summary, "asked"),
-            false => asked_of_level(record, &planned),
+            true => setup::asked(&summary),
+            false => asked_of_level(document, &planned),
         };
-        let thresholds = setup::list(record, "client.thresholds").join(",");
+        let thresholds = document.client.as_ref().map(|client| client.thresholds.join(","));
         let count = |path: &str| summary.whole(path).unwrap_or(0);
         Ok(Self {
             load: load(&summary, &asked, &planned),
             asked,
             cap: planned.cap.map(|cap| summary_cap(&summary).unwrap_or(cap)),
-            thresholds: thresholds.parse().named("run.json: client.thresholds")?,
-            watch: ClientWatch { threads: threads(&summary, record), ..watch(&summary) },
+            thresholds: thresholds
+                .unwrap_or_default()
+                .parse()
+                .named("run.json: client.thresholds")?,
+            watch: ClientWatch { threads: threads(&summary, document), ..watch(&summary) },
             held_back: count("requests.held_back"),
             abandoned: count("requests.abandoned"),
             warm_up: warm_up(&summary),
             status: status(&summary),
             notes: summary.texts("validity.notes"),
             no_bound: summary.text("speed_of_light_reason"),
-            until: until(record, &planned, &summary)?,
-            unproven: unproven(record),
+            until: until(document, &planned, &summary)?,
+            unproven: unproven(document),
         })
     }
 
@@ -86,8 +90,8 @@ impl Before {
     }
 }
 
-fn unproven(record: &RunRecord) -> Option<Reason> {
-    let tool = record.text("imported.source.tool")?;
+fn unproven(run: &RunDocument) -> Option<Reason> {
+    let tool = run.imported_tool()?;
     Some(Reason {
         verdict: Verdict::Suspect,
         about: Concern::Client,
@@ -96,18 +100,18 @@ fn unproven(record: &RunRecord) -> Option<Reason> {
 }
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.
-fn asked_of_level(record: &RunRecord, planned: &Planned) -> Asked {
-    let asked = setup::asked(record, "setup.workload.asked");
-    let own = setup::asked(record, &format!("levels[{}]", planned.index));
-    Asked { arrivals: own.arrivals.or(asked.arrivals), ..asked }
+fn asked_of_level(run: &RunDocument, planned: &Planned) -> Asked {
+    let asked = run.setup.workload.asked;
+    let own = run.levels.get(planned.index).and_then(|level| level.arrivals);
+    Asked { arrivals: own.or(asked.arrivals), ..asked }
 }
 
-fn summary_cap(summary: &RunRecord) -> Option<u32> {
+fn summary_cap(summary: &DocumentFields) -> Option<u32> {
     summary.whole("load.concurrency").and_then(|slots| u32::try_from(slots).ok())
 }
 
 /// As the summary has it, else as it was asked for.
-fn load(summary: &RunRecord, asked: &Asked, planned: &Planned) -> LoadPoint {
+fn load(summary: &DocumentFields, asked: &Asked, planned: &Planned) -> LoadPoint {
     if let Some(slots) = summary_cap(summary) {
         return LoadPoint::Concurrency(slots);
     }
@@ -119,12 +123,12 @@ fn load(summary: &RunRecord, asked: &Asked, planned: &Planned) -> LoadPoint {
     }
 }
 
-fn warm_up(summary: &RunRecord) -> Option<WarmUp> {
+fn warm_up(summary: &DocumentFields) -> Option<WarmUp> {
     let count = |name: &str| summary.whole(&format!("warm_up.{name}"));
     Some(WarmUp { sent: count("sent")?, failed: count("failed")? })
 }
 
-fn status(summary: &RunRecord) -> LevelStatus {
+fn status(summary: &DocumentFields) -> LevelStatus {
     let partial = |reason: &str| LevelStatus::Partial { reason: reason.to_owned() };
     match summary.text("status").as_deref() {
         Some("finished") => LevelStatus::Finished,
@@ -138,15 +142,15 @@ fn status(summary: &RunRecord) -> LevelStatus {
 
 /// What the summary says was to be known, else the plan.
 fn until(
-    record: &RunRecord,
+    run: &RunDocument,
     planned: &Planned,
-    summary: &RunRecord,
+    summary: &DocumentFields,
 ) -> Result<Option<Until>, Fail> {
     let goals: Vec<String> =
         (0..).map_while(|n| summary.text(&format!("until.goals[{n}].goal"))).collect();
     let asked = match goals.is_empty() {
         false => Some(goals.join(", ")),
-        true => record.text(&planned.field("until")),
+        true => run.levels.get(planned.index).and_then(|level| level.until.clone()),
     };
     let Some(asked) = asked else { return Ok(None) };
     let was_reached = summary.get("until.reached") == Some("true");
@@ -154,12 +158,13 @@ fn until(
 }
 
 /// Where there is no summary, as many as the run was to have.
-fn threads(summary: &RunRecord, record: &RunRecord) -> u32 {
-    let threads = [summary, record].into_iter().find_map(|from| from.whole("client.threads"));
-    threads.and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
+fn threads(summary: &DocumentFields, run: &RunDocument) -> u32 {
+    let seen = summary.whole("client.threads").and_then(|n| u32::try_from(n).ok());
+    let planned = || u32::try_from(run.client.as_ref()?.threads).ok();
+    seen.or_else(planned).unwrap_or(1)
 }
 
-fn watch(summary: &RunRecord) -> ClientWatch {
+fn watch(summary: &DocumentFields) -> ClientWatch {
     let whole = |path: &str| summary.whole(&format!("client.{path}"));
     let number = |path: &str| summary.number(&format!("client.{path}"));
     let room = |path: &str| {

@@ -14,7 +14,7 @@ use fizeau::report::Shown;
 use super::before::Before;
 use super::{Asked, Depth, each_tape, physics, setup};
 use crate::commands::shared::imported;
-use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::record::NO_PHYSICS;
 use crate::exit::Fail;
 use crate::terminal::say::printable;
 
@@ -37,7 +37,7 @@ impl Level {
 
     pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
         let (mut setup, mut before) =
-            (setup::of_level(run.record(), stored), Before::read(run, stored)?);
+            (setup::of_level(run.document(), stored), Before::read(run, stored)?);
         let physics = physics::of(run, stored, &setup, &asked.physics)?;
         physics::describe(physics.as_ref(), &asked.physics, &mut setup);
         let mut tally = LevelTally::new(&asked.goals).with_window(asked.window);
@@ -164,7 +164,7 @@ pub(super) fn vllm_block(
 
 /// What was asked of a stored level, as vLLM's client would have been asked.
 pub(crate) fn vllm_run_of(run: &StoredRun, stored: &StoredLevel) -> Result<VllmRun, Fail> {
-    Ok(vllm_run(&setup::of_level(run.record(), stored), &Before::read(run, stored)?))
+    Ok(vllm_run(&setup::of_level(run.document(), stored), &Before::read(run, stored)?))
 }
 
 fn vllm_run(setup: &Setup, before: &Before) -> VllmRun {

@@ -11,7 +11,7 @@ use fizeau::record::{ComparisonReport, SweepReport};
 use fizeau::report::ComparisonPage;
 
 use super::level::Level;
-use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page, setup};
+use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page};
 use crate::args::{CompareArgs, ReportArgs};
 use crate::commands::compare;
 use crate::commands::shared::checklist;
@@ -93,8 +93,8 @@ pub(super) fn sides(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Resul
     if levels.len() == 1 || levels.iter().all(|level| is_of_sweep(&level.name)) {
         return Ok(vec![(String::new(), Stored::of(run, levels, asked)?.report())]);
     }
-    let setup = setup(run.record());
-    if run.record().get("ab.rounds").is_none() {
+    let setup = run.document().setup.clone();
+    if run.document().ab.is_none() {
         let levels = levels.into_iter().map(|level| level.report).collect();
         return Ok(vec![(String::new(), SweepReport::new(setup, levels, None))]);
     }

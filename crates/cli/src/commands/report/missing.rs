@@ -17,7 +17,7 @@ pub(super) fn of(
     sweep: Option<&Value>,
 ) -> Vec<Unmeasured> {
     // One level of a sweep misses none of the others.
-    if run.document().parent() != Some(run.path()) {
+    if run.document_path().parent() != Some(run.path()) {
         return Vec::new();
     }
     // The sweep itself knows why.
@@ -50,7 +50,7 @@ fn lost(folder: &str, is_folder: bool, is_one_of_several: bool) -> String {
 
 /// The levels of the curve that `run.json` and the levels' own folders tell of, but for later visits to a load.
 fn planned(run: &StoredRun) -> Vec<(LoadPoint, String)> {
-    let all = Planned::all(run.record()).into_iter();
+    let all = Planned::all(run.document()).into_iter();
     let first = all.filter(|planned| planned.visit == 0 && planned.role.is_none());
     let named = |planned: Planned| {
         let load = planned.load?;

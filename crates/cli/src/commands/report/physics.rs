@@ -1,9 +1,8 @@
 //! What the speed of light of a stored run is computed from.
 
 use fizeau::core::Tokens;
-use fizeau::experiment::{DeploymentRecord, ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
-use fizeau::record::Setup;
-use fizeau::record::{StoredLevel, StoredRun};
+use fizeau::experiment::{ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
+use fizeau::record::{Setup, StoredLevel, StoredRun};
 use fizeau::sim::Scenario;
 
 use super::setup;
@@ -19,7 +18,7 @@ pub(super) fn of(
     setup: &Setup,
     said: &PhysicsArgs,
 ) -> Result<Option<SpeedOfLightReference>, Fail> {
-    let prompt = Tokens::new(setup::typical_prompt(run.record()));
+    let prompt = Tokens::new(setup::typical_prompt(run.document()));
     let folders = [Some(level.path()), level.path().parent(), Some(run.path())];
     let kept = |name: &str| {
         let mut paths = folders.into_iter().flatten().map(|folder| folder.join(name));
@@ -32,7 +31,8 @@ pub(super) fn of(
     let hardware = said.hardware.clone().or(own).or_else(|| setup.hardware.clone());
     if let (Some(config), Some(hardware)) = (&config, &hardware) {
         let mut spec = ReferenceSpec::new(config.display().to_string(), hardware);
-        spec.deployment = speed::deployment(said, DeploymentRecord::of_run(run.record()));
+        let own = run.document().speed_of_light.clone().unwrap_or_default();
+        spec.deployment = speed::deployment(said, own);
         let found = speed::doubted(hardware, spec.load_whatever_fits())?;
         return Ok(Some(found.calibrated(calibration.as_deref())?.for_prompts_of(prompt)));
     }

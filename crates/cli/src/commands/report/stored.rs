@@ -12,7 +12,7 @@ use fizeau::roofline::HourlyRate;
 use serde_json::Value;
 
 use super::level::Level;
-use super::{Asked, missing, physics, setup};
+use super::{Asked, missing, physics};
 use crate::args::PhysicsArgs;
 use crate::commands::shared::imported;
 use crate::commands::shared::planned::is_sustained;
@@ -66,7 +66,7 @@ impl Stored {
         let unmeasured = missing::of(run, &levels, sweep.as_ref());
         let price = match &asked.price {
             Some(price) => Some(price.clone()),
-            None => price::of_run(run.record())?,
+            None => price::of_run(run.document())?,
         };
         let price = price::of(price.as_ref(), physics.as_ref(), setup.hardware.as_deref());
         Ok(Self { setup, levels, slo, profile, curve, unmeasured, sustained, physics, price })
@@ -110,7 +110,7 @@ fn light(
     levels: &[Level],
     asked: &Asked,
 ) -> Result<(Setup, Option<SpeedOfLightReference>, Option<LightCurve>), Fail> {
-    let mut setup = setup(run.record());
+    let mut setup = run.document().setup.clone();
     let Some(first) = run.levels().first() else {
         return Ok((setup, None, None));
     };

@@ -4,9 +4,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use fizeau::experiment::{
-    CalibrationEnd, CalibrationSpec, ClientCalibration, ExperimentError, PacedServer, ServerPace,
-};
+use fizeau::experiment::{CalibrationSpec, ExperimentError, PacedServer, ServerPace};
+use fizeau::record::{CalibrationEnd, ClientCalibration};
 use fizeau::transport::{Backend, Route};
 
 use crate::args::BenchArgs;

@@ -10,7 +10,7 @@ use crate::exit::Fail;
 
 /// What another tool that measured a level did not see, or did not tell; none of a level that Fizeau measured.
 pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Unseen>, Fail> {
-    if run.record().text("imported.source.tool").is_none() {
+    if run.document().imported_tool().is_none() {
         return Ok(None);
     }
     let level = ImportedLevel::read(stored.path()).map_err(Fail::usage)?;

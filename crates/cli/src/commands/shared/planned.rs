@@ -3,8 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::LevelLoad;
-use fizeau::core::PerSec;
-use fizeau::record::{LevelRole, RunRecord, StoredLevel, level_folder};
+use fizeau::record::{LevelPlan, LevelRole, RunDocument, StoredLevel, level_folder};
 
 /// What a stored level was to be.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +24,8 @@ pub(crate) struct Planned {
 
 impl Planned {
     /// Of `level`. Only a level of a sweep has a name; any other run has one level, or several alike.
-    pub(crate) fn of(record: &RunRecord, level: &StoredLevel) -> Self {
-        let all = Self::all(record);
+    pub(crate) fn of(run: &RunDocument, level: &StoredLevel) -> Self {
+        let all = Self::all(run);
         let own = all.iter().find(|planned| planned.folder().as_deref() == Some(level.name()));
         let found = own.or_else(|| all.first()).cloned();
         let found = found.unwrap_or(Self {
@@ -49,43 +48,28 @@ impl Planned {
 
     /// Of all levels that were planned, in the order in which they were to be measured, and then those that were decided
     /// upon later.
-    pub(crate) fn all(record: &RunRecord) -> Vec<Self> {
-        (0..record.levels()).filter_map(|index| Self::at(record, index)).collect()
+    pub(crate) fn all(run: &RunDocument) -> Vec<Self> {
+        run.levels.iter().enumerate().map(|(index, plan)| Self::at(index, plan)).collect()
     }
 
-    fn at(record: &RunRecord, index: usize) -> Option<Self> {
-        let whole = |name: &str| record.whole(&field(index, name));
-        let small = |name: &str| whole(name).and_then(|n| u32::try_from(n).ok());
-        let slots = small("load.concurrency").and_then(NonZeroU32::new);
-        let rate = record.number(&field(index, "load.requests_per_s")).map(PerSec::new);
-        let load = slots.map(LevelLoad::Concurrency).or_else(|| rate.map(LevelLoad::Rate));
-        let cap = small("max_in_flight");
+    fn at(index: usize, plan: &LevelPlan) -> Self {
+        let cap = plan.max_in_flight;
         // Sweeps were of concurrencies alone before a level's load was written down.
         let by_cap = || Some(LevelLoad::Concurrency(NonZeroU32::new(cap?)?));
-        let role = record.text(&field(index, "role"));
-        Some(Self {
+        Self {
             index,
-            load: load.or_else(by_cap),
-            visit: small("visit").unwrap_or_default(),
-            role: (role.as_deref() == Some("sustained")).then_some(LevelRole::Sustained),
+            load: plan.load.or_else(by_cap),
+            visit: plan.visit.unwrap_or_default(),
+            role: plan.role,
             cap,
-            requests: whole("requests")?,
-        })
+            requests: plan.requests,
+        }
     }
 
     /// The name of its folder within a sweep.
     fn folder(&self) -> Option<String> {
         Some(level_folder(self.load?, self.visit, self.role))
     }
-
-    /// The path of one of its fields in `run.json`.
-    pub(crate) fn field(&self, name: &str) -> String {
-        field(self.index, name)
-    }
-}
-
-fn field(index: usize, name: &str) -> String {
-    format!("levels[{index}].{name}")
 }
 
 /// Whether a folder of this name holds a level of a sweep.

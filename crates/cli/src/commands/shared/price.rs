@@ -1,8 +1,7 @@
 //! What an hour of a device costs, for what tokens cost.
 
-use fizeau::core::UsdPerHour;
 use fizeau::experiment::SpeedOfLightReference;
-use fizeau::record::RunRecord;
+use fizeau::record::RunDocument;
 use fizeau::roofline::{Device, HourlyRate};
 
 use crate::exit::{Fail, Named};
@@ -23,7 +22,7 @@ pub(crate) fn of(
 }
 
 /// What the run was told that it costs; none where nobody said.
-pub(crate) fn of_run(record: &RunRecord) -> Result<Option<HourlyRate>, Fail> {
-    let Some(price) = record.number("gpu_hour_usd") else { return Ok(None) };
-    HourlyRate::given(UsdPerHour::new(price)).named("run.json: gpu_hour_usd").map(Some)
+pub(crate) fn of_run(run: &RunDocument) -> Result<Option<HourlyRate>, Fail> {
+    let Some(price) = run.gpu_hour_usd else { return Ok(None) };
+    HourlyRate::given(price).named("run.json: gpu_hour_usd").map(Some)
 }

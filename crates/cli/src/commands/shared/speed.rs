@@ -3,9 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau::experiment::{
-    DeploymentRecord, EngineChoices, Field, InputError, LoadedDevice, LoadedModel, ReferenceFiles,
-    ReferenceSpec, SpeedOfLightReference,
+    Field, InputError, LoadedDevice, LoadedModel, ReferenceFiles, ReferenceSpec,
+    SpeedOfLightReference,
 };
+use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::sim::Scenario;
 
 use crate::args::{PhysicsArgs, SystemArgs};

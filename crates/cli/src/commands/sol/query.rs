@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use fizeau::core::Tokens;
-use fizeau::experiment::DeploymentRecord;
+use fizeau::record::DeploymentRecord;
 use fizeau::roofline::Load;
 
 use crate::args::{ChoiceArgs, SolArgs, SolLoadArgs, SystemArgs};

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use fizeau::experiment::ResumedLevels;
-use fizeau::record::{RunRecord, Setup, StoredRun};
-use serde::Serialize;
+use fizeau::record::{Engine, RunDocument, Setup, StoredRun};
 
 use crate::args::SweepArgs;
 use crate::commands::report::finished;
@@ -37,16 +36,15 @@ pub(super) fn read(run: &StoredRun) -> Result<ResumedLevels, Fail> {
 pub(super) fn settle(args: &mut SweepArgs) -> Result<Option<StoredRun>, Fail> {
     let Some(path) = args.time.resume.as_deref() else { return Ok(None) };
     let run = open(path)?;
-    let is_sweep = run.written().get("levels[0].load.concurrency").is_some()
-        || run.written().get("levels[0].load.requests_per_s").is_some();
-    if !is_sweep {
+    let first = run.written().levels.first();
+    if first.is_none_or(|level| level.load.is_none()) {
         let path = path.display();
         return Err(Fail::usage(format!(
             "--resume: {path} holds no sweep that can be gone on with"
         )));
     }
     // A salt that nobody chose was drawn: the prompts of a second one would be others.
-    let salt = run.written().whole("plan.salt").filter(|salt| *salt != 0);
+    let salt = run.written().salt().filter(|salt| *salt != 0);
     if args.workload.salt.is_none() && !args.workload.reuse_prompts {
         args.workload.salt = salt;
     }
@@ -55,11 +53,9 @@ pub(super) fn settle(args: &mut SweepArgs) -> Result<Option<StoredRun>, Fail> {
 
 /// A sweep that goes on is the one that was begun: when, and by which command line.
 pub(super) fn begun_by(run: &StoredRun, setup: &mut Setup) {
-    let record = run.written();
-    if let Some(started) = record.text("setup.started") {
-        setup.started = started;
-    }
-    setup.command_line = record.texts("setup.command_line");
+    let begun = &run.written().setup;
+    setup.started.clone_from(&begun.started);
+    setup.command_line.clone_from(&begun.command_line);
 }
 
 fn open(path: &Path) -> Result<StoredRun, Fail> {
@@ -67,11 +63,10 @@ fn open(path: &Path) -> Result<StoredRun, Fail> {
 }
 
 /// Refuses to go on with `run` as another sweep than it was, and names the first field that differs.
-pub(super) fn check(run: &StoredRun, document: &impl Serialize) -> Result<(), Fail> {
-    let now = RunRecord::describing(document).unwrap_or_default();
+pub(super) fn check(run: &StoredRun, now: &RunDocument) -> Result<(), Fail> {
     // The embedded engine listens elsewhere each time.
-    let is_embedded = now.text("setup.engine.kind").as_deref() == Some("simulated");
-    let mut differing = run.written().differing(&now, &SAME).into_iter();
+    let is_embedded = matches!(now.setup.engine, Engine::Simulated { .. });
+    let mut differing = run.written().fields().differing(&now.fields(), &SAME).into_iter();
     let first = differing.find(|found| !(is_embedded && found.field == "setup.endpoint.base_url"));
     let Some(first) = first else { return Ok(()) };
     let shown = |value: Option<&String>| value.map_or("nothing", |value| value).to_owned();

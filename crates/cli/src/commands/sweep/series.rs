@@ -5,7 +5,6 @@ use fizeau::record::Profile;
 
 use super::flags::{loads_of, size_of};
 use crate::args::SeriesArgs;
-use crate::commands::shared::record;
 use crate::commands::shared::workload::{self, Nominal};
 use crate::exit::{Fail, Named};
 use crate::terminal::progress::View;
@@ -51,20 +50,5 @@ impl Series<'_> {
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.sweep.notes().into_iter().chain(workload::unread(self.args.workload)).collect()
-    }
-
-    /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let (sweep, verdict) = (&self.sweep, self.args.verdict);
-        let asked = record::AskedPlan {
-            plan: sweep.sample.record()?,
-            lengths: sweep.sample.asked_lengths(),
-            probe: None,
-            shard: None,
-        };
-        let (plans, goodput) = (sweep.level_plans(), &verdict.goodput);
-        let document = record::RunDocument::new(&sweep.setup, asked, plans, goodput)?;
-        let light = sweep.light.as_ref().ok();
-        Ok(document.with_light(light).with_price(verdict.price.gpu_hour.as_ref()))
     }
 }

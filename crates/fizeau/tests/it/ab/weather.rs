@@ -5,9 +5,10 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use fizeau::core::{Clock, Nanos, Stamp, Tokens};
-use fizeau::experiment::{Ab, AbPrompts, AbSpec, AbTurn, Rounds, UpcomingTurn};
+use fizeau::experiment::{Ab, AbSpec, AbTurn, Rounds, UpcomingTurn};
 use fizeau::harness::{Cancel, Load, Rig, SelfWatch, TextAfter};
 use fizeau::metrics::{GoodputGoals, Side};
+use fizeau::record::AbPrompts;
 use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 use fizeau::workload::{Lengths, Seed, Spec};
 

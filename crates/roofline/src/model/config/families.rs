@@ -3,19 +3,19 @@
 //! Dimensions are always the config's. Here stand norms, biases, gates and defaults, as in the model classes of the
 //! `transformers` library (or in the code beside the checkpoint), under the name that the config gives for itself.
 
-mod table;
+use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use self::table::{FAMILIES, UNKNOWN};
 use super::super::ModelError;
 use super::super::fields::{Fields, shown};
 
 /// Something that a layer has or has not.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(untagged)]
 pub(super) enum Flag {
-    No,
-    Yes,
+    Always(bool),
     /// As this field says, or the value where it is silent.
     Field(&'static str, bool),
 }
@@ -23,15 +23,15 @@ pub(super) enum Flag {
 impl Flag {
     pub(super) fn read(self, fields: Fields<'_>) -> Result<bool, ModelError> {
         match self {
-            Self::No => Ok(false),
-            Self::Yes => Ok(true),
+            Self::Always(has) => Ok(has),
             Self::Field(field, silent) => Ok(fields.flag(field)?.unwrap_or(silent)),
         }
     }
 }
 
 /// What the norms of queries and keys go over.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum NormSpan {
     /// The dimensions of one head; all heads share the gains.
     Head,
@@ -39,10 +39,12 @@ pub(super) enum NormSpan {
     Heads,
 }
 
-/// What the config of a family leaves to its code.
+/// What the config of a family leaves to its code; by default as Llama has it.
+#[derive(Debug, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'static"))]
 pub(super) struct Family {
     /// Its names, in small letters and digits only.
-    pub(super) names: &'static [&'static str],
+    pub(super) names: Vec<&'static str>,
     /// Norms over the hidden size in a layer.
     pub(super) norms: u64,
     /// Vectors of a norm: 1 for a gain, 2 for a gain and a bias, 0 for a norm that is not learned.
@@ -80,14 +82,58 @@ pub(super) struct Family {
     /// The dense block stays beside the experts, in the same layer.
     pub(super) dense_beside_experts: bool,
     /// Where the width of dense blocks stands.
-    pub(super) dense_width: &'static [&'static str],
+    pub(super) dense_width: Vec<&'static str>,
     /// That width in hidden sizes where the config is silent.
     pub(super) dense_width_in_hidden: Option<u64>,
     /// Whether positions are learned, and how many more of them there are than tokens of context.
     pub(super) learned_positions: Option<u64>,
     /// Fields that the family's code has defaults for and configs do leave out.
-    pub(super) defaults: &'static [(&'static str, u64)],
+    pub(super) defaults: Vec<(&'static str, u64)>,
 }
+
+impl Default for Family {
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            norms: 2,
+            norm_vectors: 1,
+            qkv_bias: Flag::Field("attention_bias", false),
+            output_bias: Flag::Field("attention_bias", false),
+            feed_forward_bias: Flag::Field("mlp_bias", false),
+            qk_norm: Flag::Always(false),
+            qk_norm_span: NormSpan::Head,
+            output_gate: Flag::Field("attn_output_gate", false),
+            sinks: Flag::Always(false),
+            gated: Some(true),
+            tied: false,
+            windows: Flag::Field("use_sliding_window", true),
+            full_every: None,
+            parallel: Flag::Field("use_parallel_residual", false),
+            single_blocks: false,
+            router_bias: false,
+            expert_bias: false,
+            shared_gate: false,
+            dense_beside_experts: false,
+            dense_width: vec!["intermediate_size_mlp", "intermediate_size", "ffn_hidden_size"],
+            dense_width_in_hidden: None,
+            learned_positions: None,
+            defaults: Vec::new(),
+        }
+    }
+}
+
+/// The families, one entry for each set of model classes that are alike in what their configs do not say; what an entry does not
+/// say is as in Llama.
+static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../data/families.json")).unwrap_or_default()
+});
+
+/// The stand-in for families that are not in the table: fields alone decide.
+static UNKNOWN: LazyLock<Family> = LazyLock::new(|| Family {
+    qk_norm: Flag::Field("use_qk_norm", false),
+    gated: None,
+    ..Family::default()
+});
 
 impl Family {
     /// The family that a config names, and what the config calls its architecture.
@@ -147,4 +193,15 @@ fn class(fields: Fields<'_>) -> Result<Option<&str>, ModelError> {
 fn stem(class: &str) -> &str {
     let uses = ["ForCausalLM", "ForConditionalGeneration", "LMHeadModel", "Model"];
     uses.iter().find_map(|suffix| class.strip_suffix(suffix)).unwrap_or(class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FAMILIES;
+
+    #[test]
+    fn the_table_is_read_whole() {
+        assert_eq!(FAMILIES.len(), 53);
+        assert!(FAMILIES.iter().all(|family| !family.names.is_empty()));
+    }
 }

@@ -90,59 +90,17 @@ const IRRELEVANT: &str = "
 ";
 
 /// What a name begins with where it is about such things too.
-const IRRELEVANT_STARTS: &[&str] = &[
-    "bos_",
-    "eod_",
-    "eos_",
-    "im_",
-    "image_",
-    "initializer",
-    "logit",
-    "mm_",
-    "mscale",
-    "original_",
-    "pad_",
-    "router_aux",
-    "summary_",
-    "time_step_",
-    "tokenizer",
-    "video_",
-    "vision_",
-];
+const IRRELEVANT_STARTS: &str = "
+    bos_ eod_ eos_ im_ image_ initializer logit mm_ mscale original_ pad_ router_aux summary_
+    time_step_ tokenizer video_ vision_
+";
 
 /// What it ends with.
-const IRRELEVANT_ENDS: &[&str] = &[
-    "_beta",
-    "_coef",
-    "_coeff",
-    "_dropout",
-    "_dropout_prob",
-    "_eps",
-    "_epsilon",
-    "_gain",
-    "_id",
-    "_ids",
-    "_init",
-    "_init_std",
-    "_loss",
-    "_loss_weight",
-    "_multiplier",
-    "_noise",
-    "_pdrop",
-    "_range",
-    "_scale",
-    "_scale_factor",
-    "_scaling",
-    "_scaling_factor",
-    "_softcapping",
-    "_std",
-    "_temperature",
-    "_theta",
-    "_token",
-    "_token_index",
-    "_version",
-    "dropout",
-];
+const IRRELEVANT_ENDS: &str = "
+    _beta _coef _coeff _dropout _dropout_prob _eps _epsilon _gain _id _ids _init _init_std _loss
+    _loss_weight _multiplier _noise _pdrop _range _scale _scale_factor _scaling _scaling_factor
+    _softcapping _std _temperature _theta _token _token_index _version dropout
+";
 
 /// What it contains: positions are told by angles, whose arithmetic is a sliver of a layer's.
 const IRRELEVANT_PARTS: &[&str] = &["mrope", "rope", "rotary", "yarn"];
@@ -157,9 +115,8 @@ pub(super) fn warn(fields: Fields<'_>, warnings: &mut Vec<String>) {
     }
 }
 
-static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    UNDERSTOOD.split_ascii_whitespace().chain(IRRELEVANT.split_ascii_whitespace()).collect()
-});
+static KNOWN: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| words(UNDERSTOOD).chain(words(IRRELEVANT)).collect());
 
 /// Fields that would matter, with a value that says what is assumed anyway.
 fn is_neutral(fields: Fields<'_>, name: &str, value: &Value) -> bool {
@@ -221,8 +178,12 @@ fn is_irrelevant(name: &str, value: &Value) -> bool {
         _ => true,
     };
     plain
-        && (IRRELEVANT_STARTS.iter().any(|start| name.starts_with(start))
-            || IRRELEVANT_ENDS.iter().any(|end| name.ends_with(end)))
+        && (words(IRRELEVANT_STARTS).any(|start| name.starts_with(start))
+            || words(IRRELEVANT_ENDS).any(|end| name.ends_with(end)))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_ascii_whitespace()
 }
 
 /// A name cut where it is longer than any real one.

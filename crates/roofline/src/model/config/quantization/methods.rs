@@ -59,7 +59,7 @@ pub(super) fn warn_of_others(all: &mut Quantization, fields: Fields<'_>, read: &
     for (name, value) in fields.0 {
         if !is_off(value)
             && !read.contains(&name.as_str())
-            && !harmless::FIELDS.contains(&name.as_str())
+            && !harmless::FIELDS.split_ascii_whitespace().any(|field| field == name.as_str())
         {
             all.warn(format!("`quantization_config.{name}` is not understood and could matter"));
         }

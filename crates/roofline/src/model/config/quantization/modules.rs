@@ -113,31 +113,10 @@ static IN_LAYERS: LazyLock<Vec<Module>> = LazyLock::new(|| {
 });
 
 /// Parts of names that stand for what is not counted as a matrix of the language model: encoders, norms, biases.
-const NOT_COUNTED: [&str; 23] = [
-    "a_log",
-    "aligner",
-    "audio",
-    "bias",
-    "connector",
-    "conv1d",
-    "dt_proj",
-    "eh_proj",
-    "embed",
-    "image",
-    "img",
-    "merger",
-    "multi_modal",
-    "norm",
-    "patch",
-    "projector",
-    "rotary",
-    "shared_expert_gate",
-    "shared_head",
-    "sinks",
-    "speech",
-    "vision",
-    "visual",
-];
+const NOT_COUNTED: &str = "
+    a_log aligner audio bias connector conv1d dt_proj eh_proj embed image img merger multi_modal
+    norm patch projector rotary shared_expert_gate shared_head sinks speech vision visual
+";
 
 /// What a pattern stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +176,7 @@ pub(super) fn find(
         return Found::Parts;
     }
     let lower = pattern.to_lowercase();
-    let apart = NOT_COUNTED.iter().any(|word| lower.contains(word))
+    let apart = NOT_COUNTED.split_ascii_whitespace().any(|word| lower.contains(word))
         || is_draft(&lower)
         || is_attention_class(pattern);
     if apart { Found::NotCounted } else { Found::Nothing }
@@ -264,7 +243,8 @@ fn by_path(path: &str, depth: Depth, each: Each<'_>) {
         }
     }
     // Encoders have layers too.
-    let foreign = |word: &&str| NOT_COUNTED.iter().any(|apart| word.contains(apart));
+    let foreign =
+        |word: &&str| NOT_COUNTED.split_ascii_whitespace().any(|apart| word.contains(apart));
     if words.iter().any(foreign) || (layer.is_none() && within.is_empty()) {
         return;
     }

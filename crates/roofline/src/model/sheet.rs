@@ -1,70 +1,86 @@
-//! What there is to say of a model, as data.
+//! What there is to say of a model, as one document.
 
-use fizeau::core::{Bytes, Tokens};
-use fizeau::roofline::{FeedForward, KnownModel, Layers, Mixer, Model, Tensors};
+use fizeau_core::{Bytes, Tokens};
 use serde::Serialize;
 
-/// One model.
-#[derive(Debug, Serialize)]
-pub(super) struct Sheet {
-    pub(super) name: String,
+use super::{FeedForward, KnownModel, Layers, Mixer, Model, Parameters, Tensors};
+
+/// What there is to say of a model, ready to be written as JSON.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct ModelSheet {
+    /// What it is called.
+    pub name: String,
     /// The repository on Hugging Face; absent for a file.
-    pub(super) repository: Option<&'static str>,
-    pub(super) architecture: String,
+    pub repository: Option<&'static str>,
+    /// What its config calls its architecture.
+    pub architecture: String,
     /// What it is made of, in a few words.
-    pub(super) kind: String,
-    pub(super) layers: u64,
-    pub(super) hidden: u64,
-    pub(super) vocabulary: u64,
-    pub(super) max_context: Option<u64>,
-    pub(super) params: Params,
-    pub(super) weight_bytes: f64,
-    pub(super) streamed_weight_bytes: f64,
+    pub kind: String,
+    /// How many layers it has.
+    pub layers: u64,
+    /// The hidden size.
+    pub hidden: u64,
+    /// How many tokens it knows.
+    pub vocabulary: u64,
+    /// The longest context; absent where the config is silent.
+    pub max_context: Option<u64>,
+    /// The counts of parameters.
+    pub params: Parameters,
+    /// All weights.
+    pub weight_bytes: f64,
+    /// What one decoded token reads of them when it is alone.
+    pub streamed_weight_bytes: f64,
     /// What one more token takes where the whole context is kept; windows and states come on top.
-    pub(super) kv_bytes_per_token: f64,
+    pub kv_bytes_per_token: f64,
     /// What a sequence keeps at most, where no layer keeps the whole context.
-    pub(super) cache_limit: Option<f64>,
-    pub(super) kv_cache: String,
+    pub cache_limit: Option<f64>,
+    /// The format of the cache.
+    pub kv_cache: String,
     /// What a sequence keeps at a few contexts.
-    pub(super) cache: Vec<Kept>,
-    pub(super) tensors: Vec<Tensor>,
-    pub(super) warnings: Vec<String>,
+    pub cache: Vec<CacheAt>,
+    /// Its tensors by class and format.
+    pub tensors: Vec<TensorSheet>,
+    /// What of the config was not understood.
+    pub warnings: Vec<String>,
 }
 
-/// The counts of parameters.
-#[derive(Debug, Serialize)]
-pub(super) struct Params {
-    pub(super) total: u64,
-    pub(super) active: u64,
-    pub(super) streamed: u64,
-    /// Of the modules for further tokens, not in the other counts.
-    pub(super) mtp: u64,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Kept {
-    pub(super) context: u64,
-    pub(super) bytes: f64,
+/// What a sequence keeps at some context.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[non_exhaustive]
+pub struct CacheAt {
+    /// Its tokens.
+    pub context: u64,
+    /// What it keeps, in bytes.
+    pub bytes: f64,
 }
 
 /// The tensors of a class and a format.
-#[derive(Debug, Serialize)]
-pub(super) struct Tensor {
-    pub(super) class: &'static str,
-    pub(super) format: String,
-    pub(super) stored: u64,
-    pub(super) active: u64,
-    pub(super) streamed: u64,
-    pub(super) bytes: f64,
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct TensorSheet {
+    /// The class, as in files.
+    pub class: &'static str,
+    /// How they are stored.
+    pub format: String,
+    /// Elements that are stored.
+    pub stored: u64,
+    /// Those of them that one token uses.
+    pub active: u64,
+    /// Those that a decode step reads.
+    pub streamed: u64,
+    /// What they take in memory.
+    pub bytes: f64,
 }
 
 /// Contexts to show the cache at.
 const CONTEXTS: [u64; 4] = [1024, 8192, 131_072, 1_048_576];
 
-impl Sheet {
-    pub(super) fn of(name: &str, known: Option<&KnownModel>, model: &Model) -> Self {
-        let counted = model.parameters();
-        let kept = |context| Kept { context, bytes: model.cache_bytes(context as f64).get() };
+impl ModelSheet {
+    /// That of `model`, which is called `name`, and which of the built-in ones it is.
+    #[must_use]
+    pub fn of(name: &str, known: Option<&KnownModel>, model: &Model) -> Self {
+        let kept = |context| CacheAt { context, bytes: model.cache_bytes(context as f64).get() };
         Self {
             name: name.to_owned(),
             repository: known.map(KnownModel::repository),
@@ -74,25 +90,20 @@ impl Sheet {
             hidden: model.hidden(),
             vocabulary: model.vocabulary(),
             max_context: model.max_context().map(Tokens::get),
-            params: Params {
-                total: counted.total,
-                active: counted.active,
-                streamed: counted.streamed,
-                mtp: counted.draft,
-            },
+            params: model.parameters(),
             weight_bytes: model.weight_bytes().get(),
             streamed_weight_bytes: model.streamed_weight_bytes().get(),
             kv_bytes_per_token: model.kv_bytes_per_token().get(),
             cache_limit: model.cache_limit().map(Bytes::get),
             kv_cache: model.kv_cache().to_string(),
             cache: CONTEXTS.into_iter().map(kept).collect(),
-            tensors: model.tensors().iter().map(Tensor::of).collect(),
+            tensors: model.tensors().iter().map(TensorSheet::of).collect(),
             warnings: model.warnings().to_vec(),
         }
     }
 }
 
-impl Tensor {
+impl TensorSheet {
     fn of(tensors: &Tensors) -> Self {
         Self {
             class: tensors.class.as_str(),

@@ -3,15 +3,16 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Bytes;
-use fizeau_record::RunRecord;
 use fizeau_roofline::{
     Deployment, DeploymentError, Device, ExpertExchange, Format, Model, Overlap, Prefix, Routing,
     Serving, System, WeightChoice,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a model lies on its devices and how its engine is set up, as `run.json` keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DeploymentRecord {
     /// Tensor parallelism.
@@ -109,28 +110,6 @@ impl DeploymentRecord {
         })
     }
 
-    /// As a run has it; one device where it says nothing.
-    pub fn of_run(record: &RunRecord) -> Self {
-        let whole = |name: &str| record.whole(&format!("speed_of_light.{name}"));
-        let degree = |name: &str| whole(name).and_then(|n| u32::try_from(n).ok());
-        let text = |name: &str| record.text(&format!("speed_of_light.{name}"));
-        let own = Self::default();
-        Self {
-            tp: degree("tp").unwrap_or(own.tp),
-            pp: degree("pp").unwrap_or(own.pp),
-            ep: degree("ep").unwrap_or(own.ep),
-            dp: degree("dp").unwrap_or(own.dp),
-            replicas: degree("replicas").unwrap_or(own.replicas),
-            weights: text("weights"),
-            kv: text("kv"),
-            memory_share: record.number("speed_of_light.memory_share").unwrap_or(own.memory_share),
-            max_num_seqs: whole("max_num_seqs").and_then(NonZeroU64::new),
-            draft: degree("draft").unwrap_or(own.draft),
-            reserve_bytes: whole("reserve_bytes").unwrap_or(own.reserve_bytes),
-            choices: own.choices,
-        }
-    }
-
     fn deployment(&self) -> Result<Deployment, DeploymentError> {
         Deployment::SINGLE
             .with_tensor(self.tp)?
@@ -173,14 +152,16 @@ impl DeploymentRecord {
     }
 
     /// `system`, whose steps yield what they draft too, and which leaves free what the engine does.
-    pub(super) fn drafting(&self, system: System) -> System {
+    #[must_use]
+    pub fn drafting(&self, system: System) -> System {
         let mut serving = *system.serving();
         serving.tokens_per_step = NonZeroU64::MIN.saturating_add(self.draft.into());
         serving.reserve = Bytes::new(self.reserve_bytes as f64);
         system.with_serving(serving)
     }
 
-    /// For a reader: `8 devices, TP8; weights fp8`.
+    /// In words: `8 devices, TP8; weights fp8`.
+    #[must_use]
     pub fn words(&self, system: &System) -> String {
         let deployment = system.deployment();
         let mut words = match deployment.devices() {

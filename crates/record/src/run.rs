@@ -1,0 +1,240 @@
+//! `run.json`: what was asked of a run, of whom, and who measured.
+
+mod asked;
+mod client;
+mod deployment;
+mod merged;
+
+pub use asked::{AskedLength, AskedLengths, RequestTimeouts};
+pub use client::{CalibrationEnd, ClientCalibration, ClientPlan, OnTimeStreams};
+pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
+pub use merged::{ImportedFrom, MergedShard};
+
+use fizeau_core::{Millis, UsdPerHour};
+use fizeau_metrics::Pace;
+use serde::{Deserialize, Serialize};
+
+use crate::{DocumentFields, Endpoint, Json, LevelPlan, Setup};
+
+/// The schema of `run.json`.
+pub(crate) const RUN: &str = "fizeau.run/1";
+
+/// The schema of the tapes beside it. A document that names none is from before there were others.
+pub(crate) const TAPES: &str = "fizeau.tapes/1";
+
+/// `run.json` (schema `fizeau.run/1`): what was asked, written before the first request that counts, with all that a reader needs to
+/// judge a figure or to measure it again. What does not apply is left out.
+///
+/// ```
+/// use fizeau_record::{AskedLengths, Json, RunDocument, Setup};
+///
+/// let mut document = RunDocument::new(Setup::default(), Json::default(), AskedLengths::default());
+/// document.goodput = vec!["ttft:500".to_owned()];
+/// assert!(document.ab.is_none() && !document.is_virtual());
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Run"))]
+#[non_exhaustive]
+pub struct RunDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = RUN)))]
+    schema: String,
+    #[serde(default = "tapes")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = TAPES)))]
+    tapes_schema: String,
+    /// The version of the program that wrote it.
+    #[serde(default)]
+    pub version: String,
+    /// What the wall clock showed at the epoch that all stamps count from, in nanoseconds since 1970: shards of a run on
+    /// several machines are put on one axis by it, and nothing else is. Absent where time was not the wall's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_unix_ns: Option<u64>,
+    /// Whose time it was, where it was not the wall's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<RunTime>,
+    /// What was run, and on what.
+    #[serde(default)]
+    pub setup: Setup,
+    /// What is asked, but for the number of requests, which is each level's own: the specification of a plan or of a trace.
+    #[serde(default)]
+    pub plan: Json,
+    /// The lengths that follow from it.
+    #[serde(default)]
+    pub lengths: AskedLengths,
+    /// The specification of the stream of probes beside it, without an end of its own; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Json>,
+    /// Which share of it was sent from here, as given: `0/2`; absent for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// In the order in which they are measured.
+    #[serde(default)]
+    pub levels: Vec<LevelPlan>,
+    /// Fields that the body of each request had besides; absent if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Json>,
+    /// The time limits of a request.
+    #[serde(default)]
+    pub timeouts: RequestTimeouts,
+    /// Goals of each request, as they were given.
+    #[serde(default)]
+    pub goodput: Vec<String>,
+    /// Who was to measure; absent where nobody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientPlan>,
+    /// What was found out of the endpoint before; absent if nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probed: Option<Json>,
+    /// Of an A/B run, how its sides take turns. The endpoint above is A's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ab: Option<AbPlan>,
+    /// How the model lies on its devices, where there is a speed of light: with the config and the device's file beside it, all
+    /// that it is computed from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_of_light: Option<DeploymentRecord>,
+    /// What an hour of one device costs, as it was given; what was published is not the run's to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_hour_usd: Option<UsdPerHour>,
+    /// The shards that it was merged from; empty of any other run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedShard>,
+    /// Why they ought not to have been merged, where that was forced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged_though: Vec<String>,
+    /// Where it was imported from; absent of a run of our own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported: Option<ImportedFrom>,
+}
+
+/// A time that is not the wall's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RunTime {
+    /// An engine was simulated in a time of its own.
+    Virtual,
+}
+
+/// How the sides of an A/B run take turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AbPlan {
+    /// How many rounds, of one turn a side.
+    pub rounds: u32,
+    /// The pause before each turn.
+    pub settle_ms: Millis,
+    /// What the requests to both sides have in common.
+    pub prompts: AbPrompts,
+    /// What A is called; absent if it has no name.
+    pub a_name: Option<String>,
+    /// What B is called.
+    pub b_name: Option<String>,
+    /// What was called for B.
+    pub b_endpoint: Endpoint,
+    /// What was found out of B before; absent if nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b_probed: Option<Json>,
+}
+
+/// What the requests to one side have in common with those to the other. Instants, lengths and order are always the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AbPrompts {
+    /// The same prompts: the requests are identical.
+    #[default]
+    Same,
+    /// Each side has words of its own. For two sides with one prefix cache (the same server with different options, two
+    /// models of one server): there, whoever is second in a round would find all prompts of the first one cached.
+    OwnBySide,
+}
+
+fn tapes() -> String {
+    TAPES.to_owned()
+}
+
+impl RunDocument {
+    /// Of a run of `plan`, whose number of requests is each level's own, in the wall's time.
+    #[must_use]
+    pub fn new(setup: Setup, plan: Json, lengths: AskedLengths) -> Self {
+        Self {
+            schema: RUN.to_owned(),
+            tapes_schema: tapes(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            epoch_unix_ns: None,
+            time: None,
+            setup,
+            plan: plan.without("requests"),
+            lengths,
+            probe: None,
+            shard: None,
+            levels: Vec::new(),
+            sampling: None,
+            timeouts: RequestTimeouts::default(),
+            goodput: Vec::new(),
+            client: None,
+            probed: None,
+            ab: None,
+            speed_of_light: None,
+            gpu_hour_usd: None,
+            merged: Vec::new(),
+            merged_though: Vec::new(),
+            imported: None,
+        }
+    }
+
+    /// The schema of the tapes beside it.
+    pub(crate) fn tapes_schema(&self) -> &str {
+        &self.tapes_schema
+    }
+
+    /// Whether its time was not the wall's.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        self.time == Some(RunTime::Virtual)
+    }
+
+    /// What sets its pace, as its plan has it.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        match self.plan.get("arrivals").and_then(Json::text) {
+            Some("closed_loop") => Pace::ClosedLoop,
+            Some("all_at_once") => Pace::AllAtOnce,
+            _ => Pace::OpenLoop,
+        }
+    }
+
+    /// What sets its prompts apart from those of other runs; none where its plan does not say.
+    #[must_use]
+    pub fn salt(&self) -> Option<u64> {
+        self.plan.get("salt")?.whole()
+    }
+
+    /// The seed of its plan; a sweep has one for each level, too.
+    #[must_use]
+    pub fn seed(&self) -> Option<u64> {
+        self.plan.get("seed")?.whole()
+    }
+
+    /// The tool that measured, where it was imported.
+    #[must_use]
+    pub fn imported_tool(&self) -> Option<&str> {
+        Some(&self.imported.as_ref()?.source.as_ref()?.tool)
+    }
+
+    /// Of an A/B run, the same as B has it: its endpoint, and what was found out of that. Any other run is as it is.
+    #[must_use]
+    pub fn of_side_b(&self) -> Self {
+        let mut own = self.clone();
+        if let Some(ab) = &self.ab {
+            own.setup.endpoint = ab.b_endpoint.clone();
+            own.probed.clone_from(&ab.b_probed);
+        }
+        own
+    }
+
+    /// Its leaves, to be held against those of another.
+    #[must_use]
+    pub fn fields(&self) -> DocumentFields {
+        DocumentFields::of(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,39 @@
+//! Runs that are not of one client of ours: those that were merged, and those that were imported.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Host, ImportedSource};
+
+/// A shard of a run that was merged of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MergedShard {
+    /// Its folder, as it was given.
+    pub folder: String,
+    /// Which share of the plan it sent; absent for all of it.
+    pub shard: Option<String>,
+    /// The squared coefficient of variation of the gaps between its requests; absent where there is no one number.
+    pub cv_squared: Option<f64>,
+    /// When it began, by the wall clock, as RFC 3339 text.
+    pub started: String,
+    /// The machine that its client ran on.
+    pub host: Host,
+    /// Whom it called.
+    pub base_url: String,
+    /// The command line, word by word, free of secrets.
+    pub command_line: Vec<String>,
+    /// By how much its stamps were put later, in nanoseconds.
+    pub put_later_ns: u64,
+}
+
+/// Where a run was imported from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ImportedFrom {
+    /// What it is called.
+    pub name: String,
+    /// The file that its first level comes from; absent if it has no levels.
+    pub source: Option<ImportedSource>,
+    /// Whether its levels have tapes.
+    pub has_tapes: bool,
+}

@@ -1,0 +1,95 @@
+//! A document of a folder, read, or refused with file, line and field.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::StoredError;
+
+/// What is looked at first.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Head {
+    schema: String,
+}
+
+/// The document of `schema` at `path`.
+pub(crate) fn read<T: DeserializeOwned>(
+    path: &Path,
+    schema: &'static str,
+) -> Result<T, StoredError> {
+    let text = fs::read(path).map_err(StoredError::io(path))?;
+    let wrong = |error: serde_json::Error| StoredError::Document {
+        path: path.to_path_buf(),
+        line: error.line(),
+        field: field(&text, error.line(), error.column()),
+        problem: error.to_string(),
+    };
+    let Head { schema: found } = serde_json::from_slice(&text).map_err(wrong)?;
+    if found != schema {
+        return Err(StoredError::Schema { path: path.to_path_buf(), found, reads: schema });
+    }
+    serde_json::from_slice(&text).map_err(wrong)
+}
+
+/// An object or a list that is not closed yet.
+enum Open {
+    Object(String),
+    List(usize),
+}
+
+/// The path of what is read at `column` of `line`, both from 1: `levels[0].requests`; empty at the top.
+fn field(text: &[u8], line: usize, column: usize) -> String {
+    let before: usize = text
+        .split_inclusive(|&byte| byte == b'\n')
+        .take(line.saturating_sub(1))
+        .map(<[u8]>::len)
+        .sum();
+    let mut open: Vec<Open> = Vec::new();
+    let mut last = String::new();
+    let mut bytes = text.iter().take(before + column).copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'{' => open.push(Open::Object(String::new())),
+            b'[' => open.push(Open::List(0)),
+            b'}' | b']' => drop(open.pop()),
+            b'"' => last = string(&mut bytes),
+            b':' => {
+                if let Some(Open::Object(key)) = open.last_mut() {
+                    key.clone_from(&last);
+                }
+            }
+            b',' => {
+                if let Some(Open::List(index)) = open.last_mut() {
+                    *index += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut path = String::new();
+    for part in &open {
+        match part {
+            Open::Object(key) if path.is_empty() || key.is_empty() => path.push_str(key),
+            Open::Object(key) => path.push_str(&format!(".{key}")),
+            Open::List(index) => path.push_str(&format!("[{index}]")),
+        }
+    }
+    path
+}
+
+/// The rest of a string, behind its opening quote.
+fn string(bytes: &mut impl Iterator<Item = u8>) -> String {
+    let mut text = Vec::new();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => break,
+            b'\\' => text.extend(bytes.next()),
+            byte => text.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}

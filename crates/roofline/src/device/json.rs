@@ -1,0 +1,112 @@
+//! A device as JSON: what is used of it, and where each figure is from.
+
+use fizeau_core::{BytesPerSec, FlopsPerSec, Watts};
+use serde::{Serialize, Serializer};
+
+use super::{Cell, Device, MathType, Price, Reduces, Topology};
+
+/// Rates and sizes are in base units, as the names of the fields say.
+impl Serialize for Device {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let [bf16, fp8, fp4, int8] =
+            MathType::ALL.map(|math| self.dense_rate(math).map(FlopsPerSec::get));
+        Document {
+            name: &self.name,
+            title: &self.title,
+            vendor: self.vendor(),
+            generation: self.generation(),
+            aliases: &self.aliases,
+            note: self.note(),
+            memory_bytes: self.memory.get(),
+            usable_memory_bytes: self.usable_memory.get(),
+            memory_bytes_per_s: self.memory_bandwidth.get(),
+            dense_flop_per_s: Rates { bf16, fp8, fp4, int8 },
+            link: self.link().map(link),
+            network: self.network().map(link),
+            tdp_w: self.tdp().map(Watts::get),
+            prices: &self.prices,
+            figures: self.cells().collect(),
+            doubts: self.doubts(),
+        }
+        .serialize(to)
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    name: &'a str,
+    title: &'a str,
+    vendor: Option<&'a str>,
+    generation: Option<&'a str>,
+    aliases: &'a [String],
+    note: Option<&'a str>,
+    memory_bytes: f64,
+    usable_memory_bytes: f64,
+    memory_bytes_per_s: f64,
+    dense_flop_per_s: Rates,
+    link: Option<Link>,
+    network: Option<Link>,
+    tdp_w: Option<f64>,
+    prices: &'a [Price],
+    figures: Vec<&'a Cell>,
+    doubts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Rates {
+    bf16: Option<f64>,
+    fp8: Option<f64>,
+    fp4: Option<f64>,
+    int8: Option<f64>,
+}
+
+/// One direction, and for one hop.
+#[derive(Serialize)]
+struct Link {
+    topology: &'static str,
+    bytes_per_s: f64,
+    hop_s: f64,
+    /// None where it is as many as there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devices: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduces: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair_bytes_per_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bridged_devices: Option<u32>,
+}
+
+fn link(link: &super::Link) -> Link {
+    let plain = Link {
+        topology: link.topology.name(),
+        bytes_per_s: link.bandwidth.get(),
+        hop_s: link.latency.get(),
+        devices: None,
+        reduces: None,
+        dimensions: None,
+        pair_bytes_per_s: None,
+        bridged_devices: None,
+    };
+    match link.topology {
+        Topology::Switch { domain, reduces } => Link {
+            devices: (domain < u32::MAX).then_some(domain),
+            reduces: Some(match reduces {
+                Reduces::InSwitch => "in-switch",
+                Reduces::AtEndpoints => "at-endpoints",
+            }),
+            ..plain
+        },
+        Topology::Mesh { domain, pair } => {
+            let pair_bytes_per_s = pair.map(BytesPerSec::get);
+            Link { devices: Some(domain), pair_bytes_per_s, ..plain }
+        }
+        Topology::Torus { dimensions } => Link { dimensions: Some(dimensions), ..plain },
+        Topology::Pcie => plain,
+        Topology::Bridge { pair, cards } => {
+            Link { pair_bytes_per_s: Some(pair.get()), bridged_devices: Some(cards), ..plain }
+        }
+    }
+}
