@@ -3,9 +3,9 @@
 use fizeau_harness::Host;
 use fizeau_record::{self as record, Endpoint, Engine, Setup, ToolVersion};
 
-use crate::reference::SpeedOfLightReference;
 use crate::wall_time::WallTime;
 use crate::workload::ContextLimit;
+use fizeau_record::SpeedOfLightReference;
 
 /// Who is to answer.
 #[derive(Debug, Clone)]

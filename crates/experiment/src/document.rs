@@ -6,6 +6,7 @@ use fizeau_core::Nanos;
 use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_record::{
     AbPlan, FolderError, Json, LevelPlan, RequestTimeouts, RunDocument, RunFolder, RunTime, Setup,
+    SpeedOfLightReference,
 };
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::MonotonicClock;
@@ -17,7 +18,6 @@ use crate::client::Client;
 use crate::endpoint::{DetectedEndpoint, PreparedEndpoint};
 use crate::input::ExperimentError;
 use crate::level::PreparedLevel;
-use crate::reference::SpeedOfLightReference;
 use crate::sweep::PreparedSweep;
 use crate::wall_time::WallTime;
 use crate::workload::PreparedWorkload;

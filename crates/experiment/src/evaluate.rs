@@ -5,11 +5,10 @@ use fizeau_harness::{Ended, LevelRun, Notice, Observer};
 use fizeau_metrics::{ClientProof, ClientWatch, LevelHistograms};
 use fizeau_record::{
     Asked, FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus,
-    LoadPoint, RunFolder, Until, WarmUp,
+    LoadPoint, RunFolder, SpeedOfLightReference, Until, WarmUp,
 };
 
 use crate::client::Client;
-use crate::reference::SpeedOfLightReference;
 
 /// What a level is held against.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +58,11 @@ impl LevelTallies {
     #[must_use]
     pub fn new(light: Option<&SpeedOfLightReference>) -> Self {
         Self { histograms: None, lengths: light.map(SpeedOfLightReference::lengths) }
+    }
+
+    /// Of the lengths alone, as they were kept.
+    pub(crate) const fn of_lengths(lengths: Option<LengthTally>) -> Self {
+        Self { histograms: None, lengths }
     }
 
     /// The same, with the histograms that a level's folder has.

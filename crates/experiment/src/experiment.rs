@@ -17,12 +17,12 @@ use crate::document::keep_run;
 use crate::endpoint::{PreparedEndpoint, preflight};
 use crate::event::{Event, Watcher};
 use crate::input::{EndpointError, ExperimentError};
-use crate::reference::SpeedOfLightReference;
 use crate::runner::ResumedLevels;
 use crate::sweep::{
     LevelSize, PreparedSweep, SweepLoads, SweepProtocol, SweepSettings, SweepWorkload,
 };
 use crate::workload::WorkloadSpec;
+use fizeau_record::SpeedOfLightReference;
 
 /// A whole experiment: a workload at one load or several, against an endpoint over HTTP ([`run`](Self::run),
 /// [`spawn`](Self::spawn)) or whatever else can measure ([`run_with`](Self::run_with)), in either clock.

@@ -20,8 +20,8 @@ use crate::client::Client;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
-use crate::reference::SpeedOfLightReference;
 use crate::workload::{ContextLimit, PreparedWorkload};
+use fizeau_record::SpeedOfLightReference;
 
 /// One level, decided. Nothing has been sent.
 #[derive(Debug, Clone)]

@@ -46,7 +46,7 @@ pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use level::{LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec};
 pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
-pub use reference::{ReferenceFiles, ReferenceSpec, SpeedOfLightReference};
+pub use reference::ReferenceSpec;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::{Cancel, Measure};
 use fizeau_record::{
-    LengthTally, LevelReport, LevelRole, LightCurve, LoadPoint, RunFolder, level_folder,
+    LengthTally, LevelReport, LevelRole, LevelStatus, LightCurve, LoadPoint, ReadLevel, RunFolder,
+    SpeedOfLightReference, StoredEnding, StoredError, StoredRun, level_folder,
 };
 
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, Telling, Watcher};
 use crate::input::ExperimentError;
-use crate::reference::SpeedOfLightReference;
 use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
 
 /// What of a sweep was measured before it was broken off, by the names of the levels' folders.
@@ -19,10 +19,23 @@ use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
 pub struct ResumedLevels(Option<BTreeMap<String, (LevelReport, LevelTallies)>>);
 
 impl ResumedLevels {
-    /// These levels are finished.
-    pub fn of(levels: impl IntoIterator<Item = (String, LevelReport, LevelTallies)>) -> Self {
-        let named = |(name, report, tallies)| (name, (report, tallies));
-        Self(Some(levels.into_iter().map(named).collect()))
+    /// Those of `run` that are finished and whole, computed again from their tapes.
+    ///
+    /// # Errors
+    /// If a file of its folder cannot be read or is not understood.
+    pub fn read(run: &StoredRun) -> Result<Self, StoredError> {
+        let reader = run.reader()?;
+        let mut levels = BTreeMap::new();
+        for stored in run.levels() {
+            if stored.ending()? != StoredEnding::Finished {
+                continue;
+            }
+            let ReadLevel { name, report, lengths, .. } = reader.level(stored, |_| ())?;
+            if report.status == LevelStatus::Finished {
+                levels.insert(name, (report, LevelTallies::of_lengths(lengths)));
+            }
+        }
+        Ok(Self(Some(levels)))
     }
 
     /// How many levels are finished.
@@ -237,8 +250,5 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
 /// A load as reports have it.
 #[must_use]
 pub fn load_point(load: LevelLoad) -> LoadPoint {
-    match load {
-        LevelLoad::Concurrency(slots) => LoadPoint::Concurrency(slots.get()),
-        LevelLoad::Rate(rate) => LoadPoint::Rate(rate),
-    }
+    load.into()
 }

@@ -22,6 +22,7 @@ mod tally;
 
 use fizeau_core::{PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
+use fizeau_record::{Asked, Setup};
 
 pub use json::Detail;
 pub use select::{Selection, SelectionError, VllmMetric};
@@ -141,6 +142,24 @@ pub struct VllmResult {
 }
 
 impl VllmRun {
+    /// What was asked of a level, as vLLM's client would have been asked; its date is as the run has it.
+    #[must_use]
+    pub fn of(setup: &Setup, asked: &Asked, max_concurrency: Option<u32>) -> Self {
+        let rate = asked.arrivals.and_then(|law| law.rate);
+        let cv_squared = asked.arrivals.and_then(|law| law.cv_squared);
+        Self {
+            date: setup.started.clone(),
+            backend: setup.endpoint.backend.clone(),
+            label: None,
+            model_id: setup.endpoint.model.clone(),
+            tokenizer_id: None,
+            metadata: Vec::new(),
+            request_rate: rate.map_or(RequestRate::Unlimited, RequestRate::Limited),
+            burstiness: cv_squared.map_or(1.0, |cv| 1.0 / cv),
+            max_concurrency,
+        }
+    }
+
     /// The name that vLLM gives the result's file:
     /// `{label or backend}-{rate}qps[-concurrency{N}]-{model's last part}-{date}.json`, of a ramp
     /// `-ramp-up-{strategy}-{start}qps-{end}qps` in place of the rate. A `/` in the label becomes

@@ -7,7 +7,7 @@ mod speed;
 mod tapes;
 mod until;
 
-use fizeau_core::{Millis, PerSec};
+use fizeau_core::{LevelLoad, Millis, PerSec};
 use fizeau_metrics::{
     ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity,
     Verdict,
@@ -181,6 +181,15 @@ impl LoadPoint {
         match self {
             Self::Concurrency(n) => format!("concurrency {n}"),
             Self::Rate(_) => format!("{self} requests/s"),
+        }
+    }
+}
+
+impl From<LevelLoad> for LoadPoint {
+    fn from(load: LevelLoad) -> Self {
+        match load {
+            LevelLoad::Concurrency(slots) => Self::Concurrency(slots.get()),
+            LevelLoad::Rate(rate) => Self::Rate(rate),
         }
     }
 }

@@ -10,6 +10,9 @@
 //! | how many devices a rate takes, and what they cost | [`PlanReport::to_json`] |
 //! | whether to trust a run, row by row | [`Checklist`] |
 //! | a run's folder, to write and to read | [`RunFolder`], [`StoredRun`] |
+//! | a stored run, computed again from its tapes | [`StoredRun::report`], [`RunReader`] |
+//! | may these runs be compared, and what comes of it | [`Comparability`], [`ComparisonReport::of_runs`] |
+//! | shards of one run made one run | [`ShardMerge`] |
 //! | figures in words, as the documents have them | [`text`] |
 //! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
 //!
@@ -24,6 +27,7 @@
 mod ab;
 mod asked;
 mod checklist;
+mod comparability;
 mod comparison;
 mod curve;
 mod fields;
@@ -34,9 +38,12 @@ mod json;
 mod lengths;
 mod level;
 mod level_plan;
+mod merge;
 mod peers;
 mod plan;
+mod reading;
 mod reasons;
+mod reference;
 mod request_rate;
 mod run;
 #[cfg(feature = "schema")]
@@ -52,6 +59,7 @@ mod whatif;
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
+pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
@@ -73,12 +81,17 @@ pub use level::{
     Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
+pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
-    scaled_limits,
+    TestedLoads, TestedLoadsError, scaled_limits,
 };
+pub use reading::{
+    ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder, is_sustained_folder,
+};
+pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
 pub use run::{
     AbPlan, AbPrompts, AskedLength, AskedLengths, CalibrationEnd, ClientCalibration, ClientPlan,

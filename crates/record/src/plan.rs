@@ -7,6 +7,7 @@ mod json;
 mod level;
 mod light;
 mod money;
+mod table;
 
 use std::num::NonZeroU64;
 
@@ -20,6 +21,7 @@ pub use goals::{GoalPrice, scaled_limits};
 pub use level::{PlanFigure, PlanLevel};
 pub use light::LightCost;
 pub use money::{MeanLengths, Money, PlanCost};
+pub use table::{TestedLoads, TestedLoadsError};
 
 use crate::LightCurve;
 

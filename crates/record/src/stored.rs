@@ -6,6 +6,7 @@ mod line;
 mod lines;
 mod merged;
 
+pub(crate) use document::{read as read_document, read_any, read_text};
 pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{Cut, StoredTapes};
@@ -14,8 +15,8 @@ pub use merged::MergedTapes;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::RunDocument;
 use crate::run::{RUN, TAPES};
+use crate::{ReferenceError, RunDocument};
 
 /// Why a stored run could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,24 @@ pub enum StoredError {
         /// What is wrong, with the place.
         problem: String,
     },
+    /// A field of a document that is not understood.
+    #[error("{}: {field}: {problem}", path.display())]
+    Field {
+        /// The file.
+        path: PathBuf,
+        /// The path of the field (`client.thresholds`).
+        field: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// What the speed of light is computed from was kept with the run, and is not understood.
+    #[error("{}: {error}", folder.display())]
+    Reference {
+        /// The folder that holds it.
+        folder: PathBuf,
+        /// What is wrong.
+        error: ReferenceError,
+    },
     /// A whole line that is no tape.
     #[error("{}: line {line} is no tape: {problem}", path.display())]
     Line {
@@ -88,6 +107,11 @@ fn at(field: &str) -> String {
 }
 
 impl StoredError {
+    /// That a field of a document is not understood.
+    pub(crate) fn field(path: PathBuf, field: &str, problem: impl std::fmt::Display) -> Self {
+        Self::Field { path, field: field.to_owned(), problem: problem.to_string() }
+    }
+
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |error| Self::Io { path: path.to_path_buf(), error }
     }
@@ -132,6 +156,11 @@ impl StoredRun {
         let document = levels.iter().try_fold(written.clone(), level::described)?;
         let (written, document) = (Box::new(written), Box::new(document));
         Ok(Self { path, document_path, written, document, levels })
+    }
+
+    /// That a field of its `run.json` is not understood.
+    pub(crate) fn wrong(&self, field: &str, problem: impl std::fmt::Display) -> StoredError {
+        StoredError::field(self.document_path.clone(), field, problem)
     }
 
     /// Where it is.

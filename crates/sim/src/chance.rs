@@ -1,5 +1,8 @@
 //! Chance that depends on nothing but its arguments: no generator is kept, so whatever asks in whatever order gets the same.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 /// 64 bits that look random: the finaliser of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014).
 pub(crate) const fn mixed(mut bits: u64) -> u64 {
@@ -19,7 +22,30 @@ pub(crate) const fn share(bits: u64) -> f64 {
 }
 
 /// Splitmix64's step: 2^64 over the golden ratio.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+// A hasher for keys that are numbers: a few instructions, where the standard one takes many.
+
+/// A map from numbers that nobody chooses in order to make them collide.
+pub(super) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+/// Mixes one number with the finalizer of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = mixed((self.0 ^ number).wrapping_add(GOLDEN));
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,6 @@ mod handover;
 mod prefixes;
 mod replicas;
 mod router;
-mod tournament;
 
 pub use disaggregated::Disaggregated;
 pub use handover::Handover;

@@ -5,7 +5,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 
-use crate::job::{Content, JobId};
+use crate::chance::{GOLDEN, mixed};
+use crate::serve::{Content, JobId};
 use crate::text;
 
 /// Where chains begin: digits of pi, so that the empty chain is no zero.
@@ -93,10 +94,7 @@ impl Chain {
     /// One round of Steele, Lea and Flood's splitmix64 (2014) over what was and what comes: a few nanoseconds, since the
     /// tokens of others wait meanwhile.
     const fn mix(&mut self, word: u64) {
-        let mut bits = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15) ^ word;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        self.state = bits ^ (bits >> 31);
+        self.state = mixed(self.state.wrapping_add(GOLDEN) ^ word);
     }
 
     /// Notes that a token is complete.

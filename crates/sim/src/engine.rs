@@ -2,35 +2,28 @@
 
 #[cfg(test)]
 mod audit;
-mod batch;
 mod blocks;
 mod config;
-mod group;
-mod hash;
 mod jobs;
 mod load;
 mod schedule;
-mod sequence;
 mod speculation;
 mod step;
-mod tally;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU64;
+
+use fizeau_core::{Stamp, Tokens};
 
 pub(crate) use blocks::Prefixes as KnownBlocks;
 pub use config::{Chunking, ConfigError, EngineConfig, Order, Policy, PrefixCaching};
 pub use load::{Pace, StepLoad, StepTime};
 pub use speculation::Drafts;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::num::NonZeroU64;
-
-use fizeau_core::{Nanos, Stamp, Tokens};
-
-use crate::job::{Emission, Job, JobId, SubmitError};
+use crate::serve::{Emission, Job, JobId, SubmitError};
 use crate::serve::{Gauges, Serve};
-use batch::{Batch, Run};
-use group::Group;
-use jobs::{Jobs, Slot};
-use sequence::{Arrival, Place, Sequence};
+use jobs::{Arrival, Group, Jobs, Place, Sequence, Slot};
+use step::{Batch, Run};
 
 /// A continuous-batching engine: work happens in steps, and who takes part is decided anew before each.
 ///
@@ -68,7 +61,7 @@ use sequence::{Arrival, Place, Sequence};
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///
 /// ```
-/// use fizeau_core::{Nanos, Stamp, Tokens};
+/// use fizeau_core::{Stamp, Tokens};
 /// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Serve, StepLoad};
 ///
 /// let config = EngineConfig::new(8, Tokens::new(10_000));

@@ -99,9 +99,7 @@
 mod alarm;
 mod app;
 mod ask;
-mod clock;
 mod conn;
-mod conversation;
 mod dialect;
 mod fault;
 mod frames;
@@ -109,44 +107,39 @@ mod length;
 mod metrics;
 mod prompt;
 mod reactor;
-mod refusal;
 mod request;
 mod response;
 mod routes;
 mod slots;
-mod spread;
 mod stream;
 mod time_scale;
 #[cfg(feature = "tls")]
 mod tls;
 mod truth;
-mod vocabulary;
 mod wire;
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
+use std::{fmt, io};
 
 use fizeau_core::Tokens;
 use mio::net::TcpListener;
 
+pub use dialect::SglangText;
+pub use fault::{FaultKind, Faults, ParseFaultsError};
+pub use length::NaturalLength;
+pub use time_scale::{TimeScale, TimeScaleError};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
+pub use truth::Spread;
+
 use crate::serve::Serve;
-use app::App;
-use clock::WallClock;
+use app::{App, WallClock};
 use fault::Desk;
 use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 use wire::Wires;
-
-pub use dialect::SglangText;
-pub use fault::{FaultKind, Faults, ParseFaultsError};
-pub use length::NaturalLength;
-pub use spread::Spread;
-pub use time_scale::{TimeScale, TimeScaleError};
-#[cfg(feature = "tls")]
-pub use tls::{Tls, TlsError};
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;

@@ -57,7 +57,8 @@ mod cluster;
 mod content;
 mod engine;
 mod fixed;
-mod job;
+#[cfg(feature = "http")]
+pub mod http;
 mod scenario;
 mod serve;
 mod step;
@@ -65,21 +66,19 @@ mod text;
 mod transport;
 mod virtual_time;
 
-#[cfg(feature = "http")]
-pub mod http;
-
-pub use cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
-pub use engine::{
+pub use crate::cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
+pub use crate::engine::{
     Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
     StepLoad, StepTime,
 };
-pub use fixed::FixedTiming;
-pub use job::{Content, Emission, Job, JobId, JobTiming, Priority, SubmitError};
-pub use scenario::{Remedies, Scenario, ScenarioError};
-pub use serve::{Gauges, Serve};
-pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
-pub use transport::SimTransport;
-pub use virtual_time::{Deadlock, VirtualTime};
+pub use crate::fixed::FixedTiming;
+pub use crate::scenario::{Remedies, Scenario, ScenarioError};
+pub use crate::serve::{
+    Content, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError,
+};
+pub use crate::step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
+pub use crate::transport::SimTransport;
+pub use crate::virtual_time::{Deadlock, VirtualTime};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -5,24 +5,22 @@ mod layout;
 mod memory;
 mod remedy;
 mod text;
-mod timing;
-
-pub use error::ScenarioError;
-pub use remedy::Remedies;
 
 use std::num::NonZeroU32;
 
 use fizeau_core::{Tokens, Watts};
 use fizeau_roofline::{
-    Calibration, Deployment, Device, Drafter, KnownModel, Model, System, Transfer,
+    Calibration, Deployment, Device, Drafter, KnownModel, Model, PowerDraw, System, Transfer,
 };
+
+pub use error::ScenarioError;
+pub use remedy::Remedies;
 
 use crate::cluster::Routing;
 use crate::engine::{Engine, EngineConfig};
 use crate::serve::Serve;
-use crate::step::{Overheads, StepModel};
+use crate::step::{CalibratedStep, Overheads, RooflineStep, StepModel};
 use layout::{Apart, Layout, Service};
-use timing::Timing;
 
 /// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
 ///
@@ -260,5 +258,48 @@ impl Scenario {
     #[must_use]
     pub fn describe(&self) -> String {
         text::describe(self)
+    }
+}
+
+// What the time of a step comes from.
+
+/// What the time of a step comes from.
+#[derive(Debug, Clone)]
+struct Timing {
+    /// What an engine adds to the roofline.
+    overheads: Overheads,
+    /// A limit of power, where there is one.
+    power_limit: Option<Watts>,
+    /// Instead of both what was fitted on measurements of an engine, or of all on the device.
+    calibration: Option<(Box<Calibration>, Option<String>)>,
+}
+
+impl Timing {
+    /// The step time of what was asked for, where `system` is one replica of it.
+    fn step(of: &Asked, system: System) -> Result<StepModel, ScenarioError> {
+        let length = of.config.drafts.as_ref().and_then(|drafts| NonZeroU32::new(drafts.length));
+        let drafting = of.drafter.clone().zip(length);
+        let Self { overheads, power_limit, calibration } = &of.timing;
+        if let Some((calibration, engine)) = calibration {
+            if power_limit.is_some() {
+                return Err(ScenarioError::PowerOfCalibrated);
+            }
+            let step = CalibratedStep::new(system, calibration, engine.as_deref());
+            return Ok(StepModel::from(match drafting {
+                Some((drafter, length)) => step.with_drafter(drafter, length),
+                None => step,
+            }));
+        }
+        let draw =
+            power_limit.map(|limit| PowerDraw::estimate(system.device()).map(|draw| (draw, limit)));
+        let step = RooflineStep::new(system, *overheads)?;
+        let step = match drafting {
+            Some((drafter, length)) => step.with_drafter(drafter, length),
+            None => step,
+        };
+        Ok(StepModel::from(match draw.transpose()? {
+            Some((draw, limit)) => step.with_power_limit(draw, limit)?,
+            None => step,
+        }))
     }
 }

@@ -1,10 +1,9 @@
 //! The one outward interface of all simulated engines.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
-use fizeau_core::{Stamp, Tokens};
-
-use crate::job::{Emission, Job, JobId, SubmitError};
+use fizeau_core::{Nanos, Stamp, Tokens};
 
 /// A serving engine as a state machine: it is told the time and asked when to be told again.
 ///
@@ -57,6 +56,7 @@ pub trait Serve {
 
 /// How full an engine is, and what has happened in it since it began; of several replicas, all of them together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "http", derive(serde::Serialize))]
 pub struct Gauges {
     /// Jobs that hold a slot.
     pub running: u64,
@@ -127,4 +127,164 @@ impl<T: Serve + ?Sized> Serve for Box<T> {
     fn gauges(&self) -> Gauges {
         (**self).gauges()
     }
+}
+
+// What an engine is given, and what it gives back.
+
+/// The number of a job; whoever submits chooses it. No two live jobs of an engine share one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u64);
+
+/// One request, as an engine sees it: lengths, an instant, and what it shares with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Its number.
+    pub id: JobId,
+    /// Length of the prompt, at least 1.
+    pub prompt_tokens: Tokens,
+    /// How many tokens to generate, at least 1: a simulated model stops there, not before.
+    pub output_tokens: Tokens,
+    /// When it arrived. May lie ahead of the engine.
+    pub at: Stamp,
+    /// Who goes first where the engine orders by it ([`crate::Order::Priority`]).
+    pub priority: Priority,
+    /// What prompt and reply are, block by block, for an engine that keeps prefixes ([`crate::Serve::prefix_block`]); none
+    /// if nothing of it is shared.
+    pub content: Option<Content>,
+    /// What became of it in an engine before this one, which read its prompt and gave its first token: this engine gets keys
+    /// and values with it, needs room for them, and goes on with the second token. None for a new job.
+    pub begun: Option<JobTiming>,
+}
+
+/// Which jobs go first: the lower, the sooner, as in vLLM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Priority(pub i64);
+
+/// The identity of a job's tokens, in blocks of the engine's size: of each full block of prompt and reply together, a hash of
+/// all tokens up to its end. Two jobs whose first `n` hashes are equal have their first `n` blocks in common.
+///
+/// The reply counts too, since a simulated model's words are known beforehand: a later turn of a conversation finds it in the
+/// cache, as far as it was generated.
+pub type Content = Arc<[u64]>;
+
+impl Job {
+    /// A new job without content, of ordinary priority.
+    ///
+    /// ```
+    /// use fizeau_core::{Stamp, Tokens};
+    /// use fizeau_sim::{Job, JobId};
+    /// let job = Job::new(JobId(7), Tokens::new(100), Tokens::new(5), Stamp::EPOCH);
+    /// assert_eq!(job.total_tokens(), Tokens::new(105));
+    /// ```
+    #[must_use]
+    pub const fn new(id: JobId, prompt: Tokens, output: Tokens, at: Stamp) -> Self {
+        let (content, begun) = (None, None);
+        let priority = Priority(0);
+        Self { id, prompt_tokens: prompt, output_tokens: output, at, priority, content, begun }
+    }
+
+    /// Prompt and output together: what the job needs of the key-value cache at its end.
+    #[must_use]
+    pub fn total_tokens(&self) -> Tokens {
+        self.prompt_tokens + self.output_tokens
+    }
+
+    /// Whether an engine that takes jobs of up to `limit` tokens can take this one.
+    pub(crate) fn check(&self, limit: Option<Tokens>) -> Result<(), SubmitError> {
+        let (prompt, output) = (self.prompt_tokens, self.output_tokens);
+        if prompt == Tokens::ZERO || output == Tokens::ZERO {
+            return Err(SubmitError::Empty { prompt, output });
+        }
+        match limit {
+            Some(limit) if self.total_tokens() > limit => {
+                Err(SubmitError::TooLong { prompt, output, limit })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Tokens of a job leaving an engine together: one, or with speculative decoding several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Emission {
+    /// Whose they are.
+    pub job: JobId,
+    /// When they left.
+    pub at: Stamp,
+    /// The number of the first of them within the job, from 0.
+    pub index: u64,
+    /// How many they are, at least 1.
+    pub count: u64,
+    /// Whether the job's last token is among them; the job is then over and its place is free.
+    pub last: bool,
+    /// What the job went through before.
+    pub timing: JobTiming,
+}
+
+/// The stations of a job up to its first token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobTiming {
+    /// When the job arrived.
+    pub submitted: Stamp,
+    /// When it was given a slot: the start of the step with the first chunk of its prompt.
+    pub admitted: Stamp,
+    /// When its first token left.
+    pub first_token: Stamp,
+    /// Prompt tokens that a prefix cache held when the job was admitted first.
+    pub cached_tokens: Tokens,
+    /// How often it lost its place, and all that had been computed of it, to others.
+    pub preemptions: u32,
+}
+
+impl JobTiming {
+    /// Time spent waiting for a slot.
+    #[must_use]
+    pub const fn queue(&self) -> Nanos {
+        self.admitted.saturating_since(self.submitted)
+    }
+
+    /// Time spent on the prompt, first token included.
+    #[must_use]
+    pub const fn prefill(&self) -> Nanos {
+        self.first_token.saturating_since(self.admitted)
+    }
+}
+
+/// Why an engine refused a job. Nothing was queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubmitError {
+    /// A live job has the same number.
+    #[error("job {} is already in the engine: give each live job a number of its own", .0.0)]
+    DuplicateId(JobId),
+    /// As many wait as may.
+    #[error("{waiting} requests wait already, and no more may: try again later")]
+    QueueFull {
+        /// How many wait.
+        waiting: u64,
+    },
+    /// There is nothing to read or nothing to write.
+    #[error(
+        "a job needs at least one prompt token and one output token, not {prompt} and {output}"
+    )]
+    Empty {
+        /// Prompt length asked for.
+        prompt: Tokens,
+        /// Output length asked for.
+        output: Tokens,
+    },
+    /// It could never be served.
+    #[error(
+        "{prompt} prompt tokens and {output} output tokens are {} together, more than the {limit} that one \
+         request may have",
+        *.prompt + *.output
+    )]
+    TooLong {
+        /// Prompt length asked for.
+        prompt: Tokens,
+        /// Output length asked for.
+        output: Tokens,
+        /// The most that prompt and output may have together.
+        limit: Tokens,
+    },
 }

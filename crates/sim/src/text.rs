@@ -1,7 +1,7 @@
 //! What a simulated model says: short words, so that texts have realistic sizes, one to a token.
 
 use crate::chance::drawn;
-use crate::job::JobId;
+use crate::serve::JobId;
 
 /// The vocabulary: plain ASCII letters, which need no escaping in JSON, each with the space that a tokenizer
 /// would put in front of it. A power of two in number, so that a few bits choose one without bias.

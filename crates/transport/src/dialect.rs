@@ -5,22 +5,17 @@
 
 mod anthropic;
 mod body;
-mod chat;
 pub(crate) mod chunk;
-mod completions;
 mod embeddings;
 mod fields;
 mod gemini;
-mod given;
 mod json;
 mod llama_cpp;
 mod ollama;
 mod openai;
 mod responses;
 mod sglang;
-mod tally;
 mod tgi;
-mod timings;
 mod triton;
 
 use std::borrow::Cow;
@@ -32,17 +27,6 @@ use crate::event::RawEvent;
 use crate::extra::{ExtraBody, ExtraBodyError};
 use crate::framing::Framing;
 use crate::route::Route;
-use anthropic::AnthropicMessages;
-use chat::ChatCompletions;
-use completions::Completions;
-use embeddings::Embeddings;
-use gemini::GeminiContent;
-use llama_cpp::LlamaCppCompletion;
-use ollama::Ollama;
-use responses::Responses;
-use sglang::SglangGenerate;
-use tgi::TgiGenerate;
-use triton::TritonGenerate;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
@@ -96,23 +80,89 @@ pub trait Dialect: std::fmt::Debug {
     }
 }
 
+/// A dialect of this crate as its file states it, a field for each method of [`Dialect`].
+#[derive(Debug)]
+struct Builtin {
+    body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>,
+    read: for<'a> fn(&RawEvent<'a>) -> Result<WireEvent<'a>, EventError>,
+    end: EndRule,
+    framing: Framing,
+    repeats: Repeats,
+    varying: Option<&'static [&'static str]>,
+    forcing: fn(Backend) -> Forcing,
+    reserved: &'static [&'static str],
+}
+
+impl Builtin {
+    /// What most have in common: server-sent events up to an end marker, and a length that is a cap alone.
+    const fn stream(
+        body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>,
+        read: for<'a> fn(&RawEvent<'a>) -> Result<WireEvent<'a>, EventError>,
+    ) -> Self {
+        Self {
+            body,
+            read,
+            end: EndRule::Marker,
+            framing: Framing::Sse,
+            repeats: Repeats::Never,
+            varying: None,
+            forcing: |_| Forcing::CapOnly,
+            reserved: &[],
+        }
+    }
+}
+
+impl Dialect for Builtin {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        (self.body)(ask)
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        (self.read)(event)
+    }
+
+    fn end(&self) -> EndRule {
+        self.end
+    }
+
+    fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    fn repeats(&self) -> Repeats {
+        self.repeats
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        self.varying
+    }
+
+    fn forcing(&self, backend: Backend) -> Forcing {
+        (self.forcing)(backend)
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        self.reserved
+    }
+}
+
 impl Route {
     /// What is spoken there.
     #[must_use]
     pub fn dialect(self) -> &'static dyn Dialect {
         match self {
-            Self::Chat => &ChatCompletions,
-            Self::Completions => &Completions,
-            Self::Embeddings => &Embeddings,
-            Self::Gemini => &GeminiContent,
-            Self::LlamaCppCompletion => &LlamaCppCompletion,
-            Self::Messages => &AnthropicMessages,
-            Self::OllamaChat => &Ollama::Chat,
-            Self::OllamaGenerate => &Ollama::Generate,
-            Self::Responses => &Responses,
-            Self::SglangGenerate => &SglangGenerate,
-            Self::TgiGenerate => &TgiGenerate,
-            Self::TritonGenerate => &TritonGenerate,
+            Self::Chat => &openai::CHAT,
+            Self::Completions => &openai::COMPLETIONS,
+            Self::Embeddings => &embeddings::EMBEDDINGS,
+            Self::Gemini => &gemini::GEMINI,
+            Self::LlamaCppCompletion => &llama_cpp::COMPLETION,
+            Self::Messages => &anthropic::MESSAGES,
+            Self::OllamaChat => &ollama::CHAT,
+            Self::OllamaGenerate => &ollama::GENERATE,
+            Self::Responses => &responses::RESPONSES,
+            Self::SglangGenerate => &sglang::GENERATE,
+            Self::TgiGenerate => &tgi::GENERATE,
+            Self::TritonGenerate => &triton::GENERATE,
         }
     }
 }

@@ -3,7 +3,6 @@
 mod answer;
 mod call;
 mod connect;
-mod date;
 mod endpoint;
 mod h1;
 mod h2;
@@ -11,11 +10,9 @@ mod io;
 mod kernel;
 mod log;
 mod look;
-mod pool;
 mod socket;
 #[cfg(feature = "tls")]
 mod tls;
-mod tunnel;
 mod watchdog;
 mod wire;
 

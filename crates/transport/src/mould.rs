@@ -8,13 +8,10 @@
 //! What a hole means is not declared but found out, as the mould is made: a made-up twin is parsed in full, and what
 //! changed in its meaning must be just what was put into the holes.
 
-mod holes;
 mod make;
 mod scan;
-mod twin;
 
-pub(crate) use make::Mould;
-pub(crate) use twin::Twin;
+pub(crate) use make::{Mould, Twin};
 
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
@@ -55,7 +52,7 @@ impl Moulds {
         event: &RawEvent<'_>,
         wire: &WireEvent<'_>,
     ) {
-        let (Some(keys), Some(plain)) = (self.keys, twin::plain(wire)) else {
+        let (Some(keys), Some(plain)) = (self.keys, make::plain(wire)) else {
             return;
         };
         self.credit = (self.credit + MISSED).min(FULL);

@@ -4,27 +4,30 @@
 //! [`Identity`] asks, [`candidates`] says what to try, [`probe`] tries it, [`Findings`] judges the tapes. Only the first
 //! and the third do I/O, and [`context_limit`], which asks for one figure alone.
 
-mod context;
 mod findings;
 mod identity;
 mod server;
-mod start;
 
 use std::fmt;
+use std::ops::ControlFlow;
+use std::time::Duration;
 
+use bytes::Bytes;
 use fizeau_core::{
     EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Release, Request, RequestId, Stamp,
     Tape, Tokens, Transport,
 };
+use tokio::time::timeout;
 
-pub use context::context_limit;
 pub use findings::{Findings, Flow, ForcedLength, ServerTimed};
-pub use identity::{Identity, ModelError};
+pub use identity::{Identity, ModelError, context_limit};
 pub use server::{Candidate, Ground, Server, candidates};
 
 use crate::backend::{Backend, Forcing};
 use crate::clock::MonotonicClock;
-use crate::dialect::RequestError;
+use crate::dialect::{Dialect, RequestError, WireEvent};
+use crate::event::ReadMark;
+use crate::framing::Decoder;
 use crate::http::HttpTransport;
 use crate::route::Route;
 use crate::target::Target;
@@ -172,8 +175,7 @@ async fn fit(target: &Target, ground: Ground) -> Result<Findings, Misfit> {
         let why = "it answers, but without the running count that was asked for".to_owned();
         return Err(Misfit { why, hope: Hope::Otherwise });
     }
-    findings.events_before_first_token =
-        start::quiet_events(&transport, &tiny(LONG, EosRule::Stop)).await;
+    findings.events_before_first_token = quiet_events(&transport, &tiny(LONG, EosRule::Stop)).await;
     Ok(findings)
 }
 
@@ -204,4 +206,59 @@ fn hope(tape: &Tape, failure: &Failure) -> Hope {
         _ if tape.marks.send_start.is_none() => Hope::None,
         _ => Hope::Otherwise,
     }
+}
+
+// How a reply starts: with a token, or with events that hold none.
+
+/// How long it may take: the same request has been answered before.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many events of the reply to `ask` come before the first that holds a token. None if that cannot be had: a tape does
+/// not tell, because it keeps only what counts.
+async fn quiet_events(transport: &HttpTransport<MonotonicClock>, ask: &Request) -> Option<u32> {
+    let target = transport.target();
+    let dialect = target.spoken();
+    let body = target.body(ask).ok()?;
+    let mut start = Start::of(dialect);
+    let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));
+    timeout(PATIENCE, reading).await.ok()?.ok()?;
+    start.has_token.then_some(start.quiet)
+}
+
+struct Start<'d> {
+    dialect: &'d dyn Dialect,
+    decoder: Decoder,
+    quiet: u32,
+    has_token: bool,
+}
+
+impl<'d> Start<'d> {
+    fn of(dialect: &'d dyn Dialect) -> Self {
+        let decoder = Decoder::of(dialect.framing());
+        Self { dialect, decoder, quiet: 0, has_token: false }
+    }
+
+    /// Looks at the events that `bytes` complete, until one holds a token.
+    fn feed(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        let mut events = self.decoder.feed(bytes, ReadMark::user(Stamp::EPOCH, 0));
+        while let Some(event) = events.next_event() {
+            let Ok(event) = event else {
+                return ControlFlow::Break(());
+            };
+            let Ok(event) = self.dialect.read(&event) else {
+                return ControlFlow::Break(());
+            };
+            if holds_token(&event) {
+                self.has_token = true;
+                return ControlFlow::Break(());
+            }
+            self.quiet = self.quiet.saturating_add(1);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn holds_token(event: &WireEvent<'_>) -> bool {
+    let counted = event.running.is_some_and(|running| running > 0);
+    event.channel().is_some() || event.token_ids > 0 || event.logprobs > 0 || counted
 }

@@ -8,9 +8,6 @@ mod body;
 mod error;
 mod fields;
 mod jsonl;
-mod lines;
-mod mend;
-mod openai_batch;
 mod sharegpt;
 
 pub use error::{DatasetError, DatasetPlace};

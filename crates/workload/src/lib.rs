@@ -55,16 +55,13 @@ mod cache;
 mod codec;
 mod content;
 mod dataset;
-mod draws;
 mod length;
 mod numpy;
 mod parts;
 mod plan;
-mod prefix;
 mod prompts;
 mod sample;
 mod seed;
-mod session;
 mod spec;
 mod tokenizer;
 mod trace;
@@ -72,31 +69,32 @@ mod weights;
 mod words;
 mod workload;
 
-pub use arrivals::{
+pub use crate::arrivals::{
     Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
 };
-pub use cache::CacheShare;
-pub use codec::{CodecError, TextCodec};
-pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
-pub use draws::Draws;
-pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
-pub use parts::{
+pub use crate::cache::CacheShare;
+pub use crate::cache::{Popularity, SharedPrefix};
+pub use crate::codec::{CodecError, TextCodec};
+pub use crate::content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
+pub use crate::dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
+pub use crate::length::{
+    Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair,
+};
+pub use crate::parts::{
     ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase, Place,
     SharedStart, Turn,
 };
-pub use plan::{Plan, PlanBuilder, PlanSource};
-pub use prefix::{Popularity, SharedPrefix};
-pub use prompts::{ExactText, Repeats, exact_text};
-pub use seed::{Salt, Seed};
-pub use session::{Sessions, ThinkTime, Turns};
-pub use spec::{ModelShare, Spec, SpecError};
+pub use crate::plan::{Plan, PlanBuilder, PlanSource};
+pub use crate::prompts::{ExactText, Repeats, exact_text};
+pub use crate::seed::{Draws, Salt, Seed};
+pub use crate::spec::{ModelShare, Spec, SpecError};
 #[cfg(feature = "hf-tokenizer")]
-pub use tokenizer::{HfTokenizer, HfTokenizerError};
+pub use crate::tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
-pub use tokenizer::{Tiktoken, UnknownVocabulary};
-pub use trace::{
+pub use crate::tokenizer::{Tiktoken, UnknownVocabulary};
+pub use crate::trace::{
     CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceExtent, TraceFacts, TraceFormat,
     TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
-pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};
+pub use crate::workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};
+pub use crate::workload::{Sessions, ThinkTime, Turns};

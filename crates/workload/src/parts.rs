@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, Prompt, RequestId, SessionId, Tokens};
 
-use crate::draws::Draws;
+use crate::seed::Draws;
 use crate::seed::{Purpose, Seed};
 
 /// A law of arrivals: when sessions begin. A request that stands alone is a session of one.

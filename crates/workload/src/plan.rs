@@ -1,17 +1,14 @@
 //! The plan: every request that follows from a specification, to be had in any order.
 
-mod builder;
-mod history;
 mod index;
 mod source;
-
-pub use builder::PlanBuilder;
-pub use source::PlanSource;
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
 use fizeau_core::{Nanos, Request, RequestId, SessionId, Tokens};
+
+pub use source::{PlanBuilder, PlanSource};
 
 use crate::arrivals::{Arrivals, Schedule};
 use crate::cache::CacheShare;
@@ -19,9 +16,9 @@ use crate::codec::TextCodec;
 use crate::parts::{ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, Place};
 use crate::prompts::Repeats;
 use crate::seed::Purpose;
-use crate::session::ThinkTime;
 use crate::spec::{Spec, SpecError};
 use crate::weights;
+use crate::workload::ThinkTime;
 use crate::workload::{Numbers, Pacing, Walk, Workload};
 use index::SessionIndex;
 

@@ -2,22 +2,19 @@
 
 mod dataset;
 mod draw;
-mod exact;
 mod sonnet;
-mod sonnets;
 mod starts;
 mod vllm_draws;
-
-pub(crate) use dataset::DatasetContent;
-pub use dataset::Repeats;
-pub(crate) use draw::spell;
-pub(crate) use exact::fit_text;
-pub use exact::{ExactText, exact_text};
-pub(crate) use vllm_draws::VllmDraws;
 
 use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, RequestId, Role, SessionId, Tokens};
+
+pub(crate) use dataset::DatasetContent;
+pub use dataset::Repeats;
+pub use draw::{ExactText, exact_text};
+pub(crate) use draw::{fit_text, spell};
+pub(crate) use vllm_draws::VllmDraws;
 
 use crate::codec::TextCodec;
 use crate::content::{Content, Wording};

@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::surely;
-    use crate::draws::Draws;
+    use crate::seed::Draws;
     use crate::seed::{Purpose, Seed};
 
     fn stream(seed: u64) -> Draws {

@@ -13,12 +13,12 @@ use fizeau_core::{EosRule, Tokens};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+use crate::cache::SharedPrefix;
 use crate::content::Content;
 use crate::length::Lengths;
 use crate::parts::LengthPair;
-use crate::prefix::SharedPrefix;
 use crate::seed::{Salt, Seed};
-use crate::session::Sessions;
+use crate::workload::Sessions;
 
 /// What shall be asked, and when. Plain data, checked by [`crate::Plan::new`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

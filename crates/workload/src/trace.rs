@@ -1,13 +1,10 @@
 //! Traces: what real users asked, and when, replayed.
 
-mod azure;
-mod burstgpt;
 mod cache;
 mod csv;
 mod error;
 mod lines;
 mod mooncake;
-mod number;
 mod prompt;
 mod reader;
 mod spec;

@@ -1,6 +1,6 @@
 //! One of several, each as often as its weight says.
 
-use crate::draws::Draws;
+use crate::seed::Draws;
 
 /// The place of one of `items`, each in proportion to its weight; none where no weight is above 0. Takes one number from `draws`.
 ///

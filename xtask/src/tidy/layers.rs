@@ -62,6 +62,7 @@ const LAYERS: [Layer; 16] = [
             "httparse",
             "hyper",
             "hyper-util",
+            "jiff",
             "libc",
             "memchr",
             "rustls",
@@ -81,6 +82,7 @@ const LAYERS: [Layer; 16] = [
         // All but thiserror for the half behind HTTP; that they stay there is for `runtimes` to see.
         external: &[
             "httparse",
+            "jiff",
             "mio",
             "rcgen",
             "rustix",

@@ -8,9 +8,9 @@ mod price;
 
 use std::num::NonZeroU64;
 
-use fizeau::experiment::SpeedOfLightReference;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
+use fizeau::record::SpeedOfLightReference;
 use fizeau::record::{Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource};
 use fizeau::report::Shown;
 

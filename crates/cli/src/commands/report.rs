@@ -1,47 +1,39 @@
 //! `fizeau report`: a stored run, computed again from its tapes.
 
 mod answer;
-mod before;
 mod export;
 mod figures;
 mod level;
 mod many;
-mod missing;
 mod page;
-mod physics;
 mod pictures;
+mod reader;
 mod search;
-mod setup;
-mod stored;
 mod views;
 
-pub(crate) use level::vllm_run_of;
 pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
+pub(crate) use reader::read;
 pub(crate) use search::SEARCH;
-pub(crate) use stored::{Stored, finished};
 
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::interop::Concept;
-use fizeau::interop::Explanation;
-use fizeau::metrics::{GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::record::ImportedRun;
-use fizeau::record::{Checklist, LevelReport, SweepReport};
-use fizeau::record::{Cut, StoredLevel, StoredRun};
+use fizeau::interop::{Concept, Explanation};
+use fizeau::metrics::Verdict;
+use fizeau::record::{
+    Checklist, Cut, ImportedRun, LevelReport, ReadLevel, ReadRun, RunReader, StoredLevel,
+    StoredRun, SweepReport, is_level_folder,
+};
 use fizeau::report::Shown;
-use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 
-use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
+use crate::args::{ChoosingArgs, ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
 use crate::commands::shared::folder::holds_whatif;
-use crate::commands::shared::imported;
-use crate::commands::shared::planned::is_of_sweep;
 use crate::commands::sweep;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
-use level::Level;
+use level::{Level, note_cut};
 use page::Place;
 
 /// The width of what is not a table.
@@ -65,24 +57,25 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     };
     let asked = Asked::new(args, &run)?;
     if args.export.is_wanted() {
-        return export::run(&run, &asked, &args.export);
+        return export::run(&asked, &args.export);
     }
     if args.view.is_asked() {
         note_made_up(&run)?;
     }
     if let Some(concept) = concept {
-        return views::explain(&run, &asked, concept);
+        return views::explain(&asked, concept);
     }
     if !args.view.tools.is_empty() {
-        return views::tools(&run, &asked, &args.view.tools);
+        return views::tools(&asked, &args.view.tools);
     }
     if args.view.has_percentiles() {
-        return views::percentiles(&run, &asked, &args.view);
+        return views::percentiles(&asked, &args.view);
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
     let depth = if page.is_some() { Depth::Page } else { Depth::Figures };
-    levels(&run, &Asked { depth, page, ..asked })
+    let shows_blocks = !(args.json || args.markdown);
+    levels(&run, &Asked { depth, page, shows_blocks, ..asked })
 }
 
 /// Whether rows of the checklist must pass is asked of a report: where none is made it would be asked of nothing.
@@ -125,7 +118,7 @@ fn open(path: &Path) -> Result<Opened, Fail> {
 /// Says that some of what is computed of tapes is of nothing that anybody saw.
 fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
     for level in run.levels() {
-        if let Some(unseen) = imported::unseen(run, level)? {
+        if let Some(unseen) = level.unseen(run.document()).map_err(Fail::usage)? {
             tell!(
                 "note: imported from {}: of what its file does not tell (`fizeau report RUN` lists it) tapes have made-up values, \
                  gaps between tokens and scheduled latencies among them",
@@ -151,20 +144,18 @@ fn is_a_file(path: &Path) -> Fail {
     })
 }
 
-/// What is asked of the tapes, by the command line or by the run itself.
-struct Asked {
-    goals: GoodputGoals,
-    window: WindowChoice,
+/// What is asked of a run, by the command line or by the run itself.
+struct Asked<'a> {
+    reader: RunReader<'a>,
     json: bool,
     markdown: bool,
-    physics: PhysicsArgs,
-    /// What an hour of a device costs, where the command line says so.
-    price: Option<HourlyRate>,
     trust: TrustArgs,
     choosing: ChoosingArgs,
     depth: Depth,
     /// Where a page goes; none where none is made.
     page: Option<Place>,
+    /// Whether levels may be shown as `fizeau bench` shows them.
+    shows_blocks: bool,
 }
 
 /// How much is taken of the tapes.
@@ -176,50 +167,33 @@ enum Depth {
     Page,
 }
 
-impl Asked {
-    fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
-        let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
-        let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
-        let (json, markdown) = (args.json, args.markdown);
-        let price = args.price.gpu_hour.clone();
-        Ok(Self { json, markdown, price, trust, choosing, ..asked })
+impl<'a> Asked<'a> {
+    fn new(args: &ReportArgs, run: &'a StoredRun) -> Result<Self, Fail> {
+        let mut asked = Self::of(reader::of_args(run, args)?);
+        (asked.json, asked.markdown) = (args.json, args.markdown);
+        (asked.trust, asked.choosing) = (args.trust.clone(), args.choosing.clone());
+        Ok(asked)
     }
 
-    /// As the run itself has it, but for what is given.
-    fn as_run(
-        run: &StoredRun,
-        goodput: &[String],
-        physics: &PhysicsArgs,
-        (warmup, cooldown): (Option<WindowEnd>, Option<WindowEnd>),
-    ) -> Result<Self, Fail> {
-        let own = &run.document().goodput;
-        let (goals, whose) = match goodput.is_empty() {
-            true => (own.join(" "), "run.json: goodput"),
-            false => (goodput.join(" "), "--goodput"),
-        };
-        let window = run.document().levels.first().and_then(|level| level.window.as_ref());
-        let end = |given: Option<WindowEnd>, name: &str, own: Option<&String>| match given {
-            Some(end) => Ok(end),
-            None => match own {
-                Some(text) => text.parse().named(&format!("run.json: levels[0].window.{name}")),
-                None => Ok(WindowEnd::Auto),
-            },
-        };
-        Ok(Self {
-            goals: goals.parse().named(whose)?,
-            window: WindowChoice {
-                warmup: end(warmup, "warmup", window.map(|own| &own.warmup))?,
-                cooldown: end(cooldown, "cooldown", window.map(|own| &own.cooldown))?,
-            },
+    /// As the run itself has it.
+    fn of(reader: RunReader<'a>) -> Self {
+        Self {
+            reader,
             json: false,
             markdown: false,
-            physics: physics.clone(),
-            price: None,
             trust: TrustArgs::default(),
             choosing: ChoosingArgs::default(),
             depth: Depth::Figures,
             page: None,
-        })
+            shows_blocks: false,
+        }
+    }
+
+    /// Levels side by side.
+    fn together(&self, levels: Vec<ReadLevel>) -> Result<ReadRun, Fail> {
+        let mut run = self.reader.together(levels).map_err(Fail::usage)?;
+        run.profile = self.choosing.over(run.profile);
+        Ok(run)
     }
 
     /// Writes the page of `report`, if one is asked for; where it is.
@@ -229,10 +203,10 @@ impl Asked {
 }
 
 /// What the run printed at its end, as far as it can be had again.
-fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
-    let levels = Level::all(run, asked)?;
+fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
+    let levels = Level::all(asked)?;
     let is_missed = |level: &Level| {
-        let LevelReport { validity, until, .. } = &level.report;
+        let LevelReport { validity, until, .. } = &level.read.report;
         validity.verdict == Verdict::Invalid
             || until.as_ref().is_some_and(|until| !until.is_reached)
     };
@@ -244,26 +218,35 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     };
     let exit = if is_missed { Exit::Missed } else { Exit::Good };
     if asked.markdown {
-        let report = Stored::of(run, levels, asked)?.report();
+        let report = asked.together(read_levels(levels))?.report();
         asked.write(&report)?;
         say(Shown(&report).markdown().trim_end())?;
         return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
     }
     let checklist = match search {
-        Some(search) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
+        Some(search) => searched(&search, asked.together(read_levels(levels))?, asked)?,
         None => match <[Level; 1]>::try_from(levels) {
-            Ok([level]) if stored::is_rest(run, &level.report)? => {
+            Ok([level]) if run.is_rest(&level.read.report).map_err(Fail::usage)? => {
                 sweep_or_blocks(run, vec![level], asked)?
             }
-            Ok([level]) => alone(run, level, asked)?,
+            Ok([level]) => alone(level, asked)?,
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },
     };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 
+/// Without what is shown of them besides.
+fn read_levels(levels: Vec<Level>) -> Vec<ReadLevel> {
+    levels.into_iter().map(|level| level.read).collect()
+}
+
 /// A search, as it was kept.
-fn searched(search: &search::Stored, levels: Stored, asked: &Asked) -> Result<Checklist, Fail> {
+fn searched(
+    search: &search::Stored,
+    levels: ReadRun,
+    asked: &Asked<'_>,
+) -> Result<Checklist, Fail> {
     let report = levels.report();
     let page = asked.write(&report)?;
     let checklist = report.checklist();
@@ -276,18 +259,18 @@ fn searched(search: &search::Stored, levels: Stored, asked: &Asked) -> Result<Ch
 }
 
 /// The only level of a run.
-fn alone(run: &StoredRun, level: Level, asked: &Asked) -> Result<Checklist, Fail> {
-    let checklist = level.checklist();
+fn alone(level: Level, asked: &Asked<'_>) -> Result<Checklist, Fail> {
+    let checklist = level.read.checklist();
     let text = if asked.json {
         // One of a sweep is as its own file has it: the list is that of all levels.
-        let own = Some(checklist.clone()).filter(|_| level.name.is_empty());
-        let report = LevelReport { checklist: own, ..level.report.clone() };
+        let own = Some(checklist.clone()).filter(|_| level.read.name.is_empty());
+        let report = LevelReport { checklist: own, ..level.read.report.clone() };
         report.to_json().map_err(Fail::broken)?
     } else {
         level.text()
     };
     let page = match &asked.page {
-        Some(_) => asked.write(&Stored::of(run, vec![level], asked)?.report())?,
+        Some(_) => asked.write(&asked.together(vec![level.read])?.report())?,
         None => None,
     };
     say(text.trim_end())?;
@@ -299,11 +282,15 @@ fn alone(run: &StoredRun, level: Level, asked: &Asked) -> Result<Checklist, Fail
 }
 
 /// A sweep has its table; levels of any other kind are shown one after another.
-fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
-    if levels.iter().any(|level| !is_of_sweep(&level.name)) {
+fn sweep_or_blocks(
+    run: &StoredRun,
+    levels: Vec<Level>,
+    asked: &Asked<'_>,
+) -> Result<Checklist, Fail> {
+    if levels.iter().any(|level| !is_level_folder(&level.read.name)) {
         return blocks(run, levels, asked);
     }
-    let report = Stored::of(run, levels, asked)?.report();
+    let report = asked.together(read_levels(levels))?.report();
     let page = asked.write(&report)?;
     if asked.json {
         say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?)?;
@@ -317,8 +304,8 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result
 const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
 
 /// Levels that are none of a sweep: of an A/B run the turns of both sides.
-fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
-    let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked<'_>) -> Result<Checklist, Fail> {
+    let all: Vec<&LevelReport> = levels.iter().map(|level| &level.read.report).collect();
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
         document("fizeau.levels/1", run, &all)?;
@@ -329,7 +316,7 @@ fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklis
     }
     let page = match &asked.page {
         Some(place) => {
-            place.write(&many::page(&many::sides(run, levels, asked)?, Err(OWN_ROUNDS)))?
+            place.write(&many::page(&many::sides(read_levels(levels), asked)?, Err(OWN_ROUNDS)))?
         }
         None => None,
     };
@@ -353,14 +340,7 @@ pub(crate) fn each_tape(
     for tape in tapes.by_ref() {
         each(tape.map_err(Fail::usage)?);
     }
-    if let Some(cut) = tapes.cut() {
-        tell!(
-            "note: {}: cut in mid-line: {} whole tapes are used, {} bytes are left over",
-            level.path().join("tapes.jsonl").display(),
-            cut.whole,
-            cut.rest_bytes
-        );
-    }
+    note_cut(level, tapes.cut());
     Ok(tapes.cut())
 }
 

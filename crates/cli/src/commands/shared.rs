@@ -10,8 +10,6 @@ pub(crate) mod folder;
 pub(crate) mod hardware;
 pub(crate) mod imported;
 pub(crate) mod live;
-pub(crate) mod planned;
-pub(crate) mod price;
 pub(crate) mod probe;
 pub(crate) mod record;
 pub(crate) mod scenario;

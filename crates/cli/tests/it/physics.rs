@@ -183,3 +183,17 @@ fn what_cannot_be_is_refused_before_anything_is_sent() {
         }
     }
 }
+
+#[test]
+fn a_sweep_of_a_built_in_model_is_reported_as_it_was_measured() {
+    let scratch = Scratch::new("physics-named");
+    let out = scratch.path("run");
+    let line = "simulate --levels 1,4 --num-prompts 40 --isl 64 --osl 8 --model-config llama-3.1-8b --hardware h100-sxm";
+    let ended = run(&line.split(' ').chain(["--out", &out]).collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let measured = json(format!("{out}/sweep.json"));
+    assert_eq!(measured["setup"]["model_config"], "llama-3.1-8b");
+    assert_eq!(again(&[&out]), measured);
+    let page = std::fs::read_to_string(format!("{out}/report.html")).unwrap();
+    assert!(!page.contains("model-config.json"), "where a file lies is nobody's concern");
+}

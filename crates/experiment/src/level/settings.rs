@@ -14,8 +14,8 @@ use crate::answering::{Answering, PromptReader, RunOrigin};
 use crate::client::Client;
 use crate::hint::Hint;
 use crate::input::{Field, InputError};
-use crate::reference::SpeedOfLightReference;
 use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
+use fizeau_record::SpeedOfLightReference;
 
 /// What one level is to be. By default a thousand requests of the usual [workload](WorkloadSpec), as soon as a slot is free.
 #[derive(Debug, Clone)]

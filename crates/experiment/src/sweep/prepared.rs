@@ -12,8 +12,8 @@ use super::loads::MOST_BY_TIME;
 use super::{LevelAsk, LevelSize, SweepSettings, SweepSpec};
 use crate::answering::PromptReader;
 use crate::client::Client;
-use crate::reference::SpeedOfLightReference;
 use crate::workload::{ContextLimit, PreparedWorkload};
+use fizeau_record::SpeedOfLightReference;
 
 /// A sweep, decided. Nothing has been sent.
 #[derive(Debug, Clone)]

@@ -10,8 +10,8 @@ use crate::answering::{Answering, PromptReader, RunOrigin};
 use crate::client::Client;
 use crate::hint::Hint;
 use crate::input::{Field, InputError};
-use crate::reference::SpeedOfLightReference;
 use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
+use fizeau_record::SpeedOfLightReference;
 
 /// What a sweep is to be. By default the usual [loads](SweepLoads) of the usual [workload](WorkloadSpec), each measured once.
 #[derive(Debug, Clone)]

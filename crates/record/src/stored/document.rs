@@ -22,17 +22,30 @@ pub(crate) fn read<T: DeserializeOwned>(
     schema: &'static str,
 ) -> Result<T, StoredError> {
     let text = fs::read(path).map_err(StoredError::io(path))?;
-    let wrong = |error: serde_json::Error| StoredError::Document {
-        path: path.to_path_buf(),
-        line: error.line(),
-        field: field(&text, error.line(), error.column()),
-        problem: error.to_string(),
-    };
-    let Head { schema: found } = serde_json::from_slice(&text).map_err(wrong)?;
+    let Head { schema: found } = parsed(path, &text)?;
     if found != schema {
         return Err(StoredError::Schema { path: path.to_path_buf(), found, reads: schema });
     }
-    serde_json::from_slice(&text).map_err(wrong)
+    parsed(path, &text)
+}
+
+/// The document at `path`, of whatever schema.
+pub(crate) fn read_any<T: DeserializeOwned>(path: &Path) -> Result<T, StoredError> {
+    parsed(path, &fs::read(path).map_err(StoredError::io(path))?)
+}
+
+/// The text at `path`.
+pub(crate) fn read_text(path: &Path) -> Result<String, StoredError> {
+    fs::read_to_string(path).map_err(StoredError::io(path))
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, StoredError> {
+    serde_json::from_slice(text).map_err(|error| StoredError::Document {
+        path: path.to_path_buf(),
+        line: error.line(),
+        field: field(text, error.line(), error.column()),
+        problem: error.to_string(),
+    })
 }
 
 /// An object or a list that is not closed yet.

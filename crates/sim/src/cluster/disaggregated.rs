@@ -9,7 +9,7 @@ use super::handover::{Handover, Link};
 use super::replicas::{Replicas, before};
 use super::router::Routing;
 use super::{ClusterError, blocks_differ};
-use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
+use crate::serve::{Emission, Job, JobId, JobTiming, SubmitError};
 use crate::serve::{Gauges, Serve};
 
 /// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its

@@ -6,7 +6,7 @@ use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
 use fizeau_roofline::Transfer;
 
 use super::ClusterError;
-use crate::job::JobTiming;
+use crate::serve::JobTiming;
 
 /// What a job's keys and values take, the link that they cross, and when.
 ///

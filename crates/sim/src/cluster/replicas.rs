@@ -5,10 +5,9 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
-use super::router::{Router, Routing};
-use super::tournament::{OUT, Tournament};
+use super::router::{OUT, Router, Routing, Tournament};
 use super::{ClusterError, common_block, longest_job};
-use crate::job::{Emission, Job, JobId, SubmitError};
+use crate::serve::{Emission, Job, JobId, SubmitError};
 use crate::serve::{Gauges, Serve};
 
 /// Several engines, each serving the jobs that a router sends it.

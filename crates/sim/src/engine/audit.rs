@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fizeau_core::Nanos;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -5,8 +5,7 @@ use fizeau_roofline::Admission;
 
 use super::blocks::{Blocks, Found};
 use super::config::{Chunking, EngineConfig, Policy, PrefixCaching};
-use super::group::Group;
-use super::jobs::{Jobs, Slot};
+use super::jobs::{Group, Jobs, Slot};
 use crate::serve::Gauges;
 
 /// Plans a step.

@@ -3,7 +3,7 @@
 use fizeau_roofline::Acceptance;
 
 use crate::chance::{drawn, share};
-use crate::job::JobId;
+use crate::serve::JobId;
 
 /// Drafts of a fixed length, verified in one step: the sequence gets the tokens that are accepted and the one after them.
 ///

@@ -1,7 +1,11 @@
 //! How a step begins and ends.
 
-use super::*;
+use fizeau_core::{Nanos, Stamp};
 use schedule::Scheduler;
+
+use super::jobs::Slot;
+use super::load::{Pace, tally};
+use super::*;
 
 impl<S: StepTime> Engine<S> {
     pub(super) fn begin_batch(&mut self, start: Stamp) {
@@ -63,7 +67,7 @@ impl<S: StepTime> Engine<S> {
             self.spare.push(members);
             return None;
         }
-        let load = tally::tally(&self.config, &self.jobs, &members);
+        let load = tally(&self.config, &self.jobs, &members);
         if self.totals.preemptions == preemptions && self.is_steady(&load) {
             self.run = self.step_time.pace(&load).map(|pace| Run { pace, next: 1 });
         }
@@ -158,5 +162,32 @@ impl<S: StepTime> Engine<S> {
             self.groups[group].blocks.learn(&mut sequence.hold, content, sequence.computed);
         }
         (!sequence.reads()).then_some(given)
+    }
+}
+
+// Batches under way, and runs of steps in which nothing changes.
+
+/// What is computed together, from its beginning to its end.
+#[derive(Debug, Clone)]
+pub(super) struct Batch {
+    /// Those that wait for its end, in the order in which their tokens leave.
+    pub(super) members: Vec<Slot>,
+    pub(super) end: Stamp,
+}
+
+/// Steps of the same sequences, all decoding a token each, of which the lengths are known in advance.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) pace: Pace,
+    /// Which of its steps is the next.
+    pub(super) next: u64,
+}
+
+impl Run {
+    /// The length of the next step, if it is one of the run.
+    pub(super) fn next(&mut self) -> Option<Nanos> {
+        let length = (self.next < self.pace.steps).then(|| self.pace.at(self.next));
+        self.next += 1;
+        length
     }
 }

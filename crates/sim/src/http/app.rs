@@ -1,10 +1,11 @@
 //! What all requests share.
 
 use std::num::NonZeroU64;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fizeau_core::{Stamp, Tokens};
+use fizeau_core::{Clock, Nanos, Stamp, Tokens};
+use jiff::Timestamp;
 
-use super::clock::WallClock;
 use super::dialect::SglangText;
 use super::fault::Desk;
 use super::length::NaturalLength;
@@ -12,8 +13,8 @@ use super::metrics::Metrics;
 use super::time_scale::TimeScale;
 use super::truth::Truth;
 use super::wire::Wires;
-use crate::job::JobId;
 use crate::serve::Gauges;
+use crate::serve::JobId;
 
 /// The model's name where neither the server nor the client gave one.
 const NAMELESS: &str = "simulated";
@@ -65,5 +66,57 @@ impl App {
     /// An instant in seconds since 1970.
     pub(super) fn unix(&self, at: Stamp) -> u64 {
         self.clock.started_unix() + at.as_nanos() / 1_000_000_000
+    }
+}
+
+// The server's clock.
+
+/// Monotonic time since the server started. The wall clock is read once, for the record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WallClock {
+    epoch: Instant,
+    started: SystemTime,
+}
+
+impl WallClock {
+    pub(super) fn start() -> Self {
+        Self { epoch: Instant::now(), started: SystemTime::now() }
+    }
+
+    /// When the server started, in seconds since 1970; zero on a machine that believes to be before that.
+    pub(super) fn started_unix(&self) -> u64 {
+        let since = self.started.duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_secs())
+    }
+
+    /// When the server started, as RFC 3339 in UTC.
+    pub(super) fn started_rfc3339(&self) -> String {
+        rfc3339(self.started_unix())
+    }
+}
+
+impl Clock for WallClock {
+    fn now(&self) -> Stamp {
+        Stamp::EPOCH + Nanos::from(self.epoch.elapsed())
+    }
+}
+
+fn rfc3339(unix: u64) -> String {
+    let at = i64::try_from(unix).ok().and_then(|unix| Timestamp::from_second(unix).ok());
+    at.unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rfc3339;
+
+    /// Values from GNU `date -u -d @N`.
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(rfc3339(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(rfc3339(1_709_251_199), "2024-02-29T23:59:59Z");
+        assert_eq!(rfc3339(4_102_444_800), "2100-01-01T00:00:00Z");
     }
 }

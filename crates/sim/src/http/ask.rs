@@ -8,9 +8,9 @@ use super::app::App;
 use super::dialect::SglangText;
 use super::length::{Ending, Limits};
 use super::prompt::Read;
-use super::refusal::Refusal;
+use super::response::Refusal;
 use crate::content::{Chain, Form};
-use crate::job::Priority;
+use crate::serve::Priority;
 
 /// Which of the routes that generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

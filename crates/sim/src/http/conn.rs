@@ -4,18 +4,17 @@ use std::io::{self, ErrorKind, Read};
 
 use fizeau_core::{Clock, Stamp};
 
+use super::app::WallClock;
 use super::ask::Ask;
-use super::clock::WallClock;
 use super::fault::{self, End, Faulty, Stand};
 use super::frames;
 use super::metrics::Metrics;
-use super::refusal::Refusal;
 use super::request::{After, Method, Parser, Peer, Request, Version};
-use super::response::Response;
+use super::response::{Refusal, Response};
 use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
 use super::truth::Record;
 use super::wire::Wire;
-use crate::job::{Emission, JobId};
+use crate::serve::{Emission, JobId};
 
 /// How much a client may send ahead of the reply under way.
 const AHEAD: usize = 64 << 10;

@@ -9,7 +9,7 @@ pub use sglang::SglangText;
 
 use super::app::App;
 use super::ask::{Ask, Route};
-use super::refusal::Refusal;
+use super::response::Refusal;
 
 /// Reads the body of a request to generate.
 pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<Ask, Refusal> {

@@ -4,13 +4,9 @@
 //! bytes leave, what becomes of the connection. Replies without a fault do not pass through here.
 
 mod content;
-mod cut;
 mod desk;
 mod ending;
 mod event;
-mod fit;
-mod good;
-mod gzip;
 mod kind;
 mod parse;
 mod pieces;

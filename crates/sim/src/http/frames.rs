@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::ask::{Ask, Route};
 use super::dialect::{anthropic, openai, responses, sglang};
 use super::length::Ending;
-use super::vocabulary;
-use crate::job::JobId;
+use super::prompt;
+use crate::serve::JobId;
 use crate::text;
 
 /// Writes the events of one stream. Writing one a second time gives the same bytes.
@@ -139,11 +139,7 @@ impl Reply {
     }
 
     pub(super) fn token_id(&self, index: u64) -> u64 {
-        if self.is_end(index) {
-            u64::from(vocabulary::END)
-        } else {
-            text::token_id(self.number, index)
-        }
+        if self.is_end(index) { u64::from(prompt::END) } else { text::token_id(self.number, index) }
     }
 
     /// The text of all tokens.

@@ -4,9 +4,9 @@ use fizeau_core::Tokens;
 use serde::Serialize;
 
 use super::app::App;
-use super::refusal::Refusal;
+use super::response::Refusal;
 use crate::chance;
-use crate::job::JobId;
+use crate::serve::JobId;
 
 /// Where a model ends its replies by itself, if a request lets it: with a token that has no text and counts.
 ///

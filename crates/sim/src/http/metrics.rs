@@ -1,17 +1,15 @@
 //! What `GET /metrics` says, under the names that vLLM gives it (`vllm/v1/metrics/loggers.py`).
 
 mod exposition;
-mod histogram;
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::truth::{Finish, Record};
-use crate::job::Emission;
-use crate::serve::Gauges;
-use exposition::Exposition;
-use histogram::Histogram;
-
 pub(super) use exposition::CONTENT_TYPE;
+
+use super::truth::{Finish, Record};
+use crate::serve::Emission;
+use crate::serve::Gauges;
+use exposition::{Exposition, Histogram};
 
 /// vLLM's edges, in seconds: of times to a first token,
 const FIRST_TOKEN: [f64; 22] = [

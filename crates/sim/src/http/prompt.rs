@@ -3,10 +3,11 @@
 use std::fmt;
 
 use fizeau_core::Tokens;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
-use super::refusal::Refusal;
-use super::vocabulary;
+use super::response::Refusal;
 use crate::content::{Chain, Form};
 use crate::text;
 
@@ -68,7 +69,7 @@ impl Prompt {
     /// Its token ids; none of what is no prompt.
     pub(super) fn to_ids(&self) -> Vec<u32> {
         match self {
-            Self::Text(text) => vocabulary::ids(text),
+            Self::Text(text) => ids(text),
             Self::Ids(ids) => ids.clone(),
             Self::Several | Self::NoIds | Self::Else => Vec::new(),
         }
@@ -78,7 +79,7 @@ impl Prompt {
     pub(super) fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Ids(ids) => vocabulary::text(ids),
+            Self::Ids(ids) => text(ids),
             Self::Several | Self::NoIds | Self::Else => String::new(),
         }
     }
@@ -88,6 +89,13 @@ impl<'de> Deserialize<'de> for Prompt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(PromptVisitor)
     }
+}
+
+/// The methods of a visitor for what is neither a prompt nor an id.
+macro_rules! something_else {
+    ($of:ident: $($visit:ident $value:ty),+) => {
+        $(fn $visit<E>(self, _: $value) -> Result<$of, E> { Ok($of::Else) })+
+    };
 }
 
 struct PromptVisitor;
@@ -125,21 +133,7 @@ impl<'de> Visitor<'de> for PromptVisitor {
         skip_map(map).map(|()| Prompt::Else)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Prompt, E> {
-        Ok(Prompt::Else)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Prompt, E> {
-        Ok(Prompt::Else)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Prompt, E> {
-        Ok(Prompt::Else)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Prompt, E> {
-        Ok(Prompt::Else)
-    }
+    something_else!(Prompt: visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64);
 
     fn visit_unit<E>(self) -> Result<Prompt, E> {
         Ok(Prompt::Else)
@@ -186,17 +180,7 @@ impl<'de> Visitor<'de> for ItemVisitor {
         skip_map(map).map(|()| Item::Else)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Item, E> {
-        Ok(Item::Else)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Item, E> {
-        Ok(Item::Else)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Item, E> {
-        Ok(Item::Else)
-    }
+    something_else!(Item: visit_bool bool, visit_i64 i64, visit_f64 f64);
 
     fn visit_unit<E>(self) -> Result<Item, E> {
         Ok(Item::Else)
@@ -208,8 +192,97 @@ fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     Ok(())
 }
 
+// Conversations, as the routes have them that take messages.
+
+/// A message, or another item of a conversation.
+#[derive(Deserialize)]
+pub(super) struct Message {
+    role: Option<Value>,
+    content: Option<Value>,
+}
+
+impl Message {
+    /// `content` as `role` says it.
+    pub(super) fn new(role: &str, content: Value) -> Self {
+        Self { role: Some(role.into()), content: Some(content) }
+    }
+
+    fn role(&self) -> &str {
+        self.role.as_ref().and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Its texts: the content is one, or a list of parts of which some have one. Tools and their calls have none.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let (whole, parts) = match &self.content {
+            Some(Value::String(text)) => (Some(text.as_str()), &[][..]),
+            Some(Value::Array(parts)) => (None, parts.as_slice()),
+            _ => (None, &[][..]),
+        };
+        whole.into_iter().chain(parts.iter().filter_map(|part| part.get("text")?.as_str()))
+    }
+}
+
+/// Counts the words of all messages, and tells `chain` of them.
+pub(super) fn read(messages: &[Message], mut chain: Option<Chain>) -> Read {
+    let mut words = 0;
+    for message in messages {
+        chain.iter_mut().for_each(|chain| chain.role(message.role()));
+        for text in message.texts() {
+            words += text.split_whitespace().count();
+            chain.iter_mut().for_each(|chain| chain.words(text));
+        }
+    }
+    Read { tokens: Tokens::new((words as u64).max(1)), chain }
+}
+
+/// The token ids of all messages, as many as [`read`] counts.
+pub(super) fn conversation_ids(messages: &[Message]) -> Vec<u32> {
+    let texts: Vec<_> = messages.iter().flat_map(Message::texts).collect();
+    ids(&texts.join(" "))
+}
+
+// Texts to token ids and back, without a tokenizer: one token to a word.
+
+/// The id of the token that ends a reply, and stands for a text without words.
+pub(super) const END: u32 = 2;
+/// Ids of words that the simulated model never says begin here, above all of its own.
+const OTHERS: u32 = 10_000;
+/// How many of them there are.
+const OTHER_WORDS: u32 = 100_000;
+
+/// The ids of a text: one to a word, and one if it has none. The same word has the same id; two words may share one.
+pub(super) fn ids(text: &str) -> Vec<u32> {
+    let ids: Vec<u32> = text.split_whitespace().map(id).collect();
+    if ids.is_empty() { vec![END] } else { ids }
+}
+
+/// A text with these ids. What no word is known for is written as `t` and its number, which has that id again.
+pub(super) fn text(ids: &[u32]) -> String {
+    let mut text = String::new();
+    for id in ids {
+        match text::word_of(u64::from(*id)) {
+            Some(word) => text.push_str(word),
+            None => text.push_str(&format!(" t{id}")),
+        }
+    }
+    text
+}
+
+fn id(word: &str) -> u32 {
+    let known = text::id_of(word).and_then(|id| u32::try_from(id).ok());
+    let numbered = || word.strip_prefix('t').and_then(|number| number.parse().ok());
+    known.or_else(numbered).unwrap_or_else(|| OTHERS + hash(word) % OTHER_WORDS)
+}
+
+/// FNV-1a of 32 bits, by Fowler, Noll and Vo: the same on every machine and in every version.
+fn hash(word: &str) -> u32 {
+    word.bytes().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -233,5 +306,27 @@ mod tests {
         for (json, prompt) in cases {
             assert_eq!(serde_json::from_str::<Prompt>(json).unwrap(), prompt, "{json}");
         }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_come_back(ids in prop::collection::vec(any::<u32>(), 1..50)) {
+            prop_assert_eq!(super::ids(&text(&ids)), ids);
+        }
+
+        #[test]
+        fn there_are_as_many_as_a_text_counts(text in "[a-z0-9 \n]{0,40}") {
+            prop_assert_eq!(ids(&text).len() as u64, text::count(&text));
+        }
+    }
+
+    #[test]
+    fn what_the_model_says_has_its_ids() {
+        let job = crate::serve::JobId(5);
+        let said: String = (0..40).map(|index| text::word(job, index)).collect();
+        let given: Vec<_> = (0..40).map(|index| text::token_id(job, index)).collect();
+        assert_eq!(ids(&said).into_iter().map(u64::from).collect::<Vec<_>>(), given);
+        // FNV-1a of "a" and of "foobar", from its authors' test vectors.
+        assert_eq!((hash("a"), hash("foobar")), (0xE40C_292C, 0xBF9C_F968));
     }
 }

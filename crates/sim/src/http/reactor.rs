@@ -17,24 +17,21 @@ use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use accept::Accept;
-
 use super::alarm::Alarm;
 use super::app::App;
 use super::ask::{Ask, Delivery};
 use super::conn::{Got, Then, Whole};
 use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
-use super::refusal::Refusal;
 use super::request::Request;
-use super::response;
+use super::response::{self, Refusal};
 use super::routes::{self, Answer};
 use super::slots::Slots;
-use super::spread::Spread;
 use super::stream::{Scratch, Stream};
-use super::truth::Record;
-use crate::job::{Job, JobId};
+use super::truth::{Record, Spread};
 use crate::serve::Serve;
+use crate::serve::{Job, JobId};
+use accept::Accept;
 
 /// Sockets told of in one look. Few, so that the tokens that come due meanwhile do not wait long.
 const LOOK: usize = 8;

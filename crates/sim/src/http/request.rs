@@ -3,12 +3,11 @@
 mod body;
 mod head;
 
+pub(super) use head::{Method, Version};
+
+use super::response::{Refusal, Status};
 use body::{Body, Progress};
 use head::Head;
-
-use super::refusal::{Refusal, Status};
-
-pub(super) use head::{Method, Version};
 
 /// The longest head taken.
 const HEAD_LIMIT: usize = 64 << 10;

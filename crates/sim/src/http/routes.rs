@@ -6,15 +6,12 @@ use serde_json::{Value, json};
 
 use super::app::App;
 use super::ask::{Ask, Route, Source};
-use super::conversation::{self, Message};
 use super::dialect::{self, anthropic, sglang};
 use super::metrics;
-use super::prompt::Prompt;
-use super::refusal::{Refusal, Status};
+use super::prompt::{self, Message, Prompt};
 use super::request::{Method, Request};
-use super::response::Response;
+use super::response::{Refusal, Response, Status};
 use super::truth::Detail;
-use super::vocabulary;
 
 /// What a request comes to.
 pub(super) enum Answer {
@@ -147,15 +144,15 @@ fn tokenize(app: &App, body: &[u8]) -> Result<Value, Refusal> {
     let body: Texts = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
     Source::of(app, body.model, None)?;
     let ids = match (body.prompt, body.messages) {
-        (Some(prompt), _) => vocabulary::ids(&prompt),
-        (None, Some(messages)) => conversation::ids(&messages),
+        (Some(prompt), _) => prompt::ids(&prompt),
+        (None, Some(messages)) => prompt::conversation_ids(&messages),
         (None, None) => {
             let message = "`prompt` or `messages` is missing: a text, or a conversation";
             return Err(Refusal::bad_request(Some("prompt"), message));
         }
     };
     let texts = (body.return_token_strs == Some(true))
-        .then(|| ids.iter().map(|id| vocabulary::text(&[*id])).collect::<Vec<_>>());
+        .then(|| ids.iter().map(|id| prompt::text(&[*id])).collect::<Vec<_>>());
     Ok(json!({
         "count": ids.len(),
         "max_model_len": app.longest_job,
@@ -171,7 +168,7 @@ fn detokenize(body: &[u8]) -> Result<Value, Refusal> {
     }
     let body: Ids = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
     match &body.tokens {
-        Prompt::Ids(ids) => Ok(json!({"prompt": vocabulary::text(ids)})),
+        Prompt::Ids(ids) => Ok(json!({"prompt": prompt::text(ids)})),
         _ => {
             let message = "`tokens` must be a list of token ids: whole numbers below 2^32";
             Err(Refusal::bad_request(Some("tokens"), message))

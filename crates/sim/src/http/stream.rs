@@ -1,9 +1,9 @@
 //! The way of tokens to a socket.
 
-mod groups;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 
@@ -12,8 +12,7 @@ use fizeau_core::Clock;
 use super::frames::Frames;
 use super::response::Framing;
 use super::truth::Record;
-use crate::job::Emission;
-use groups::Groups;
+use crate::serve::Emission;
 
 /// How much is rendered for one write.
 const TURN: usize = 64 << 10;
@@ -254,5 +253,46 @@ fn push_hex(bytes: &mut Vec<u8>, size: usize) {
     for place in (0..digits).rev() {
         let digit = (size >> (4 * place) & 0xf) as u8;
         bytes.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+    }
+}
+
+// How many tokens left an engine together.
+
+/// The sizes of emissions, first in, first out. Equal ones in a row take no memory of their own: nearly all emissions are of one
+/// token, and a reader may be slow.
+#[derive(Debug, Default)]
+struct Groups {
+    /// A size, and how often it comes.
+    runs: VecDeque<(u64, u64)>,
+}
+
+impl Groups {
+    const fn new() -> Self {
+        Self { runs: VecDeque::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    fn push(&mut self, size: u64) {
+        match self.runs.back_mut() {
+            Some((last, times)) if *last == size => *times += 1,
+            _ => self.runs.push_back((size, 1)),
+        }
+    }
+
+    fn pop(&mut self) -> Option<u64> {
+        let (size, times) = self.runs.front_mut()?;
+        let size = *size;
+        *times -= 1;
+        if *times == 0 {
+            self.runs.pop_front();
+        }
+        Some(size)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().flat_map(|(size, times)| (0..*times).map(|_| *size))
     }
 }

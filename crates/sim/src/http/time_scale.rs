@@ -2,7 +2,7 @@
 
 use fizeau_core::Stamp;
 
-use crate::job::{Emission, JobTiming};
+use crate::serve::{Emission, JobTiming};
 
 /// Of each nanosecond 2^-40: the share that a scale is kept in, so that mapping an instant takes whole numbers.
 const FINE: u32 = 40;

@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 
-use fizeau_core::{Nanos, Stamp, Tokens};
+use fizeau_core::{Millis, Nanos, Stamp, Tokens};
 use serde::Serialize;
 
 use super::ask::{Ask, Delivery};
 use super::length::Ending;
-use super::spread::Spread;
 use super::time_scale::TimeScale;
-use crate::job::Emission;
+use crate::serve::Emission;
 use crate::serve::Gauges;
 
 /// The last requests that ended well, and those that were made to end badly.
@@ -222,7 +221,7 @@ impl Truth {
         serde_json::to_vec(&Answer {
             truth: self,
             time_scale: scale.get(),
-            engine: gauges.into(),
+            engine: gauges,
             remembered: self.requests.len(),
             ttft_ms: Spread::of(self.streamed().filter_map(Record::ttft).collect()),
             itl_ms: Spread::of(self.streamed().flat_map(Record::gaps).collect()),
@@ -249,7 +248,7 @@ struct Answer<'a> {
     truth: &'a Truth,
     /// How many times faster than life the engine's time runs. All stamps are of real time.
     time_scale: f64,
-    engine: Engine,
+    engine: &'a Gauges,
     /// How many requests the figures below are of.
     remembered: usize,
     ttft_ms: Option<Spread>,
@@ -259,38 +258,42 @@ struct Answer<'a> {
     requests: Option<&'a VecDeque<Record>>,
 }
 
-/// The engine as it is: [`Gauges`], by the same names.
-#[derive(Serialize)]
-struct Engine {
-    running: u64,
-    waiting: u64,
-    blocks_used: u64,
-    blocks: u64,
-    preemptions: u64,
-    prefix_queries: u64,
-    prefix_hits: u64,
-    steps: u64,
-    drafted: u64,
-    accepted: u64,
+// How a number of times are spread.
+
+/// How a number of times are spread, exactly: percentiles are interpolated linearly between ranks, as numpy does by
+/// default.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many there are, at least 1.
+    pub n: usize,
+    /// Half of them are at most this.
+    pub p50: Millis,
+    /// 99 in 100 of them are at most this.
+    pub p99: Millis,
+    /// The longest.
+    pub max: Millis,
 }
 
-impl From<&Gauges> for Engine {
-    fn from(gauges: &Gauges) -> Self {
-        let Gauges { running, waiting, blocks_used, blocks, preemptions, steps, .. } = *gauges;
-        let Gauges { prefix_queries, prefix_hits, drafted, accepted, .. } = *gauges;
-        Self {
-            running,
-            waiting,
-            blocks_used,
-            blocks,
-            preemptions,
-            prefix_queries,
-            prefix_hits,
-            steps,
-            drafted,
-            accepted,
-        }
+impl Spread {
+    /// None of no times.
+    pub(super) fn of(mut times: Vec<Nanos>) -> Option<Self> {
+        Some(Self {
+            n: times.len(),
+            max: times.iter().max()?.to_millis(),
+            p99: percentile(&mut times, 99)?,
+            p50: percentile(&mut times, 50)?,
+        })
     }
+}
+
+/// The percentile `percent`; puts `times` out of order. Selects rather than sorts: there may be millions.
+fn percentile(times: &mut [Nanos], percent: usize) -> Option<Millis> {
+    let rank = times.len().checked_sub(1)? * percent;
+    let (below, share) = (rank / 100, (rank % 100) as f64 / 100.0);
+    let (_, low, above) = times.select_nth_unstable(below);
+    let low = low.as_millis_f64();
+    let high = above.iter().min().map_or(low, |high| high.as_millis_f64());
+    Some(Millis::new(low + (high - low) * share))
 }
 
 #[cfg(test)]
@@ -336,5 +339,15 @@ mod tests {
         let kept: Vec<_> = truth.requests.iter().map(|record| &record.id).collect();
         assert_eq!(kept, ["b", "c"]);
         assert_eq!(truth.forgotten, 1);
+    }
+
+    /// Values from `numpy.percentile([1, 2, 4, 8, 16], [50, 99])`.
+    #[test]
+    fn percentiles_are_numpys() {
+        let times = [16, 1, 8, 2, 4].map(Nanos::from_millis);
+        let spread = Spread::of(times.into()).unwrap();
+        assert_eq!((spread.n, spread.p50, spread.max), (5, Millis::new(4.0), Millis::new(16.0)));
+        assert!((spread.p99.get() - 15.68).abs() < 1e-9, "{spread:?}");
+        assert_eq!(Spread::of(Vec::new()), None);
     }
 }

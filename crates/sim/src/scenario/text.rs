@@ -2,8 +2,7 @@
 
 use fizeau_roofline::{Admission, Drafter, Model, Scope, System};
 
-use super::timing::Timing;
-use super::{Asked, Scenario};
+use super::{Asked, Scenario, Timing};
 use crate::engine::{Chunking, EngineConfig, Order, Policy, PrefixCaching};
 
 /// Model and devices, limits, and what takes time; what is as usual goes without saying.

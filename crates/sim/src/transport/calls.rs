@@ -5,7 +5,7 @@ use std::task::Waker;
 
 use fizeau_core::{Arrival, Channel, Tokens};
 
-use crate::job::{Emission, JobId};
+use crate::serve::{Emission, JobId};
 use crate::text;
 
 /// Requests by the numbers of their jobs, which rise by one: those of the open ones lie close together.

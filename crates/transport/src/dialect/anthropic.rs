@@ -6,42 +6,28 @@ use serde_json::{Value, json};
 
 use super::body::{self, Messages, Object, Part};
 use super::fields::Text;
-use super::json::{self, error_words, take_finish};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
-use crate::event::RawEvent;
+use super::json::{self, Tally, error_words, take_finish};
+use super::{Ask, Builtin, RequestError, WireEvent};
 
 /// `/v1/messages` as Anthropic, vLLM, llama.cpp's server and Ollama speak it.
 ///
 /// The output count of `message_start` is a stand-in and is ignored; those of `message_delta` are cumulative.
 /// Signatures of thoughts are no tokens. Generating past the model's own end cannot be asked for.
-#[derive(Debug)]
-pub(super) struct AnthropicMessages;
+pub(super) static MESSAGES: Builtin = Builtin {
+    varying: Some(&["output_tokens"]),
+    ..Builtin::stream(body, |event| json::object(event, classify))
+};
 
-impl Dialect for AnthropicMessages {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let messages = body::messages(ask)?;
-        let system = messages.system();
-        Object::default()
-            .with("model", Part::Text(ask.model))
-            .with("max_tokens", Part::Count(ask.request.max_output_tokens.get()))
-            .maybe("system", system.map(|text| Part::Owned(text.into())))
-            .with("messages", Part::Owned(without_system(messages)))
-            .with("stream", Part::Yes(body::True))
-            .encode(ask, &[], None)
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["output_tokens"])
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let messages = body::messages(ask)?;
+    let system = messages.system();
+    Object::default()
+        .with("model", Part::Text(ask.model))
+        .with("max_tokens", Part::Count(ask.request.max_output_tokens.get()))
+        .maybe("system", system.map(|text| Part::Owned(text.into())))
+        .with("messages", Part::Owned(without_system(messages)))
+        .with("stream", Part::Yes(body::True))
+        .encode(ask, &[], None)
 }
 
 /// The system's words have a field of their own.

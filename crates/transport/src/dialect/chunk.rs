@@ -5,11 +5,10 @@ use fizeau_core::{ServerTiming, Tokens, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::fields::{Content, Count, Few, Text};
 pub(crate) use super::json::message;
-use super::json::{append, counted, object_or_done, seconds, take_finish, words};
-use super::tally::Tally;
-use super::timings::Timings;
+
+use super::fields::{Content, Count, Few, Text};
+use super::json::{Tally, Timings, append, counted, object_or_done, seconds, take_finish, words};
 use super::{EventError, WireEvent};
 use crate::event::RawEvent;
 

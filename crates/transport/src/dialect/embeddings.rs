@@ -7,12 +7,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::body::{self, Object, Part};
+use super::body::{self, Given, Object, Part};
 use super::fields::Few;
-use super::given::Given;
-use super::json::{self, counted, error_words};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use super::json::{self, Tally, counted, error_words};
+use super::{Ask, Builtin, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 use crate::framing::Framing;
 
@@ -22,40 +20,30 @@ use crate::framing::Framing;
 /// [`Channel::Embedding`](fizeau_core::Channel::Embedding), as its last byte came. No token is generated, and the asked
 /// length plays no part. The vector is looked at only to see that there is one. A body given whole goes out as it is,
 /// but for the model.
-#[derive(Debug)]
-pub(super) struct Embeddings;
+pub(super) static EMBEDDINGS: Builtin = Builtin {
+    end: EndRule::Body,
+    framing: Framing::Whole,
+    reserved: RESERVED,
+    ..Builtin::stream(body, read)
+};
 
 const RESERVED: &[&str] = &["input"];
 
-impl Dialect for Embeddings {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let input = match &ask.request.prompt {
-            Prompt::Body(json) => return Given::parse(json)?.encode(ask, Object::default()),
-            Prompt::TokenIds(ids) if ask.backend.takes().token_ids => Part::Ids(ids),
-            _ => Part::Text(body::plain_text(ask)?),
-        };
-        Object::default()
-            .with("model", Part::Text(ask.model))
-            .with("input", input)
-            .with("encoding_format", Part::Text("float"))
-            .encode(ask, RESERVED, None)
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let input = match &ask.request.prompt {
+        Prompt::Body(json) => return Given::parse(json)?.encode(ask, Object::default()),
+        Prompt::TokenIds(ids) if ask.backend.takes().token_ids => Part::Ids(ids),
+        _ => Part::Text(body::plain_text(ask)?),
+    };
+    Object::default()
+        .with("model", Part::Text(ask.model))
+        .with("input", input)
+        .with("encoding_format", Part::Text("float"))
+        .encode(ask, RESERVED, None)
+}
 
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, |reply: Body| classify(reply, event.data.len()))
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Body
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Whole
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+    json::object(event, |reply: Body| classify(reply, event.data.len()))
 }
 
 #[derive(Debug, Default, Deserialize)]

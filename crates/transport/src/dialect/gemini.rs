@@ -8,18 +8,22 @@ use serde_json::{Value, json};
 
 use super::body::{self, Messages, Nest, Object, Part};
 use super::fields::{Few, Text};
-use super::json::{self, append, append_arguments, counted, ended_with, error_words, take_finish};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
-use crate::event::RawEvent;
+use super::json::{
+    self, Tally, append, append_arguments, counted, ended_with, error_words, take_finish,
+};
+use super::{Ask, Builtin, EndRule, RequestError, WireEvent};
 
 /// Gemini's `/v1beta/models/MODEL:streamGenerateContent?alt=sse`.
 ///
 /// Events hold many tokens each; their `usageMetadata` is the count so far, thoughts included. There is no end
 /// marker: the body ends after an event with a `finishReason`. Generating past the model's own end cannot be asked
 /// for.
-#[derive(Debug)]
-pub(super) struct GeminiContent;
+pub(super) static GEMINI: Builtin = Builtin {
+    end: EndRule::FinishThenBody,
+    varying: Some(&["candidatesTokenCount", "totalTokenCount"]),
+    reserved: RESERVED,
+    ..Builtin::stream(body, |event| json::object(event, classify))
+};
 
 const RESERVED: &[&str] =
     &["contents", "generationConfig.candidateCount", "generationConfig.maxOutputTokens"];
@@ -37,34 +41,16 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-impl Dialect for GeminiContent {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let messages = body::messages(ask)?;
-        let system = messages.system().map(|text| Part::Owned(json!({"parts": [{"text": text}]})));
-        let limit = ask.request.max_output_tokens.get();
-        let config = Object::default().with("maxOutputTokens", Part::Count(limit));
-        Object::default()
-            .with("contents", Part::Owned(contents(messages)))
-            .maybe("systemInstruction", system)
-            .with("generationConfig", Part::Object(config))
-            .encode(ask, RESERVED, Some(&SAMPLING))
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::FinishThenBody
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["candidatesTokenCount", "totalTokenCount"])
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let messages = body::messages(ask)?;
+    let system = messages.system().map(|text| Part::Owned(json!({"parts": [{"text": text}]})));
+    let limit = ask.request.max_output_tokens.get();
+    let config = Object::default().with("maxOutputTokens", Part::Count(limit));
+    Object::default()
+        .with("contents", Part::Owned(contents(messages)))
+        .maybe("systemInstruction", system)
+        .with("generationConfig", Part::Object(config))
+        .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 /// The conversation without the system's words, which have a field of their own.

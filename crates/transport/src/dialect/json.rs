@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
-use fizeau_core::{Finish, Nanos, Tokens, Usage};
+use fizeau_core::{Finish, Nanos, ServerTiming, Tokens, Usage};
 use serde::Deserialize;
+use serde::de::Deserializer;
 use serde_json::Value;
 
+use super::fields::{Lenient, lenient};
 use super::{EventError, WireEvent};
 use crate::event::RawEvent;
 
@@ -132,4 +134,74 @@ fn excerpt(data: &[u8]) -> String {
     let start = data.get(..300).unwrap_or(data);
     let dots = if start.len() < data.len() { "..." } else { "" };
     format!("`{}{dots}`", String::from_utf8_lossy(start))
+}
+
+// Counts as foreign JSON writes them.
+
+/// A count. One that is written as a fraction is taken if it is whole; what cannot be a count is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally(pub(super) Option<u64>);
+
+impl Tally {
+    pub(super) fn tokens(self) -> Option<Tokens> {
+        self.0.map(Tokens::new)
+    }
+}
+
+impl Lenient<'_> for Tally {
+    fn of_count(count: u64) -> Self {
+        Self(Some(count))
+    }
+
+    fn of_fraction(number: f64) -> Self {
+        // Beyond this not every whole number is an `f64`, and no count goes so far.
+        const MOST: f64 = 9_007_199_254_740_992.0;
+        let whole = number.fract() == 0.0 && (0.0..=MOST).contains(&number);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is whole and within range"
+        )]
+        Self(whole.then_some(number as u64))
+    }
+}
+
+impl<'de> Deserialize<'de> for Tally {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        lenient(from)
+    }
+}
+
+// llama.cpp's own account of a reply, on all its routes.
+
+/// `timings`, in milliseconds and tokens.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Timings {
+    prompt_ms: Option<f64>,
+    predicted_ms: Option<f64>,
+    prompt_n: Tally,
+    predicted_n: Tally,
+    pub(super) cache_n: Tally,
+}
+
+impl Timings {
+    pub(super) fn to_timing(&self) -> ServerTiming {
+        ServerTiming {
+            queue: None,
+            prefill: self.prompt_ms.and_then(|ms| seconds(ms / 1e3)),
+            decode: self.predicted_ms.and_then(|ms| seconds(ms / 1e3)),
+        }
+    }
+
+    /// The counts beside the times: they are there even where the server gives no usage.
+    pub(super) fn to_usage(&self) -> Option<Usage> {
+        let processed = self.prompt_n.tokens()?;
+        counted(Usage {
+            prompt_tokens: Some(processed + self.cache_n.tokens().unwrap_or(Tokens::ZERO)),
+            completion_tokens: self.predicted_n.tokens(),
+            cached_tokens: self.cache_n.tokens(),
+            reasoning_tokens: None,
+        })
+    }
 }

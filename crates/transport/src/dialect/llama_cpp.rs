@@ -7,57 +7,36 @@ use serde_json::Value;
 
 use super::body::{self, Object, Part};
 use super::fields::{Count, Text};
-use super::json::{self, counted, error_words, take_finish};
-use super::tally::Tally;
-use super::timings::Timings;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
-use crate::backend::{Backend, Forcing};
-use crate::event::RawEvent;
+use super::json::{self, Tally, Timings, counted, error_words, take_finish};
+use super::{Ask, Builtin, RequestError, WireEvent};
+use crate::backend::Forcing;
 
 /// `/completion` of llama.cpp's server.
 ///
 /// `tokens_predicted` is the running count; an event whose `stop` is true ends the reply and holds the server's
 /// timings. The server reuses the cache of an earlier prompt unless the extra body says `"cache_prompt": false`;
 /// what it reused is in the usage.
-#[derive(Debug)]
-pub(super) struct LlamaCppCompletion;
+pub(super) static COMPLETION: Builtin = Builtin {
+    varying: Some(&["tokens", "tokens_predicted"]),
+    forcing: |_| Forcing::Exact,
+    reserved: RESERVED,
+    ..Builtin::stream(body, |event| json::object(event, classify))
+};
 
 const RESERVED: &[&str] = &["n_cmpl", "n_predict"];
 
-impl Dialect for LlamaCppCompletion {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let prompt = match &ask.request.prompt {
-            Prompt::TokenIds(ids) => Part::Ids(ids),
-            _ => Part::Text(body::plain_text(ask)?),
-        };
-        let limit = ask.request.max_output_tokens.get();
-        Object::default()
-            .with("prompt", prompt)
-            .with("n_predict", Part::Count(limit))
-            .ignore_eos("ignore_eos", ask)
-            .with("stream", Part::Yes(body::True))
-            .encode(ask, RESERVED, None)
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["tokens", "tokens_predicted"])
-    }
-
-    fn forcing(&self, _: Backend) -> Forcing {
-        Forcing::Exact
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let prompt = match &ask.request.prompt {
+        Prompt::TokenIds(ids) => Part::Ids(ids),
+        _ => Part::Text(body::plain_text(ask)?),
+    };
+    let limit = ask.request.max_output_tokens.get();
+    Object::default()
+        .with("prompt", prompt)
+        .with("n_predict", Part::Count(limit))
+        .ignore_eos("ignore_eos", ask)
+        .with("stream", Part::Yes(body::True))
+        .encode(ask, RESERVED, None)
 }
 
 #[derive(Debug, Default, Deserialize)]

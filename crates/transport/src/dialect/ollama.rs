@@ -6,20 +6,31 @@ use serde_json::Value;
 
 use super::body::{self, Nest, Object, Part};
 use super::fields::{Few, Text};
-use super::json::{self, append, append_arguments, counted, error_words, take_finish};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
-use crate::event::RawEvent;
+use super::json::{self, Tally, append, append_arguments, counted, error_words, take_finish};
+use super::{Ask, Builtin, RequestError, WireEvent};
 use crate::framing::Framing;
 
-/// Ollama's native routes. Generating past the model's own end cannot be asked for.
-#[derive(Debug)]
-pub(super) enum Ollama {
-    /// `/api/chat`. A prompt of plain text becomes one message of the user.
-    Chat,
-    /// `/api/generate`. The prompt is sent `raw`, past the model's template, so that its length is what was asked; the extra
-    /// body can say otherwise.
-    Generate,
+/// Ollama's `/api/chat`. A prompt of plain text becomes one message of the user. Generating past the model's own end
+/// cannot be asked for, here and on the other route.
+pub(super) static CHAT: Builtin = ollama(|ask| {
+    let messages = Part::Messages(body::messages(ask)?);
+    body(ask, Object::default().with("messages", messages))
+});
+
+/// Ollama's `/api/generate`. The prompt is sent `raw`, past the model's template, so that its length is what was asked; the
+/// extra body can say otherwise.
+pub(super) static GENERATE: Builtin = ollama(|ask| {
+    let prompt = Part::Text(body::plain_text(ask)?);
+    body(ask, Object::default().with("prompt", prompt).with("raw", Part::Yes(body::True)))
+});
+
+const fn ollama(body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin {
+    Builtin {
+        framing: Framing::Ndjson,
+        varying: Some(&["created_at"]),
+        reserved: RESERVED,
+        ..Builtin::stream(body, |event| json::object(event, classify))
+    }
 }
 
 const RESERVED: &[&str] = &["options.num_predict"];
@@ -39,42 +50,14 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-impl Dialect for Ollama {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let limit = ask.request.max_output_tokens.get();
-        let options = Object::default().with("num_predict", Part::Count(limit));
-        let object = Object::default();
-        match self {
-            Self::Chat => object.with("messages", Part::Messages(body::messages(ask)?)),
-            Self::Generate => object
-                .with("prompt", Part::Text(body::plain_text(ask)?))
-                .with("raw", Part::Yes(body::True)),
-        }
+fn body<'a>(ask: &Ask<'a>, prompt: Object<'a>) -> Result<Vec<u8>, RequestError> {
+    let limit = ask.request.max_output_tokens.get();
+    let options = Object::default().with("num_predict", Part::Count(limit));
+    prompt
         .with("model", Part::Text(ask.model))
         .with("options", Part::Object(options))
         .with("stream", Part::Yes(body::True))
         .encode(ask, RESERVED, Some(&SAMPLING))
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["created_at"])
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Ndjson
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]

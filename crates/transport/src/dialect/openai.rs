@@ -1,12 +1,11 @@
 //! What the bodies of OpenAI's completions and chat have in common.
 
-use fizeau_core::EosRule;
+use fizeau_core::{EosRule, Prompt};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::body::{Object, Part, True};
-use super::given::Given;
-use super::{Ask, RequestError};
+use super::body::{self, Given, Messages, Object, Part, True};
+use super::{Ask, Builtin, RequestError, chunk};
 use crate::backend::Takes;
 
 /// Fields of every request. A field that the user's extra body names is left to it.
@@ -98,4 +97,84 @@ fn stream_options(given: &Given<'_>, takes: Takes) -> Value {
         options.insert("continuous_usage_stats".to_owned(), Value::Bool(true));
     }
     Value::Object(options)
+}
+
+// OpenAI's chat route: messages in, deltas of a message out.
+
+/// `/v1/chat/completions` as OpenAI and all who follow it speak it.
+///
+/// A prompt of plain text becomes one message of the user. A body given whole goes out as it is, but for what makes it
+/// measurable: see [`Prompt::Body`].
+pub(super) static CHAT: Builtin = openai(chat_body);
+
+/// What both routes read, and how they end.
+const fn openai(body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin {
+    Builtin {
+        varying: Some(chunk::VARYING),
+        forcing: |backend| backend.takes().forcing(),
+        ..Builtin::stream(body, chunk::read)
+    }
+}
+
+#[derive(Serialize)]
+struct ChatBody<'a> {
+    #[serde(flatten)]
+    common: Common<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u64>,
+    messages: Messages<'a>,
+}
+
+fn chat_body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let new_name = ask.backend.takes().max_completion_tokens;
+    if let Prompt::Body(json) = &ask.request.prompt {
+        let limit = if new_name { "max_completion_tokens" } else { "max_tokens" };
+        return whole(ask, json, "messages", limit);
+    }
+    let messages = body::messages(ask)?;
+    let limit = ask.request.max_output_tokens.get();
+    body::encode(&ChatBody {
+        common: Common::of(ask),
+        max_tokens: (!new_name).then_some(limit),
+        max_completion_tokens: new_name.then_some(limit),
+        messages,
+    })
+}
+
+// OpenAI's completions route: plain text or token ids in, text out.
+
+/// `/v1/completions` as OpenAI, vLLM, SGLang, TensorRT-LLM, LMDeploy and llama.cpp's server speak it.
+///
+/// A conversation of one message is sent as its text. A body given whole goes out as it is, but for what makes it
+/// measurable: see [`Prompt::Body`].
+pub(super) static COMPLETIONS: Builtin = openai(completions_body);
+
+#[derive(Serialize)]
+struct CompletionsBody<'a> {
+    #[serde(flatten)]
+    common: Common<'a>,
+    max_tokens: u64,
+    prompt: PromptField<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PromptField<'a> {
+    Text(&'a str),
+    Ids(&'a [u32]),
+}
+
+fn completions_body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let prompt = match &ask.request.prompt {
+        Prompt::Body(json) => return whole(ask, json, "prompt", "max_tokens"),
+        Prompt::TokenIds(ids) if ask.backend.takes().token_ids => PromptField::Ids(ids),
+        _ => PromptField::Text(body::plain_text(ask)?),
+    };
+    body::encode(&CompletionsBody {
+        common: Common::of(ask),
+        max_tokens: ask.request.max_output_tokens.get(),
+        prompt,
+    })
 }

@@ -4,12 +4,10 @@ use fizeau_core::{Finish, Prompt, Tokens, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::body::{self, Object, Part};
+use super::body::{self, Given, Object, Part};
 use super::fields::{Count, Loose, Text};
-use super::given::Given;
-use super::json::{self, counted, error_words, take_finish};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use super::json::{self, Tally, counted, error_words, take_finish};
+use super::{Ask, Builtin, EventError, RequestError, WireEvent};
 use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
@@ -18,57 +16,47 @@ use crate::event::RawEvent;
 /// A capped reply normally ends with `response.incomplete`, which is a good end. The `*.done` events repeat what
 /// the deltas said and are no tokens; the log-probabilities of a delta count its tokens where they are asked for. A body
 /// given whole goes out as it is, but for the model, the streaming and, where it names none, the length.
-#[derive(Debug)]
-pub(super) struct Responses;
+pub(super) static RESPONSES: Builtin = Builtin {
+    varying: Some(&["obfuscation", "sequence_number"]),
+    forcing,
+    reserved: RESERVED,
+    ..Builtin::stream(body, read)
+};
 
 const RESERVED: &[&str] = &["input", "max_output_tokens"];
 
-impl Dialect for Responses {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let input = match &ask.request.prompt {
-            Prompt::Body(json) => return whole(ask, json, self.forcing(ask.backend)),
-            Prompt::Text(text) => Part::Text(text),
-            _ => Part::Messages(body::messages(ask)?),
-        };
-        let limit = ask.request.max_output_tokens.get();
-        let mut object = Object::default()
-            .with("model", Part::Text(ask.model))
-            .with("input", input)
-            .with("max_output_tokens", Part::Count(limit))
-            .with("stream", Part::Yes(body::True));
-        if self.forcing(ask.backend) == Forcing::Exact {
-            object = object.ignore_eos("ignore_eos", ask);
-        }
-        object.encode(ask, RESERVED, None)
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let input = match &ask.request.prompt {
+        Prompt::Body(json) => return whole(ask, json, forcing(ask.backend)),
+        Prompt::Text(text) => Part::Text(text),
+        _ => Part::Messages(body::messages(ask)?),
+    };
+    let limit = ask.request.max_output_tokens.get();
+    let mut object = Object::default()
+        .with("model", Part::Text(ask.model))
+        .with("input", input)
+        .with("max_output_tokens", Part::Count(limit))
+        .with("stream", Part::Yes(body::True));
+    if forcing(ask.backend) == Forcing::Exact {
+        object = object.ignore_eos("ignore_eos", ask);
     }
+    object.encode(ask, RESERVED, None)
+}
 
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        let name = std::str::from_utf8(event.name).unwrap_or_default();
-        json::object(event, |said: Said<'a>| classify(said, name))
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["obfuscation", "sequence_number"])
-    }
-
-    /// llama.cpp's server hands fields that it does not know on to its chat route; OpenAI's own refuses them.
-    fn forcing(&self, backend: Backend) -> Forcing {
-        match backend {
-            Backend::LlamaCpp | Backend::LlamaCppChat | Backend::LlamaCppNative => Forcing::Exact,
-            _ => Forcing::CapOnly,
-        }
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+    let name = std::str::from_utf8(event.name).unwrap_or_default();
+    json::object(event, |said: Said<'a>| classify(said, name))
 }
 
 /// A body that is given whole as `json`.
+/// llama.cpp's server hands fields that it does not know on to its chat route; OpenAI's own refuses them.
+const fn forcing(backend: Backend) -> Forcing {
+    match backend {
+        Backend::LlamaCpp | Backend::LlamaCppChat | Backend::LlamaCppNative => Forcing::Exact,
+        _ => Forcing::CapOnly,
+    }
+}
+
 fn whole(ask: &Ask<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, RequestError> {
     let given = Given::parse(json)?;
     let mut ours = Object::default().with("stream", Part::Yes(body::True));

@@ -6,11 +6,9 @@ use serde_json::Value;
 
 use super::body::{self, Nest, Object, Part};
 use super::fields::{Count, Loose, Text};
-use super::json::{self, counted, error_words, seconds, take_finish};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, Repeats, RequestError, WireEvent};
-use crate::backend::{Backend, Forcing};
-use crate::event::RawEvent;
+use super::json::{self, Tally, counted, error_words, seconds, take_finish};
+use super::{Ask, Builtin, Repeats, RequestError, WireEvent};
+use crate::backend::Forcing;
 
 /// SGLang's `/generate`.
 ///
@@ -18,8 +16,13 @@ use crate::event::RawEvent;
 /// (`incremental_streaming_output`) makes them differences. `meta_info.completion_tokens` is the running count in
 /// both cases. The repetition costs the client time that grows with the square of the reply's length: set the flag
 /// to measure long replies.
-#[derive(Debug)]
-pub(super) struct SglangGenerate;
+pub(super) static GENERATE: Builtin = Builtin {
+    varying: Some(&["completion_tokens", "output_ids"]),
+    repeats: Repeats::Perhaps,
+    forcing: |_| Forcing::Exact,
+    reserved: RESERVED,
+    ..Builtin::stream(body, |event| json::object_or_done(event, classify))
+};
 
 const RESERVED: &[&str] =
     &["input_embeds", "input_ids", "sampling_params.max_new_tokens", "sampling_params.n", "text"];
@@ -40,45 +43,18 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-impl Dialect for SglangGenerate {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let object = match &ask.request.prompt {
-            Prompt::TokenIds(ids) => Object::default().with("input_ids", Part::Ids(ids)),
-            _ => Object::default().with("text", Part::Text(body::plain_text(ask)?)),
-        };
-        let limit = ask.request.max_output_tokens.get();
-        let sampling = Object::default()
-            .with("max_new_tokens", Part::Count(limit))
-            .ignore_eos("ignore_eos", ask);
-        object
-            .with("sampling_params", Part::Object(sampling))
-            .with("stream", Part::Yes(body::True))
-            .encode(ask, RESERVED, Some(&SAMPLING))
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object_or_done(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Marker
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["completion_tokens", "output_ids"])
-    }
-
-    fn repeats(&self) -> Repeats {
-        Repeats::Perhaps
-    }
-
-    fn forcing(&self, _: Backend) -> Forcing {
-        Forcing::Exact
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let object = match &ask.request.prompt {
+        Prompt::TokenIds(ids) => Object::default().with("input_ids", Part::Ids(ids)),
+        _ => Object::default().with("text", Part::Text(body::plain_text(ask)?)),
+    };
+    let limit = ask.request.max_output_tokens.get();
+    let sampling =
+        Object::default().with("max_new_tokens", Part::Count(limit)).ignore_eos("ignore_eos", ask);
+    object
+        .with("sampling_params", Part::Object(sampling))
+        .with("stream", Part::Yes(body::True))
+        .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 #[derive(Debug, Default, Deserialize)]

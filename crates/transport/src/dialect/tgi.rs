@@ -6,17 +6,19 @@ use serde_json::Value;
 
 use super::body::{self, Nest, Object, Part};
 use super::fields::{Loose, Text};
-use super::json::{self, counted, error_words, take_finish};
-use super::tally::Tally;
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
-use crate::event::RawEvent;
+use super::json::{self, Tally, counted, error_words, take_finish};
+use super::{Ask, Builtin, EndRule, RequestError, WireEvent};
 
 /// TGI's `/generate_stream`.
 ///
 /// Each event holds one token with its id. The last one also says why the generation ended; there is no end
 /// marker, so a body that ends before it was cut off. Generating past the model's own end cannot be asked for.
-#[derive(Debug)]
-pub(super) struct TgiGenerate;
+pub(super) static GENERATE: Builtin = Builtin {
+    end: EndRule::FinishThenBody,
+    varying: Some(&["id", "index", "logprob"]),
+    reserved: RESERVED,
+    ..Builtin::stream(body, |event| json::object(event, classify))
+};
 
 const RESERVED: &[&str] =
     &["inputs", "parameters.best_of", "parameters.details", "parameters.max_new_tokens"];
@@ -34,33 +36,15 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-impl Dialect for TgiGenerate {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let limit = ask.request.max_output_tokens.get();
-        let parameters = Object::default()
-            .with("max_new_tokens", Part::Count(limit))
-            .with("details", Part::Yes(body::True));
-        Object::default()
-            .with("inputs", Part::Text(body::plain_text(ask)?))
-            .with("parameters", Part::Object(parameters))
-            .encode(ask, RESERVED, Some(&SAMPLING))
-    }
-
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, classify)
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::FinishThenBody
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&["id", "index", "logprob"])
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let limit = ask.request.max_output_tokens.get();
+    let parameters = Object::default()
+        .with("max_new_tokens", Part::Count(limit))
+        .with("details", Part::Yes(body::True));
+    Object::default()
+        .with("inputs", Part::Text(body::plain_text(ask)?))
+        .with("parameters", Part::Object(parameters))
+        .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::body::{self, Object, Part};
 use super::fields::Text;
 use super::json::{self, error_words};
-use super::{Ask, Dialect, EndRule, EventError, Repeats, RequestError, WireEvent};
-use crate::backend::{Backend, Forcing};
+use super::{Ask, Builtin, EndRule, EventError, Repeats, RequestError, WireEvent};
+use crate::backend::Forcing;
 use crate::event::RawEvent;
 
 /// Triton's `/v2/models/MODEL/generate_stream`, with the field names of TensorRT-LLM's model repository.
@@ -15,50 +15,34 @@ use crate::event::RawEvent;
 /// The server tells neither counts nor a reason for the end: tokens are a count of events, and the end of the body
 /// is the end. A length is forced by a `min_length` that equals the cap. Models that accumulate
 /// (`accumulate_tokens`) repeat all text so far in each event, which the reader finds out.
-#[derive(Debug)]
-pub(super) struct TritonGenerate;
+pub(super) static GENERATE: Builtin = Builtin {
+    end: EndRule::Body,
+    varying: Some(&[]),
+    repeats: Repeats::Perhaps,
+    forcing: |_| Forcing::Exact,
+    reserved: RESERVED,
+    ..Builtin::stream(body, read)
+};
 
 const RESERVED: &[&str] = &["text_input"];
 
-impl Dialect for TritonGenerate {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
-        let limit = ask.request.max_output_tokens.get();
-        let least = ask.request.eos == fizeau_core::EosRule::Ignore;
-        Object::default()
-            .with("text_input", Part::Text(body::plain_text(ask)?))
-            .with("max_tokens", Part::Count(limit))
-            .maybe("min_length", least.then_some(Part::Count(limit)))
-            .with("stream", Part::Yes(body::True))
-            .encode(ask, RESERVED, None)
-    }
+fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    let limit = ask.request.max_output_tokens.get();
+    let least = ask.request.eos == fizeau_core::EosRule::Ignore;
+    Object::default()
+        .with("text_input", Part::Text(body::plain_text(ask)?))
+        .with("max_tokens", Part::Count(limit))
+        .maybe("min_length", least.then_some(Part::Count(limit)))
+        .with("stream", Part::Yes(body::True))
+        .encode(ask, RESERVED, None)
+}
 
-    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        json::object(event, |chunk: Chunk<'a>| WireEvent {
-            visible: chunk.text_output.0,
-            error: error_words(chunk.error.as_ref()),
-            ..WireEvent::default()
-        })
-    }
-
-    fn end(&self) -> EndRule {
-        EndRule::Body
-    }
-
-    fn varying(&self) -> Option<&'static [&'static str]> {
-        Some(&[])
-    }
-
-    fn repeats(&self) -> Repeats {
-        Repeats::Perhaps
-    }
-
-    fn forcing(&self, _: Backend) -> Forcing {
-        Forcing::Exact
-    }
-
-    fn reserved(&self) -> &'static [&'static str] {
-        RESERVED
-    }
+fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+    json::object(event, |chunk: Chunk<'a>| WireEvent {
+        visible: chunk.text_output.0,
+        error: error_words(chunk.error.as_ref()),
+        ..WireEvent::default()
+    })
 }
 
 #[derive(Debug, Default, Deserialize)]

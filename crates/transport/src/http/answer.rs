@@ -3,7 +3,9 @@
 use fizeau_core::Nanos;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
-use super::date;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
 use crate::framing::Framing;
 
 /// What a reply is if it is not a stream of events.
@@ -43,13 +45,20 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Nanos> {
     if let Ok(secs) = after.parse() {
         return Nanos::from_secs_f64(secs).ok();
     }
-    let now = date::seconds(text(headers, &DATE)?)?;
-    let then = date::seconds(after)?;
-    Some(Nanos::from_secs(then.saturating_sub(now)))
+    let now = seconds(text(headers, &DATE)?)?;
+    let then = seconds(after)?;
+    Some(Nanos::from_secs(u64::try_from(then - now).unwrap_or_default()))
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
+}
+
+/// Seconds since 1970 of a date as `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers still send (RFC 9110,
+/// section 5.6.7); none for any other text.
+fn seconds(date: &str) -> Option<i64> {
+    let at = DateTime::strptime("%a, %d %b %Y %H:%M:%S GMT", date.trim()).ok()?;
+    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
 #[cfg(test)]
@@ -73,6 +82,37 @@ mod tests {
         assert_eq!(after("Sun, 06 Nov 1994 08:49:30 GMT", "today"), None);
         for wrong in ["-1", "soon", "inf"] {
             assert_eq!(after(wrong, now), None, "{wrong}");
+        }
+    }
+
+    /// From 1970 on, as `date -u -d ... +%s` gives them.
+    #[test]
+    fn known_dates() {
+        let epoch = seconds("Thu, 01 Jan 1970 00:00:00 GMT").unwrap();
+        for (date, unix) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600),
+            ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800),
+            ("Fri, 31 Dec 2100 23:59:59 GMT", 4_133_980_799),
+        ] {
+            assert_eq!(seconds(date).map(|at| at - epoch), Some(unix), "{date}");
+        }
+    }
+
+    #[test]
+    fn other_text_is_no_date() {
+        for text in [
+            "",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Sun, 06 Nov 1994 08:49:37",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 06 Nov 0000 08:49:37 GMT",
+            "Sun, +6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 24:00:00 GMT",
+            "Sun, 06 Nov 1994 08:49:37:11 GMT",
+        ] {
+            assert_eq!(seconds(text), None, "{text}");
         }
     }
 }

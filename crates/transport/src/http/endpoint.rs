@@ -10,8 +10,7 @@ use hyper::{Method, Uri};
 use super::connect::Way;
 use super::h1::Post;
 use super::h2::{H2, Link, Links, Seat, Template};
-use super::pool::Pool;
-use super::wire::Wire;
+use super::wire::{Pool, Wire};
 use crate::target::{BaseUrl, ConnectionUse, HttpVersion, StampChoice, Target};
 
 #[derive(Debug)]

@@ -1,10 +1,9 @@
 //! The laws as running processes: the seconds of one instant after another.
 
-use super::bursts::{Bursts, Phase};
 use super::curve::Curve;
-use super::gaps::Gaps;
 use super::{Arrivals, RampShape, RampSpan, Rescale, Spacing};
-use crate::draws::Draws;
+use crate::sample::GammaShape;
+use crate::seed::Draws;
 
 /// A law at work. It has no end.
 pub(super) enum Law {
@@ -182,5 +181,101 @@ impl Ramp {
         self.number += 1;
         self.elapsed += self.gaps.next_gap() / rate;
         self.elapsed
+    }
+}
+
+// Gaps one after another.
+
+/// Independent gaps of one law.
+#[derive(Debug)]
+pub(super) struct Gaps {
+    draws: Draws,
+    kind: Kind,
+    scale: f64,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Even,
+    /// Gamma of shape 1, which takes one draw and no rejection.
+    Exponential,
+    Gamma(GammaShape),
+}
+
+impl Gaps {
+    /// Gamma gaps of the mean 1 / `rate`.
+    pub(super) fn random(rate: f64, burstiness: f64, draws: Draws) -> Self {
+        let kind = match burstiness {
+            1.0 => Kind::Exponential,
+            shape => Kind::Gamma(GammaShape::new(shape)),
+        };
+        Self { draws, kind, scale: 1.0 / (rate * burstiness) }
+    }
+
+    /// Gaps of the mean 1.
+    pub(super) fn of(spacing: Spacing, draws: Draws) -> Self {
+        match spacing {
+            Spacing::Even => Self { draws, kind: Kind::Even, scale: 1.0 },
+            Spacing::Random { burstiness } => Self::random(1.0, burstiness, draws),
+        }
+    }
+
+    pub(super) fn next_gap(&mut self) -> f64 {
+        match &self.kind {
+            Kind::Even => 1.0,
+            Kind::Exponential => self.draws.exponential() * self.scale,
+            Kind::Gamma(shape) => self.draws.gamma_of(shape) * self.scale,
+        }
+    }
+}
+
+// Bursts: a Poisson process that switches between two rates.
+
+/// A Markov-modulated Poisson process of two states, started as if it had gone on forever.
+#[derive(Debug)]
+pub(super) struct Bursts {
+    draws: Draws,
+    /// The present phase, and the one that comes next.
+    phase: Phase,
+    other: Phase,
+    /// Seconds that the present phase still lasts.
+    left: f64,
+    elapsed: f64,
+}
+
+/// What a state is like.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Phase {
+    /// Requests per second.
+    pub(super) rate: f64,
+    /// Its mean length in seconds.
+    pub(super) mean: f64,
+}
+
+impl Bursts {
+    pub(super) fn new(on: Phase, off: Phase, mut draws: Draws) -> Self {
+        let starts_on = draws.unit() <= on.mean / (on.mean + off.mean);
+        let (phase, other) = if starts_on { (on, off) } else { (off, on) };
+        // What is left of a phase that has begun at some time is as long as a whole one: exponential.
+        let left = phase.mean * draws.exponential();
+        Self { draws, phase, other, left, elapsed: 0.0 }
+    }
+
+    pub(super) fn next_seconds(&mut self) -> f64 {
+        let mut area = self.draws.exponential();
+        loop {
+            let room = self.left * self.phase.rate;
+            // Not where both are 0, which has no instant.
+            if area < room {
+                let waits = area / self.phase.rate;
+                self.left = (self.left - waits).max(0.0);
+                self.elapsed += waits;
+                return self.elapsed;
+            }
+            area -= room;
+            self.elapsed += self.left;
+            std::mem::swap(&mut self.phase, &mut self.other);
+            self.left = self.phase.mean * self.draws.exponential();
+        }
     }
 }

@@ -4,8 +4,8 @@ use fizeau_core::Nanos;
 
 use super::Arrivals;
 use super::law::Law;
-use crate::draws::Draws;
 use crate::parts::Instants;
+use crate::seed::Draws;
 
 /// The intended instants of a plan's requests, in order, as offsets from the start of the level; none for each
 /// request of a closed loop. Never decreasing.

@@ -7,8 +7,8 @@ use fizeau_core::{Nanos, Tokens};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::array::mended;
 use super::error::Fault;
-use super::mend::mended;
 use crate::length::Length;
 
 /// The fields of one JSON object, each as the text that it came as. A field that is `null` is as good as absent; of two

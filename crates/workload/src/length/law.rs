@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use fizeau_core::Tokens;
 
 use super::{Bin, Length};
-use crate::draws::Draws;
+use crate::seed::Draws;
 use crate::weights;
 
 impl Length {

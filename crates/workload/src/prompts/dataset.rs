@@ -13,8 +13,8 @@ use crate::content::{Content, Form, Order, Repeat};
 use crate::dataset::{Conversation, Dataset, with_line};
 use crate::parts::{ContentSource, Phase, Place, Turn};
 use crate::seed::{Purpose, Salt, Seed};
-use crate::session::Turns;
 use crate::spec::{Spec, SpecError};
+use crate::workload::Turns;
 
 /// The records of a data set as the prompts of a plan.
 ///

@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 
 use fizeau_core::Tokens;
 
+use crate::cache::SharedPrefix;
 use crate::codec::CodecError;
 use crate::content::PrefixRepetition;
 use crate::parts::{Phase, Place};
-use crate::prefix::SharedPrefix;
 use crate::seed::{Purpose, Seed};
 use crate::spec::Spec;
 use crate::weights::Summed;

@@ -5,10 +5,10 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 
 use super::{Spec, SpecError};
+use crate::cache::{Popularity, SharedPrefix};
 use crate::content::{Content, Form, PrefixRepetition, VllmRandom};
 use crate::length::{Length, Lengths, weights};
-use crate::prefix::{Popularity, SharedPrefix};
-use crate::session::{Sessions, ThinkTime, Turns};
+use crate::workload::{Sessions, ThinkTime, Turns};
 
 impl Spec {
     /// Says what is wrong with this specification, the first thing only.

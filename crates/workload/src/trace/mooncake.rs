@@ -6,7 +6,7 @@
 use fizeau_core::Nanos;
 
 use super::error::Fault;
-use super::number::{count, time, whole};
+use super::lines::{count, time, whole};
 use super::reader::Row;
 
 const STAMP: &str = "timestamp";

@@ -9,8 +9,8 @@ use super::reader::TraceRecord;
 use super::spec::TraceSpec;
 use crate::codec::{CodecError, TextCodec};
 use crate::content::{Content, Wording};
-use crate::draws::Draws;
 use crate::prompts::{ExactText, fit_text, spell, user_message};
+use crate::seed::Draws;
 use crate::seed::{Purpose, Seed, scramble};
 use crate::words::WORDS;
 

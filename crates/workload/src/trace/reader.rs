@@ -7,10 +7,10 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Tokens};
 use serde::{Deserialize, Serialize};
 
-use super::csv::Table;
+use super::csv::{AZURE, BURSTGPT, Table};
 use super::error::{Fault, TraceError};
 use super::lines::Lines;
-use super::{azure, burstgpt, mooncake};
+use super::mooncake;
 use crate::length::Length;
 
 /// How a trace is written.
@@ -43,8 +43,8 @@ impl TraceFormat {
     /// The columns that are read, where there are columns.
     const fn columns(self) -> Option<[&'static str; 3]> {
         match self {
-            Self::Azure => Some(azure::COLUMNS),
-            Self::BurstGpt => Some(burstgpt::COLUMNS),
+            Self::Azure => Some(AZURE.columns),
+            Self::BurstGpt => Some(BURSTGPT.columns),
             Self::Mooncake { .. } => None,
         }
     }
@@ -183,8 +183,8 @@ impl<R: BufRead> TraceReader<R> {
     fn row(&self, blocks: &mut Vec<u64>, detail: Detail) -> Result<Row, Fault> {
         let line = self.lines.line();
         match (self.format, &self.table) {
-            (TraceFormat::Azure, Some(table)) => azure::read(table.row(line)?),
-            (TraceFormat::BurstGpt, Some(table)) => burstgpt::read(table.row(line)?),
+            (TraceFormat::Azure, Some(table)) => AZURE.read(table.row(line)?),
+            (TraceFormat::BurstGpt, Some(table)) => BURSTGPT.read(table.row(line)?),
             _ => mooncake::read(line, (detail == Detail::Whole).then_some(blocks)),
         }
     }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use fizeau::core::{Nanos, Tape};
 use fizeau::interop::{ExportLevel, ExportedFile, ForeignFormats, RequestRate, VllmRun};
 use fizeau::metrics::GoodputGoals;
-use fizeau::record::{ImportedLevel, ImportedRun, RunDocument, StoredRun};
+use fizeau::record::{ImportedLevel, ImportedRun, RunDocument, StoredLevelContext, StoredRun};
 
 use crate::args::ConvertArgs;
-use crate::commands::report::{each_tape, vllm_run_of};
+use crate::commands::report::each_tape;
 use crate::commands::shared::folder::holds_whatif;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -68,7 +68,8 @@ impl Source {
                 let path = stored.path().display();
                 return Err(Fail::usage(format!("{path}: no request ended in it")));
             }
-            let own = vllm_run_of(&run, stored)?;
+            let of = StoredLevelContext::read(&run, stored).map_err(Fail::usage)?;
+            let own = VllmRun::of(&of.setup, &of.asked, of.cap);
             levels.push(Level {
                 name: stored.name().to_owned(),
                 run: VllmRun { date: compact(&own.date), metadata: ranks.clone(), ..own },

@@ -8,7 +8,7 @@ use fizeau::record::{Checklist, ImportedRun, LevelReport, RunFolder, StoredRun};
 use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, PhysicsArgs};
-use crate::commands::report::Stored;
+use crate::commands::report;
 use crate::commands::shared::folder::Claim;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
@@ -81,7 +81,7 @@ fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
 /// What the tapes amount to, computed as `fizeau report` does.
 fn summaries(folder: &RunFolder) -> Result<(), Fail> {
     let path = folder.path();
-    let stored = Stored::read(path, &[], &PhysicsArgs::default())?;
+    let stored = report::read(path, &[], &PhysicsArgs::default())?;
     for level in &stored.levels {
         let own = match &level.folder {
             Some(name) => RunFolder::again(path.join(name)),

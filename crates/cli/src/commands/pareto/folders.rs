@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fizeau::core::UsdPerHour;
 use fizeau::record::ImportedRun;
-use fizeau::record::{LevelReport, SweepReport};
+use fizeau::record::{LevelReport, ReadRun, SweepReport};
 use fizeau::report::{ImportedTableRun, LevelTable, TableRun};
 use fizeau::roofline::{HourlyRate, Origin, System};
 use serde_json::Value;
@@ -13,9 +13,9 @@ use serde_json::Value;
 use super::is_folder;
 use super::text::wrapped;
 use crate::args::{ParetoRunArgs, PhysicsArgs};
-use crate::commands::report::Stored;
-use crate::commands::shared::planned::is_of_sweep;
+use crate::commands::report;
 use crate::exit::{Fail, Named};
+use fizeau::record::is_level_folder;
 
 /// Runs and their names.
 pub(super) struct Folders {
@@ -137,7 +137,7 @@ impl Folders {
                     continue;
                 }
             };
-            let system = stored.physics.as_ref().map(|physics| physics.reference().system);
+            let system = stored.reference.as_ref().map(|reference| reference.reference().system);
             let price = match value(&prices) {
                 Some(price) => Some(given(price)?),
                 None => system
@@ -190,7 +190,7 @@ impl Folders {
 /// What lies in a folder.
 enum Source {
     /// A run with tapes, and those of its levels that are compared.
-    Own { levels: Vec<LevelReport>, stored: Box<Stored> },
+    Own { levels: Vec<LevelReport>, stored: Box<ReadRun> },
     /// Figures of another tool.
     Imported(ImportedRun),
 }
@@ -200,16 +200,17 @@ impl Source {
         if let Some(run) = ImportedRun::read(path).map_err(Fail::usage)? {
             return Ok(Self::Imported(run));
         }
-        let stored = Box::new(Stored::read(path, &[], &PhysicsArgs::default())?);
+        let stored = Box::new(report::read(path, &[], &PhysicsArgs::default())?);
         Ok(Self::Own { levels: one_a_load(&stored), stored })
     }
 }
 
 /// The levels of a sweep as its own table has them: of a load that was measured more than once the run that stands for all,
 /// since the luckiest of its runs is no configuration of its own. Levels of any other kind of run are all kept.
-fn one_a_load(stored: &Stored) -> Vec<LevelReport> {
-    let is_of_sweep = |level: &LevelReport| level.folder.as_deref().is_some_and(is_of_sweep);
-    match stored.levels.iter().all(is_of_sweep) {
+fn one_a_load(stored: &ReadRun) -> Vec<LevelReport> {
+    let is_level_folder =
+        |level: &LevelReport| level.folder.as_deref().is_some_and(is_level_folder);
+    match stored.levels.iter().all(is_level_folder) {
         true => {
             let levels = stored.levels.clone();
             SweepReport::of_runs(stored.setup.clone(), levels, None).levels().to_vec()

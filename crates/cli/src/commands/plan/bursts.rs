@@ -4,11 +4,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::LevelLoad;
 use fizeau::core::{Nanos, PerSec, Tokens};
-use fizeau::experiment::{
-    LevelAsk, LevelSize, SpeedOfLightReference, Sweep, SweepSpec, load_point,
-};
+use fizeau::experiment::{LevelAsk, LevelSize, Sweep, SweepSpec, load_point};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
+use fizeau::record::SpeedOfLightReference;
 use fizeau::record::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
 use fizeau::roofline::Calibration;
 use fizeau::sim::{EngineConfig, Overheads, Routing, Scenario, SimTransport, VirtualTime};

@@ -1,12 +1,11 @@
 //! A run's folder, for a plan.
 
-use fizeau::experiment::ReferenceFiles;
-use fizeau::record::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
+use fizeau::record::{LevelReport, LoadPoint, MeanLengths, PlanLevel, ReadRun, ReferenceFiles};
 
 use super::Found;
 use super::from::FromArg;
 use crate::args::{PhysicsArgs, PlanArgs};
-use crate::commands::report::{SEARCH, Stored};
+use crate::commands::report::{self, SEARCH};
 use crate::commands::shared::folder::holds_whatif;
 use crate::exit::{Fail, Named};
 
@@ -17,7 +16,7 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
             "--from {path}: several configurations side by side; name one: {path}/configuration-01"
         )));
     }
-    let stored = Stored::read(&from.path, &args.goodput, &physics(from, args))
+    let stored = report::read(&from.path, &args.goodput, &physics(from, args))
         .named(&format!("--from {}", from.path.display()))?;
     let (mut levels, mut left_out) = (Vec::new(), Vec::new());
     for level in tested(&stored, from) {
@@ -34,13 +33,13 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
         slo: stored.slo,
         light: stored.curve,
         hardware: stored.setup.hardware,
-        physics: stored.physics,
+        physics: stored.reference,
     })
 }
 
 /// The levels that tell what a replica carries. Of a search the long levels outrank the short ones that lie as high: near its
 /// capacity a queue looks shorter in a short level than it gets.
-fn tested<'a>(stored: &'a Stored, from: &FromArg) -> Vec<&'a LevelReport> {
+fn tested<'a>(stored: &'a ReadRun, from: &FromArg) -> Vec<&'a LevelReport> {
     if !from.path.join(SEARCH).is_file() {
         return stored.levels.iter().collect();
     }

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::{Tokens, UsdPerHour};
-use fizeau::experiment::SpeedOfLightReference;
+use fizeau::record::SpeedOfLightReference;
 use fizeau::roofline::{Device, HourlyRate, Load, Ownership, Reckoning};
 
 use super::Found;

@@ -5,20 +5,21 @@ mod push;
 mod requests;
 mod sink;
 
-use fizeau::experiment::SpeedOfLightReference;
+use fizeau::record::SpeedOfLightReference;
 use fizeau::record::StoredRun;
 use fizeau::record::SweepReport;
 use fizeau::report::{Exposition, LevelTable, TableRun};
 use fizeau::roofline::HourlyRate;
 
-use super::{Asked, Stored, level::Level};
+use super::{Asked, level::Level, read_levels};
 use crate::args::ExportArgs;
 use crate::exit::{Exit, Fail};
 pub(super) use sink::Sink;
 
 /// Everything that `args` ask for.
-pub(super) fn run(run: &StoredRun, asked: &Asked, args: &ExportArgs) -> Result<Exit, Fail> {
+pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
     one_to_the_screen(args)?;
+    let run = asked.reader.run();
     // What cannot be sent is said before anything is read.
     let targets: Vec<push::Target> =
         args.push.iter().map(|url| push::Target::of(url)).collect::<Result<_, _>>()?;
@@ -32,7 +33,7 @@ pub(super) fn run(run: &StoredRun, asked: &Asked, args: &ExportArgs) -> Result<E
     if !wants_levels && args.prometheus.is_none() && targets.is_empty() {
         return Ok(Exit::Good);
     }
-    let whole = Whole::read(run, asked)?;
+    let whole = Whole::read(asked)?;
     if wants_levels {
         let table = whole.table();
         if let Some(file) = &args.csv {
@@ -73,25 +74,22 @@ struct Whole {
     report: SweepReport,
     devices: Option<u64>,
     /// The model on its devices, where they are known.
-    physics: Option<SpeedOfLightReference>,
+    reference: Option<SpeedOfLightReference>,
     /// Every level, with each run of a load that was measured more than once.
     levels: Vec<fizeau::record::LevelReport>,
 }
 
 impl Whole {
-    fn read(run: &StoredRun, asked: &Asked) -> Result<Self, Fail> {
-        let levels = run.levels().iter().map(|stored| Level::of(run, stored, asked));
-        let levels = levels.collect::<Result<Vec<_>, _>>()?;
-        let mut stored = Stored::of(run, levels, asked)?;
-        let physics = stored.physics.take();
-        let levels = stored.levels.clone();
-        let report = stored.report();
+    fn read(asked: &Asked<'_>) -> Result<Self, Fail> {
+        let mut read = asked.together(read_levels(Level::all(asked)?))?;
+        let (reference, levels) = (read.reference.take(), read.levels.clone());
+        let report = read.report();
         let devices = report.devices();
-        Ok(Self { name: name_of(run), report, devices, physics, levels })
+        Ok(Self { name: name_of(asked.reader.run()), report, devices, reference, levels })
     }
 
     fn table(&self) -> LevelTable {
-        let system = self.physics.as_ref().map(|physics| physics.reference().system);
+        let system = self.reference.as_ref().map(|reference| reference.reference().system);
         LevelTable::of_all(&[TableRun {
             name: self.name.clone(),
             setup: self.report.setup(),

@@ -3,19 +3,17 @@
 use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use fizeau::metrics::Verdict;
-use fizeau::record::ImportedRun;
-use fizeau::record::StoredRun;
-use fizeau::record::{ComparisonReport, SweepReport};
+use fizeau::record::{
+    CompareOptions, ComparisonReport, ImportedRun, ReadLevel, SweepReport, is_level_folder,
+};
 use fizeau::report::ComparisonPage;
 
 use super::level::Level;
-use super::{Asked, Depth, Opened, Place, Stored, figures, open, say_page};
-use crate::args::{CompareArgs, ReportArgs};
+use super::{Asked, Depth, Opened, Place, figures, open, read_levels, say_page};
+use crate::args::ReportArgs;
 use crate::commands::compare;
 use crate::commands::shared::checklist;
-use crate::commands::shared::planned::is_of_sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{printable, say};
 
@@ -45,7 +43,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         };
         own.push(path.clone());
         let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
+        let sides = sides(read_levels(Level::all(&asked)?), &asked)?;
         all.extend(sides.into_iter().map(|(side, report)| match &*side {
             "" => (name.clone(), report),
             side => (format!("{name} {side}"), report),
@@ -55,7 +53,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
     }
     let comparison = match own.as_slice() {
-        [_, _, ..] => compared(&own).map_err(|fail| fail.message),
+        [_, _, ..] => compared(&own),
         _ => Err(UNTESTED.to_owned()),
     };
     let tests = comparison.as_ref().map_err(String::as_str);
@@ -89,18 +87,19 @@ pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) 
 }
 
 /// The sides of a run: of an A/B run both, each turn a run of the one load; any other is one, without a name.
-pub(super) fn sides(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Vec<Side>, Fail> {
-    if levels.len() == 1 || levels.iter().all(|level| is_of_sweep(&level.name)) {
-        return Ok(vec![(String::new(), Stored::of(run, levels, asked)?.report())]);
+pub(super) fn sides(levels: Vec<ReadLevel>, asked: &Asked<'_>) -> Result<Vec<Side>, Fail> {
+    let document = asked.reader.run().document();
+    if levels.len() == 1 || levels.iter().all(|level| is_level_folder(&level.name)) {
+        return Ok(vec![(String::new(), asked.together(levels)?.report())]);
     }
-    let setup = run.document().setup.clone();
-    if run.document().ab.is_none() {
+    let setup = document.setup.clone();
+    if document.ab.is_none() {
         let levels = levels.into_iter().map(|level| level.report).collect();
         return Ok(vec![(String::new(), SweepReport::new(setup, levels, None))]);
     }
-    let (b, a): (Vec<Level>, Vec<Level>) =
+    let (b, a): (Vec<ReadLevel>, Vec<ReadLevel>) =
         levels.into_iter().partition(|level| level.name.starts_with("b-"));
-    let side = |name: &str, levels: Vec<Level>| {
+    let side = |name: &str, levels: Vec<ReadLevel>| {
         let setup = levels.first().map_or_else(|| setup.clone(), |level| level.setup.clone());
         let levels = levels.into_iter().map(|level| level.report).collect();
         (name.to_owned(), SweepReport::of_runs(setup, levels, None))
@@ -109,16 +108,9 @@ pub(super) fn sides(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Resul
 }
 
 /// What tests say of them; or why there are none, as of runs that did other work.
-fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, Fail> {
-    /// As the command line has it where it says nothing.
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        compare: CompareArgs,
-    }
-    let words = paths.iter().map(|path| path.as_os_str().to_owned());
-    let line = Line::try_parse_from(["compare".into(), "--".into()].into_iter().chain(words));
-    compare::compared(&line.map_err(Fail::usage)?.compare)
+fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
+    let compared = ComparisonReport::of_runs(paths, &CompareOptions::default());
+    compared.map_err(|error| compare::refused(error).message)
 }
 
 /// What a run by itself is called.

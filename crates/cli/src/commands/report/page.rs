@@ -3,11 +3,10 @@
 use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
-use fizeau::record::SweepReport;
-use fizeau::record::{RunFolder, StoredRun};
+use fizeau::record::{RunFolder, StoredRun, SweepReport};
 
 use super::level::Level;
-use super::{Asked, Depth, Stored};
+use super::{Asked, Depth, read_levels, reader};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 
@@ -36,9 +35,9 @@ pub(crate) fn write_read(folder: &RunFolder, known: &SweepReport) -> Result<(), 
 /// A run with all that its tapes show.
 fn read(path: &Path) -> Result<SweepReport, Fail> {
     let run = StoredRun::open(path).map_err(Fail::usage)?;
-    let asked = Asked::as_run(&run, &[], &PhysicsArgs::default(), (None, None))?;
-    let asked = Asked { depth: Depth::Page, ..asked };
-    Ok(Stored::of(&run, Level::all(&run, &asked)?, &asked)?.report())
+    let reader = reader::reader(&run, &[], &PhysicsArgs::default())?;
+    let asked = Asked { depth: Depth::Page, ..Asked::of(reader) };
+    Ok(asked.together(read_levels(Level::all(&asked)?))?.report())
 }
 
 /// Where a page goes that is made of folders that were there before.

@@ -7,7 +7,7 @@ use fizeau::report::{ChartRun, Picture, PictureError, Shown};
 
 use super::level::Level;
 use super::many::{names, sides};
-use super::{Asked, Depth, Opened, figures, open};
+use super::{Asked, Depth, Opened, figures, open, read_levels};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
@@ -105,7 +105,7 @@ fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
         };
         have_tapes = true;
         let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
+        let sides = sides(read_levels(Level::all(&asked)?), &asked)?;
         let is_alone = paths.len() == 1 && sides.len() == 1;
         runs.extend(sides.into_iter().map(|(side, report)| match &*side {
             _ if is_alone => ChartRun::of(&report, ""),

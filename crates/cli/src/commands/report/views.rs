@@ -2,16 +2,14 @@
 
 use fizeau::core::Tape;
 use fizeau::interop::{Concept, OwnFigures, Peer, PeerSettings};
-use fizeau::interop::{Detail, Explanation, Selection, VllmTally, beside_ours};
+use fizeau::interop::{Detail, Explanation, Selection, VllmRun, VllmTally, beside_ours};
 use fizeau::metrics::{Percent, PercentileRule};
-use fizeau::record::PeerComparison;
-use fizeau::record::{Cut, StoredLevel, StoredRun};
+use fizeau::record::{Cut, PeerComparison, StoredLevel, StoredLevelContext};
 use fizeau::report::Shown;
 use fizeau::report::{PercentileTable, PercentileTally};
 use serde::Serialize;
 
-use super::before::Before;
-use super::{Asked, WIDTH, document, each_tape, level};
+use super::{Asked, WIDTH, document, each_tape};
 use crate::args::ViewArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -61,11 +59,12 @@ struct All {
 }
 
 impl All {
-    fn of(run: &StoredRun, level: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
-        let max_concurrency = Before::read(run, level)?.cap;
+    fn of(level: &StoredLevel, asked: &Asked<'_>) -> Result<Self, Fail> {
+        let context = StoredLevelContext::read(asked.reader.run(), level).map_err(Fail::usage)?;
         let mut tapes = Vec::new();
         let cut = each_tape(level, |tape| tapes.push(tape))?;
-        let settings = PeerSettings { goals: asked.goals.clone(), max_concurrency };
+        let settings =
+            PeerSettings { goals: asked.reader.goals().clone(), max_concurrency: context.cap };
         Ok(Self { tapes, cut, settings })
     }
 }
@@ -89,43 +88,45 @@ impl Tools {
 }
 
 /// `--as`
-pub(super) fn tools(run: &StoredRun, asked: &Asked, names: &[String]) -> Result<Exit, Fail> {
+pub(super) fn tools(asked: &Asked<'_>, names: &[String]) -> Result<Exit, Fail> {
     let is_wanted = |peer: &Peer| names.iter().any(|name| name == "all" || name == peer.key());
     let wanted: Vec<Peer> = Peer::ALL.into_iter().filter(is_wanted).collect();
     let mut levels = Vec::new();
-    for stored in run.levels() {
-        let All { tapes, cut, settings } = All::of(run, stored, asked)?;
+    for stored in asked.reader.run().levels() {
+        let All { tapes, cut, settings } = All::of(stored, asked)?;
         let own = OwnFigures::of(&tapes, &settings);
         let one = |peer: &Peer| beside_ours(&peer.figures(&tapes, &settings), &own);
         let tools = wanted.iter().map(one).collect();
         let block = wanted.contains(&Peer::VllmPython).then(|| {
-            let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);
+            let mut vllm =
+                VllmTally::new(&Selection::default(), asked.reader.goals(), Detail::Brief);
             tapes.iter().for_each(|tape| vllm.add(tape));
-            level::vllm_block(run, stored, vllm)
+            let of = StoredLevelContext::read(asked.reader.run(), stored).map_err(Fail::usage)?;
+            Ok::<_, Fail>(vllm.finish(VllmRun::of(&of.setup, &of.asked, of.cap)).block())
         });
         levels.push(Of::new(stored, cut, Tools { tools, block: block.transpose()? }));
     }
     if asked.json {
-        return document("fizeau.peers/1", run, &levels).map(|()| Exit::Good);
+        return document("fizeau.peers/1", asked.reader.run(), &levels).map(|()| Exit::Good);
     }
     show(&levels, Tools::text)
 }
 
 /// `--explain`
-pub(super) fn explain(run: &StoredRun, asked: &Asked, concept: Concept) -> Result<Exit, Fail> {
+pub(super) fn explain(asked: &Asked<'_>, concept: Concept) -> Result<Exit, Fail> {
     let mut levels = Vec::new();
-    for stored in run.levels() {
-        let All { tapes, cut, settings } = All::of(run, stored, asked)?;
+    for stored in asked.reader.run().levels() {
+        let All { tapes, cut, settings } = All::of(stored, asked)?;
         levels.push(Of::new(stored, cut, Explanation::of(concept, &tapes, &settings)));
     }
     if asked.json {
-        return document("fizeau.explanation/1", run, &levels).map(|()| Exit::Good);
+        return document("fizeau.explanation/1", asked.reader.run(), &levels).map(|()| Exit::Good);
     }
     show(&levels, |explanation| explanation.text(WIDTH))
 }
 
 /// `--percentile-rule`, `--percentiles`
-pub(super) fn percentiles(run: &StoredRun, asked: &Asked, view: &ViewArgs) -> Result<Exit, Fail> {
+pub(super) fn percentiles(asked: &Asked<'_>, view: &ViewArgs) -> Result<Exit, Fail> {
     let rule = view.percentile_rule.as_deref().and_then(PercentileRule::from_key);
     let wanted: Vec<Percent> = match &*view.percentiles {
         [] => vec![Percent::P50, Percent::P90, Percent::P99],
@@ -135,13 +136,13 @@ pub(super) fn percentiles(run: &StoredRun, asked: &Asked, view: &ViewArgs) -> Re
         }
     };
     let mut levels: Vec<Of<PercentileTable>> = Vec::new();
-    for stored in run.levels() {
+    for stored in asked.reader.run().levels() {
         let mut tally = PercentileTally::new(rule.unwrap_or_default(), wanted.clone());
         let cut = each_tape(stored, |tape| tally.add(&tape))?;
         levels.push(Of::new(stored, cut, tally.table()));
     }
     if asked.json {
-        return document("fizeau.percentiles/1", run, &levels).map(|()| Exit::Good);
+        return document("fizeau.percentiles/1", asked.reader.run(), &levels).map(|()| Exit::Good);
     }
     show(&levels, PercentileTable::text)
 }

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use fizeau::experiment::SpeedOfLightReference;
+use fizeau::record::SpeedOfLightReference;
 use fizeau::sim::Scenario;
 use fizeau::sim::http::{Server, ServerConfig, ServerHandle};
 

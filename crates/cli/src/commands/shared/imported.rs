@@ -2,20 +2,9 @@
 
 use std::path::Path;
 
-use fizeau::record::Unseen;
-use fizeau::record::{ImportedLevel, ImportedRun};
-use fizeau::record::{StoredLevel, StoredRun};
+use fizeau::record::{ImportedRun, StoredRun};
 
 use crate::exit::Fail;
-
-/// What another tool that measured a level did not see, or did not tell; none of a level that Fizeau measured.
-pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Unseen>, Fail> {
-    if run.document().imported_tool().is_none() {
-        return Ok(None);
-    }
-    let level = ImportedLevel::read(stored.path()).map_err(Fail::usage)?;
-    Ok(level.as_ref().map(ImportedLevel::unseen))
-}
 
 /// Opens a run for what takes its requests; one that was imported without says so.
 pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {

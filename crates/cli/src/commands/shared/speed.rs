@@ -2,11 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::experiment::{
-    Field, InputError, LoadedDevice, LoadedModel, ReferenceFiles, ReferenceSpec,
-    SpeedOfLightReference,
-};
+use fizeau::experiment::{Field, InputError, LoadedDevice, LoadedModel, ReferenceSpec};
 use fizeau::record::{DeploymentRecord, EngineChoices};
+use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
 use fizeau::sim::Scenario;
 
 use crate::args::{PhysicsArgs, SystemArgs};

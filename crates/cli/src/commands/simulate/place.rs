@@ -1,9 +1,8 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::experiment::{
-    Answering, CacheBlocks, ContextLimit, LimitSource, SpeedOfLightReference,
-};
+use fizeau::experiment::{Answering, CacheBlocks, ContextLimit, LimitSource};
+use fizeau::record::SpeedOfLightReference;
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 

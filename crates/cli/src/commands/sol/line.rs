@@ -6,7 +6,7 @@ use std::fmt;
 use clap::ValueEnum;
 use fizeau::roofline::Routing;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::query::Query;
 use crate::args::routing;
@@ -70,7 +70,7 @@ impl<'a> Line<'a> {
     /// A null is as if the field were absent.
     fn set(&mut self, name: &str, value: Scalar<'a>) -> Result<(), String> {
         let Query { system, load } = &mut self.query;
-        if matches!(value, Scalar::Null) {
+        if matches!(value, Scalar::Null(())) {
             return Ok(());
         }
         match name {
@@ -99,17 +99,21 @@ impl<'a> Line<'a> {
 }
 
 /// A field's name.
-struct Name<'a>(Cow<'a, str>);
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A field's value.
+#[derive(Deserialize)]
+#[serde(untagged)]
 enum Scalar<'a> {
-    Null,
+    Null(()),
     Whole(u64),
     /// Any other number.
     Number(f64),
+    #[serde(borrow)]
     Text(Cow<'a, str>),
     /// Lists, objects, `true` and `false`.
-    Other,
+    Other(IgnoredAny),
 }
 
 impl<'a> Scalar<'a> {
@@ -148,83 +152,5 @@ impl<'a> Scalar<'a> {
     fn degree(self, name: &str) -> Result<u32, String> {
         let count = self.count(name)?;
         u32::try_from(count).map_err(|_| format!("{name} is {count}; it must be from 1 to 65536"))
-    }
-}
-
-impl<'a> Deserialize<'a> for Name<'a> {
-    fn deserialize<D: Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_str(NameVisitor)
-    }
-}
-
-struct NameVisitor;
-
-impl<'a> Visitor<'a> for NameVisitor {
-    type Value = Name<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field's name")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Name<'a>, E> {
-        Ok(Name(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Name<'a>, E> {
-        Ok(Name(Cow::Owned(text.to_owned())))
-    }
-}
-
-impl<'a> Deserialize<'a> for Scalar<'a> {
-    fn deserialize<D: Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_any(ScalarVisitor)
-    }
-}
-
-struct ScalarVisitor;
-
-impl<'a> Visitor<'a> for ScalarVisitor {
-    type Value = Scalar<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Null)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Other)
-    }
-
-    fn visit_u64<E>(self, whole: u64) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Whole(whole))
-    }
-
-    fn visit_i64<E>(self, negative: i64) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Number(negative as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Number(number))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Scalar<'a>, E> {
-        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_seq<S: SeqAccess<'a>>(self, mut list: S) -> Result<Scalar<'a>, S::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
-    }
-
-    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Scalar<'a>, M::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
     }
 }

@@ -6,7 +6,6 @@ use fizeau::experiment::ResumedLevels;
 use fizeau::record::{Engine, RunDocument, Setup, StoredRun};
 
 use crate::args::SweepArgs;
-use crate::commands::report::finished;
 use crate::exit::Fail;
 
 /// Fields of `run.json` that the sweep must have as it had them.
@@ -29,7 +28,7 @@ const SAME: [&str; 14] = [
 
 /// What is finished of `run`.
 pub(super) fn read(run: &StoredRun) -> Result<ResumedLevels, Fail> {
-    Ok(ResumedLevels::of(finished(run)?))
+    ResumedLevels::read(run).map_err(Fail::usage)
 }
 
 /// The sweep to go on with, whose prompts `args` then ask for; none if none is named.

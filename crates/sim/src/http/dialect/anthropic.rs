@@ -5,15 +5,14 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::app::App;
-use super::super::ask::{Ask, Delivery, Route, Source};
-use super::super::conversation::{self, Message};
-use super::super::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
-use super::super::length::{Ending, Limits};
-use super::super::prompt::Read;
-use super::super::refusal::Refusal;
 use crate::content::Form;
-use crate::job::JobId;
+use crate::http::app::App;
+use crate::http::ask::{Ask, Delivery, Route, Source};
+use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
+use crate::http::length::{Ending, Limits};
+use crate::http::prompt::{self, Message, Read};
+use crate::http::response::Refusal;
+use crate::serve::JobId;
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
@@ -40,7 +39,7 @@ impl Body {
             }
         };
         let messages: Vec<_> = system.into_iter().chain(messages).collect();
-        let prompt = conversation::read(&messages, source.chain(Form::Chat));
+        let prompt = prompt::read(&messages, source.chain(Form::Chat));
         Ok((body, source, prompt))
     }
 }

@@ -5,17 +5,16 @@ mod chunks;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::app::App;
-use super::super::ask::{Ask, Delivery, Logprobs, Route, Source, StreamUsage, TokenIds};
-use super::super::conversation::{self, Message};
-use super::super::frames::Reply;
-use super::super::length::{Ending, Limits};
-use super::super::prompt::{Prompt, Read};
-use super::super::refusal::Refusal;
-use crate::content::Form;
-use crate::job::Priority;
-
 pub(in super::super) use chunks::Chunks;
+
+use crate::content::Form;
+use crate::http::app::App;
+use crate::http::ask::{Ask, Delivery, Logprobs, Route, Source, StreamUsage, TokenIds};
+use crate::http::frames::Reply;
+use crate::http::length::{Ending, Limits};
+use crate::http::prompt::{self, Message, Prompt, Read};
+use crate::http::response::Refusal;
+use crate::serve::Priority;
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
@@ -101,7 +100,7 @@ impl Body {
                 missing("prompt", "`prompt` is missing: a text or a list of token ids")
             }
             (_, _, Some(messages)) if !messages.is_empty() => {
-                Ok(conversation::read(messages, source.chain(Form::Chat)))
+                Ok(prompt::read(messages, source.chain(Form::Chat)))
             }
             _ => missing(
                 "messages",
@@ -112,7 +111,7 @@ impl Body {
 
     fn prompt_ids(&self, route: Route) -> Vec<u32> {
         match route {
-            Route::Chat => conversation::ids(self.messages.as_deref().unwrap_or_default()),
+            Route::Chat => prompt::conversation_ids(self.messages.as_deref().unwrap_or_default()),
             _ => self.prompt.as_ref().map(Prompt::to_ids).unwrap_or_default(),
         }
     }

@@ -5,16 +5,14 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::app::App;
-use super::super::ask::{Ask, Delivery, Route, Source};
-use super::super::conversation::{self, Message};
-use super::super::frames::{
-    self, Failure, FailureKind, Reply, Wire, push, push_named, push_number,
-};
-use super::super::length::{Ending, Limits};
-use super::super::refusal::Refusal;
 use crate::content::Form;
-use crate::job::{JobId, Priority};
+use crate::http::app::App;
+use crate::http::ask::{Ask, Delivery, Route, Source};
+use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named, push_number};
+use crate::http::length::{Ending, Limits};
+use crate::http::prompt::{self, Message};
+use crate::http::response::Refusal;
+use crate::serve::{JobId, Priority};
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
@@ -52,7 +50,7 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
     };
     let instructions = body.instructions.map(|text| Message::new("system", text.into()));
     let messages: Vec<_> = instructions.into_iter().chain(items).collect();
-    let prompt = conversation::read(&messages, source.chain(Form::Chat));
+    let prompt = prompt::read(&messages, source.chain(Form::Chat));
     let limits = Limits {
         field: "max_output_tokens",
         most: body.max_output_tokens,

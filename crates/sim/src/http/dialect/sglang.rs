@@ -5,14 +5,13 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::app::App;
-use super::super::ask::{Ask, Delivery, Route, Source};
-use super::super::frames::{self, DONE, Failure, FailureKind, Reply, Wire, push, push_number};
-use super::super::length::{Ending, Limits};
-use super::super::prompt::Prompt;
-use super::super::refusal::Refusal;
-use super::super::vocabulary;
-use crate::job::{JobId, Priority};
+use crate::http::app::App;
+use crate::http::ask::{Ask, Delivery, Route, Source};
+use crate::http::frames::{self, DONE, Failure, FailureKind, Reply, Wire, push, push_number};
+use crate::http::length::{Ending, Limits};
+use crate::http::prompt::{self, Prompt};
+use crate::http::response::Refusal;
+use crate::serve::{JobId, Priority};
 
 /// What each event of SGLang's `/generate` has of the text and the token ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -168,7 +167,7 @@ pub(in super::super) fn whole(reply: &Reply, id: &str) -> Value {
 fn finish_reason(reply: &Reply) -> Value {
     match reply.ending {
         Ending::Length => json!({"type": "length", "length": reply.tokens}),
-        Ending::Stop => json!({"type": "stop", "matched": vocabulary::END}),
+        Ending::Stop => json!({"type": "stop", "matched": prompt::END}),
     }
 }
 

@@ -6,10 +6,10 @@ use std::fmt;
 
 use fizeau_core::{Nanos, Stamp};
 
-use super::kind::Kind;
+use super::kind::{Group, Kind};
 use super::{Faults, Met};
 use crate::http::ask::Ask;
-use crate::http::refusal::Refusal;
+use crate::http::response::Refusal;
 
 /// The header by which a request chooses.
 pub(in crate::http) const HEADER: &str = "x-fizeau-fault";
@@ -56,7 +56,7 @@ impl Desk {
             Some(NONE) => Ok(None),
             Some(chosen) => {
                 let met = chosen.parse::<Met>().map_err(|error| refuse(&error))?;
-                if met.0.iter().any(|fault| fault.kind.kind.is_of_server()) {
+                if met.0.iter().any(|fault| fault.kind.kind.is(Group::Server)) {
                     let why = format_args!("{met} is for whole servers, not for a request");
                     return Err(refuse(&why));
                 }

@@ -6,15 +6,14 @@ use fizeau_core::Nanos;
 use serde_json::{Value, json};
 
 use super::Met;
-use super::event::Event;
-use super::good::Good;
-use super::kind::Kind;
+use super::event::{Event, Good};
+use super::kind::{Group, Kind};
 use super::play::{Act, End};
 use crate::http::ask::Ask;
 use crate::http::frames::{Failure, FailureKind};
-use crate::http::refusal::{Refusal, Status};
 use crate::http::request::{Method, Peer};
 use crate::http::response::{Framing, Response};
+use crate::http::response::{Refusal, Status};
 
 /// What comes instead of the rest of a reply.
 pub(super) struct Ending {
@@ -96,7 +95,7 @@ fn filtered(stopped: Option<Event>, usage: Option<Event>) -> Vec<Event> {
 
 /// What comes instead of a reply to `ask`, of the first of `met` that has anything come.
 pub(super) fn instead(met: &Met, ask: &Ask, peer: Peer) -> Vec<Act> {
-    let Some(fault) = met.0.iter().find(|fault| fault.kind.kind.replaces_reply()) else {
+    let Some(fault) = met.0.iter().find(|fault| fault.kind.kind.is(Group::Instead)) else {
         return Vec::new();
     };
     let refuse = |status, kind| {

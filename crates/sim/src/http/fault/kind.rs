@@ -4,11 +4,15 @@ use std::fmt;
 
 use fizeau_core::Nanos;
 
+use crate::http::ask::{Ask, Delivery, Route, StreamUsage};
+use crate::http::truth::Finish;
+
 /// One thing that can be done to a reply, as listed by [`Faults::all`](super::Faults::all).
 #[derive(Debug, PartialEq, Eq)]
 pub struct FaultKind {
     pub(super) kind: Kind,
     name: &'static str,
+    groups: &'static [Group],
     pub(super) place: Place,
     pub(super) value: Value,
     about: &'static str,
@@ -54,6 +58,19 @@ pub(super) enum Place {
     After,
 }
 
+/// What the faults of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Whether it is about what OpenAI's chunks say.
+    Chunks,
+    /// Whether nothing of the reply comes after its place, so that the engine need not go on.
+    Ends,
+    /// Whether something else comes instead of the reply.
+    Instead,
+    /// Whether it is about the server rather than about one request.
+    Server,
+}
+
 /// What may follow a colon, with its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
@@ -66,13 +83,14 @@ pub(super) enum Value {
 
 /// Declares the kinds and their table together, so that none lacks its line.
 macro_rules! kinds {
-    ($($kind:ident $name:literal $place:expr, $value:expr, $about:literal;)+) => {
+    ($($kind:ident $name:literal [$($group:ident)*] $place:ident, $value:expr, $about:literal;)+) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Kind { $($kind,)+ }
 
         /// In the order of the list that a user sees.
         pub(super) static KINDS: &[FaultKind] = &[$(FaultKind {
-            kind: Kind::$kind, name: $name, place: $place, value: $value, about: $about,
+            kind: Kind::$kind, name: $name, groups: &[$(Group::$group),*], place: Place::$place, value: $value,
+            about: $about,
         },)+];
     };
 }
@@ -83,76 +101,75 @@ const fn millis(millis: u64) -> Value {
 
 kinds! {
     // What the events say.
-    RoleAtOnce "role-at-once" Place::Nowhere, Value::None, "the role chunk comes at once, long before the first token";
-    Reasoning "reasoning" Place::Nowhere, Value::Count(4), "the first tokens of a chat are reasoning and not content";
-    Bundle "bundle" Place::Nowhere, Value::Count(4), "an event carries several tokens";
-    FirstBundle "first-bundle" Place::Nowhere, Value::Count(4), "the first event carries several tokens, the others one";
-    EmptyText "empty-text" Place::Nowhere, Value::None, "every other token has an empty text";
-    Stop "stop" Place::After, Value::None, "the model stops by itself, short of the length asked for";
-    UsageWithChoices "usage-with-choices" Place::Nowhere, Value::None, "the usage rides on the last token's chunk";
-    ZeroUsage "zero-usage" Place::Nowhere, Value::None, "chunks carry a usage of zeros or null, before and after the true one";
-    LateUsage "late-usage" Place::Nowhere, millis(50), "usage and [DONE] come long after the last token";
-    FinishChunk "finish-chunk" Place::Nowhere, Value::None, "the finish reason comes on a chunk of its own";
-    Echo "echo" Place::Nowhere, Value::None, "the first chunk holds the prompt too, as text and as ids";
-    Cumulative "cumulative" Place::Nowhere, Value::None, "each chunk holds all the text so far";
-    Cached "cached" Place::Nowhere, Value::Count(64), "the usage says that so many prompt tokens were cached";
-    UsageOff "usage-off" Place::Nowhere, Value::Count(3), "the usage counts so many output tokens more than were sent";
-    PromptOff "prompt-off" Place::Nowhere, Value::Count(5), "the usage counts so many prompt tokens more than were sent";
-    Choices "choices" Place::Nowhere, Value::Count(2), "the stream carries several choices, event by event";
+    RoleAtOnce "role-at-once" [] Nowhere, Value::None, "the role chunk comes at once, long before the first token";
+    Reasoning "reasoning" [] Nowhere, Value::Count(4), "the first tokens of a chat are reasoning and not content";
+    Bundle "bundle" [Chunks] Nowhere, Value::Count(4), "an event carries several tokens";
+    FirstBundle "first-bundle" [Chunks] Nowhere, Value::Count(4), "the first event carries several tokens, the others one";
+    EmptyText "empty-text" [] Nowhere, Value::None, "every other token has an empty text";
+    Stop "stop" [] After, Value::None, "the model stops by itself, short of the length asked for";
+    UsageWithChoices "usage-with-choices" [Chunks] Nowhere, Value::None, "the usage rides on the last token's chunk";
+    ZeroUsage "zero-usage" [Chunks] Nowhere, Value::None, "chunks carry a usage of zeros or null, before and after the true one";
+    LateUsage "late-usage" [] Nowhere, millis(50), "usage and [DONE] come long after the last token";
+    FinishChunk "finish-chunk" [Chunks] Nowhere, Value::None, "the finish reason comes on a chunk of its own";
+    Echo "echo" [Chunks] Nowhere, Value::None, "the first chunk holds the prompt too, as text and as ids";
+    Cumulative "cumulative" [Chunks] Nowhere, Value::None, "each chunk holds all the text so far";
+    Cached "cached" [Chunks] Nowhere, Value::Count(64), "the usage says that so many prompt tokens were cached";
+    UsageOff "usage-off" [Chunks] Nowhere, Value::Count(3), "the usage counts so many output tokens more than were sent";
+    PromptOff "prompt-off" [Chunks] Nowhere, Value::Count(5), "the usage counts so many prompt tokens more than were sent";
+    Choices "choices" [Chunks] Nowhere, Value::Count(2), "the stream carries several choices, event by event";
     // How the stream ends.
-    Error "error" Place::After, Value::None, "an error object, then [DONE], under status 200";
-    ErrorText "error-text" Place::After, Value::None, "an error object that is a mere text, and then nothing";
-    ErrorFinish "error-finish" Place::After, Value::None, "an error beside a choice that ends for the reason `error`";
-    ErrorThenUsage "error-then-usage" Place::After, Value::None, "an error object, then usage and [DONE] as if all were well";
-    ContentFilter "content-filter" Place::After, Value::None, "the reply ends for the reason `content_filter`";
-    Abort "abort" Place::After, Value::None, "the reply ends for the reason `abort`";
-    Eof "eof" Place::After, Value::None, "the body ends in good order without [DONE]";
+    Error "error" [Ends] After, Value::None, "an error object, then [DONE], under status 200";
+    ErrorText "error-text" [Ends] After, Value::None, "an error object that is a mere text, and then nothing";
+    ErrorFinish "error-finish" [Chunks Ends] After, Value::None, "an error beside a choice that ends for the reason `error`";
+    ErrorThenUsage "error-then-usage" [Chunks Ends] After, Value::None, "an error object, then usage and [DONE] as if all were well";
+    ContentFilter "content-filter" [Ends] After, Value::None, "the reply ends for the reason `content_filter`";
+    Abort "abort" [Ends] After, Value::None, "the reply ends for the reason `abort`";
+    Eof "eof" [Ends] After, Value::None, "the body ends in good order without [DONE]";
     // How the events are spelt.
-    Comments "comments" Place::Nowhere, Value::None, "comment frames between events";
-    GluedComments "glued-comments" Place::Nowhere, Value::None, "a comment line glued to the front of each event";
-    Crlf "crlf" Place::Nowhere, Value::None, "lines end with CR LF";
-    Cr "cr" Place::Nowhere, Value::None, "lines end with CR";
-    NoSpace "no-space" Place::Nowhere, Value::None, "no space after `data:`, and one behind the JSON";
-    Bom "bom" Place::Nowhere, Value::None, "the stream begins with a byte order mark";
-    MultiData "multi-data" Place::Nowhere, Value::None, "an event has many `data:` lines";
-    ExtraFields "extra-fields" Place::Nowhere, Value::None, "`id:`, `retry:` and unknown fields, with and without data";
-    Huge "huge" Place::Nowhere, Value::Count(256 << 10), "events are larger by so many bytes";
+    Comments "comments" [] Nowhere, Value::None, "comment frames between events";
+    GluedComments "glued-comments" [] Nowhere, Value::None, "a comment line glued to the front of each event";
+    Crlf "crlf" [] Nowhere, Value::None, "lines end with CR LF";
+    Cr "cr" [] Nowhere, Value::None, "lines end with CR";
+    NoSpace "no-space" [] Nowhere, Value::None, "no space after `data:`, and one behind the JSON";
+    Bom "bom" [] Nowhere, Value::None, "the stream begins with a byte order mark";
+    MultiData "multi-data" [] Nowhere, Value::None, "an event has many `data:` lines";
+    ExtraFields "extra-fields" [] Nowhere, Value::None, "`id:`, `retry:` and unknown fields, with and without data";
+    Huge "huge" [] Nowhere, Value::Count(256 << 10), "events are larger by so many bytes";
     // When the bytes come, and in which pieces.
-    KeepAlive "keep-alive" Place::Nowhere, millis(5), "comments come until the first token does";
-    Coalesce "coalesce" Place::Nowhere, Value::Count(4), "the events of several tokens come in one write";
-    Burst "burst" Place::Nowhere, Value::Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
-    Filter "filter" Place::Nowhere, Value::Count(4), "a content filter releases text in blocks, with its annotations";
-    Split "split" Place::Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
-    Utf8Cut "utf8-cut" Place::Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
-    Drip "drip" Place::Nowhere, millis(1), "byte after byte, with so long between them";
-    Stall "stall" Place::After, Value::TimeOrEver, "silence, for so long or for ever";
-    ChunkBytes "chunk-bytes" Place::Nowhere, Value::None, "each byte is an HTTP chunk of its own";
+    KeepAlive "keep-alive" [] Nowhere, millis(5), "comments come until the first token does";
+    Coalesce "coalesce" [] Nowhere, Value::Count(4), "the events of several tokens come in one write";
+    Burst "burst" [] Nowhere, Value::Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
+    Filter "filter" [Chunks] Nowhere, Value::Count(4), "a content filter releases text in blocks, with its annotations";
+    Split "split" [] Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
+    Utf8Cut "utf8-cut" [] Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
+    Drip "drip" [] Nowhere, millis(1), "byte after byte, with so long between them";
+    Stall "stall" [] After, Value::TimeOrEver, "silence, for so long or for ever";
+    ChunkBytes "chunk-bytes" [] Nowhere, Value::None, "each byte is an HTTP chunk of its own";
     // How the connection behaves.
-    Close "close" Place::Nowhere, Value::None, "the connection is closed after the reply";
-    Gzip "gzip" Place::Nowhere, Value::None, "the body is gzip though identity was asked for";
-    Unstreamed "unstreamed" Place::Nowhere, Value::None, "one JSON body though a stream was asked for";
-    BadChunk "bad-chunk" Place::After, Value::None, "the size of an HTTP chunk is no number";
-    CutChunk "cut-chunk" Place::After, Value::None, "the connection ends in the middle of an HTTP chunk";
-    Fin "fin" Place::After, Value::None, "the server ends its half of the connection and keeps the other";
-    Reset "reset" Place::After, Value::None, "the connection is reset (RST)";
-    ResetAtOnce "reset-at-once" Place::Nowhere, Value::None, "the connection is reset instead of a reply";
-    CloseAtOnce "close-at-once" Place::Nowhere, Value::None, "the connection is closed instead of a reply";
-    NoReply "no-reply" Place::Nowhere, Value::None, "no reply, ever";
-    Garbage "garbage" Place::Nowhere, Value::None, "the reply begins with what is no HTTP";
-    CutHead "cut-head" Place::Nowhere, Value::None, "the connection ends in the middle of the head";
-    TooMany "429" Place::Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
-    Unavailable "503" Place::Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
-    Internal "500" Place::Nowhere, Value::None, "status 500 with an error object";
+    Close "close" [] Nowhere, Value::None, "the connection is closed after the reply";
+    Gzip "gzip" [] Nowhere, Value::None, "the body is gzip though identity was asked for";
+    Unstreamed "unstreamed" [] Nowhere, Value::None, "one JSON body though a stream was asked for";
+    BadChunk "bad-chunk" [Ends] After, Value::None, "the size of an HTTP chunk is no number";
+    CutChunk "cut-chunk" [Ends] After, Value::None, "the connection ends in the middle of an HTTP chunk";
+    Fin "fin" [Ends] After, Value::None, "the server ends its half of the connection and keeps the other";
+    Reset "reset" [Ends] After, Value::None, "the connection is reset (RST)";
+    ResetAtOnce "reset-at-once" [Instead] Nowhere, Value::None, "the connection is reset instead of a reply";
+    CloseAtOnce "close-at-once" [Instead] Nowhere, Value::None, "the connection is closed instead of a reply";
+    NoReply "no-reply" [Instead] Nowhere, Value::None, "no reply, ever";
+    Garbage "garbage" [Instead] Nowhere, Value::None, "the reply begins with what is no HTTP";
+    CutHead "cut-head" [Instead] Nowhere, Value::None, "the connection ends in the middle of the head";
+    TooMany "429" [Instead] Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
+    Unavailable "503" [Instead] Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
+    Internal "500" [Instead] Nowhere, Value::None, "status 500 with an error object";
     // The server as a whole; not by request.
-    Connections "connections" Place::Nowhere, Value::Count(100), "whole server: no more connections than so many are accepted at a time";
-    SlowAccept "slow-accept" Place::Nowhere, millis(20), "whole server: connections are accepted one by one, with so long between them";
-    Deaf "deaf" Place::Nowhere, Value::None, "whole server: connections are accepted and never read";
+    Connections "connections" [Server] Nowhere, Value::Count(100), "whole server: no more connections than so many are accepted at a time";
+    SlowAccept "slow-accept" [Server] Nowhere, millis(20), "whole server: connections are accepted one by one, with so long between them";
+    Deaf "deaf" [Server] Nowhere, Value::None, "whole server: connections are accepted and never read";
 }
 
 impl Kind {
-    /// Whether it is about the server rather than about one request.
-    pub(super) const fn is_of_server(self) -> bool {
-        matches!(self, Self::Connections | Self::SlowAccept | Self::Deaf)
+    pub(super) fn is(self, group: Group) -> bool {
+        KINDS.get(self as usize).is_some_and(|kind| kind.groups.contains(&group))
     }
 
     /// The most that may be asked of it.
@@ -180,4 +197,69 @@ const MOST_PADDING: u64 = 16 << 20;
 /// The kind of that name.
 pub(super) fn named(name: &str) -> Option<&'static FaultKind> {
     KINDS.iter().find(|kind| kind.name == name)
+}
+
+// Which replies a fault can befall, beside which others, and what it makes of their end.
+
+impl Kind {
+    /// Whether it does nothing, or keeps `other` from doing anything, where both befall one reply.
+    pub(super) fn excludes(self, other: Self) -> bool {
+        let two =
+            |one: Self, two: Self| (self == one && other == two) || (self == two && other == one);
+        self == other
+            || two(Self::Crlf, Self::Cr)
+            || two(Self::Drip, Self::Split)
+            || two(Self::Split, Self::Utf8Cut)
+            || two(Self::UsageWithChoices, Self::LateUsage)
+            || (self.is(Group::Ends) && other.is(Group::Ends))
+            || (self.is(Group::Instead) && !other.is(Group::Server))
+            || (other.is(Group::Instead) && !self.is(Group::Server))
+    }
+
+    /// Whether the end that it makes has a reason of its own.
+    pub(super) const fn says_why(self) -> bool {
+        matches!(self, Self::ErrorFinish | Self::ContentFilter | Self::Abort)
+    }
+
+    /// Whether it is about the usage that a request asks for.
+    const fn is_of_usage(self) -> bool {
+        matches!(self, Self::UsageWithChoices | Self::Cached | Self::UsageOff | Self::PromptOff)
+    }
+
+    /// Whether it can befall the reply to `ask`, which `unstreamed` says to come in one piece after all.
+    pub(super) fn fits(self, ask: &Ask, unstreamed: bool) -> bool {
+        let chunks = matches!(ask.route, Route::Chat | Route::Completions);
+        match (self, ask.delivery) {
+            _ if self.is(Group::Server) => false,
+            (Self::Stop | Self::Close, _) => true,
+            _ if self.is(Group::Instead) => true,
+            (Self::Unstreamed, delivery) => delivery == Delivery::Streamed,
+            (_, Delivery::Whole) => false,
+            _ if unstreamed => false,
+            (Self::Reasoning, _) => ask.route == Route::Chat,
+            // Nothing stands before the first token of the others.
+            (Self::RoleAtOnce, _) => !matches!(ask.route, Route::Completions | Route::Generate),
+            // Where each event holds all the text so far, a token of its own cannot change it.
+            (Self::EmptyText | Self::Utf8Cut, _) => ask.route != Route::Generate,
+            // Where there is no such reason.
+            (Self::Abort, _) => ask.route != Route::Messages,
+            (Self::ContentFilter, _) => ask.route != Route::Generate,
+            // Where an error is told from other events by more than its object.
+            (Self::ErrorText, _) => chunks || ask.route == Route::Generate,
+            _ if self.is_of_usage() => chunks && ask.usage != StreamUsage::Never,
+            _ => chunks || !self.is(Group::Chunks),
+        }
+    }
+
+    /// Why the record says that a reply ended that this ends.
+    pub(super) const fn finish(self) -> Finish {
+        match self {
+            Self::Error
+            | Self::ErrorText
+            | Self::ErrorFinish
+            | Self::ErrorThenUsage
+            | Self::ContentFilter => Finish::Error,
+            _ => Finish::Abort,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::kind::{self, FaultKind, Kind, Place, Value};
+use super::kind::{self, FaultKind, Group, Kind, Place, Value};
 use super::{Fault, Faults, Met, Mix};
 
 /// A text does not name faults.
@@ -105,7 +105,7 @@ fn mix(text: &str) -> Result<Mix, ParseFaultsError> {
         number.ok_or_else(|| ParseFaultsError::Share { share: share.to_owned() })
     };
     let mix = Mix { share: share.map(number).transpose()?, faults: faults.parse()? };
-    let whole = mix.faults.0.iter().find(|fault| fault.kind.kind.is_of_server());
+    let whole = mix.faults.0.iter().find(|fault| fault.kind.kind.is(Group::Server));
     match (share, whole) {
         (Some(share), Some(fault)) => {
             Err(ParseFaultsError::Whole { fault: fault.to_string(), share: share.to_owned() })

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 
 use fizeau_core::{Clock, Nanos, Stamp};
 
-use super::cut::Cut;
+use super::pieces::Cut;
 use crate::http::truth::Record;
 
 /// One thing that is done.

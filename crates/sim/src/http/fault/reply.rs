@@ -7,19 +7,17 @@ use fizeau_core::{Clock, Tokens};
 use super::Met;
 use super::content::{Content, Last};
 use super::ending::{self, Ending};
-use super::event::Event;
-use super::good::Good;
-use super::kind::Kind;
+use super::event::{Event, Good};
+use super::kind::{Group, Kind};
 use super::pieces::{Cutter, Flush};
 use super::play::{Act, Budget, End, Play, Stand};
 use super::spell::{Speller, Spelt};
 use crate::http::ask::{Ask, Delivery};
 use crate::http::frames::Frames;
-use crate::http::length;
 use crate::http::request::{After, Peer};
-use crate::http::response;
 use crate::http::truth::{Finish, Record};
-use crate::job::Emission;
+use crate::http::{length, response};
+use crate::serve::Emission;
 
 /// A reply from the first byte to the last, as its faults have it.
 pub(in crate::http) struct Faulty {
@@ -77,13 +75,13 @@ impl Met {
 
     /// What ends a reply of `tokens` tokens before its time, and after how many.
     fn ending(&self, tokens: u64) -> Option<(u64, Kind)> {
-        let ends = self.0.iter().filter(|fault| fault.kind.kind.ends_reply());
+        let ends = self.0.iter().filter(|fault| fault.kind.kind.is(Group::Ends));
         ends.map(|fault| (fault.after(tokens), fault.kind.kind)).min_by_key(|(after, _)| *after)
     }
 
     /// Whether something comes instead of a reply.
     pub(in crate::http) fn replaces_reply(&self) -> bool {
-        self.0.iter().any(|fault| fault.kind.kind.replaces_reply())
+        self.0.iter().any(|fault| fault.kind.kind.is(Group::Instead))
     }
 }
 

@@ -3,8 +3,6 @@
 
 use std::fmt::Write as _;
 
-use super::histogram::Histogram;
-
 /// How the format is named to clients.
 pub(in super::super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -73,4 +71,91 @@ impl Exposition {
 fn label(name: &str, value: &str) -> String {
     let value = value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
     format!("{name}=\"{value}\"")
+}
+
+// Counts of values by size.
+
+/// How many values fell below each of a few edges, in constant memory and a few nanoseconds a value.
+#[derive(Debug, Clone)]
+pub(super) struct Histogram {
+    /// Rising, in units; a value equal to an edge counts below it.
+    edges: Vec<u64>,
+    /// Of each edge, the values up to it and above the one before; then those above all.
+    counts: Vec<u64>,
+    sum: u128,
+    /// How many units are one of what is shown.
+    unit: f64,
+}
+
+impl Histogram {
+    /// Of times in nanoseconds, shown in seconds, with edges in seconds.
+    pub(super) fn of_times(edges: &[f64]) -> Self {
+        Self::new(edges.iter().map(|edge| (edge * 1e9).round() as u64).collect(), 1e9)
+    }
+
+    /// Of counts up to about `most`, with vLLM's edges: 1, 2, 5, 10, 20, 50 and so on.
+    pub(super) fn of_counts(most: u64) -> Self {
+        let decades = (0..u64::MAX.ilog10()).map(|power| 10_u64.pow(power));
+        let edges = decades.flat_map(|decade| [1, 2, 5].map(|mantissa| mantissa * decade));
+        Self::new(edges.take_while(|edge| *edge <= most).collect(), 1.0)
+    }
+
+    fn new(edges: Vec<u64>, unit: f64) -> Self {
+        let counts = vec![0; edges.len() + 1];
+        Self { edges, counts, sum: 0, unit }
+    }
+
+    pub(super) fn add(&mut self, value: u64) {
+        let place = self.edges.partition_point(|edge| *edge < value);
+        if let Some(count) = self.counts.get_mut(place) {
+            *count += 1;
+        }
+        self.sum += u128::from(value);
+    }
+
+    /// Each edge with the number of values up to it; infinity, with all of them, last.
+    pub(super) fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> {
+        let edges = self.edges.iter().map(|edge| *edge as f64 / self.unit);
+        let sums = self.counts.iter().scan(0, |sum, count| {
+            *sum += count;
+            Some(*sum)
+        });
+        edges.chain([f64::INFINITY]).zip(sums)
+    }
+
+    /// How many values there are, and all of them added up.
+    pub(super) fn total(&self) -> (u64, f64) {
+        (self.counts.iter().sum(), self.sum as f64 / self.unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_value_counts_up_to_its_edge(values in prop::collection::vec(0u64..3_000, 0..200)) {
+            let mut histogram = Histogram::of_counts(1_000);
+            values.iter().for_each(|value| histogram.add(*value));
+            for (edge, count) in histogram.cumulative() {
+                let below = values.iter().filter(|value| **value as f64 <= edge).count();
+                prop_assert_eq!(count, below as u64, "up to {}", edge);
+            }
+            let sum = values.iter().sum::<u64>() as f64;
+            prop_assert_eq!(histogram.total(), (values.len() as u64, sum));
+        }
+    }
+
+    #[test]
+    fn edges_are_as_asked_for() {
+        let edges = |of: &Histogram| of.cumulative().map(|(edge, _)| edge).collect::<Vec<_>>();
+        assert_eq!(edges(&Histogram::of_counts(25)), [1.0, 2.0, 5.0, 10.0, 20.0, f64::INFINITY]);
+        let most = Histogram::of_counts(u64::MAX);
+        assert!(most.edges.is_sorted() && most.edges.len() == 57);
+        let times = Histogram::of_times(&[0.001, 0.3, 7_680.0]);
+        assert_eq!(edges(&times), [0.001, 0.3, 7_680.0, f64::INFINITY]);
+    }
 }

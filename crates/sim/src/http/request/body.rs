@@ -1,7 +1,7 @@
 //! The body of a request.
 
-use super::super::refusal::{Refusal, Status};
 use super::head::{Head, Length};
+use crate::http::response::{Refusal, Status};
 
 /// The longest line of a chunk's size or of a trailer.
 const LINE_LIMIT: usize = 4 << 10;

@@ -1,8 +1,8 @@
 //! The head of a request.
 
-use super::super::fault::HEADER;
-use super::super::refusal::{Refusal, Status};
 use super::{After, Peer};
+use crate::http::fault::HEADER;
+use crate::http::response::{Refusal, Status};
 
 /// The most header lines taken.
 const MOST_HEADERS: usize = 100;

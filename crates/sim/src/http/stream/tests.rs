@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::http::ask::{Ask, Route};
-use crate::job::{JobId, JobTiming};
+use crate::serve::{JobId, JobTiming};
 
 /// A clock that goes on by 1 ns whenever it is read.
 struct Ticks(Cell<u64>);
@@ -125,6 +125,22 @@ fn run(
 }
 
 proptest! {
+    /// Pops are told by zeros.
+    #[test]
+    fn it_is_a_queue(moves in prop::collection::vec(0u64..3, 0..100)) {
+        let (mut groups, mut queue) = (Groups::new(), VecDeque::new());
+        for size in moves {
+            if size == 0 {
+                prop_assert_eq!(groups.pop(), queue.pop_front());
+            } else {
+                groups.push(size);
+                queue.push_back(size);
+            }
+            prop_assert_eq!(groups.iter().collect::<Vec<_>>(), queue.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(groups.is_empty(), queue.is_empty());
+        }
+    }
+
     /// However little a socket takes at a time, the same bytes leave, each token stamped as it leaves.
     #[test]
     fn a_slow_socket_changes_no_byte(

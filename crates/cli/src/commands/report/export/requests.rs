@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use fizeau::record::StoredRun;
+use fizeau::record::{StoredLevelContext, StoredRun};
 use fizeau::report::RequestRow;
 
-use super::super::{before::Before, each_tape};
+use super::super::each_tape;
 use super::sink::Sink;
-use crate::commands::shared::imported;
 use crate::exit::Fail;
 
 /// Every request goes to `each`, in the order of the levels and of their ends.
@@ -16,8 +15,8 @@ pub(super) fn each_row(
     mut each: impl FnMut(&RequestRow<'_>) -> Result<(), Fail>,
 ) -> Result<(), Fail> {
     for level in run.levels() {
-        let load = Before::read(run, level)?.load;
-        let unseen = imported::unseen(run, level)?;
+        let load = StoredLevelContext::read(run, level).map_err(Fail::usage)?.load;
+        let unseen = level.unseen(run.document()).map_err(Fail::usage)?;
         let mut result = Ok(());
         each_tape(level, |tape| {
             if result.is_ok() {

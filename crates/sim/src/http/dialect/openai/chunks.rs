@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::super::ask::{Ask, Logprobs, Route, StreamUsage, TokenIds};
 use super::super::super::frames::{self, DONE, Reply, Wire, push, push_number};
 use super::reason;
-use crate::job::JobId;
+use crate::serve::JobId;
 
 /// How likely each token is said to have been, as a logarithm: some number, since there is no model.
 const LOGPROB: &str = "-0.5";

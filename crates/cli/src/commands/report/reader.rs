@@ -1,0 +1,95 @@
+//! A stored run, to be read as it was measured but for what flags say otherwise.
+
+use std::path::Path;
+
+use fizeau::experiment::{InputError, LoadedModel};
+use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
+
+use super::level::note_cut;
+use crate::args::{PhysicsArgs, ReportArgs};
+use crate::commands::shared::record::NO_PHYSICS;
+use crate::commands::shared::{hardware, imported, speed};
+use crate::exit::{Fail, Named};
+
+/// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
+pub(crate) fn read(
+    path: &Path,
+    goodput: &[String],
+    physics: &PhysicsArgs,
+) -> Result<ReadRun, Fail> {
+    let run = imported::open_with_tapes(path)?;
+    let reader = reader(&run, goodput, physics)?;
+    let mut levels = Vec::new();
+    for stored in run.levels() {
+        let level = reader.level(stored, |_| ()).map_err(Fail::usage)?;
+        note_cut(stored, level.cut);
+        levels.push(level);
+    }
+    reader.together(levels).map_err(Fail::usage)
+}
+
+/// As `args` have it.
+pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunReader<'a>, Fail> {
+    let mut reader = reader(run, &args.goodput, &args.physics)?;
+    if let Some(end) = args.warmup {
+        reader = reader.with_warmup(end);
+    }
+    if let Some(end) = args.cooldown {
+        reader = reader.with_cooldown(end);
+    }
+    Ok(match &args.price.gpu_hour {
+        Some(price) => reader.with_price(price.clone()),
+        None => reader,
+    })
+}
+
+/// With per-request goals and speed of light as the run has them, but for what is given.
+pub(super) fn reader<'a>(
+    run: &'a StoredRun,
+    goodput: &[String],
+    physics: &PhysicsArgs,
+) -> Result<RunReader<'a>, Fail> {
+    let reader = RunReader::new(run, reference(run, physics)?).map_err(Fail::usage)?;
+    let mut reader = reader.without_reference_since(NO_PHYSICS);
+    // Formats that the run had are not those of another model.
+    if physics.model_config.is_some() || physics.weights.is_some() || physics.kv.is_some() {
+        reader = reader.with_precision_of_reference();
+    }
+    Ok(match goodput {
+        [] => reader,
+        goodput => reader.with_goals(goodput.join(" ").parse().named("--goodput")?),
+    })
+}
+
+/// What was kept with the run, but for what flags say otherwise; none where neither says.
+fn reference(run: &StoredRun, said: &PhysicsArgs) -> Result<Option<SpeedOfLightReference>, Fail> {
+    if said.given().is_empty() {
+        return run.reference().map_err(Fail::usage);
+    }
+    let mut parts = run.reference_parts().map_err(Fail::usage)?;
+    if let Some(path) = &said.model_config {
+        let name = path.display().to_string();
+        let loaded = LoadedModel::named(&name).named(&format!("--model-config {name}"))?;
+        parts.files.model_config = Some(loaded.text);
+        parts.files.quantization = loaded.quantization;
+        parts.model_name = Some(name);
+    }
+    if let Some(name) = &said.hardware {
+        parts.files.device = hardware::named(name)?.file;
+        parts.device_name = Some(name.clone());
+    }
+    if let Some(path) = &said.calibration {
+        let text = std::fs::read_to_string(path);
+        parts.files.calibration = Some(text.named(&format!("--calibration {}", path.display()))?);
+    }
+    parts.deployment = speed::deployment(said, parts.deployment);
+    if !(parts.has_model() && parts.has_device()) {
+        let missing = if parts.has_model() { "--hardware" } else { "--model-config" };
+        return match said.model_config.is_some() || said.hardware.is_some() {
+            true => Err(Fail::usage(format!("{missing}: name it too, the run has none"))),
+            false => Ok(None),
+        };
+    }
+    let reference = parts.load().map_err(InputError::from)?;
+    Ok(Some(reference.for_prompts_of(run.typical_prompt())))
+}

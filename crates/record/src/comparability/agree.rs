@@ -1,0 +1,135 @@
+//! In what two runs must agree to be compared, and what else differs.
+
+use super::level::Level;
+use crate::{ChangedField, Differing, DocumentFields};
+
+/// What was asked of whom: the workload, the model and the goals.
+const MUST_AGREE: [&str; 8] = [
+    "plan",
+    "lengths",
+    "probe",
+    "shard",
+    "sampling",
+    "setup.endpoint.model",
+    "goodput",
+    "setup.workload.arrivals",
+];
+
+/// Where no plan was written down, what says in words what it was.
+const IN_WORDS: [&str; 4] = [
+    "setup.workload.dataset",
+    "setup.workload.input_tokens",
+    "setup.workload.output_tokens",
+    "setup.workload.asked",
+];
+
+/// Of these, what has no bearing: which texts and draws of one law there are, and where a file lay.
+const NO_BEARING: [&str; 4] = ["plan.salt", "plan.seed", "plan.dataset.path", "probe.salt"];
+
+/// What says nothing of the measurement, or follows from what is shown already.
+const NOT_SHOWN: [&str; 6] = [
+    "setup.started",
+    "setup.command_line",
+    "setup.workload",
+    "plan.salt",
+    "probe.salt",
+    "client.calibration",
+];
+
+/// The fields in which both must agree and do not.
+pub(super) fn must_agree(
+    baseline: &DocumentFields,
+    candidate: &DocumentFields,
+) -> Vec<ChangedField> {
+    let differing = baseline.differing(candidate, &MUST_AGREE);
+    let bears = |differing: &Differing| {
+        !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
+    };
+    let fields: Vec<ChangedField> = differing.into_iter().filter(bears).map(field).collect();
+    // `lengths` and `setup.workload` say in words what the plan says.
+    let of_plan = |field: &ChangedField| is_at(&field.field, &["plan"]);
+    let in_words = |field: &ChangedField| is_at(&field.field, &["lengths", "setup.workload"]);
+    let has_plan = fields.iter().any(of_plan);
+    fields.into_iter().filter(|field| !(has_plan && in_words(field))).collect()
+}
+
+/// The same of runs of which there is no more than a file that was made of them.
+pub(super) fn files_must_agree(
+    baseline: &DocumentFields,
+    candidate: &DocumentFields,
+) -> Vec<ChangedField> {
+    let mut fields = must_agree(baseline, candidate);
+    fields.extend(baseline.differing(candidate, &IN_WORDS).into_iter().map(field));
+    fields
+}
+
+/// All else that differs: what a comparison is made for.
+pub(super) fn changed(baseline: &DocumentFields, candidate: &DocumentFields) -> Vec<ChangedField> {
+    const ALL: [&str; 7] = ["setup", "plan", "probe", "timeouts", "client", "probed", "version"];
+    let differing = baseline.differing(candidate, &ALL);
+    let shown = |differing: &Differing| {
+        let field = differing.field.as_str();
+        let refused = is_at(field, &MUST_AGREE) && !is_at(field, &NO_BEARING);
+        let is_noise = is_at(field, &NOT_SHOWN) || field.ends_with("_reason");
+        !refused && !is_noise && !is_untold(differing, baseline, candidate)
+    };
+    differing.into_iter().filter(shown).map(field).collect()
+}
+
+/// What was asked of a level of each that differs, of these fields.
+pub(super) fn of_level(
+    (a, baseline): (&Level, &DocumentFields),
+    (b, candidate): (&Level, &DocumentFields),
+    fields: &[&str],
+) -> Vec<ChangedField> {
+    let differing = fields.iter().filter_map(|field| {
+        let (one, other) = (a.asked(baseline, field), b.asked(candidate, field));
+        let is_untold =
+            (is_imported(baseline) || is_imported(candidate)) && (one.is_none() || other.is_none());
+        (one != other && !is_untold).then(|| ChangedField {
+            field: format!("levels[{}].{field}", a.index),
+            baseline: one.map(str::to_owned),
+            candidate: other.map(str::to_owned),
+        })
+    });
+    differing.collect()
+}
+
+fn is_imported(run: &DocumentFields) -> bool {
+    run.text("imported.source.tool").is_some()
+}
+
+/// Whether a field differs only since a run was imported: its file does not tell, or tells it in a form of its own.
+fn is_untold(differing: &Differing, baseline: &DocumentFields, candidate: &DocumentFields) -> bool {
+    let Differing { field, one, other } = differing;
+    let says_nothing = |value: &Option<String>| {
+        value
+            .as_ref()
+            .is_none_or(|value| ["null", "[]", "\"not recorded\""].contains(&value.as_str()))
+    };
+    let is_any_imported = is_imported(baseline) || is_imported(candidate);
+    let is_in_words = is_at(field, &["setup.workload"]);
+    is_any_imported && (says_nothing(one) || says_nothing(other) || is_in_words)
+}
+
+/// Whether `field` is one of `paths`, or below one.
+fn is_at(field: &str, paths: &[&str]) -> bool {
+    paths.iter().any(|path| {
+        let rest = field.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    })
+}
+
+fn field(differing: Differing) -> ChangedField {
+    let Differing { field, one, other } = differing;
+    ChangedField { field, baseline: one, candidate: other }
+}
+
+/// Each field and what both have there, a line each.
+pub(super) fn words(fields: &[ChangedField]) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let line = |ChangedField { field, baseline, candidate }: &ChangedField| {
+        format!("\n  {field}: {} / {}", value(baseline), value(candidate))
+    };
+    fields.iter().map(line).collect()
+}

@@ -1,0 +1,101 @@
+//! One of the runs that are compared.
+
+use std::path::Path;
+
+use fizeau_metrics::{GoodputGoals, Pace};
+
+use super::CompareError;
+use super::level::Level;
+use crate::{DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
+
+/// A stored run, its levels in the order of their loads.
+pub(super) struct Run {
+    stored: StoredRun,
+    /// What was asked; of a turn of B in an A/B run, with B's endpoint.
+    document: RunDocument,
+    /// The same, leaf by leaf.
+    fields: DocumentFields,
+    levels: Vec<Level>,
+}
+
+impl Run {
+    pub(super) fn open(path: &Path) -> Result<Self, CompareError> {
+        if ImportedRun::read(path)?.is_some() {
+            return Err(CompareError::FiguresAlone(path.to_path_buf()));
+        }
+        let stored = StoredRun::open(path)?;
+        let document = document(&stored)?;
+        let levels = stored.levels().iter();
+        let levels = levels.map(|level| Level::read(level, &document));
+        let levels = levels.collect::<Result<_, StoredError>>()?;
+        let fields = document.fields();
+        Ok(Self { stored, document, fields, levels })
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.stored.path().display().to_string()
+    }
+
+    pub(super) const fn document(&self) -> &RunDocument {
+        &self.document
+    }
+
+    pub(super) const fn fields(&self) -> &DocumentFields {
+        &self.fields
+    }
+
+    pub(super) fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// What is to be known of it: parts and doubts, level by level.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let only = self.levels.len() == 1;
+        let named = |level: &Level| {
+            let load = if only { String::new() } else { format!("{}: ", level.load) };
+            level.notes.iter().map(move |note| format!("{load}{note}")).collect::<Vec<_>>()
+        };
+        self.levels.iter().flat_map(named).collect()
+    }
+
+    /// Why it is not a measurement, if it is not.
+    pub(super) fn invalid(&self) -> Option<&str> {
+        self.levels.iter().find_map(|level| level.invalid.as_deref())
+    }
+
+    /// The goals of goodput that it was given.
+    pub(super) fn goals(&self) -> Result<GoodputGoals, StoredError> {
+        let goals = self.document.goodput.join(" ").parse();
+        goals.map_err(|error| self.stored.wrong("goodput", error))
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        self.document.pace()
+    }
+
+    /// Whether both sent what the same plan says, but for the seed.
+    pub(super) fn sends_as(&self, other: &Self) -> bool {
+        let differing = self.fields.differing(&other.fields, &["plan", "shard", "lengths"]);
+        let has_no_part = ["plan.salt", "plan.seed", "plan.dataset.path"];
+        differing.iter().all(|field| has_no_part.contains(&field.field.as_str()))
+    }
+
+    /// The seed of a level's own plan: a sweep has one for each.
+    pub(super) fn seed(&self, level: &Level) -> Option<u64> {
+        let own = self.document.levels.get(level.index).and_then(|plan| plan.seed);
+        own.or_else(|| self.document.seed())
+    }
+}
+
+/// Refuses an A/B run as a whole: its turns are of one load, and its rounds are compared already.
+fn document(stored: &StoredRun) -> Result<RunDocument, CompareError> {
+    let document = stored.document();
+    if document.ab.is_none() {
+        return Ok(document.clone());
+    }
+    match stored.levels() {
+        [turn] if turn.name().starts_with("b-") => Ok(document.of_side_b()),
+        [turn] if turn.name().starts_with("a-") => Ok(document.clone()),
+        _ => Err(CompareError::AbRun(stored.path().to_path_buf())),
+    }
+}

@@ -1,0 +1,183 @@
+//! Whether runs are shards of one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::MergeError;
+use super::shard::MeasuredShard;
+use crate::{Differing, DocumentFields, ReferenceFiles, StoredError};
+
+/// What is the same in all shards of a run.
+const ALIKE: [&str; 6] =
+    ["plan", "probe", "sampling", "setup.endpoint.model", "goodput", "timeouts"];
+
+/// What is the same in the level that is merged, wherever among the levels of its run it stands. Its cap is compared as the cap
+/// of each share.
+const ALIKE_OF_LEVEL: [&str; 7] = [
+    "requests",
+    "warmup_requests",
+    "release_for_ms",
+    "seed",
+    "window.warmup",
+    "window.cooldown",
+    "until",
+];
+
+/// How much of the plan the shards are together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shares {
+    /// All of it, in so many.
+    All(u64),
+    /// Some of it, or nobody knows.
+    Some,
+}
+
+/// What a check came to.
+#[derive(Debug, Clone)]
+pub(super) struct Checked {
+    pub(super) shares: Shares,
+    /// Why the shards ought not to have been merged, where it was forced.
+    pub(super) objections: Vec<String>,
+}
+
+/// Refuses what is no shards of one run, unless it is forced, and says which shards are missing.
+pub(super) fn check(
+    shards: &[MeasuredShard],
+    is_forced: bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<Checked, MergeError> {
+    let objections = differing(shards).into_iter().chain(other_physics(shards)?);
+    let objections: Vec<String> = objections.chain(same(shards)).collect();
+    if !objections.is_empty() && !is_forced {
+        return Err(MergeError::NotOfOneRun(objections));
+    }
+    objections.iter().for_each(|objection| note(objection));
+    let shares = if objections.is_empty() { all_or_some(shards, note) } else { Shares::Some };
+    Ok(Checked { shares, objections })
+}
+
+/// Says which shards are missing.
+fn all_or_some(shards: &[MeasuredShard], note: &mut dyn FnMut(&str)) -> Shares {
+    let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
+    let count = shares.first().map_or(0, |share| share.1);
+    let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
+    let missing: Vec<String> =
+        (0..count).filter(missing).map(|index| format!("{index}/{count}")).collect();
+    if missing.is_empty() {
+        return Shares::All(count);
+    }
+    note(&format!(
+        "not all shards are here, and rates are those of the ones that are: {} missing",
+        list(&missing)
+    ));
+    Shares::Some
+}
+
+/// The first few of many.
+fn list(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = names.get(..MOST).unwrap_or(names).join(", ");
+    match names.len().checked_sub(MOST) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} more"),
+    }
+}
+
+/// Each run that differs from the first in what was asked.
+fn differing(shards: &[MeasuredShard]) -> Vec<String> {
+    let Some((first, others)) = shards.split_first() else {
+        return Vec::new();
+    };
+    let mut objections = Vec::new();
+    for other in others {
+        let mut fields = first.document().fields().differing(&other.document().fields(), &ALIKE);
+        fields.extend(differing_levels(first, other));
+        if fields.is_empty() {
+            continue;
+        }
+        let mut text = format!("{} and {} are no shards of one run:", first.name(), other.name());
+        for field in fields {
+            let value = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
+            let (one, other) = (value(field.one), value(field.other));
+            // Into a string: it cannot fail.
+            let _ = write!(text, "\n  {}: {one} and {other}", field.field);
+        }
+        objections.push(text);
+    }
+    objections
+}
+
+/// Each run whose model's config or device's file is another than the first's that has one: the speed of light of the merged
+/// run would be of one of them alone.
+fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError> {
+    let mut objections = Vec::new();
+    for name in ReferenceFiles::NAMES {
+        let mut known: Option<(String, String)> = None;
+        for shard in shards {
+            let Some(text) = shard.file(name)? else { continue };
+            match &known {
+                None => known = Some((shard.name(), text)),
+                Some((first, its)) if *its != text => {
+                    let other = shard.name();
+                    objections.push(format!(
+                        "{first} and {other} are no shards of one run: each has another {name}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(objections)
+}
+
+/// The fields in which the levels of two runs differ.
+fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<Differing> {
+    let of = |shard: &MeasuredShard| shard.plan().and_then(DocumentFields::of).unwrap_or_default();
+    let fields = of(one).differing(&of(other), &ALIKE_OF_LEVEL).into_iter();
+    let fields =
+        fields.map(|found| Differing { field: format!("levels.{}", found.field), ..found });
+    // A run that was merged has the caps of its shares together.
+    let cap = |shard: &MeasuredShard, times: usize| {
+        shard.ahead.cap.map(|cap| u64::from(cap) * times as u64)
+    };
+    let is_same = cap(one, other.shares().len()) == cap(other, one.shares().len());
+    let cap = |shard: &MeasuredShard| shard.ahead.cap.map(|cap| cap.to_string());
+    let caps = (!is_same).then(|| Differing {
+        field: "levels.max_in_flight".to_owned(),
+        one: cap(one),
+        other: cap(other),
+    });
+    fields.chain(caps).collect()
+}
+
+/// Runs that sent the same share: their requests would count twice.
+fn same(shards: &[MeasuredShard]) -> Vec<String> {
+    let mut shares: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
+    for shard in shards {
+        for share in shard.shares() {
+            shares.entry(share).or_default().push(shard.name());
+        }
+    }
+    let counts: Vec<String> = shares
+        .keys()
+        .map(|(_, count)| count.to_string())
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let differ = (counts.len() > 1).then(|| {
+        format!("shards of a division into {} do not belong together", counts.join(" and into "))
+    });
+    let twice = shares.into_iter().filter(|(_, names)| names.len() > 1);
+    let twice = twice.map(|((index, count), names)| {
+        let share = if count == 1 {
+            "all of the plan".to_owned()
+        } else {
+            format!("shard {index}/{count}")
+        };
+        format!(
+            "each of {} is {share}: the same requests would count more than once",
+            names.join(", ")
+        )
+    });
+    differ.into_iter().chain(twice).collect()
+}

@@ -1,0 +1,71 @@
+//! `run.json` of shards together.
+
+use fizeau_core::Nanos;
+
+use super::check::{Checked, Shares};
+use super::shard::MeasuredShard;
+use super::summary;
+use crate::{Asked, LevelPlan, MergedShard, RunDocument};
+
+/// The first shard's document, with what all of them are.
+pub(super) fn merged(
+    shards: &[MeasuredShard],
+    first: &MeasuredShard,
+    later: &[Nanos],
+    checked: &Checked,
+    asked: Asked,
+) -> RunDocument {
+    let from = shards.iter().zip(later).flat_map(|(shard, later)| entries(shard, *later));
+    let from: Vec<MergedShard> = from.collect();
+    let epochs = shards.iter().map(MeasuredShard::epoch_unix_ns).collect::<Option<Vec<_>>>();
+    let mut document = first.run.written().clone();
+    document.shard = named_shares(&from, checked.shares);
+    document.epoch_unix_ns = epochs.and_then(|epochs| epochs.into_iter().min());
+    if let Some(level) = level(&document, shards) {
+        document.levels = vec![level];
+    }
+    if let Some(client) = &mut document.client {
+        client.threads = summary::threads(shards);
+    }
+    document.merged = from;
+    document.merged_though.clone_from(&checked.objections);
+    document.setup.workload.asked = asked;
+    document
+}
+
+/// What is said of a shard, or of each of those that were merged into it: what came of shards does not depend on the order in which
+/// they were merged.
+fn entries(shard: &MeasuredShard, later: Nanos) -> Vec<MergedShard> {
+    let document = shard.document();
+    if !document.merged.is_empty() {
+        let put_later = |entry: &MergedShard| MergedShard {
+            put_later_ns: entry.put_later_ns.saturating_add(later.as_nanos()),
+            ..entry.clone()
+        };
+        return document.merged.iter().map(put_later).collect();
+    }
+    let setup = document.setup.clone();
+    vec![MergedShard {
+        folder: shard.name(),
+        shard: document.shard.clone(),
+        cv_squared: setup.workload.asked.arrivals.and_then(|law| law.cv_squared),
+        started: setup.started,
+        host: setup.host,
+        base_url: setup.endpoint.base_url,
+        command_line: setup.command_line,
+        put_later_ns: later.as_nanos(),
+    }]
+}
+
+/// All shares are no share; some of them are named.
+fn named_shares(from: &[MergedShard], shares: Shares) -> Option<String> {
+    let named: Vec<&str> = from.iter().filter_map(|entry| entry.shard.as_deref()).collect();
+    (shares == Shares::Some && !named.is_empty()).then(|| named.join(", "))
+}
+
+/// The level that was merged, of however many the first shard had, with the cap of all of them.
+fn level(document: &RunDocument, shards: &[MeasuredShard]) -> Option<LevelPlan> {
+    let level = document.levels.get(shards.first()?.ahead.index)?.clone();
+    let max_in_flight = summary::cap(shards).or(level.max_in_flight);
+    Some(LevelPlan { max_in_flight, ..level })
+}

@@ -1,0 +1,200 @@
+//! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
+
+use fizeau_core::PerSec;
+use fizeau_metrics::{ClientWatch, Concern, Headroom, LevelTally, Reason, Room, Verdict};
+
+use super::check::Shares;
+use super::shard::MeasuredShard;
+use crate::{
+    Asked, AskedArrivals, Checklist, DocumentFields, LevelContext, LevelOutcome, LevelReport,
+    LevelStatus, LoadPoint, StoredEnding, StoredError, WarmUp,
+};
+
+/// What was asked of all shards together.
+pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
+    let rate = |shard: &MeasuredShard| shard.asked().arrivals?.rate.map(PerSec::get);
+    let rates = shards.iter().map(rate).collect::<Option<Vec<f64>>>();
+    let rate = rates.map(|rates| PerSec::new(rates.iter().sum()));
+    // A gap of one shard is the sum of so many of the whole, so that its law has so many times less variance.
+    let cv_squared = match shares {
+        Shares::All(count) => {
+            let one = shards.iter().find_map(MeasuredShard::cv_squared);
+            one.map(|cv_squared| cv_squared * count as f64)
+        }
+        Shares::Some => None,
+    };
+    let is_open = |shard: &MeasuredShard| shard.asked().arrivals.is_some();
+    let cache = shards.first().map(|first| first.asked().cache).unwrap_or_default();
+    let arrivals = shards.iter().all(is_open).then_some(AskedArrivals { rate, cv_squared });
+    Asked { arrivals, cache }
+}
+
+/// What was found while shards were merged.
+pub(super) struct Found {
+    /// Of each file that was cut in mid-line, what is left of it.
+    pub(super) cuts: Vec<String>,
+    /// Why they ought not to have been merged, where that was forced.
+    pub(super) forced: Vec<String>,
+    /// What forced it.
+    pub(super) forced_by: String,
+    /// That the shards did not run together.
+    pub(super) apart: Option<Reason>,
+    /// How they were put on one axis of time, where that is a guess.
+    pub(super) note: Option<&'static str>,
+}
+
+/// The report of what `tally` has of all shards.
+pub(super) fn report(
+    shards: &[MeasuredShard],
+    first: &MeasuredShard,
+    tally: &LevelTally,
+    asked: Asked,
+    found: Found,
+) -> Result<LevelReport, StoredError> {
+    let mut run = LevelOutcome::new(tally.summary(), tally.proof(watch(shards)));
+    run.summary.requests.held_back = sum(shards, "requests.held_back");
+    run.summary.requests.abandoned = sum(shards, "requests.abandoned");
+    run.status = status(shards, &found.cuts);
+    run.warm_up = warm_up(shards);
+    let mut context = LevelContext::new(asked);
+    context.light = Err("not computed of merged shards".to_owned());
+    context.thresholds = first.run.thresholds()?;
+    let mut report = LevelReport::from_run(load(shards), run, &context);
+    let validity = &mut report.validity;
+    validity.notes.extend(found.note.map(str::to_owned));
+    let forced = found.forced.into_iter().map(|text| Reason {
+        verdict: Verdict::Suspect,
+        about: Concern::Shards,
+        // In one line: below each other they are for a terminal.
+        text: format!(
+            "merged by {}: {}",
+            found.forced_by,
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        ),
+    });
+    for reason in forced.chain(found.apart) {
+        validity.verdict = validity.verdict.max(reason.verdict);
+        validity.reasons.push(reason);
+    }
+    // A shard to which no request fell is invalid by itself, and takes nothing from the others.
+    for reason in shards.iter().filter(|shard| !shard.is_empty()).filter_map(worst) {
+        if reason.verdict > validity.verdict {
+            validity.verdict = reason.verdict;
+            validity.reasons.push(reason);
+        }
+    }
+    // What differs from shard to shard is as the first had it.
+    let setup = &first.document().setup;
+    report.checklist = Some(Checklist::of(setup, std::slice::from_ref(&report)));
+    Ok(report)
+}
+
+/// What was sent before all shards; none if one does not say.
+fn warm_up(shards: &[MeasuredShard]) -> Option<WarmUp> {
+    let count = |shard: &MeasuredShard, name: &str| {
+        shard.summary.as_ref()?.whole(&format!("warm_up.{name}"))
+    };
+    let sum = |name| shards.iter().map(|shard| count(shard, name)).sum::<Option<u64>>();
+    Some(WarmUp { sent: sum("sent")?, failed: sum("failed")? })
+}
+
+/// Whether all of them are whole, and if not why.
+fn status(shards: &[MeasuredShard], cuts: &[String]) -> LevelStatus {
+    let unfinished = shards.iter().filter(|shard| shard.ending != StoredEnding::Finished).count();
+    let unfinished =
+        (unfinished > 0).then(|| format!("{unfinished} of {} shards did not finish", shards.len()));
+    let reasons: Vec<String> = unfinished.into_iter().chain(cuts.iter().cloned()).collect();
+    match reasons.is_empty() {
+        true => LevelStatus::Finished,
+        false => LevelStatus::Partial { reason: reasons.join("; ") },
+    }
+}
+
+/// The load of all shards: rates and concurrencies add up.
+fn load(shards: &[MeasuredShard]) -> LoadPoint {
+    let measured = |shard: &MeasuredShard, name: &str| shard.summary.as_ref()?.number(name);
+    let rate = |shard: &MeasuredShard| {
+        let planned = || shard.asked().arrivals?.rate.map(PerSec::get);
+        measured(shard, "load.requests_per_s").or_else(planned)
+    };
+    if let Some(rate) = shards.iter().map(rate).sum::<Option<f64>>() {
+        return LoadPoint::Rate(PerSec::new(rate));
+    }
+    let slots = |shard: &MeasuredShard| {
+        measured(shard, "load.concurrency").or_else(|| shard.ahead.cap.map(f64::from))
+    };
+    let slots = shards.iter().map(slots).sum::<Option<f64>>().unwrap_or_default();
+    LoadPoint::Concurrency(slots as u32)
+}
+
+/// The cap on requests in flight of all shards; none if one has none.
+pub(super) fn cap(shards: &[MeasuredShard]) -> Option<u32> {
+    let cap = |shard: &MeasuredShard| shard.ahead.cap.map(u64::from);
+    let cap = shards.iter().map(cap).sum::<Option<u64>>()?;
+    u32::try_from(cap).ok()
+}
+
+/// How many threads measured, of all shards.
+pub(super) fn threads(shards: &[MeasuredShard]) -> usize {
+    let threads = |shard: &MeasuredShard| shard.document().client.as_ref().map(|of| of.threads);
+    shards.iter().map(|shard| threads(shard).unwrap_or(1)).sum()
+}
+
+/// The worst of what the clients' machines saw, as far as they could tell. A ceiling is each client's own: what it came to is among a shard's reasons.
+fn watch(shards: &[MeasuredShard]) -> ClientWatch {
+    let summaries = || shards.iter().filter_map(|shard| shard.summary.as_ref());
+    let greatest =
+        |name: &str| summaries().filter_map(|summary| summary.number(name)).max_by(f64::total_cmp);
+    let headroom = Headroom {
+        file_descriptors: scarcest(summaries(), "client.headroom.file_descriptors"),
+        ports: scarcest(summaries(), "client.headroom.ports"),
+    };
+    let is_known = headroom != Headroom::default();
+    ClientWatch {
+        threads: u32::try_from(threads(shards)).unwrap_or(u32::MAX),
+        cpu_share: greatest("client.cpu_share"),
+        run_delay_share: greatest("client.run_delay_share"),
+        headroom: is_known.then_some(headroom),
+        ceiling: None,
+    }
+}
+
+/// The room of which most is needed.
+fn scarcest<'a>(summaries: impl Iterator<Item = &'a DocumentFields>, name: &str) -> Option<Room> {
+    let room = |summary: &DocumentFields| {
+        let figure = |part: &str| summary.whole(&format!("{name}.{part}"));
+        Some(Room { needed: figure("needed")?, limit: figure("limit")? })
+    };
+    let need = |room: &Room| room.needed as f64 / room.limit.max(1) as f64;
+    summaries.filter_map(room).max_by(|a, b| need(a).total_cmp(&need(b)))
+}
+
+/// What weighs most against a shard by itself; none if nothing does.
+fn worst(shard: &MeasuredShard) -> Option<Reason> {
+    let summary = shard.summary.as_ref()?;
+    let verdict = |path: &str| match summary.text(path)?.as_str() {
+        "suspect" => Some(Verdict::Suspect),
+        "invalid" => Some(Verdict::Invalid),
+        _ => None,
+    };
+    let worst = verdict("validity.verdict")?;
+    let mut reasons = (0..).map(|n| format!("validity.reasons[{n}]"));
+    let text = reasons.find_map(|path| match summary.text(&format!("{path}.verdict")) {
+        None => Some(None),
+        Some(_) if verdict(&format!("{path}.verdict")) == Some(worst) => {
+            Some(summary.text(&format!("{path}.text")))
+        }
+        Some(_) => None,
+    });
+    let text = text.flatten().unwrap_or_else(|| "its summary does not say why".to_owned());
+    Some(Reason {
+        verdict: worst,
+        about: Concern::Shards,
+        text: format!("{}: {text}", shard.name()),
+    })
+}
+
+fn sum(shards: &[MeasuredShard], name: &str) -> u64 {
+    let of = |shard: &MeasuredShard| shard.summary.as_ref()?.whole(name);
+    shards.iter().filter_map(of).sum()
+}

@@ -1,0 +1,188 @@
+//! A table of tested loads, row by row.
+
+mod columns;
+
+use std::borrow::Cow;
+
+use fizeau_core::PerSec;
+use fizeau_metrics::{Metric, Statistic};
+use fizeau_pareto::Estimate;
+use thiserror::Error;
+
+use super::{MeanLengths, PlanFigure, PlanLevel};
+use crate::LoadPoint;
+use columns::Columns;
+
+/// The columns that say how hard a level pressed.
+const LOADS: [&str; 3] = ["rate", "requests_per_s", "concurrency"];
+
+/// What a field of a row says, by the name of its column; none where there is no such column or the field is empty.
+type Fields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
+
+/// A table of tested loads, of which each row says how hard a level pressed and what came of it.
+///
+/// ```
+/// use fizeau_record::TestedLoads;
+///
+/// let mut loads = TestedLoads::of(&["concurrency", "requests_per_s", "p99_ttft_ms"], 0.0)?;
+/// let row = [("concurrency", "8"), ("requests_per_s", "3.5"), ("p99_ttft_ms", "210")];
+/// loads.add(&|name| row.iter().find(|field| field.0 == name).map(|field| field.1.into()))?;
+/// assert_eq!(loads.levels().len(), 1);
+/// # Ok::<(), fizeau_record::TestedLoadsError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TestedLoads {
+    columns: Columns,
+    levels: Vec<PlanLevel>,
+    /// Prompt tokens of a request, in the rows that say so.
+    input: Vec<f64>,
+    /// Output tokens, likewise.
+    output: Vec<f64>,
+}
+
+/// What is wrong with a table of tested loads, or with a row of it, in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct TestedLoadsError(String);
+
+impl TestedLoads {
+    /// Of a table with these columns, whose column `goodput`, where it has one, holds no more than `greatest_goodput`: good requests
+    /// per second, as a table of levels has it, if it stands beside their share or holds more than a share can be.
+    ///
+    /// # Errors
+    /// If no column says how hard a level pressed, or two mean the same.
+    pub fn of(heads: &[&str], greatest_goodput: f64) -> Result<Self, TestedLoadsError> {
+        if !LOADS.iter().any(|name| heads.contains(name)) {
+            let (loads, has) = (LOADS.join(", "), heads.join(", "));
+            return Err(TestedLoadsError(format!(
+                "a column {loads} says how hard a level pressed; there are {has}"
+            )));
+        }
+        let is_rate = heads.contains(&"good_share") || greatest_goodput > 1.0;
+        let columns = Columns::of(heads, is_rate).map_err(TestedLoadsError)?;
+        Ok(Self { columns, levels: Vec::new(), input: Vec::new(), output: Vec::new() })
+    }
+
+    /// Takes in a row.
+    ///
+    /// # Errors
+    /// If a field of it is no number, or it does not say how hard its level pressed.
+    pub fn add(&mut self, fields: &Fields<'_>) -> Result<(), TestedLoadsError> {
+        self.row(fields).map_err(TestedLoadsError)
+    }
+
+    /// A level for each row.
+    #[must_use]
+    pub fn levels(&self) -> &[PlanLevel] {
+        &self.levels
+    }
+
+    /// How long requests are, as the mean over the rows that say so.
+    #[must_use]
+    pub fn lengths(&self) -> MeanLengths {
+        MeanLengths { input: mean(&self.input), output: mean(&self.output) }
+    }
+
+    fn row(&mut self, fields: &Fields<'_>) -> Result<(), String> {
+        let row = Row { columns: &self.columns, fields };
+        self.levels.push(row.level()?);
+        let input = row.number("input_tokens")?;
+        // A table of levels calls it so.
+        let input = input.or(row.number("prompt_tokens")?);
+        let output = row.number("output_tokens")?;
+        self.input.extend(input);
+        self.output.extend(output);
+        Ok(())
+    }
+}
+
+fn mean(numbers: &[f64]) -> Option<f64> {
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+}
+
+/// One load of a table.
+struct Row<'a, 'f> {
+    columns: &'a Columns,
+    fields: &'a Fields<'f>,
+}
+
+impl Row<'_, '_> {
+    /// The number in a column; none where there is no such column or the field is empty.
+    fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        let Some(text) = (self.fields)(name) else { return Ok(None) };
+        let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        let wrong = || format!("column {name}: `{text}` is not a number");
+        number.map(Some).ok_or_else(wrong)
+    }
+
+    /// Whether a column says `word`.
+    fn says(&self, name: &str, word: &str) -> bool {
+        (self.fields)(name).is_some_and(|text| text.trim() == word)
+    }
+
+    fn positive(&self, name: &str) -> Result<Option<f64>, String> {
+        match self.number(name)? {
+            Some(number) if number <= 0.0 => {
+                Err(format!("column {name}: {number}; it must be above 0"))
+            }
+            number => Ok(number),
+        }
+    }
+
+    /// A number with its ends, which stand in columns of their own.
+    fn estimate(&self, name: &str) -> Result<Option<Estimate>, String> {
+        let Some(value) = self.number(name)? else { return Ok(None) };
+        let low = self.number(&format!("{name}_low"))?.unwrap_or(value);
+        let high = self.number(&format!("{name}_high"))?.unwrap_or(value);
+        let estimate = Estimate::new(value, low, high);
+        estimate.map(Some).map_err(|error| format!("column {name}: {error}"))
+    }
+
+    fn level(&self) -> Result<PlanLevel, String> {
+        let (load, served) = self.load()?;
+        let mut figures = Vec::new();
+        for (name, (metric, statistic)) in self.columns.figures() {
+            let value = self.estimate(name)?;
+            figures.extend(value.map(|value| PlanFigure { metric, statistic, value }));
+        }
+        let (metric, statistic) = (Metric::RequestsPerSec, Statistic::Value);
+        figures.push(PlanFigure { metric, statistic, value: served });
+        let level = PlanLevel::given(load, served, figures);
+        Ok(if self.says("saturated", "yes") { level.saturated() } else { level })
+    }
+
+    /// How hard a level pressed, and what it completed.
+    fn load(&self) -> Result<(LoadPoint, Estimate), String> {
+        let [mut rate, served, mut slots] = LOADS.map(|name| self.positive(name));
+        // A table of levels has what was asked by its kind.
+        if self.says("load_kind", "requests_per_s") {
+            rate = self.positive("load_value");
+        } else if self.says("load_kind", "concurrency") {
+            slots = self.positive("load_value");
+        }
+        let (rate, slots) = (rate?, slots?.map(whole_slots).transpose()?);
+        let served = served?.and(self.estimate("requests_per_s")?);
+        match (rate, slots, served) {
+            (Some(rate), _, served) => {
+                let sent = Estimate::exact(rate).map_err(|error| error.to_string())?;
+                Ok((LoadPoint::Rate(PerSec::new(rate)), served.unwrap_or(sent)))
+            }
+            (None, Some(slots), Some(served)) => Ok((LoadPoint::Concurrency(slots), served)),
+            (None, None, Some(served)) => {
+                Ok((LoadPoint::Rate(PerSec::new(served.value())), served))
+            }
+            (None, Some(_), None) => {
+                Err("beside concurrency it takes a column requests_per_s".to_owned())
+            }
+            (None, None, None) => Err(format!("it takes one of {}", LOADS.join(", "))),
+        }
+    }
+}
+
+/// The concurrency of a row, which is a count.
+fn whole_slots(slots: f64) -> Result<u32, String> {
+    // Every count of 32 bits is a number of 64 exactly.
+    let is_count = slots.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&slots);
+    let wrong = || format!("concurrency {slots}; it must be a whole number from 1 to {}", u32::MAX);
+    if is_count { Ok(slots as u32) } else { Err(wrong()) }
+}

@@ -1,0 +1,50 @@
+//! Which column of a table holds which figure.
+
+use fizeau_metrics::{Metric, Slo, Statistic};
+
+/// What a column is about.
+type Meaning = (Metric, Statistic);
+
+/// The columns that hold figures of goals.
+#[derive(Debug, Clone)]
+pub(super) struct Columns(Vec<(String, Meaning)>);
+
+impl Columns {
+    /// The columns called `names`; `goodput` is good requests per second where `is_rate`, else their share.
+    pub(super) fn of(names: &[&str], is_rate: bool) -> Result<Self, String> {
+        let mut known: Vec<(String, Meaning)> = Vec::new();
+        for name in names {
+            let meaning = match *name {
+                "goodput" if is_rate => Some((Metric::GoodputPerSec, Statistic::Value)),
+                name => meaning(name),
+            };
+            let Some(meaning) = meaning else { continue };
+            match known.iter().find(|(_, other)| *other == meaning) {
+                Some((other, _)) => {
+                    return Err(format!("columns {other} and {name} mean the same; leave one out"));
+                }
+                None => known.push(((*name).to_owned(), meaning)),
+            }
+        }
+        Ok(Self(known))
+    }
+
+    /// Each with what it is about.
+    pub(super) fn figures(&self) -> impl Iterator<Item = (&str, Meaning)> {
+        self.0.iter().map(|(name, meaning)| (name.as_str(), *meaning))
+    }
+}
+
+/// What a column is about by the name of a goal: `p99_ttft_ms`, `good_share`; none of any other column.
+fn meaning(column: &str) -> Option<Meaning> {
+    let name = column.strip_suffix("_ms").unwrap_or(column);
+    let statistics = ["mean", "p50", "median", "p90", "p95", "p999", "p99", "max"];
+    let split = statistics.iter().find_map(|statistic| {
+        let metric = name.strip_prefix(statistic)?.strip_prefix('_')?;
+        Some(format!("{statistic} {metric}<1"))
+    });
+    let text = split.unwrap_or_else(|| format!("{name}<1"));
+    let slo: Slo = text.parse().ok()?;
+    let goal = slo.goals().first()?;
+    (goal.metric != Metric::RequestsPerSec).then_some((goal.metric, goal.statistic))
+}

@@ -1,0 +1,271 @@
+//! A stored run, read again: its levels computed from their tapes, and all of it side by side.
+
+mod context;
+mod imported;
+mod level;
+mod missing;
+mod planned;
+mod reference;
+mod sweep;
+
+use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
+use fizeau_roofline::{Device, HourlyRate};
+
+use crate::{
+    LevelDetail, LevelReport, LightCurve, Profile, Setup, SpeedOfLightReference, StoredError,
+    StoredRun, SweepReport, Unmeasured,
+};
+
+pub use context::StoredLevelContext;
+pub use level::ReadLevel;
+pub(crate) use planned::LevelAhead;
+pub use planned::{is_level_folder, is_sustained_folder};
+use sweep::SweepFile;
+
+/// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
+/// said.
+///
+/// ```no_run
+/// use fizeau_record::StoredRun;
+///
+/// let run = StoredRun::open("fizeau-runs/20261120-184500-sweep")?;
+/// let reader = run.reader()?.with_goals("ttft:300 tpot:40".parse()?);
+/// let report = reader.report()?;
+/// println!("{}", report.to_json()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct RunReader<'a> {
+    run: &'a StoredRun,
+    goals: GoodputGoals,
+    window: WindowChoice,
+    reference: Option<SpeedOfLightReference>,
+    no_reference: String,
+    precision: Precision,
+    price: Option<HourlyRate>,
+}
+
+/// Whose the formats of weights and cache are that a setup names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Precision {
+    /// The run's.
+    Own,
+    /// Those of the speed of light.
+    OfReference,
+}
+
+/// A run as its folder has it, computed again.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReadRun {
+    /// What was run, and on what; of an A/B run as A has it.
+    pub setup: Setup,
+    /// The levels, in the order of [`StoredRun::levels`].
+    pub levels: Vec<LevelReport>,
+    /// The goals of a sweep; none of any other run.
+    pub slo: Option<Slo>,
+    /// What the sweep put first where several levels keep the goals.
+    pub profile: Profile,
+    /// What the hardware could do with the requests; none where model or device are not known.
+    pub curve: Option<LightCurve>,
+    /// The loads that were planned and of which nothing is there.
+    pub unmeasured: Vec<Unmeasured>,
+    /// The run at the operating point, after all levels; of a search its long levels, rising.
+    pub sustained: Vec<LevelReport>,
+    /// What the speed of light is computed from; none where model or device are not known.
+    pub reference: Option<SpeedOfLightReference>,
+    /// What an hour of a device costs; none where nobody knows.
+    pub price: Option<HourlyRate>,
+}
+
+impl StoredRun {
+    /// The whole run, computed again from its tapes as it was measured: what `sweep.json` has, and what pages and pictures show
+    /// of tapes besides. A run of one level is a sweep of one.
+    ///
+    /// # Errors
+    /// If a file of the folder cannot be read or is not understood.
+    pub fn report(&self) -> Result<SweepReport, StoredError> {
+        self.reader()?.report()
+    }
+
+    /// To be read by its own goals, window and speed of light.
+    ///
+    /// # Errors
+    /// If `run.json` has others than can be understood, or what its speed of light is computed from cannot be.
+    pub fn reader(&self) -> Result<RunReader<'_>, StoredError> {
+        RunReader::new(self, self.reference()?)
+    }
+
+    /// Whether `level`, computed again, is all that is there of a sweep that had more.
+    ///
+    /// # Errors
+    /// If `sweep.json` cannot be read or is of another schema.
+    pub fn is_rest(&self, level: &LevelReport) -> Result<bool, StoredError> {
+        let sweep = SweepFile::read(self)?;
+        Ok(!missing::of(self, std::slice::from_ref(level), sweep.as_ref()).is_empty())
+    }
+}
+
+impl<'a> RunReader<'a> {
+    /// To be read by the run's own goals and window, and held against `reference`.
+    ///
+    /// # Errors
+    /// If `run.json` has others than can be understood.
+    pub fn new(
+        run: &'a StoredRun,
+        reference: Option<SpeedOfLightReference>,
+    ) -> Result<Self, StoredError> {
+        let document = run.document();
+        let goals = document.goodput.join(" ").parse();
+        let goals = goals.map_err(|error| run.wrong("goodput", error))?;
+        let window = document.levels.first().and_then(|level| level.window.as_ref());
+        let end = |name: &str, text: Option<&String>| match text {
+            Some(text) => {
+                let end = text.parse::<WindowEnd>();
+                end.map_err(|error| run.wrong(&format!("levels[0].window.{name}"), error))
+            }
+            None => Ok(WindowEnd::Auto),
+        };
+        let window = WindowChoice {
+            warmup: end("warmup", window.map(|window| &window.warmup))?,
+            cooldown: end("cooldown", window.map(|window| &window.cooldown))?,
+        };
+        let price = document.gpu_hour_usd.map(HourlyRate::given).transpose();
+        let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
+        let no_reference = "no model and device were given".to_owned();
+        let precision = Precision::Own;
+        Ok(Self { run, goals, window, reference, no_reference, precision, price })
+    }
+
+    /// By other goals of single requests.
+    pub fn with_goals(self, goals: GoodputGoals) -> Self {
+        Self { goals, ..self }
+    }
+
+    /// With another cut at the beginning.
+    pub fn with_warmup(self, warmup: WindowEnd) -> Self {
+        Self { window: WindowChoice { warmup, ..self.window }, ..self }
+    }
+
+    /// With another cut at the end.
+    pub fn with_cooldown(self, cooldown: WindowEnd) -> Self {
+        Self { window: WindowChoice { cooldown, ..self.window }, ..self }
+    }
+
+    /// With what an hour of a device costs.
+    pub fn with_price(self, price: HourlyRate) -> Self {
+        Self { price: Some(price), ..self }
+    }
+
+    /// With formats of weights and cache that are not those of the run.
+    pub fn with_precision_of_reference(self) -> Self {
+        Self { precision: Precision::OfReference, ..self }
+    }
+
+    /// With what is said of a level that has no speed of light and does not itself say why, in plain words.
+    pub fn without_reference_since(self, reason: impl Into<String>) -> Self {
+        Self { no_reference: reason.into(), ..self }
+    }
+
+    /// The goals of single requests.
+    #[must_use]
+    pub const fn goals(&self) -> &GoodputGoals {
+        &self.goals
+    }
+
+    /// The run.
+    #[must_use]
+    pub const fn run(&self) -> &'a StoredRun {
+        self.run
+    }
+
+    /// All levels, each with what pages and pictures show of its tapes.
+    ///
+    /// # Errors
+    /// If a file of the folder cannot be read or is not understood.
+    pub fn levels(&self) -> Result<Vec<ReadLevel>, StoredError> {
+        let one = |stored| {
+            let mut shape = ShapeTally::default();
+            let mut level = self.level(stored, |tape| shape.add(&tape))?;
+            let detail = LevelDetail { shape: shape.shape(), peers: Vec::new() };
+            level.report.detail = Some(Box::new(detail));
+            Ok(level)
+        };
+        self.run.levels().iter().map(one).collect()
+    }
+
+    /// Levels of the run side by side, in the order of [`StoredRun::levels`].
+    ///
+    /// # Errors
+    /// If `sweep.json` cannot be read or is of another schema.
+    pub fn together(&self, levels: Vec<ReadLevel>) -> Result<ReadRun, StoredError> {
+        let is_alone = levels.len() == 1;
+        let (sustained, levels): (Vec<ReadLevel>, Vec<ReadLevel>) =
+            levels.into_iter().partition(|level| !is_alone && is_sustained_folder(&level.name));
+        let mut setup = self.run.document().setup.clone();
+        self.describe(&mut setup);
+        let curve = self.curve(&levels);
+        let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
+        let sweep = SweepFile::read(self.run)?;
+        let slo = sweep.as_ref().map(|sweep| sweep.slo(self.run)).transpose()?.flatten();
+        let profile = sweep.as_ref().map(|sweep| sweep.profile(self.run)).transpose()?;
+        let unmeasured = missing::of(self.run, &levels, sweep.as_ref());
+        let device = match &self.reference {
+            Some(reference) => Some(reference.reference().system.device()),
+            // A run may name a device in words that no table has.
+            None => setup.hardware.as_deref().and_then(|name| Device::named(name).ok()),
+        };
+        let published = || HourlyRate::lowest_published(device?).ok();
+        let price = self.price.clone().or_else(published);
+        Ok(ReadRun {
+            setup,
+            levels,
+            slo,
+            profile: profile.unwrap_or(Profile::GENERAL),
+            curve,
+            unmeasured,
+            sustained: sustained.into_iter().map(|level| level.report).collect(),
+            reference: self.reference.clone(),
+            price,
+        })
+    }
+
+    /// The whole run.
+    ///
+    /// # Errors
+    /// If a file of the folder cannot be read or is not understood.
+    pub fn report(&self) -> Result<SweepReport, StoredError> {
+        Ok(self.together(self.levels()?)?.report())
+    }
+
+    /// What the hardware could do with the requests of all levels.
+    fn curve(&self, levels: &[ReadLevel]) -> Option<LightCurve> {
+        let reference = self.reference.as_ref()?;
+        let mut all = reference.lengths();
+        levels.iter().filter_map(|level| level.lengths.as_ref()).for_each(|own| all.merge(own));
+        let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+        reference.curve(&all, &reports)
+    }
+
+    /// Says in `setup` what the speed of light is computed from.
+    fn describe(&self, setup: &mut Setup) {
+        let Some(reference) = &self.reference else { return };
+        if self.precision == Precision::OfReference {
+            setup.precision = None;
+        }
+        reference.describe_in(setup);
+    }
+}
+
+impl ReadRun {
+    /// All of it side by side.
+    #[must_use]
+    pub fn report(self) -> SweepReport {
+        let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
+        let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
+        let report = report.with_curve(self.curve).with_price(self.price);
+        // Those of a search step down: the lowest is the last.
+        report.with_sustained(self.sustained.into_iter().next())
+    }
+}

@@ -1,0 +1,116 @@
+//! A level, computed again from its tapes.
+
+use fizeau_core::Tape;
+use fizeau_metrics::{LevelTally, PrecisionOutcome};
+
+use super::{RunReader, StoredLevelContext};
+use crate::{
+    Checklist, Cut, LengthTally, LevelContext, LevelOutcome, LevelReport, Setup, SpeedOfLight,
+    SpeedOfLightReference, StoredError, StoredLevel, Until,
+};
+
+/// A level, computed again.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReadLevel {
+    /// The name of its folder within a sweep; empty for the only level of a run.
+    pub name: String,
+    /// What was run, and on what.
+    pub setup: Setup,
+    /// The cap on its requests in flight; none if it had none.
+    pub cap: Option<u32>,
+    /// What is to be said of it.
+    pub report: LevelReport,
+    /// The lengths of its replies; none where there is no speed of light.
+    pub lengths: Option<LengthTally>,
+    /// What was left over of its tapes, where their file is cut.
+    pub cut: Option<Cut>,
+}
+
+impl ReadLevel {
+    /// What the level by itself is held against before it is believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, std::slice::from_ref(&self.report))
+    }
+}
+
+impl RunReader<'_> {
+    /// A level, each of whose tapes goes to `each` too, once through. It has no [detail](LevelReport::detail).
+    ///
+    /// # Errors
+    /// If a file of its folder cannot be read or is not understood.
+    pub fn level(
+        &self,
+        stored: &StoredLevel,
+        mut each: impl FnMut(Tape),
+    ) -> Result<ReadLevel, StoredError> {
+        let mut context = StoredLevelContext::read(self.run, stored)?;
+        let mut tally = LevelTally::new(&self.goals).with_window(self.window);
+        if context.asked.arrivals.is_none() {
+            tally = tally.of_closed_loop();
+        }
+        let mut lengths = self.reference.as_ref().map(SpeedOfLightReference::lengths);
+        let mut tapes = stored.tapes()?;
+        for tape in tapes.by_ref() {
+            let tape = tape?;
+            tally.add(&tape);
+            lengths.iter_mut().for_each(|lengths| lengths.add(&tape));
+            each(tape);
+        }
+        let cut = tapes.cut();
+        cut.iter().for_each(|cut| context.note_cut(cut));
+        tally.settle();
+        let mut report = self.level_report(&tally, lengths.as_ref(), &context);
+        report.folder = Some(stored.name().to_owned()).filter(|name| !name.is_empty());
+        if let Some(unseen) = stored.unseen(self.run.document())? {
+            report = report.with_unseen(unseen);
+        }
+        let StoredLevelContext { mut setup, cap, .. } = context;
+        self.describe(&mut setup);
+        Ok(ReadLevel { name: stored.name().to_owned(), setup, cap, report, lengths, cut })
+    }
+
+    fn level_report(
+        &self,
+        tally: &LevelTally,
+        lengths: Option<&LengthTally>,
+        stored: &StoredLevelContext,
+    ) -> LevelReport {
+        let mut outcome = LevelOutcome::new(tally.summary(), tally.proof(stored.watch));
+        outcome.summary.requests.held_back = stored.held_back;
+        outcome.summary.requests.abandoned = stored.abandoned;
+        outcome.lengths = lengths;
+        outcome.status = stored.status.clone();
+        outcome.warm_up = stored.warm_up;
+        outcome.until = stored.until.as_ref().map(|until| {
+            let outcomes = tally.precision(&until.asked);
+            // A run ends at the first look that finds enough, whatever came of the requests that were in flight then.
+            let is_reached = until.was_reached || outcomes.iter().all(PrecisionOutcome::is_reached);
+            Until { is_reached, outcomes }
+        });
+        let mut context = LevelContext::new(stored.asked);
+        context.thresholds = stored.thresholds;
+        context.light = match &self.reference {
+            Some(reference) => Ok(reference.reference()),
+            None => Err(self.no_reference.clone()),
+        };
+        let mut report = LevelReport::from_run(stored.load, outcome, &context);
+        if let Some(reason) = &stored.unproven {
+            report.validity.verdict = report.validity.verdict.max(reason.verdict);
+            report.validity.reasons.push(reason.clone());
+        }
+        // Some notes are not of the tapes: that a data set was used more than once.
+        for note in &stored.notes {
+            if !report.validity.notes.contains(note) {
+                report.validity.notes.push(note.clone());
+            }
+        }
+        if let (SpeedOfLight::Absent { reason }, None, Some(known)) =
+            (&mut report.speed_of_light, &self.reference, &stored.no_bound)
+        {
+            reason.clone_from(known);
+        }
+        report
+    }
+}

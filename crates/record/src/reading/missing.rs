@@ -1,0 +1,55 @@
+//! The levels that a run's files tell of and of which there are no tapes.
+
+use super::LevelAhead;
+use super::sweep::SweepFile;
+use crate::{LevelReport, LoadPoint, StoredRun, Unmeasured, level_folder};
+
+/// The loads that `run` was to measure, and of which it has no level: never measured, as `sweep.json` or the lack of it has it,
+/// or lost since.
+pub(super) fn of(
+    run: &StoredRun,
+    levels: &[LevelReport],
+    sweep: Option<&SweepFile>,
+) -> Vec<Unmeasured> {
+    // One level of a sweep misses none of the others.
+    if run.document_path().parent() != Some(run.path()) {
+        return Vec::new();
+    }
+    // The sweep itself knows why.
+    let mut missing = sweep.map(SweepFile::never_measured).unwrap_or_default();
+    let measured = sweep.into_iter().flat_map(SweepFile::measured);
+    for (load, folder) in planned(run).into_iter().chain(measured) {
+        let is_known = missing.iter().any(|known| known.load == load);
+        let is_there = run.levels().iter().any(|level| level.name() == folder);
+        if is_known || is_there {
+            continue;
+        }
+        let is_one_of_several = levels.iter().any(|level| level.load == load);
+        missing.push(match (run.path().join(&folder).is_dir(), sweep) {
+            // A sweep that did not live to tell of itself may never have come so far.
+            (false, None) if is_one_of_several => continue,
+            (false, None) => Unmeasured::never(load, None),
+            (is_folder, _) => Unmeasured::lost(load, lost(&folder, is_folder, is_one_of_several)),
+        });
+    }
+    missing
+}
+
+fn lost(folder: &str, is_folder: bool, is_one_of_several: bool) -> String {
+    let what = if is_folder { "has no tapes.jsonl" } else { "is not there" };
+    match is_one_of_several {
+        true => format!("of one of its runs the folder {folder} {what}"),
+        false => format!("its folder {what}"),
+    }
+}
+
+/// The levels of the curve that `run.json` and the levels' own folders tell of, but for later visits to a load.
+fn planned(run: &StoredRun) -> Vec<(LoadPoint, String)> {
+    let all = LevelAhead::all(run.document()).into_iter();
+    let first = all.filter(|ahead| ahead.visit == 0 && ahead.role.is_none());
+    let named = |ahead: LevelAhead| {
+        let load = ahead.load?;
+        Some((load.into(), level_folder(load, 0, None)))
+    };
+    first.filter_map(named).collect()
+}
