@@ -135,7 +135,7 @@ pub enum Note {
 /// Whoever watches a run. It is called on the task that collects what was measured, where it should be quick.
 pub trait Watcher {
     /// Takes note.
-    fn event(&mut self, event: Event);
+    fn event(&mut self, _: Event) {}
 
     /// Looks at the tape of a measured request or probe that ended, where more of it is wanted than [`Event::RequestEnded`] tells.
     fn tape(&mut self, _: &Tape) {}
@@ -174,8 +174,6 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
 
 /// Nobody watches.
 impl Watcher for () {
-    fn event(&mut self, _: Event) {}
-
     fn watches_requests(&self) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::Tape;
-use fizeau::experiment::{Event, MeasuredLevel, Watcher, keep_level};
+use fizeau::experiment::{MeasuredLevel, Watcher, keep_level};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::interop::{Detail, VllmResult, VllmTally};
 use fizeau::metrics::Verdict;
@@ -126,8 +126,6 @@ impl Outcome {
 struct VllmLevel(VllmTally);
 
 impl Watcher for VllmLevel {
-    fn event(&mut self, _: Event) {}
-
     fn tape(&mut self, tape: &Tape) {
         self.0.add(tape);
     }

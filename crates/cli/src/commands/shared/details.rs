@@ -1,7 +1,7 @@
 //! What a page shows of levels beside their figures, taken from their tapes as they come.
 
 use fizeau::core::Tape;
-use fizeau::experiment::{Event, Watcher};
+use fizeau::experiment::Watcher;
 use fizeau::interop::{DetailTally, PeerSettings};
 use fizeau::metrics::GoodputGoals;
 use fizeau::record::{LevelDetail, LevelReport, LoadPoint};
@@ -25,8 +25,6 @@ impl Details {
 }
 
 impl Watcher for Details {
-    fn event(&mut self, _: Event) {}
-
     fn tape(&mut self, tape: &Tape) {
         self.tally.add(tape.clone());
     }
