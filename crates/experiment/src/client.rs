@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use fizeau_core::PerSec;
-use fizeau_harness::{Cancel, Crew, Needs, Recounted, connections_ahead, headroom};
+use fizeau_harness::{Cancel, Needs, Recounted, WorkerPool, connections_ahead, headroom};
 use fizeau_metrics::{Ceiling, Headroom, OnTimeLimit, Thresholds};
 use fizeau_record::{CalibrationEnd, ClientCalibration, ClientPlan, OnTimeStreams};
 use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
@@ -117,13 +117,13 @@ impl Client {
         clock: MonotonicClock,
         tokenizer: Option<Arc<dyn TextCodec>>,
         cancel: &Cancel,
-    ) -> Result<Crew<RequestError>, ExperimentError> {
+    ) -> Result<WorkerPool<RequestError>, ExperimentError> {
         let target = target.clone();
         let make = move |_| Recounted {
             transport: HttpTransport::new(target.clone(), clock),
             counter: tokenizer.clone(),
         };
-        let crew = Crew::start(self.threads, clock, cancel.clone(), make);
+        let crew = WorkerPool::start(self.threads, clock, cancel.clone(), make);
         let refused = |error| format!("the system refuses a thread: {error}");
         crew.map_err(|error| ExperimentError::Broken(refused(error)))
     }

@@ -71,7 +71,7 @@ pub struct NextLevel {
 /// Levels of a sweep under way, at whatever load the caller decides. Each is judged, and on disk where there is a folder, before
 /// it is given back.
 ///
-/// It is measured with a [`Crew`](fizeau_harness::Crew) in real time or a [`Rig`](fizeau_harness::Rig) in either.
+/// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) in real time or a [`Rig`](fizeau_harness::Rig) in either.
 #[derive(Debug)]
 pub struct LevelRunner<'a, M, W> {
     sweep: Sweep<M>,

@@ -1,19 +1,19 @@
 //! The driver: releases requests at their instants, keeps the cap, collects tapes. One loop for every kind of load, in
 //! real and in virtual time.
 
-mod beside;
-mod course;
-mod flight;
-mod line;
-mod manifest;
+mod drive_loop;
+mod in_flight;
+mod local_slots;
 mod outlet;
-mod own;
+mod probed;
+mod release_queue;
 mod slots;
 
-pub(crate) use beside::{Probing, Underway, press};
-pub(crate) use course::Course;
+pub(crate) use drive_loop::DriveLoop;
+pub use in_flight::InFlight;
+pub(crate) use local_slots::{LocalSlots, Opening};
 pub(crate) use outlet::{Keep, Outlet};
-pub(crate) use own::{Opening, OwnSlots};
+pub(crate) use probed::{Probing, Underway, drive_with_probe};
 pub(crate) use slots::{Gate, Seat, Slots};
 
 use std::num::NonZeroU32;
@@ -121,7 +121,7 @@ where
 {
     let start = timer.now();
     let course =
-        Course::new(transport, timer, cancel, start).with(load.stop_after, TextAfter::Keep);
-    let mut slots = OwnSlots::new(timer, load.max_in_flight, Opening::at_once(start));
+        DriveLoop::new(transport, timer, cancel, start).with(load.stop_after, TextAfter::Keep);
+    let mut slots = LocalSlots::new(timer, load.max_in_flight, Opening::at_once(start));
     course.run(source, &mut slots, &mut Keep::new(sink)).await
 }

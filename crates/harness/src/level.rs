@@ -1,30 +1,27 @@
-//! One level: warm up, press, and say what was measured.
-
-mod planned;
-
-pub use planned::{PlannedLevel, Probe, connections_ahead};
+//! One level: warm up, drive_with_probe, and say what was measured.
 
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
+use std::num::NonZeroU32;
 
 use fizeau_core::{RequestSource, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
     Precision, PrecisionOutcome, Validity, WindowChoice, judge,
 };
-use fizeau_workload::{Pacing, Shard, WalkError};
+use fizeau_workload::{Pacing, Shard, Walk, WalkError, Workload};
 
 use crate::drive::{
-    Course, DriveError, Driven, Ended, Keep, Load, Opening, OwnSlots, Probing, TextAfter, Underway,
-    drive, press,
+    DriveError, DriveLoop, Driven, Ended, Keep, Load, LocalSlots, Opening, Probing, TextAfter,
+    Underway, drive, drive_with_probe,
 };
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
 use crate::until::Looks;
 use crate::{Cancel, InFlight};
 
-/// Whatever can measure one level of a plan after another: a [`Crew`](crate::Crew) of worker threads, or a [`Rig`] on one
+/// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`Rig`] on one
 /// task, in virtual time too.
 pub trait Measure {
     /// Why a request could not be tried.
@@ -39,7 +36,7 @@ pub trait Measure {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> impl Future<Output = Result<LevelRun, LevelError<WalkError, Self::Error, K::Error>>>;
+    ) -> impl Future<Output = Result<LevelRun, DriveError<WalkError, Self::Error, K::Error>>>;
 
     /// What calls the run off.
     fn cancel(&self) -> &Cancel;
@@ -53,7 +50,7 @@ impl<M: Measure> Measure for &mut M {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<WalkError, M::Error, K::Error>> {
+    ) -> Result<LevelRun, DriveError<WalkError, M::Error, K::Error>> {
         (**self).measure(level, sink, observer).await
     }
 
@@ -83,47 +80,36 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<WalkError, T::Error, K::Error>> {
-        let spec = LevelSpec {
-            requests: level.plan.walk(level.shard.sessions()),
-            warmup: level.plan.warmup(Box::new(0..level.warmup)),
-            load: level.load,
-            goals: level.goals,
-            window: level.window,
-            pacing: level.plan.pacing(),
-            probe: level.probe.map(|probe| probe.plan.walk(Shard::WHOLE.sessions())),
-            text: level.text,
-            until: level.until,
-        };
-        run_level(self, spec, sink, observer).await
+    ) -> Result<LevelRun, DriveError<WalkError, T::Error, K::Error>> {
+        let warmup = warm_up(self, level.plan.warmup(Box::new(0..level.warmup)), level.load)
+            .await
+            .map_err(widen)?;
+        let in_flight = InFlight::default();
+        observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
+        let watch = Watch::start(self.watch, self.timer);
+        let tally = tally(level.goals, level.window, level.plan.pacing());
+        let (asked, enough) = (level.until, Cancel::new());
+        let looks = asked.map(|asked| Looks::new(asked, enough.clone()));
+        let mut tee = Tee { tally, sink, observer, looks };
+        let mut requests = level.plan.walk(level.shard.sessions());
+        let start = self.timer.now();
+        let course = DriveLoop::new(self.transport, self.timer, self.cancel, start);
+        let course = course.with(level.load.stop_after, level.text).until(asked.map(|_| &enough));
+        let course = course.counted(in_flight);
+        let slots = LocalSlots::new(self.timer, level.load.max_in_flight, Opening::at_once(start));
+        let (underway, over) = Underway::new();
+        let probe = level.probe.map(|probe| probe.until(&over));
+        let load = (&mut requests, underway);
+        let driven =
+            drive_with_probe(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
+        tee.tally.settle();
+        let run = LevelRun::of(&tee.tally, watch.stop(self.timer), driven, warmup);
+        Ok(run.until(asked, &tee.tally))
     }
 
     fn cancel(&self) -> &Cancel {
         self.cancel
     }
-}
-
-/// One level to be measured, with requests of any source.
-#[derive(Debug)]
-pub struct LevelSpec<'a, S> {
-    /// The measured requests.
-    pub requests: S,
-    /// Requests sent first that do not count, at the level's own concurrency.
-    pub warmup: S,
-    /// How hard to press.
-    pub load: Load,
-    /// Per-request goals, for goodput.
-    pub goals: &'a GoodputGoals,
-    /// Which part of it is looked at beside the whole.
-    pub window: WindowChoice,
-    /// Who sets the pace.
-    pub pacing: Pacing,
-    /// The requests of a thin stream beside the load; see [`Probe`].
-    pub probe: Option<S>,
-    /// What becomes of the text of replies, where the transport keeps it.
-    pub text: TextAfter,
-    /// Release nothing more once this is known well enough; see [`PlannedLevel::until`].
-    pub until: Option<&'a Precision>,
 }
 
 /// What came of a level. Its tapes went to the sink and the observer as they ended.
@@ -187,48 +173,6 @@ impl LevelRun {
     }
 }
 
-/// Why a level broke off: see [`DriveError`].
-pub type LevelError<S, T, K> = DriveError<S, T, K>;
-
-/// Measures one level on one task: sends the warm-up, then the requests, and summarises what came.
-///
-/// # Errors
-/// As [`drive`]. Tapes that `sink` took until then are kept there.
-pub async fn run_level<S, T, C, K, O>(
-    rig: &Rig<'_, T, C>,
-    mut spec: LevelSpec<'_, S>,
-    sink: &mut K,
-    observer: &mut O,
-) -> Result<LevelRun, LevelError<S::Error, T::Error, K::Error>>
-where
-    S: RequestSource,
-    T: Transport,
-    C: Timer,
-    K: TapeSink,
-    O: Observer,
-{
-    let warmup = warm_up(rig, spec.warmup, spec.load).await.map_err(widen)?;
-    let in_flight = InFlight::default();
-    observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
-    let watch = Watch::start(rig.watch, rig.timer);
-    let tally = tally(spec.goals, spec.window, spec.pacing);
-    let (asked, enough) = (spec.until, Cancel::new());
-    let looks = asked.map(|asked| Looks::new(asked, enough.clone()));
-    let mut tee = Tee { tally, sink, observer, looks };
-    let start = rig.timer.now();
-    let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
-    let course = course.with(spec.load.stop_after, spec.text).until(asked.map(|_| &enough));
-    let course = course.counted(in_flight);
-    let slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
-    let (underway, over) = Underway::new();
-    let probe = spec.probe.map(|requests| Probing { requests, until: over });
-    let load = (&mut spec.requests, underway);
-    let driven = press(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
-    tee.tally.settle();
-    let run = LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup);
-    Ok(run.until(asked, &tee.tally))
-}
-
 /// The tally of a level, which knows what its summary is to say.
 pub(crate) fn tally(goals: &GoodputGoals, window: WindowChoice, pacing: Pacing) -> LevelTally {
     let tally = LevelTally::new(goals).with_window(window);
@@ -255,4 +199,113 @@ pub(crate) fn widen<S: Error, T: Error, K: Error>(
         DriveError::Sink(never) => match never {},
         DriveError::Unsendable { request, error } => DriveError::Unsendable { request, error },
     }
+}
+
+// One level of a plan, as it is asked for.
+
+/// One level of a plan, to be measured.
+#[derive(Debug, Clone, Copy)]
+pub struct PlannedLevel<'a> {
+    /// The measured requests.
+    pub plan: &'a dyn Workload,
+    /// Which of the plan's sessions are ours.
+    pub shard: Shard,
+    /// How many requests to send first that do not count, at the level's own concurrency.
+    pub warmup: u64,
+    /// How hard to press.
+    pub load: Load,
+    /// Per-request goals, for goodput.
+    pub goals: &'a GoodputGoals,
+    /// Which part of it is looked at beside the whole: its steady state, where nothing else is asked.
+    pub window: WindowChoice,
+    /// A thin stream of requests beside the load.
+    pub probe: Option<Probe<'a>>,
+    /// What becomes of the text of replies, where the transport keeps it.
+    pub text: TextAfter,
+    /// Release nothing more once this is known well enough, and let what is in flight finish. The plan has the most requests
+    /// that are sent.
+    ///
+    /// It is looked at when 100 requests have completed, and then each time that there are a fifth more (or as many as the
+    /// interval needs). Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
+    /// then encloses the truth a little less often than it says.
+    pub until: Option<&'a Precision>,
+}
+
+/// A thin stream of small requests beside the load, which shows what somebody else's request meets there.
+///
+/// It runs outside of the load's cap, from the start of the level until the load is over; then no further probe is
+/// released, and those in flight finish. At most 256 probes are in flight: who waits for that keeps its intended instant. Their tapes go where the load's go and are marked [`Part::Probe`]. They have the
+/// numbers of their own plan, so that a tape of the load may have the same.
+///
+/// [`Part::Probe`]: fizeau_core::Part::Probe
+#[derive(Debug, Clone, Copy)]
+pub struct Probe<'a> {
+    /// What is sent, and when: an open loop at a small rate, with requests enough for the whole level.
+    pub plan: &'a dyn Workload,
+}
+
+impl Probe<'_> {
+    /// The stream, to be ended by `over`.
+    pub(crate) fn until(self, over: &Cancel) -> Probing<Walk> {
+        Probing { requests: self.plan.walk(Shard::WHOLE.sessions()), until: over.clone() }
+    }
+}
+
+impl<'a> PlannedLevel<'a> {
+    /// The whole of `plan` under `load`, without warm-up, goals or probes; text is dropped.
+    ///
+    /// ```
+    /// use fizeau_harness::{Load, PlannedLevel};
+    /// use fizeau_workload::{Plan, Spec};
+    ///
+    /// let plan = Plan::new(Spec::new(100)?)?;
+    /// let level = PlannedLevel { warmup: 5, ..PlannedLevel::new(&plan, Load::default()) };
+    /// assert_eq!(level.warmup, 5);
+    /// # Ok::<(), fizeau_workload::SpecError>(())
+    /// ```
+    #[must_use]
+    pub const fn new(plan: &'a dyn Workload, load: Load) -> Self {
+        const NO_GOALS: &GoodputGoals = &GoodputGoals::NONE;
+        Self {
+            plan,
+            shard: Shard::WHOLE,
+            warmup: 0,
+            load,
+            goals: NO_GOALS,
+            window: WindowChoice::AUTO,
+            probe: None,
+            text: TextAfter::Drop,
+            until: None,
+        }
+    }
+
+    /// How many connections it wants before it begins: see [`connections_ahead`]; and one for its probes.
+    #[must_use]
+    pub fn connections_ahead(&self) -> u64 {
+        let (requests, cap) = (self.plan.requests().get(), self.load.max_in_flight);
+        connections_ahead(requests, cap, self.plan.pacing()) + u64::from(self.probe.is_some())
+    }
+}
+
+/// How many connections a level of so many `requests` wants before it begins: one a slot; without a cap, at a finite rate,
+/// one for each request of five seconds, but at least 16, and all at once one a request up to 1,024. An open loop may
+/// never need as many as it has requests.
+///
+/// ```
+/// use fizeau_core::PerSec;
+/// use fizeau_harness::connections_ahead;
+/// use fizeau_workload::Pacing;
+///
+/// let pacing = Pacing::OpenLoop { peak: Some(PerSec::new(4.0)) };
+/// assert_eq!(connections_ahead(1_000, None, pacing), 20);
+/// ```
+#[must_use]
+pub fn connections_ahead(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
+    let most = match (cap, pacing) {
+        (Some(cap), _) => cap.get().into(),
+        // A cast of a number above what the type holds gives the greatest there is.
+        (None, Pacing::OpenLoop { peak: Some(rate) }) => ((rate.get() * 5.0).ceil() as u64).max(16),
+        (None, Pacing::AtOnce | Pacing::ClosedLoop | Pacing::OpenLoop { peak: None }) => 1_024,
+    };
+    requests.min(most)
 }

@@ -38,8 +38,8 @@
 //!
 //! # Threads and runtimes
 //!
-//! A [`Crew`] has threads and event loops of its own; it is [`Send`], and its futures may be awaited in a task of any runtime.
-//! [`drive`], [`run_level`] and a [`Rig`] run on the task that awaits them, with futures that are `Send` where the transport's
+//! A [`WorkerPool`] has threads and event loops of its own; it is [`Send`], and its futures may be awaited in a task of any runtime.
+//! [`drive`] and a [`Rig`] run on the task that awaits them, with futures that are `Send` where the transport's
 //! are: an [`HttpTransport`](fizeau_transport::HttpTransport)'s are not. [`on_own_thread`] carries out what is not `Send`.
 //!
 //! Build with optimisation: without, the client comes some 5 ms late, and levels may be judged suspect for that.
@@ -55,11 +55,7 @@
 
 mod apart;
 mod cancel;
-mod crew;
 mod drive;
-mod headroom;
-mod host;
-mod in_flight;
 mod level;
 mod observe;
 mod pacer;
@@ -67,23 +63,18 @@ mod preflight;
 mod proof;
 mod recount;
 mod until;
+mod worker_pool;
 
 pub use apart::on_own_thread;
 pub use cancel::Cancel;
-pub use crew::{Crew, Preconnect};
-pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
-pub use headroom::{HeadroomError, Needs, headroom};
-pub use host::Host;
-pub use in_flight::InFlight;
-pub use level::{
-    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, connections_ahead,
-    run_level,
-};
+pub use drive::{DriveError, Driven, Ended, InFlight, Load, TextAfter, drive};
+pub use level::{LevelRun, Measure, PlannedLevel, Probe, Rig, connections_ahead};
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
-pub use preflight::{PreflightError, preflight};
+pub use preflight::{HeadroomError, Host, Needs, PreflightError, headroom, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
+pub use worker_pool::{Preconnect, WorkerPool};
 
 /// Compiles the example of the README with the tests.
 #[cfg(doctest)]

@@ -21,8 +21,8 @@ pub enum Notice<'a> {
     RequestEnded(&'a Tape),
 }
 
-/// Whoever watches a run, and takes from its tapes what a report needs beyond the summary. A [`Crew`](crate::Crew) calls it
-/// on the collecting side; [`run_level`](crate::run_level) calls it on the measuring task, where it should be quick.
+/// Whoever watches a run, and takes from its tapes what a report needs beyond the summary. A [`WorkerPool`](crate::WorkerPool) calls it
+/// on the collecting side; a [`Rig`](crate::Rig) calls it on the measuring task, where it should be quick.
 pub trait Observer {
     /// Takes note.
     fn notice(&mut self, notice: Notice<'_>);

@@ -69,7 +69,7 @@
 //! figures (`engine`, by the names of [`Gauges`](crate::Gauges)) and `time_scale`; all times are of real time, whatever that is.
 //!
 //! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
-//! kept its own schedule. A client's report can be held against all of this. Ask for it when the load is over: no token
+//! kept its own schedule. A client's report can be held against all of this. ParsedRequest for it when the load is over: no token
 //! leaves while the answer is put together.
 //!
 //! A batch's step ends for all of its sequences at one instant, and one thread writes to one socket after another, some
@@ -98,13 +98,13 @@
 
 mod alarm;
 mod app;
-mod ask;
 mod conn;
 mod dialect;
 mod fault;
 mod frames;
 mod length;
 mod metrics;
+mod parsed_request;
 mod prompt;
 mod reactor;
 mod request;
@@ -135,7 +135,7 @@ pub use truth::Spread;
 
 use crate::serve::Serve;
 use app::{App, WallClock};
-use fault::Desk;
+use fault::FaultAssigner;
 use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
@@ -319,7 +319,7 @@ impl Server {
             model,
             scale: self.config.scale,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
-            faults: Desk::new(self.config.faults),
+            faults: FaultAssigner::new(self.config.faults),
             wires: self.config.wires,
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),

@@ -66,19 +66,17 @@ mod text;
 mod transport;
 mod virtual_time;
 
-pub use crate::cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
-pub use crate::engine::{
+pub use cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
+pub use engine::{
     Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
     StepLoad, StepTime,
 };
-pub use crate::fixed::FixedTiming;
-pub use crate::scenario::{Remedies, Scenario, ScenarioError};
-pub use crate::serve::{
-    Content, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError,
-};
-pub use crate::step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
-pub use crate::transport::SimTransport;
-pub use crate::virtual_time::{Deadlock, VirtualTime};
+pub use fixed::FixedTiming;
+pub use scenario::{Remedies, Scenario, ScenarioError};
+pub use serve::{Content, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError};
+pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
+pub use transport::SimTransport;
+pub use virtual_time::{Deadlock, VirtualTime};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

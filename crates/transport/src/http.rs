@@ -36,7 +36,7 @@ pub(crate) use look::Lost;
 
 /// **Not [`Send`]: it stays on the thread that made it, and so does each future that awaits it.** Carries out requests over
 /// HTTP, each to a [`Tape`]; how its endpoints are reached is the target's to say. In a runtime that moves its tasks between
-/// threads use `fizeau_harness::Crew`, which makes one on each of its threads, or `fizeau_harness::on_own_thread`.
+/// threads use `fizeau_harness::WorkerPool`, which makes one on each of its threads, or `fizeau_harness::on_own_thread`.
 ///
 /// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
 /// be a hidden queue. Nothing is ever retried, but for one case: an idle connection that turns out dead

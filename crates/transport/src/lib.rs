@@ -29,15 +29,15 @@
 
 mod backend;
 mod clock;
+mod cumulative;
 mod dialect;
 mod event;
+mod event_template;
 mod extra;
 mod framing;
-mod growth;
 mod http;
-mod mould;
+mod lenient_json;
 pub mod ndjson;
-mod odd;
 mod probe;
 mod reply;
 mod route;

@@ -4,12 +4,12 @@ mod notes;
 
 use fizeau_core::{Arrival, Failure, Outcome, ServerTiming, TokenSource, Tokens, Usage};
 
+use crate::cumulative::CumulativeStream;
 use crate::dialect::{Dialect, Repeats};
 use crate::event::{RawEvent, ReadMark};
+use crate::event_template::EventTemplates;
 use crate::framing::{Decoder, Framing};
-use crate::growth::Growth;
-use crate::mould::Moulds;
-use crate::odd;
+use crate::lenient_json;
 use crate::secret::Secrets;
 use notes::Notes;
 
@@ -33,7 +33,7 @@ const MOST_EXPECTED: usize = 1 << 12;
 pub struct ReplyReader<'d> {
     dialect: &'d dyn Dialect,
     decoder: Decoder,
-    moulds: Moulds,
+    templates: EventTemplates,
     notes: Notes,
 }
 
@@ -118,10 +118,10 @@ impl<'d> ReplyReader<'d> {
         Self {
             dialect,
             decoder: Decoder::of(framing),
-            moulds: Moulds::of(dialect.varying()),
+            templates: EventTemplates::of(dialect.varying()),
             notes: Notes::new(match dialect.repeats() {
-                Repeats::Never => Growth::none(text),
-                Repeats::Perhaps => Growth::perhaps(text),
+                Repeats::Never => CumulativeStream::none(text),
+                Repeats::Perhaps => CumulativeStream::perhaps(text),
             }),
         }
     }
@@ -140,7 +140,7 @@ impl<'d> ReplyReader<'d> {
             return Progress::Broken;
         }
         let before = self.notes.seen.len();
-        let Self { dialect, decoder, moulds, notes } = self;
+        let Self { dialect, decoder, templates, notes } = self;
         let mut events = decoder.feed(bytes, mark);
         while !notes.broken
             && let Some(event) = events.next_event()
@@ -152,7 +152,7 @@ impl<'d> ReplyReader<'d> {
                     break;
                 }
             };
-            read_event(*dialect, moulds, notes, &event);
+            read_event(*dialect, templates, notes, &event);
         }
         drop(events);
         if self.notes.broken {
@@ -174,13 +174,13 @@ impl<'d> ReplyReader<'d> {
 
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
-        let Self { dialect, decoder, moulds, notes } = &mut self;
+        let Self { dialect, decoder, templates, notes } = &mut self;
         let is_whole = matches!(decoder, Decoder::Whole(_)) && end == BodyEnd::Whole;
         if !notes.broken
             && let Some(event) = decoder.finish()
         {
             if is_whole {
-                read_event(*dialect, moulds, notes, &event);
+                read_event(*dialect, templates, notes, &event);
             } else if let Ok(wire) = dialect.read(&event) {
                 // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
                 notes.take(&wire, event.mark);
@@ -190,22 +190,27 @@ impl<'d> ReplyReader<'d> {
     }
 }
 
-/// Notes what `event` says: by the mould at hand, by the dialect or, if it is odd, once it is plain.
-fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, event: &RawEvent<'_>) {
-    if let Some(twin) = moulds.cast(event) {
-        notes.take_twin(&twin, event.mark);
+/// Notes what `event` says: by the template at hand, by the dialect or, if it is odd, once it is plain.
+fn read_event(
+    dialect: &dyn Dialect,
+    templates: &mut EventTemplates,
+    notes: &mut Notes,
+    event: &RawEvent<'_>,
+) {
+    if let Some(matched) = templates.match_event(event) {
+        notes.take_match(&matched, event.mark);
         return;
     }
     let error = match dialect.read(event) {
         Ok(wire) => {
-            moulds.learn(dialect, event, &wire);
+            templates.learn(dialect, event, &wire);
             notes.take(&wire, event.mark);
             return;
         }
         Err(error) => error,
     };
     // Rare enough to be read three times.
-    let plain = odd::plain(event.data);
+    let plain = lenient_json::plain(event.data);
     let plain = plain.as_deref().map(|data| dialect.read(&RawEvent { data, ..*event }));
     match plain {
         Some(Ok(wire)) => notes.take(&wire, event.mark),

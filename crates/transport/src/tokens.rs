@@ -4,7 +4,7 @@ use fizeau_core::{Arrival, Channel, TokenSource, Tokens};
 
 use crate::dialect::WireEvent;
 use crate::event::ReadMark;
-use crate::mould::Twin;
+use crate::event_template::TemplateMatch;
 
 /// What one event shows of output.
 #[derive(Debug, Clone, Copy)]
@@ -57,16 +57,16 @@ impl Output {
         Self { bytes: clamp_u64(bytes), chars: 0, channel: Some(Channel::Embedding), evidence }
     }
 
-    /// What `twin` carried.
-    pub(crate) fn of_twin(twin: &Twin<'_>) -> Self {
+    /// What `matched` carried.
+    pub(crate) fn of_match(matched: &TemplateMatch<'_>) -> Self {
         Self {
-            bytes: clamp(twin.len()),
-            chars: clamp(twin.chars),
-            channel: Some(twin.channel),
+            bytes: clamp(matched.len()),
+            chars: clamp(matched.chars),
+            channel: Some(matched.channel),
             evidence: Evidence {
-                ids: twin.token_ids,
-                logprobs: twin.logprobs,
-                running: twin.running.map(clamp_u64),
+                ids: matched.token_ids,
+                logprobs: matched.logprobs,
+                running: matched.running.map(clamp_u64),
             },
         }
     }

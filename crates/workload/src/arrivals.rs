@@ -191,7 +191,7 @@ impl ArrivalProcess for Arrivals {
 
 /// The figures that a law of arrivals asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Asked {
+pub struct RequestedArrivals {
     /// Requests per second in the long run.
     pub rate: PerSec,
     /// The squared coefficient of variation of the gaps (variance over squared mean): 0 for equal ones, 1 for a Poisson
@@ -205,30 +205,30 @@ impl Arrivals {
     ///
     /// ```
     /// use fizeau_core::{PerSec, Seconds};
-    /// use fizeau_workload::{Arrivals, Asked};
+    /// use fizeau_workload::{Arrivals, RequestedArrivals};
     /// let bursts = Arrivals::OnOff {
     ///     on: PerSec::new(20.0),
     ///     off: PerSec::new(0.0),
     ///     mean_on: Seconds::new(1.0),
     ///     mean_off: Seconds::new(3.0),
     /// };
-    /// let asked = Asked { rate: PerSec::new(5.0), cv_squared: Some(23.5) };
+    /// let asked = RequestedArrivals { rate: PerSec::new(5.0), cv_squared: Some(23.5) };
     /// assert_eq!(bursts.asked(), Some(asked));
     /// assert_eq!(Arrivals::ClosedLoop.asked(), None);
     /// ```
     #[must_use]
-    pub fn asked(&self) -> Option<Asked> {
+    pub fn asked(&self) -> Option<RequestedArrivals> {
         match *self {
             Self::AllAtOnce | Self::ClosedLoop | Self::Ramp { .. } | Self::Stages { .. } => None,
-            Self::Constant { rate } => Some(Asked { rate, cv_squared: Some(0.0) }),
+            Self::Constant { rate } => Some(RequestedArrivals { rate, cv_squared: Some(0.0) }),
             Self::Gamma { rate, burstiness, .. } => {
-                Some(Asked { rate, cv_squared: Some(burstiness.recip()) })
+                Some(RequestedArrivals { rate, cv_squared: Some(burstiness.recip()) })
             }
             Self::OnOff { on, off, mean_on, mean_off } => {
                 let leaving = [mean_on.get().recip(), mean_off.get().recip()];
                 Some(bursts([on.get(), off.get()], leaving))
             }
-            Self::Diurnal { mean, .. } => Some(Asked { rate: mean, cv_squared: None }),
+            Self::Diurnal { mean, .. } => Some(RequestedArrivals { rate: mean, cv_squared: None }),
         }
     }
 
@@ -281,10 +281,10 @@ impl Arrivals {
 ///
 /// Fischer and Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook" (Performance Evaluation 18, 1993),
 /// the gap between two successive requests of two states.
-fn bursts([on, off]: [f64; 2], [leave_on, leave_off]: [f64; 2]) -> Asked {
+fn bursts([on, off]: [f64; 2], [leave_on, leave_off]: [f64; 2]) -> RequestedArrivals {
     let leaving = leave_on + leave_off;
     let rate = (on * leave_off + off * leave_on) / leaving;
     let apart = 2.0 * leave_on * leave_off * (on - off) * (on - off);
     let joint = leaving * leaving * (on * leave_off + off * leave_on + on * off);
-    Asked { rate: PerSec::new(rate), cv_squared: Some(1.0 + apart / joint) }
+    RequestedArrivals { rate: PerSec::new(rate), cv_squared: Some(1.0 + apart / joint) }
 }

@@ -69,32 +69,31 @@ mod weights;
 mod words;
 mod workload;
 
-pub use crate::arrivals::{
-    Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
+pub use arrivals::{
+    Arrivals, ArrivalsError, RampShape, RampSpan, RequestedArrivals, Rescale, Schedule, Spacing,
+    Stage,
 };
-pub use crate::cache::CacheShare;
-pub use crate::cache::{Popularity, SharedPrefix};
-pub use crate::codec::{CodecError, TextCodec};
-pub use crate::content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use crate::dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
-pub use crate::length::{
-    Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair,
+pub use cache::CacheShare;
+pub use cache::{Popularity, SharedPrefix};
+pub use codec::{CodecError, TextCodec};
+pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
+pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
+pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
+pub use parts::{
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase,
+    RequestPosition, SharedStart, Turn,
 };
-pub use crate::parts::{
-    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase, Place,
-    SharedStart, Turn,
-};
-pub use crate::plan::{Plan, PlanBuilder, PlanSource};
-pub use crate::prompts::{ExactText, Repeats, exact_text};
-pub use crate::seed::{Draws, Salt, Seed};
-pub use crate::spec::{ModelShare, Spec, SpecError};
+pub use plan::{Plan, PlanBuilder, PlanSource};
+pub use prompts::{ExactText, Repeats, exact_text};
+pub use seed::{Draws, Salt, Seed};
+pub use spec::{ModelShare, Spec, SpecError};
 #[cfg(feature = "hf-tokenizer")]
-pub use crate::tokenizer::{HfTokenizer, HfTokenizerError};
+pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
-pub use crate::tokenizer::{Tiktoken, UnknownVocabulary};
-pub use crate::trace::{
+pub use tokenizer::{Tiktoken, UnknownVocabulary};
+pub use trace::{
     CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceExtent, TraceFacts, TraceFormat,
     TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
-pub use crate::workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};
-pub use crate::workload::{Sessions, ThinkTime, Turns};
+pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};
+pub use workload::{Sessions, ThinkTime, Turns};

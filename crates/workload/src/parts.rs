@@ -37,7 +37,7 @@ pub struct LengthPair {
 /// Where prompts come from.
 pub trait ContentSource: Debug + Send + Sync {
     /// What the request at `place` says. A pure function: it is called in any order, on any thread, and more than once.
-    fn content(&self, place: &Place) -> Turn;
+    fn content(&self, place: &RequestPosition) -> Turn;
 
     /// How many turns session `number` has, at least 1, where the content decides that (a data set of conversations);
     /// none where the specification does.
@@ -53,7 +53,7 @@ pub trait ContentSource: Debug + Send + Sync {
 
     /// What is known of the prompt at `place` without making it; none where nothing is. [`crate::Plan::expected_cache`] is
     /// summed from it.
-    fn outline(&self, place: &Place) -> Option<Outline> {
+    fn outline(&self, place: &RequestPosition) -> Option<Outline> {
         let _ = place;
         None
     }
@@ -82,7 +82,7 @@ pub struct SharedStart {
 
 /// Where a request stands in a plan, and what is asked of its prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RequestPosition {
     /// What prompts follow from; the run's salt is in it.
     pub seed: Seed,
     /// Whether the request is measured.
@@ -106,7 +106,7 @@ pub enum Phase {
     Warmup,
 }
 
-impl Place {
+impl RequestPosition {
     /// A number that no other place of the plan has: what its content follows from. Warm-up requests are counted down from
     /// the far end, where no measured one ever comes.
     #[must_use]
@@ -179,7 +179,7 @@ macro_rules! forward {
         }
 
         impl<T: ContentSource + ?Sized> ContentSource for $pointer {
-            fn content(&self, place: &Place) -> Turn {
+            fn content(&self, place: &RequestPosition) -> Turn {
                 (**self).content(place)
             }
 
@@ -191,7 +191,7 @@ macro_rules! forward {
                 (**self).shares()
             }
 
-            fn outline(&self, place: &Place) -> Option<Outline> {
+            fn outline(&self, place: &RequestPosition) -> Option<Outline> {
                 (**self).outline(place)
             }
         }

@@ -13,7 +13,9 @@ pub use source::{PlanBuilder, PlanSource};
 use crate::arrivals::{Arrivals, Schedule};
 use crate::cache::CacheShare;
 use crate::codec::TextCodec;
-use crate::parts::{ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, Place};
+use crate::parts::{
+    ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, RequestPosition,
+};
 use crate::prompts::Repeats;
 use crate::seed::Purpose;
 use crate::spec::{Spec, SpecError};
@@ -170,15 +172,15 @@ impl Plan {
         request: RequestId,
         session: SessionId,
         turn: u32,
-    ) -> (Place, LengthPair) {
+    ) -> (RequestPosition, LengthPair) {
         let spec = &*self.spec;
         let seed = spec.seed.salted(spec.salt);
-        let place = Place { seed, phase, request, session, turn, input: Tokens::ZERO };
+        let place = RequestPosition { seed, phase, request, session, turn, input: Tokens::ZERO };
         let lengths = self.lengths.lengths(
             &mut spec.seed.stream(Purpose::InputLength, place.key()),
             &mut spec.seed.stream(Purpose::OutputLength, place.key()),
         );
-        (Place { input: lengths.input, ..place }, lengths)
+        (RequestPosition { input: lengths.input, ..place }, lengths)
     }
 
     /// The request at one place, and how long its user thinks before it.
@@ -202,13 +204,13 @@ impl Plan {
     }
 
     /// The model that a session asks, the same for all its turns.
-    fn model(&self, place: &Place) -> Option<Arc<str>> {
+    fn model(&self, place: &RequestPosition) -> Option<Arc<str>> {
         let share = self.spec.models.get(self.model_number(place)?)?;
         Some(share.model.clone())
     }
 
     /// Which model of the mix that is.
-    fn model_number(&self, place: &Place) -> Option<usize> {
+    fn model_number(&self, place: &RequestPosition) -> Option<usize> {
         let models = &self.spec.models;
         if models.is_empty() {
             return None;

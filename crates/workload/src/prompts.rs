@@ -18,7 +18,7 @@ pub(crate) use vllm_draws::VllmDraws;
 
 use crate::codec::TextCodec;
 use crate::content::{Content, Wording};
-use crate::parts::{ContentSource, LengthPair, Outline, Phase, Place, SharedStart, Turn};
+use crate::parts::{ContentSource, LengthPair, Outline, Phase, RequestPosition, SharedStart, Turn};
 use crate::spec::{Spec, SpecError};
 use draw::Draw;
 use starts::{Start, Starts};
@@ -34,7 +34,7 @@ pub(crate) struct Synthetic {
 }
 
 impl ContentSource for Synthetic {
-    fn content(&self, place: &Place) -> Turn {
+    fn content(&self, place: &RequestPosition) -> Turn {
         let draw = self.draw(place);
         let made = match &self.content {
             Content::TokenIds { range } => draw.token_ids(range),
@@ -58,7 +58,7 @@ impl ContentSource for Synthetic {
         self.starts.shares()
     }
 
-    fn outline(&self, place: &Place) -> Option<Outline> {
+    fn outline(&self, place: &RequestPosition) -> Option<Outline> {
         let draw = self.draw(place);
         let shares = draw.prefix_len > Tokens::ZERO;
         Some(Outline {
@@ -91,7 +91,7 @@ impl Synthetic {
     /// Makes the longest prompt that there can be, to see whether the tokenizer can.
     pub(crate) fn try_longest(&self, spec: &Spec) -> Result<(), SpecError> {
         let codec = self.tokenizer.as_deref().ok_or(SpecError::NoTokenizer)?;
-        let first = Place {
+        let first = RequestPosition {
             seed: spec.seed.salted(spec.salt),
             phase: Phase::Measured,
             request: RequestId(0),
@@ -102,7 +102,7 @@ impl Synthetic {
         self.draw(&first).exact(codec, &self.starts).map(drop).map_err(SpecError::Tokenizer)
     }
 
-    fn draw(&self, place: &Place) -> Draw {
+    fn draw(&self, place: &RequestPosition) -> Draw {
         let len = self.lengths.map_or(place.input, |lengths| lengths.input);
         let start = self.starts.of(place);
         let draw =

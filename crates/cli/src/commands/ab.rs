@@ -3,7 +3,7 @@
 mod prepare;
 
 use fizeau::experiment::{AbSide, ContextLimit, PreparedAb};
-use fizeau::harness::{Cancel, Crew, Pacer, connections_ahead};
+use fizeau::harness::{Cancel, Pacer, WorkerPool, connections_ahead};
 use fizeau::metrics::Verdict;
 use fizeau::record::AbReport;
 use fizeau::report::Shown;
@@ -82,7 +82,7 @@ async fn crew(
     side: &AbSide,
     clock: MonotonicClock,
     cancel: &Cancel,
-) -> Result<Crew<RequestError>, Fail> {
+) -> Result<WorkerPool<RequestError>, Fail> {
     let tokenizer = ab.spec.tokenizer.clone();
     let crew = ab.client.start(&side.endpoint.target, clock, tokenizer, cancel)?;
     let (plan, cap) = (ab.sample.plan(), ab.spec.load.max_in_flight);

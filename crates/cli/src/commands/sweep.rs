@@ -15,7 +15,7 @@ use fizeau::experiment::{
     Answering, ContextLimit, LEVEL_TIME, PreparedEndpoint, PreparedSweep, PromptReader,
     ResumedLevels, SweepSettings, keep_run,
 };
-use fizeau::harness::{Cancel, Crew, TextAfter};
+use fizeau::harness::{Cancel, TextAfter, WorkerPool};
 use fizeau::record::{Engine, StoredRun, SweepReport};
 use fizeau::report::{Shown, Terminal};
 use fizeau::transport::{KeepText, MonotonicClock, RequestError};
@@ -143,7 +143,7 @@ fn call(
 
 /// What a run measures with.
 pub(crate) struct Begun {
-    pub(crate) crew: Crew<RequestError>,
+    pub(crate) crew: WorkerPool<RequestError>,
     /// Thrown when somebody interrupts.
     pub(crate) cancel: Cancel,
     /// What was measured before.

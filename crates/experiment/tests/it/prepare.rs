@@ -8,7 +8,7 @@ use fizeau_experiment::{
     PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource, ReferenceSpec,
     ResumedLevels, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
 };
-use fizeau_harness::Crew;
+use fizeau_harness::WorkerPool;
 use fizeau_transport::{Backend, KeepText, RequestError, Target};
 use fizeau_workload::{Length, Lengths, ThinkTime};
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn what_a_crew_measures_moves_between_threads(
     sweep: &PreparedSweep,
     level: &PreparedLevel,
     search: LoadSearch,
-    crew: [Crew<RequestError>; 3],
+    crew: [WorkerPool<RequestError>; 3],
 ) {
     let [one, two, three] = crew;
     drop(sendable(sweep.run(one, None, ResumedLevels::default(), &mut ())));

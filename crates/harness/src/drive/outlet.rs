@@ -1,6 +1,14 @@
 //! Where the driver puts tapes.
 
-use fizeau_core::{Tape, TapeSink};
+use std::cell::Cell;
+use std::future::{Future, Ready, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use fizeau_core::{Clock, Part, Release, RequestId, Stamp, Tape, TapeSink, Transport};
+use futures_util::future::Either;
+
+use super::release_queue::Departure;
 
 /// Takes finished tapes by value, so that they can go on to another thread without a copy.
 pub(crate) trait Outlet {
@@ -36,5 +44,89 @@ impl<K: TapeSink> Outlet for Keep<'_, K> {
 
     fn rest(&mut self) -> Result<(), K::Error> {
         if std::mem::take(&mut self.unflushed) { self.sink.flush() } else { Ok(()) }
+    }
+}
+
+// A request on its way.
+
+/// A request that is back.
+pub(super) struct Landed<E> {
+    pub(super) id: RequestId,
+    pub(super) keeps_slot: bool,
+    pub(super) sent: Result<Tape, E>,
+}
+
+/// Sends what leaves, as `release` says.
+pub(super) async fn fly<T: Transport>(
+    transport: &T,
+    leaving: Departure,
+    release: Release,
+) -> Landed<T::Error> {
+    let Departure { request, keeps_slot, .. } = leaving;
+    let mut sent = transport.send(&request, release).await;
+    if let Ok(tape) = &mut sent {
+        // What follows from a tape hangs on these, whether the transport copied them or not.
+        (tape.session, tape.turn, tape.part) = (request.session, request.turn, request.part);
+        tape.model = request.model;
+    }
+    Landed { id: request.id, keeps_slot, sent }
+}
+
+/// Lets `flight` go as far as it can, which sends its request. Left to the other flights' turn, it would wait for
+/// the making of the next request and for the tapes of all that ended at the same time. It comes boxed, since it is large, and
+/// each hand that it goes through would copy it.
+pub(super) async fn launch<F: Future>(
+    mut flight: Pin<Box<F>>,
+) -> Either<Pin<Box<F>>, Ready<F::Output>> {
+    match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
+        Poll::Ready(landed) => Either::Right(std::future::ready(landed)),
+        Poll::Pending => Either::Left(flight),
+    }
+}
+
+/// A flight that lets a due request go first: otherwise a thousand flights with something to read would hold it up for
+/// as long as all their reading takes.
+pub(super) struct Yielding<'a, F, C> {
+    pub(super) flight: F,
+    pub(super) urgency: &'a Urgency,
+    pub(super) clock: &'a C,
+}
+
+impl<F: Future + Unpin, C: Clock> Future for Yielding<'_, F, C> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if self.urgency.earliest().is_some_and(|at| self.clock.now() >= at) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.flight).poll(cx)
+    }
+}
+
+/// When the next request is due, while one is waited for: of the load, and of the probe stream beside it.
+#[derive(Debug, Default)]
+pub(super) struct Urgency {
+    load: Cell<Option<Stamp>>,
+    probe: Cell<Option<Stamp>>,
+}
+
+impl Urgency {
+    pub(super) fn set(&self, part: Part, at: Option<Stamp>) {
+        match part {
+            Part::Load => self.load.set(at),
+            Part::Probe => self.probe.set(at),
+        }
+    }
+
+    pub(super) fn is_probe_due(&self, now: impl FnOnce() -> Stamp) -> bool {
+        self.probe.get().is_some_and(|at| at <= now())
+    }
+
+    fn earliest(&self) -> Option<Stamp> {
+        match (self.load.get(), self.probe.get()) {
+            (Some(load), Some(probe)) => Some(load.min(probe)),
+            (load, probe) => load.or(probe),
+        }
     }
 }

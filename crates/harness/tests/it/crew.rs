@@ -12,8 +12,8 @@ use fizeau_core::{
     Request, Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
-    Cancel, Crew, DriveError, Ended, LevelRun, Load, Measure, Notice, Observer, PlannedLevel,
-    Preconnect,
+    Cancel, DriveError, Ended, LevelRun, Load, Measure, Notice, Observer, PlannedLevel, Preconnect,
+    WorkerPool,
 };
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
@@ -133,7 +133,7 @@ impl Preconnect for Fake {
 }
 
 struct Stand {
-    crew: Crew<NoRoute>,
+    crew: WorkerPool<NoRoute>,
     seen: Arc<Seen>,
     cancel: Cancel,
 }
@@ -148,7 +148,7 @@ impl Stand {
             Fake { worker, seen: Arc::clone(&shared), fate, clock }
         };
         let threads = NonZeroUsize::new(threads).unwrap();
-        let crew = Crew::start(threads, clock, cancel.clone(), make).unwrap();
+        let crew = WorkerPool::start(threads, clock, cancel.clone(), make).unwrap();
         Self { crew, seen, cancel }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fizeau_core::{Clock, Stamp, Tape};
-use fizeau_harness::{Cancel, Crew, InFlight, Measure, Pacer, PlannedLevel, on_own_thread};
+use fizeau_harness::{Cancel, InFlight, Measure, Pacer, PlannedLevel, WorkerPool, on_own_thread};
 
 #[derive(Clone)]
 struct OwnClock(fizeau_transport::MonotonicClock);
@@ -24,7 +24,10 @@ fn sendable<F: Future + Send>(future: F) -> F {
 
 /// Compiles only if what a crew gives may be awaited in a task of any runtime, whatever clock it has.
 #[expect(dead_code, reason = "that it compiles is the test")]
-fn a_crew_measures_in_any_task(crew: &mut Crew<Infallible, OwnClock>, level: PlannedLevel<'_>) {
+fn a_crew_measures_in_any_task(
+    crew: &mut WorkerPool<Infallible, OwnClock>,
+    level: PlannedLevel<'_>,
+) {
     let mut tapes = Vec::<Tape>::new();
     drop(sendable(crew.measure(level, &mut tapes, &mut ())));
     drop(sendable(crew.preconnect(1)));
@@ -32,7 +35,7 @@ fn a_crew_measures_in_any_task(crew: &mut Crew<Infallible, OwnClock>, level: Pla
 
 #[test]
 fn what_a_run_is_steered_with_moves_between_threads() {
-    is_send::<Crew<Infallible>>();
+    is_send::<WorkerPool<Infallible>>();
     is_send::<Cancel>();
     is_send::<InFlight>();
     is_send::<Pacer>();

@@ -7,7 +7,7 @@ use fizeau_core::{Clock, Nanos, Stamp, Tokens};
 use jiff::Timestamp;
 
 use super::dialect::SglangText;
-use super::fault::Desk;
+use super::fault::FaultAssigner;
 use super::length::NaturalLength;
 use super::metrics::Metrics;
 use super::time_scale::TimeScale;
@@ -27,7 +27,7 @@ pub(super) struct App {
     /// How fast the engine's time runs.
     pub(super) scale: TimeScale,
     pub(super) truth: Truth,
-    pub(super) faults: Desk,
+    pub(super) faults: FaultAssigner,
     pub(super) wires: Wires,
     pub(super) metrics: Metrics,
     /// The engine as it was when the last request was looked at.

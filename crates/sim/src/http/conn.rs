@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Read};
 use fizeau_core::{Clock, Stamp};
 
 use super::app::WallClock;
-use super::ask::Ask;
 use super::fault::{self, End, Faulty, Stand};
 use super::frames;
 use super::metrics::Metrics;
+use super::parsed_request::ParsedRequest;
 use super::request::{After, Method, Parser, Peer, Request, Version};
 use super::response::{Refusal, Response};
 use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
@@ -66,7 +66,7 @@ enum Reply {
 
 /// A reply in one piece, until the engine is done.
 pub(super) struct Whole {
-    pub(super) ask: Box<Ask>,
+    pub(super) ask: Box<ParsedRequest>,
     pub(super) number: JobId,
     pub(super) created: u64,
     pub(super) peer: Peer,
@@ -189,7 +189,7 @@ impl Conn {
     }
 
     /// Answers a request to generate that cannot be taken.
-    pub(super) fn decline(&mut self, ask: Ask, refusal: &Refusal, peer: Peer) {
+    pub(super) fn decline(&mut self, ask: ParsedRequest, refusal: &Refusal, peer: Peer) {
         let response = Response::refusal_on(ask.route, refusal).echoing(ask.request_id);
         self.respond(response, &Method::Post, peer);
     }

@@ -8,11 +8,11 @@ pub(super) mod sglang;
 pub use sglang::SglangText;
 
 use super::app::App;
-use super::ask::{Ask, Route};
+use super::parsed_request::{ParsedRequest, Route};
 use super::response::Refusal;
 
 /// Reads the body of a request to generate.
-pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<Ask, Refusal> {
+pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     match route {
         Route::Chat | Route::Completions => openai::parse(app, route, body),
         Route::Generate => sglang::parse(app, body),

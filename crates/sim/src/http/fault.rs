@@ -1,10 +1,11 @@
 //! A server that misbehaves on demand.
 //!
-//! A fault changes what becomes of a reply after the engine: which events there are, how they are spelt, when their
+//! A fault changes what becomes of a reply after the engine: which events there are, how they are encoded, when their
 //! bytes leave, what becomes of the connection. Replies without a fault do not pass through here.
 
+mod assigner;
 mod content;
-mod desk;
+mod encoding;
 mod ending;
 mod event;
 mod kind;
@@ -12,18 +13,17 @@ mod parse;
 mod pieces;
 mod play;
 mod reply;
-mod spell;
 
 use std::io;
 
 use fizeau_core::Nanos;
 use mio::net::TcpStream;
 
-use super::ask::Ask;
+use super::parsed_request::ParsedRequest;
 use crate::chance;
 use kind::{Kind, Value};
 
-pub(super) use desk::{Desk, HEADER};
+pub(super) use assigner::{FaultAssigner, HEADER};
 pub(super) use play::{End, Stand};
 pub(super) use reply::{Asked, Faulty};
 
@@ -128,7 +128,7 @@ impl Met {
     }
 
     /// Those that can befall the reply to `ask`, and the first that cannot.
-    fn fit(&self, ask: &Ask) -> (Option<Self>, Option<&Fault>) {
+    fn fit(&self, ask: &ParsedRequest) -> (Option<Self>, Option<&Fault>) {
         let unstreamed = self.has(Kind::Unstreamed);
         let fits = |fault: &&Fault| fault.kind.kind.fits(ask, unstreamed);
         let fitting: Vec<_> = self.0.iter().filter(fits).copied().collect();

@@ -5,9 +5,9 @@ use std::ops::Range;
 use fizeau_core::Tokens;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, Route};
 use super::dialect::{anthropic, openai, responses, sglang};
 use super::length::Ending;
+use super::parsed_request::{ParsedRequest, Route};
 use super::prompt;
 use crate::serve::JobId;
 use crate::text;
@@ -72,7 +72,7 @@ pub(super) enum FailureKind {
 
 impl Frames {
     /// `created` is in seconds since 1970.
-    pub(super) fn new(ask: &mut Ask, number: JobId, created: u64) -> Self {
+    pub(super) fn new(ask: &mut ParsedRequest, number: JobId, created: u64) -> Self {
         let wire: Box<dyn Wire + Send> = match ask.route {
             Route::Chat | Route::Completions => Box::new(openai::Chunks::new(ask, number, created)),
             Route::Generate => Box::new(sglang::Events::new(ask, number)),
@@ -119,7 +119,7 @@ impl Frames {
 }
 
 impl Reply {
-    fn of(ask: &Ask, number: JobId) -> Self {
+    fn of(ask: &ParsedRequest, number: JobId) -> Self {
         Self {
             number,
             tokens: ask.max_tokens.get(),
@@ -197,7 +197,7 @@ pub(super) fn push_named(to: &mut Vec<u8>, name: &str, data: &Value) {
 }
 
 /// A reply in one piece, as JSON.
-pub(super) fn whole(ask: &Ask, number: JobId, created: u64) -> String {
+pub(super) fn whole(ask: &ParsedRequest, number: JobId, created: u64) -> String {
     let reply = Reply::of(ask, number);
     let id = reply_id(ask, number);
     let json = match ask.route {
@@ -210,7 +210,7 @@ pub(super) fn whole(ask: &Ask, number: JobId, created: u64) -> String {
 }
 
 /// The name of a reply on the wire.
-pub(super) fn reply_id(ask: &Ask, number: JobId) -> String {
+pub(super) fn reply_id(ask: &ParsedRequest, number: JobId) -> String {
     let prefix = match ask.route {
         Route::Chat => "chatcmpl-",
         Route::Completions => "cmpl-",
@@ -258,7 +258,7 @@ mod tests {
         ) {
             let total = bursts.iter().sum();
             let ending = if stops { Ending::Stop } else { Ending::Length };
-            let mut ask = Ask { ending, ..Ask::sample(route, total) };
+            let mut ask = ParsedRequest { ending, ..ParsedRequest::sample(route, total) };
             let frames = Frames::new(&mut ask, JobId(3), 1);
             let (mut text, mut ids, mut start) = (String::new(), Vec::new(), 0);
             for burst in bursts {

@@ -19,10 +19,10 @@ use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::alarm::Alarm;
 use super::app::App;
-use super::ask::{Ask, Delivery};
 use super::conn::{Got, Then, Whole};
 use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
+use super::parsed_request::{Delivery, ParsedRequest};
 use super::request::Request;
 use super::response::{self, Refusal};
 use super::routes::{self, Answer};
@@ -227,7 +227,13 @@ impl Reactor {
     }
 
     /// Gives a request to the engine.
-    fn generate(&mut self, slot: usize, mut ask: Box<Ask>, request: &Request, arrived: Stamp) {
+    fn generate(
+        &mut self,
+        slot: usize,
+        mut ask: Box<ParsedRequest>,
+        request: &Request,
+        arrived: Stamp,
+    ) {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ask::Route;
+use super::parsed_request::Route;
 use super::request::{After, Method, Peer, Version};
 use crate::serve::SubmitError;
 

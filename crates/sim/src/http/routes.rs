@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::app::App;
-use super::ask::{Ask, Route, Source};
 use super::dialect::{self, anthropic, sglang};
 use super::metrics;
+use super::parsed_request::{ParsedRequest, Route, Source};
 use super::prompt::{self, Message, Prompt};
 use super::request::{Method, Request};
 use super::response::{Refusal, Response, Status};
@@ -16,7 +16,7 @@ use super::truth::Detail;
 /// What a request comes to.
 pub(super) enum Answer {
     /// Work for the engine.
-    Generate(Box<Ask>),
+    Generate(Box<ParsedRequest>),
     /// A reply that is ready.
     Now(Response),
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use fizeau_core::{Millis, Nanos, Stamp, Tokens};
 use serde::Serialize;
 
-use super::ask::{Ask, Delivery};
 use super::length::Ending;
+use super::parsed_request::{Delivery, ParsedRequest};
 use super::time_scale::TimeScale;
 use crate::serve::Emission;
 use crate::serve::Gauges;
@@ -99,7 +99,7 @@ pub(super) enum Detail {
 
 impl Record {
     /// The record of a request that arrived at `arrived_ns`, has no token yet and is to end for `finish`.
-    pub(super) fn new(ask: &Ask, id: String, arrived_ns: Stamp, finish: Finish) -> Self {
+    pub(super) fn new(ask: &ParsedRequest, id: String, arrived_ns: Stamp, finish: Finish) -> Self {
         // Room for all of a usual reply at once; a longer one grows.
         let room = usize::try_from(ask.max_tokens.get()).unwrap_or(usize::MAX).min(USUAL_TOKENS);
         Self {
@@ -111,7 +111,7 @@ impl Record {
     }
 
     /// The record of a request that gets no reply.
-    pub(super) fn unanswered(ask: &Ask, mut id: String, arrived_ns: Stamp) -> Self {
+    pub(super) fn unanswered(ask: &ParsedRequest, mut id: String, arrived_ns: Stamp) -> Self {
         id.truncate(id.floor_char_boundary(LONGEST_ID));
         Self {
             id,

@@ -3,10 +3,10 @@
 use fizeau_core::{Failure, FailureClass, Finish, Outcome, ServerTiming, Tokens, Usage};
 
 use super::{BodyEnd, Reply};
+use crate::cumulative::{Counts, CumulativeStream};
 use crate::dialect::{EndRule, WireEvent};
 use crate::event::ReadMark;
-use crate::growth::{Counts, Growth};
-use crate::mould::Twin;
+use crate::event_template::TemplateMatch;
 use crate::secret::Secrets;
 use crate::tokens::{Output, Seen};
 
@@ -32,11 +32,11 @@ pub(super) struct Notes {
     /// The stream makes no sense any more.
     pub(super) broken: bool,
     /// The text, and whether events repeat it.
-    growth: Growth,
+    growth: CumulativeStream,
 }
 
 impl Notes {
-    pub(super) fn new(growth: Growth) -> Self {
+    pub(super) fn new(growth: CumulativeStream) -> Self {
         Self {
             seen: Seen::default(),
             most_events: MOST_EVENTS,
@@ -71,11 +71,16 @@ impl Notes {
     }
 
     /// As [`Notes::take`], for an event that was cast.
-    pub(super) fn take_twin(&mut self, twin: &Twin<'_>, mark: ReadMark) {
-        let counts = self.counts(twin.token_ids, twin.running);
-        self.take_output(Output::of_twin(twin), std::iter::once_with(|| twin.text()), counts, mark);
-        self.running = twin.running.unwrap_or(self.running).max(self.running);
-        self.take_usage(twin.usage);
+    pub(super) fn take_match(&mut self, matched: &TemplateMatch<'_>, mark: ReadMark) {
+        let counts = self.counts(matched.token_ids, matched.running);
+        self.take_output(
+            Output::of_match(matched),
+            std::iter::once_with(|| matched.text()),
+            counts,
+            mark,
+        );
+        self.running = matched.running.unwrap_or(self.running).max(self.running);
+        self.take_usage(matched.usage);
     }
 
     /// Notes `output`, made of `texts`.

@@ -11,7 +11,7 @@ use super::user_message;
 use crate::codec::TextCodec;
 use crate::content::{Content, Form, Order, Repeat};
 use crate::dataset::{Conversation, Dataset, with_line};
-use crate::parts::{ContentSource, Phase, Place, Turn};
+use crate::parts::{ContentSource, Phase, RequestPosition, Turn};
 use crate::seed::{Purpose, Salt, Seed};
 use crate::spec::{Spec, SpecError};
 use crate::workload::Turns;
@@ -119,7 +119,7 @@ impl DatasetContent {
         self.dataset.conversations.get(index)
     }
 
-    fn turn(&self, place: &Place) -> Option<&Turn> {
+    fn turn(&self, place: &RequestPosition) -> Option<&Turn> {
         let number = if self.conversations { place.session.0 } else { place.request.0 };
         let number = match place.phase {
             Phase::Measured => number,
@@ -163,7 +163,7 @@ impl DatasetContent {
     }
 
     /// What is said at `place`, and how many tokens it has.
-    fn prompt(&self, place: &Place, turn: &Turn) -> (Prompt, Option<Tokens>) {
+    fn prompt(&self, place: &RequestPosition, turn: &Turn) -> (Prompt, Option<Tokens>) {
         let line = (self.salted && place.turn == 0).then(|| salt_line(place));
         let known = turn.input_tokens.filter(|_| line.is_none());
         match &turn.prompt {
@@ -183,7 +183,7 @@ impl DatasetContent {
     }
 
     /// Ids that no other place of the plan begins with, nor, for another salt, of another run's.
-    fn salt_ids(&self, place: &Place) -> Vec<u32> {
+    fn salt_ids(&self, place: &RequestPosition) -> Vec<u32> {
         if self.ids.len() < 2 {
             return Vec::new();
         }
@@ -194,7 +194,7 @@ impl DatasetContent {
 }
 
 impl ContentSource for DatasetContent {
-    fn content(&self, place: &Place) -> Turn {
+    fn content(&self, place: &RequestPosition) -> Turn {
         let Some(turn) = self.turn(place) else {
             // Not to be reached: each record was seen to have a turn.
             return Turn::new(Prompt::Text(String::new()));
@@ -277,11 +277,11 @@ fn ids_of(dataset: &Dataset) -> Vec<u32> {
 const SALT: usize = 8;
 
 /// A line of words that no other place of the plan has, nor, for another salt, of another run's.
-fn salt_line(place: &Place) -> String {
+fn salt_line(place: &RequestPosition) -> String {
     salt_draw(place, SALT).words() + "\n"
 }
 
-fn salt_draw(place: &Place, len: usize) -> Draw {
+fn salt_draw(place: &RequestPosition, len: usize) -> Draw {
     let (prefix_len, len) = (Tokens::ZERO, Tokens::new(len as u64));
     Draw { seed: place.seed, index: place.key(), prefix: 0, prefix_len, len }
 }

@@ -8,7 +8,7 @@ use fizeau_core::Tokens;
 use crate::cache::SharedPrefix;
 use crate::codec::CodecError;
 use crate::content::PrefixRepetition;
-use crate::parts::{Phase, Place};
+use crate::parts::{Phase, RequestPosition};
 use crate::seed::{Purpose, Seed};
 use crate::spec::Spec;
 use crate::weights::Summed;
@@ -95,7 +95,7 @@ impl Starts {
     }
 
     /// What the prompt at `place` begins with. A later turn has its session's prefix in the history.
-    pub(super) fn of(&self, place: &Place) -> Start {
+    pub(super) fn of(&self, place: &RequestPosition) -> Start {
         let tokens = self.tokens;
         if tokens == Tokens::ZERO || place.turn > 0 {
             return Start::None;

@@ -9,7 +9,7 @@ use super::{Draw, Starts, user_message};
 use crate::codec::{CodecError, TextCodec};
 use crate::content::{Form, VllmRandom};
 use crate::numpy::Generator;
-use crate::parts::{ContentSource, Outline, Phase, Place, SharedStart, Turn};
+use crate::parts::{ContentSource, Outline, Phase, RequestPosition, SharedStart, Turn};
 use crate::spec::{Spec, SpecError};
 
 /// What vLLM draws for a whole plan.
@@ -139,13 +139,13 @@ impl VllmDraws {
         Ok((text, ids))
     }
 
-    fn drawn(&self, place: &Place) -> Option<&Drawn> {
+    fn drawn(&self, place: &RequestPosition) -> Option<&Drawn> {
         let number = place.request.0 % (self.requests.len() as u64).max(1);
         self.requests.get(number as usize)
     }
 
     /// A prompt as long as `drawn`, of which nothing is vLLM's.
-    fn warm(&self, place: &Place, drawn: &Drawn) -> Draw {
+    fn warm(&self, place: &RequestPosition, drawn: &Drawn) -> Draw {
         Draw {
             seed: place.seed,
             index: place.key(),
@@ -156,7 +156,7 @@ impl VllmDraws {
     }
 
     /// The text of a prompt, and its tokens.
-    fn text(&self, place: &Place, drawn: &Drawn) -> (String, Option<Tokens>) {
+    fn text(&self, place: &RequestPosition, drawn: &Drawn) -> (String, Option<Tokens>) {
         let warm = || self.warm(place, drawn);
         let fitted = match (place.phase, self.codec.as_deref()) {
             (_, None) => None,
@@ -177,7 +177,7 @@ impl VllmDraws {
 }
 
 impl ContentSource for VllmDraws {
-    fn content(&self, place: &Place) -> Turn {
+    fn content(&self, place: &RequestPosition) -> Turn {
         let Some(drawn) = self.drawn(place) else {
             return Turn::new(Prompt::Text(String::new()));
         };
@@ -199,7 +199,7 @@ impl ContentSource for VllmDraws {
 
     /// The prefix, and that two prompts start at the same id by chance. Of texts it is a little less than the tokenizer
     /// makes of it, where the shorter one ends.
-    fn outline(&self, place: &Place) -> Option<Outline> {
+    fn outline(&self, place: &RequestPosition) -> Option<Outline> {
         let drawn = self.drawn(place)?;
         let is_measured = place.phase == Phase::Measured;
         let start = SharedStart { number: 0, tokens: Tokens::new(self.prefix_len) };

@@ -10,8 +10,8 @@ use fizeau_core::{
     Seconds, SessionId, Stamp, Tape,
 };
 use fizeau_workload::{
-    Content, ContentSource, Numbers, Place, Plan, Seed, Sessions, Shard, Spec, ThinkTime, Turn,
-    Turns, Wording, Workload,
+    Content, ContentSource, Numbers, Plan, RequestPosition, Seed, Sessions, Shard, Spec, ThinkTime,
+    Turn, Turns, Wording, Workload,
 };
 use proptest::prelude::*;
 
@@ -261,7 +261,7 @@ fn warm_up_requests_stand_alone() {
 struct Growing;
 
 impl ContentSource for Growing {
-    fn content(&self, place: &Place) -> Turn {
+    fn content(&self, place: &RequestPosition) -> Turn {
         let think = Some(Nanos::from_secs(u64::from(place.turn)));
         let prompt = Prompt::Text(format!("{}.{}", place.session.0, place.turn));
         Turn { think, ..Turn::new(prompt) }

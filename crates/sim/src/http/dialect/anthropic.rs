@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::content::Form;
 use crate::http::app::App;
-use crate::http::ask::{Ask, Delivery, Route, Source};
 use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
 use crate::http::length::{Ending, Limits};
+use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
 use crate::http::prompt::{self, Message, Read};
 use crate::http::response::Refusal;
 use crate::serve::JobId;
@@ -44,7 +44,7 @@ impl Body {
     }
 }
 
-pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     let (body, source, prompt) = Body::read(app, body)?;
     let Some(max_tokens) = body.max_tokens else {
         return Err(Refusal::bad_request(Some("max_tokens"), "max_tokens: Field required"));
@@ -56,8 +56,8 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
         default: max_tokens,
         ignore_eos: body.ignore_eos,
     };
-    let ask = Ask::new(app, Route::Messages, source, prompt, limits)?;
-    Ok(Ask { delivery: Delivery::of(body.stream), ..ask })
+    let ask = ParsedRequest::new(app, Route::Messages, source, prompt, limits)?;
+    Ok(ParsedRequest { delivery: Delivery::of(body.stream), ..ask })
 }
 
 /// The answer to `count_tokens`.
@@ -72,7 +72,7 @@ pub(in super::super) struct Events {
 }
 
 impl Events {
-    pub(in super::super) fn new(ask: &Ask, number: JobId) -> Self {
+    pub(in super::super) fn new(ask: &ParsedRequest, number: JobId) -> Self {
         Self { message: message(ask, &frames::reply_id(ask, number)) }
     }
 }
@@ -121,7 +121,7 @@ impl Wire for Events {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str) -> Value {
+pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str) -> Value {
     let mut message = message(ask, id);
     message["content"] = json!([{"type": "text", "text": reply.text()}]);
     message["stop_reason"] = reason(reply.ending).into();
@@ -129,7 +129,7 @@ pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str) -> Value {
     message
 }
 
-fn message(ask: &Ask, id: &str) -> Value {
+fn message(ask: &ParsedRequest, id: &str) -> Value {
     json!({
         "id": id,
         "type": "message",

@@ -9,9 +9,11 @@ pub(in super::super) use chunks::Chunks;
 
 use crate::content::Form;
 use crate::http::app::App;
-use crate::http::ask::{Ask, Delivery, Logprobs, Route, Source, StreamUsage, TokenIds};
 use crate::http::frames::Reply;
 use crate::http::length::{Ending, Limits};
+use crate::http::parsed_request::{
+    Delivery, Logprobs, ParsedRequest, Route, Source, StreamUsage, TokenIds,
+};
 use crate::http::prompt::{self, Message, Prompt, Read};
 use crate::http::response::Refusal;
 use crate::serve::Priority;
@@ -44,7 +46,11 @@ struct StreamOptions {
     continuous_usage_stats: Option<bool>,
 }
 
-pub(in super::super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<Ask, Refusal> {
+pub(in super::super) fn parse(
+    app: &App,
+    route: Route,
+    body: &[u8],
+) -> Result<ParsedRequest, Refusal> {
     let mut body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
     body.check()?;
     let source = Source::of(app, body.model.take(), body.cache_salt.take())?;
@@ -62,7 +68,7 @@ pub(in super::super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<As
         _ => TokenIds::Absent,
     };
     let echoes = route == Route::Completions && body.echo == Some(true);
-    Ok(Ask {
+    Ok(ParsedRequest {
         prompt_ids: (token_ids == TokenIds::Present).then(|| body.prompt_ids(route)),
         echo: body.prompt.as_ref().filter(|_| echoes).map(Prompt::to_text),
         priority: Priority(body.priority.unwrap_or_default()),
@@ -71,7 +77,7 @@ pub(in super::super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<As
         token_ids,
         logprobs: body.logprobs(),
         request_id: body.request_id.take(),
-        ..Ask::new(app, route, source, prompt, limits)?
+        ..ParsedRequest::new(app, route, source, prompt, limits)?
     })
 }
 
@@ -142,7 +148,7 @@ const fn reason(ending: Ending) -> &'static str {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str, created: u64) -> Value {
+pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str, created: u64) -> Value {
     let text = ask.echo.clone().unwrap_or_default() + &reply.text();
     let (object, mut choice) = match ask.route {
         Route::Chat => {

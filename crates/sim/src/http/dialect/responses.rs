@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::content::Form;
 use crate::http::app::App;
-use crate::http::ask::{Ask, Delivery, Route, Source};
 use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named, push_number};
 use crate::http::length::{Ending, Limits};
+use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
 use crate::http::prompt::{self, Message};
 use crate::http::response::Refusal;
 use crate::serve::{JobId, Priority};
@@ -37,7 +37,7 @@ enum Input {
     Items(Vec<Message>),
 }
 
-pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     let body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
     let source = Source::of(app, body.model, body.cache_salt)?;
     let items = match body.input {
@@ -58,11 +58,11 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
         default: 128,
         ignore_eos: body.ignore_eos,
     };
-    Ok(Ask {
+    Ok(ParsedRequest {
         delivery: Delivery::of(body.stream),
         priority: Priority(body.priority.unwrap_or_default()),
         request_id: body.request_id,
-        ..Ask::new(app, Route::Responses, source, prompt, limits)?
+        ..ParsedRequest::new(app, Route::Responses, source, prompt, limits)?
     })
 }
 
@@ -79,7 +79,7 @@ pub(in super::super) struct Events {
 
 impl Events {
     /// `created` is in seconds since 1970.
-    pub(in super::super) fn new(ask: &Ask, number: JobId, created: u64) -> Self {
+    pub(in super::super) fn new(ask: &ParsedRequest, number: JobId, created: u64) -> Self {
         let open = "event: response.output_text.delta\ndata: \
                     {\"type\":\"response.output_text.delta\",\"sequence_number\":";
         let item = item_id(number);
@@ -172,12 +172,17 @@ impl Wire for Events {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &Ask, reply: &Reply, number: JobId, created: u64) -> Value {
+pub(in super::super) fn whole(
+    ask: &ParsedRequest,
+    reply: &Reply,
+    number: JobId,
+    created: u64,
+) -> Value {
     finished(facts(ask, number, created), reply, number)
 }
 
 /// What is known of a response from the first.
-fn facts(ask: &Ask, number: JobId, created: u64) -> Value {
+fn facts(ask: &ParsedRequest, number: JobId, created: u64) -> Value {
     json!({
         "id": frames::reply_id(ask, number),
         "object": "response",

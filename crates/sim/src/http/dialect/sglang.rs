@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::http::app::App;
-use crate::http::ask::{Ask, Delivery, Route, Source};
 use crate::http::frames::{self, DONE, Failure, FailureKind, Reply, Wire, push, push_number};
 use crate::http::length::{Ending, Limits};
+use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
 use crate::http::prompt::{self, Prompt};
 use crate::http::response::Refusal;
 use crate::serve::{JobId, Priority};
@@ -44,7 +44,7 @@ struct Sampling {
     n: Option<u64>,
 }
 
-pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     let body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
     let (field, prompt) = match (body.text, body.input_ids) {
         (Some(text), None) => ("text", text),
@@ -71,12 +71,12 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
         default: 128,
         ignore_eos: sampling.ignore_eos,
     };
-    Ok(Ask {
+    Ok(ParsedRequest {
         delivery: Delivery::of(body.stream),
         priority: Priority(body.priority.unwrap_or_default()),
         request_id: body.rid,
         sglang: app.sglang.unwrap_or_default(),
-        ..Ask::new(app, Route::Generate, source, prompt, limits)?
+        ..ParsedRequest::new(app, Route::Generate, source, prompt, limits)?
     })
 }
 
@@ -87,7 +87,7 @@ pub(in super::super) struct Events {
 }
 
 impl Events {
-    pub(in super::super) fn new(ask: &Ask, number: JobId) -> Self {
+    pub(in super::super) fn new(ask: &ParsedRequest, number: JobId) -> Self {
         let id = Value::from(frames::reply_id(ask, number));
         Self { text: ask.sglang, meta: format!(r#"],"meta_info":{{"id":{id},"finish_reason":"#) }
     }

@@ -9,8 +9,8 @@ use super::Met;
 use super::event::{Event, Good};
 use super::kind::{Group, Kind};
 use super::play::{Act, End};
-use crate::http::ask::Ask;
 use crate::http::frames::{Failure, FailureKind};
+use crate::http::parsed_request::ParsedRequest;
 use crate::http::request::{Method, Peer};
 use crate::http::response::{Framing, Response};
 use crate::http::response::{Refusal, Status};
@@ -94,7 +94,7 @@ fn filtered(stopped: Option<Event>, usage: Option<Event>) -> Vec<Event> {
 }
 
 /// What comes instead of a reply to `ask`, of the first of `met` that has anything come.
-pub(super) fn instead(met: &Met, ask: &Ask, peer: Peer) -> Vec<Act> {
+pub(super) fn instead(met: &Met, ask: &ParsedRequest, peer: Peer) -> Vec<Act> {
     let Some(fault) = met.0.iter().find(|fault| fault.kind.kind.is(Group::Instead)) else {
         return Vec::new();
     };

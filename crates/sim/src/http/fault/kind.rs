@@ -4,7 +4,7 @@ use std::fmt;
 
 use fizeau_core::Nanos;
 
-use crate::http::ask::{Ask, Delivery, Route, StreamUsage};
+use crate::http::parsed_request::{Delivery, ParsedRequest, Route, StreamUsage};
 use crate::http::truth::Finish;
 
 /// One thing that can be done to a reply, as listed by [`Faults::all`](super::Faults::all).
@@ -125,7 +125,7 @@ kinds! {
     ContentFilter "content-filter" [Ends] After, Value::None, "the reply ends for the reason `content_filter`";
     Abort "abort" [Ends] After, Value::None, "the reply ends for the reason `abort`";
     Eof "eof" [Ends] After, Value::None, "the body ends in good order without [DONE]";
-    // How the events are spelt.
+    // How the events are encoded.
     Comments "comments" [] Nowhere, Value::None, "comment frames between events";
     GluedComments "glued-comments" [] Nowhere, Value::None, "a comment line glued to the front of each event";
     Crlf "crlf" [] Nowhere, Value::None, "lines end with CR LF";
@@ -227,7 +227,7 @@ impl Kind {
     }
 
     /// Whether it can befall the reply to `ask`, which `unstreamed` says to come in one piece after all.
-    pub(super) fn fits(self, ask: &Ask, unstreamed: bool) -> bool {
+    pub(super) fn fits(self, ask: &ParsedRequest, unstreamed: bool) -> bool {
         let chunks = matches!(ask.route, Route::Chat | Route::Completions);
         match (self, ask.delivery) {
             _ if self.is(Group::Server) => false,

@@ -3,9 +3,9 @@
 use fizeau_core::Nanos;
 
 use super::Met;
+use super::encoding::{EncodedEvent, Gzip};
 use super::kind::Kind;
 use super::play::{Act, Piece};
-use super::spell::{Gzip, Spelt};
 use crate::http::response::Framing;
 
 /// Gathers the text of events into writes, and cuts those into pieces.
@@ -13,7 +13,7 @@ pub(super) struct Cutter {
     met: Met,
     framing: Framing,
     gzip: Option<Gzip>,
-    held: Vec<Spelt>,
+    held: Vec<EncodedEvent>,
     cut: Cut,
 }
 
@@ -34,7 +34,7 @@ impl Cutter {
     /// Takes texts; what is to be done now.
     pub(super) fn take(
         &mut self,
-        texts: impl IntoIterator<Item = Spelt>,
+        texts: impl IntoIterator<Item = EncodedEvent>,
         flush: Flush,
     ) -> Option<Act> {
         self.held.extend(texts);
@@ -183,7 +183,7 @@ mod tests {
                 let mut cutter = Cutter::new(&fault.parse().unwrap(), framing);
                 let mut acts = Vec::new();
                 for (text, tokens) in &texts {
-                    let text = Spelt { bytes: text.clone().into_bytes(), tokens: *tokens };
+                    let text = EncodedEvent { bytes: text.clone().into_bytes(), tokens: *tokens };
                     acts.extend(cutter.take([text], Flush::IfEnough));
                 }
                 acts.extend(cutter.take([], Flush::Now));

@@ -6,14 +6,14 @@ use fizeau_core::{Clock, Tokens};
 
 use super::Met;
 use super::content::{Content, Last};
+use super::encoding::{EncodedEvent, EventEncoder};
 use super::ending::{self, Ending};
 use super::event::{Event, Good};
 use super::kind::{Group, Kind};
 use super::pieces::{Cutter, Flush};
 use super::play::{Act, Budget, End, Play, Stand};
-use super::spell::{Speller, Spelt};
-use crate::http::ask::{Ask, Delivery};
 use crate::http::frames::Frames;
+use crate::http::parsed_request::{Delivery, ParsedRequest};
 use crate::http::request::{After, Peer};
 use crate::http::truth::{Finish, Record};
 use crate::http::{length, response};
@@ -33,7 +33,7 @@ struct Stage {
     met: Met,
     good: Good,
     content: Content,
-    speller: Speller,
+    encoder: EventEncoder,
     cutter: Cutter,
     framing: response::Framing,
     /// Tokens made so far.
@@ -52,7 +52,11 @@ pub(in crate::http) struct Asked<'a> {
 impl Met {
     /// Makes of a request what its faults want of it, and says how many tokens the engine is to make, why the reply ends
     /// and what becomes of the connection.
-    pub(in crate::http) fn prepare(&self, ask: &mut Ask, mut peer: Peer) -> (Tokens, Finish, Peer) {
+    pub(in crate::http) fn prepare(
+        &self,
+        ask: &mut ParsedRequest,
+        mut peer: Peer,
+    ) -> (Tokens, Finish, Peer) {
         if self.has(Kind::Close) {
             peer.after = After::Close;
         }
@@ -87,7 +91,12 @@ impl Met {
 
 impl Faulty {
     /// What comes instead of a reply, and of which the engine never hears.
-    pub(in crate::http) fn instead(met: &Met, ask: &Ask, record: Record, peer: Peer) -> Self {
+    pub(in crate::http) fn instead(
+        met: &Met,
+        ask: &ParsedRequest,
+        record: Record,
+        peer: Peer,
+    ) -> Self {
         let mut play = Play::default();
         play.extend(ending::instead(met, ask, peer));
         Self { play, record, stage: None, after: peer.after }
@@ -108,7 +117,7 @@ impl Faulty {
         let mut stage = Stage {
             met: met.clone(),
             content: Content::new(met, record.prompt_tokens),
-            speller: Speller::new(met),
+            encoder: EventEncoder::new(met),
             cutter: Cutter::new(met, framing),
             good: Good::new(frames),
             framing,
@@ -190,7 +199,7 @@ impl Stage {
         }
         if self.made == due {
             let every = self.met.get(Kind::KeepAlive).filter(|_| self.made == 0)?.time();
-            let comment = self.speller.comment("keep-alive");
+            let comment = self.encoder.comment("keep-alive");
             let mut acts: Vec<_> = self.cutter.take([comment], Flush::Now).into_iter().collect();
             acts.push(Act::Pause(every));
             return Some(acts);
@@ -269,7 +278,8 @@ impl Stage {
     }
 
     fn write(&mut self, events: Vec<Event>, flush: Flush) -> Vec<Act> {
-        let texts: Vec<Spelt> = events.into_iter().map(|event| self.speller.spell(event)).collect();
+        let texts: Vec<EncodedEvent> =
+            events.into_iter().map(|event| self.encoder.encode(event)).collect();
         self.cutter.take(texts, flush).into_iter().collect()
     }
 }

@@ -6,7 +6,7 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 use proptest::prelude::*;
 
 use super::*;
-use crate::http::ask::{Ask, Route};
+use crate::http::parsed_request::{ParsedRequest, Route};
 use crate::serve::{JobId, JobTiming};
 
 /// A clock that goes on by 1 ns whenever it is read.
@@ -45,7 +45,7 @@ impl Write for Socket<'_> {
 }
 
 fn stream(tokens: u64, framing: Framing) -> Stream {
-    let mut ask = Ask::sample(Route::Chat, tokens);
+    let mut ask = ParsedRequest::sample(Route::Chat, tokens);
     let record = Record::new(&ask, String::new(), Stamp::EPOCH, ask.ending.into());
     Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
 }

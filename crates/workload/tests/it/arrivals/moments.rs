@@ -1,7 +1,7 @@
 //! The figures that laws ask for are those that they have.
 
 use fizeau_core::{Nanos, PerSec};
-use fizeau_workload::{Arrivals, Asked, RampShape, RampSpan, Rescale, Spacing};
+use fizeau_workload::{Arrivals, RampShape, RampSpan, RequestedArrivals, Rescale, Spacing};
 
 use super::{POISSON, diurnal, on_off, ramp, schedule, seconds, stages, time};
 use crate::gamma;
@@ -21,7 +21,7 @@ fn rate_and_variation_come_out_as_asked() {
         (on_off([1.0, 30.0], [0.3, 0.1]), 0.05),
         (on_off([8.0, 8.0], [1.0, 1.0]), 0.05),
     ] {
-        let Asked { rate, cv_squared } = law.asked().unwrap();
+        let RequestedArrivals { rate, cv_squared } = law.asked().unwrap();
         let (mean, cv2) = moments(&gaps(law.clone(), 3));
         assert!((mean * rate.get() - 1.0).abs() < tolerance, "{law:?}: mean {mean}");
         let cv_squared = cv_squared.unwrap();

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::super::super::ask::{Ask, Logprobs, Route, StreamUsage, TokenIds};
 use super::super::super::frames::{self, DONE, Reply, Wire, push, push_number};
+use super::super::super::parsed_request::{Logprobs, ParsedRequest, Route, StreamUsage, TokenIds};
 use super::reason;
 use crate::serve::JobId;
 
@@ -27,7 +27,11 @@ pub(in super::super::super) struct Chunks {
 
 impl Chunks {
     /// `created` is in seconds since 1970.
-    pub(in super::super::super) fn new(ask: &mut Ask, number: JobId, created: u64) -> Self {
+    pub(in super::super::super) fn new(
+        ask: &mut ParsedRequest,
+        number: JobId,
+        created: u64,
+    ) -> Self {
         let object = match ask.route {
             Route::Chat => "chat.completion.chunk",
             _ => "text_completion",
@@ -197,7 +201,7 @@ fn push_logprobs(reply: &Reply, range: Range<u64>, before: usize, to: &mut Vec<u
 }
 
 /// Those of a reply in one piece.
-pub(super) fn logprobs(ask: &Ask, reply: &Reply) -> Value {
+pub(super) fn logprobs(ask: &ParsedRequest, reply: &Reply) -> Value {
     let mut json = Vec::new();
     match (ask.logprobs, ask.route) {
         (Logprobs::Absent, _) => return Value::Null,

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fizeau_core::{
     Asked, Failure, FailureClass, Marks, Outcome, Part, Release, Request, RequestId, SessionId,
     Stamp, Tape,
 };
 
-use crate::InFlight;
-
-pub(super) struct Manifest {
+pub(super) struct InFlightTable {
     entries: BTreeMap<RequestId, Entry>,
     /// Told of each; none where nobody counts.
     count: Option<InFlight>,
@@ -25,7 +24,7 @@ struct Entry {
     release: Release,
 }
 
-impl Manifest {
+impl InFlightTable {
     /// Of nobody yet.
     pub(super) const fn new(count: Option<InFlight>) -> Self {
         Self { entries: BTreeMap::new(), count }
@@ -71,9 +70,43 @@ impl Manifest {
     }
 }
 
-impl Drop for Manifest {
+impl Drop for InFlightTable {
     /// A drive that breaks off or is dropped leaves nobody in flight.
     fn drop(&mut self) {
         self.count.iter().for_each(|count| count.back(self.entries.len() as u64));
+    }
+}
+
+// How many requests are under way, for whoever watches.
+
+/// How many requests of a level's load are in flight: released, and their tapes not yet made. Warm-up requests and probes do
+/// not count.
+///
+/// Clones share the count, and any thread may read it at any time. The drivers of all workers keep it with one atomic
+/// addition as a request leaves and one as it is back; nothing is sent, locked or woken for it.
+///
+/// ```
+/// use fizeau_harness::InFlight;
+///
+/// assert_eq!(InFlight::default().get(), 0);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct InFlight(Arc<AtomicU64>);
+
+impl InFlight {
+    /// How many there are now. Between a request that is back and its notice there is a moment in which it is in neither.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// One left.
+    pub(crate) fn left(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// So many are back.
+    pub(crate) fn back(&self, count: u64) {
+        self.0.fetch_sub(count, Ordering::Relaxed);
     }
 }

@@ -26,7 +26,7 @@ pub(super) enum Route {
 
 /// A request that can be answered.
 #[derive(Debug)]
-pub(super) struct Ask {
+pub(super) struct ParsedRequest {
     pub(super) route: Route,
     pub(super) model: String,
     pub(super) prompt_tokens: Tokens,
@@ -81,7 +81,7 @@ pub(super) enum Logprobs {
     Present,
 }
 
-impl Ask {
+impl ParsedRequest {
     /// A request for `prompt` in one piece and with nothing besides.
     pub(super) fn new(
         app: &App,
@@ -160,7 +160,7 @@ impl Delivery {
 }
 
 #[cfg(test)]
-impl Ask {
+impl ParsedRequest {
     /// A request for a streamed reply of `tokens` tokens, with everything on its chunks.
     pub(super) fn sample(route: Route, tokens: u64) -> Self {
         Self {

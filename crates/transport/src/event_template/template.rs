@@ -1,4 +1,4 @@
-//! The mould of an event: made, proven, and filled.
+//! The template of an event: made, proven, and filled.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use super::scan::{self, Found, Kind};
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
 
-/// The longest event that a mould is made of: one that is longer is not of the common kind.
+/// The longest event that a template is made of: one that is longer is not of the common kind.
 const LONGEST: usize = 8 << 10;
 
-/// The text, and the first number, of the made-up twin. No event counts so many tokens.
+/// The text, and the first number, of the made-up matched. No event counts so many tokens.
 const SAMPLE_TEXT: &str = " Fizeau é ";
 const SAMPLE_NUMBER: u64 = 900_000_000_000_001;
 
 /// An event with holes.
 #[derive(Debug)]
-pub(crate) struct Mould {
+pub(crate) struct EventTemplate {
     name: Vec<u8>,
     /// The event that it was made of.
     data: Vec<u8>,
@@ -25,7 +25,7 @@ pub(crate) struct Mould {
     /// What comes after the last hole.
     tail: Range<usize>,
     /// What the event says, but for its text.
-    twin: Twin<'static>,
+    matched: TemplateMatch<'static>,
 }
 
 #[derive(Debug)]
@@ -37,19 +37,19 @@ struct Hole {
     feeds: Vec<Figure>,
 }
 
-impl Mould {
-    /// The mould of `event`, which says `twin`; none if it is not certain what its holes mean.
+impl EventTemplate {
+    /// The template of `event`, which says `matched`; none if it is not certain what its holes mean.
     pub(crate) fn of(
         dialect: &dyn Dialect,
         keys: &[&str],
         event: &RawEvent<'_>,
-        twin: Twin<'_>,
+        matched: TemplateMatch<'_>,
     ) -> Option<Self> {
         let data = event.data;
         if data.len() > LONGEST {
             return None;
         }
-        let found = scan::find(data, &place(data, twin.text())?, keys)?;
+        let found = scan::find(data, &place(data, matched.text())?, keys)?;
         let lists = found.iter().filter(|found| found.kind == Kind::List).count();
         if lists > 1 {
             // A dialect may look at the longest.
@@ -57,32 +57,32 @@ impl Mould {
         }
         let (sample, values) = sample(data, &found)?;
         let wire = dialect.read(&RawEvent { data: &sample, ..*event }).ok()?;
-        let feeds = feeds(&twin, &plain(&wire)?, &values)?;
+        let feeds = feeds(&matched, &plain(&wire)?, &values)?;
         let mut from = 0;
         let holes = found.into_iter().zip(feeds).map(|(found, feeds)| {
             let before = from..found.at.start;
             from = found.at.end;
             Hole { before, kind: found.kind, feeds }
         });
-        let mould = Self {
+        let template = Self {
             name: event.name.to_vec(),
             data: data.to_vec(),
             holes: holes.collect(),
             tail: from..data.len(),
-            twin: twin.with_text(b"", 0),
+            matched: matched.with_text(b"", 0),
         };
-        (mould.cast(event) == Some(twin)).then_some(mould)
+        (template.match_event(event) == Some(matched)).then_some(template)
     }
 
     /// What `event` says, if it fits.
-    pub(crate) fn cast<'a>(&self, event: &RawEvent<'a>) -> Option<Twin<'a>> {
+    pub(crate) fn match_event<'a>(&self, event: &RawEvent<'a>) -> Option<TemplateMatch<'a>> {
         // Nearly always both are empty. `memcmp` of nothing at the dangling address of an empty vector costs as much
         // as all the rest on processors whose masked loads are slow where there is no memory.
         let nameless = event.name.is_empty() && self.name.is_empty();
         if !nameless && event.name != self.name {
             return None;
         }
-        let mut twin = self.twin;
+        let mut matched = self.matched;
         let mut text = (&b""[..], 0);
         let mut rest = event.data;
         for hole in &self.holes {
@@ -98,11 +98,11 @@ impl Mould {
                 Kind::Number => scan::count(rest)?,
             };
             for figure in &hole.feeds {
-                twin.set(*figure, value);
+                matched.set(*figure, value);
             }
             rest = rest.get(len..)?;
         }
-        (rest == self.data.get(self.tail.clone())?).then_some(twin.with_text(text.0, text.1))
+        (rest == self.data.get(self.tail.clone())?).then_some(matched.with_text(text.0, text.1))
     }
 }
 
@@ -113,7 +113,7 @@ fn place(data: &[u8], text: &str) -> Option<Range<usize>> {
     (data.get(place.clone()) == Some(text.as_bytes())).then_some(place)
 }
 
-/// A twin of `data` with other values in its holes, and for each hole its value there and here. Values that are no
+/// A matched of `data` with other values in its holes, and for each hole its value there and here. Values that are no
 /// counts have none.
 fn sample(data: &[u8], found: &[Found]) -> Option<(Vec<u8>, Vec<Option<Values>>)> {
     let mut sample = Vec::with_capacity(2 * data.len());
@@ -147,7 +147,7 @@ fn sample(data: &[u8], found: &[Found]) -> Option<(Vec<u8>, Vec<Option<Values>>)
     Some((sample, values))
 }
 
-/// The value of one hole in the event and in its made-up twin.
+/// The value of one hole in the event and in its made-up matched.
 #[derive(Debug, Clone, Copy)]
 struct Values {
     here: u64,
@@ -156,7 +156,11 @@ struct Values {
 
 /// For each hole the counts that are its value; none if there is a difference between the twins `here` and `there`
 /// that no hole explains.
-fn feeds(here: &Twin<'_>, there: &Twin<'_>, values: &[Option<Values>]) -> Option<Vec<Vec<Figure>>> {
+fn feeds(
+    here: &TemplateMatch<'_>,
+    there: &TemplateMatch<'_>,
+    values: &[Option<Values>],
+) -> Option<Vec<Vec<Figure>>> {
     let same = here.channel == there.channel && here.logprobs == there.logprobs;
     if !same || there.text() != SAMPLE_TEXT {
         return None;
@@ -180,7 +184,7 @@ fn feeds(here: &Twin<'_>, there: &Twin<'_>, values: &[Option<Values>]) -> Option
 
 /// An event with text on one channel, perhaps with counts, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Twin<'a> {
+pub(crate) struct TemplateMatch<'a> {
     /// Valid UTF-8, yet not a `str`: to be sure of that takes longer than to count its characters.
     text: &'a [u8],
     pub(crate) chars: usize,
@@ -191,7 +195,7 @@ pub(crate) struct Twin<'a> {
     pub(crate) usage: Option<Usage>,
 }
 
-/// A count that a twin may hold.
+/// A count that a matched may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     Cached,
@@ -207,10 +211,10 @@ impl Figure {
         [Self::Cached, Self::Completion, Self::Ids, Self::Prompt, Self::Reasoning, Self::Running];
 }
 
-impl<'a> Twin<'a> {
+impl<'a> TemplateMatch<'a> {
     /// The same with another text, of `chars` characters.
-    pub(super) const fn with_text<'t>(self, text: &'t [u8], chars: usize) -> Twin<'t> {
-        Twin { text, chars, ..self }
+    pub(super) const fn with_text<'t>(self, text: &'t [u8], chars: usize) -> TemplateMatch<'t> {
+        TemplateMatch { text, chars, ..self }
     }
 
     /// The size of the text, in bytes.
@@ -251,8 +255,8 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// `wire` as a twin, if it can have any: text on just one channel, and nothing beside it but counts.
-pub(super) fn plain<'w>(wire: &'w WireEvent<'_>) -> Option<Twin<'w>> {
+/// `wire` as a matched, if it can have any: text on just one channel, and nothing beside it but counts.
+pub(super) fn plain<'w>(wire: &'w WireEvent<'_>) -> Option<TemplateMatch<'w>> {
     let mut texts = wire.texts().into_iter().filter(|(_, text)| !text.is_empty());
     let (channel, text) = texts.next()?;
     let says_more = wire.finish.is_some()
@@ -261,7 +265,7 @@ pub(super) fn plain<'w>(wire: &'w WireEvent<'_>) -> Option<Twin<'w>> {
         || wire.done
         || wire.embedded.is_some()
         || texts.next().is_some();
-    (!says_more).then_some(Twin {
+    (!says_more).then_some(TemplateMatch {
         text: text.as_bytes(),
         chars: text.chars().count(),
         channel,

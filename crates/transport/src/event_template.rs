@@ -1,58 +1,58 @@
 //! Reading the twins of an event without parsing them.
 //!
 //! Successive events of a reply are the same JSON but for the text and a few numbers. After an event was parsed in
-//! full, a [`Mould`] is made of it: its bytes, with holes where the text was and behind the keys that the dialect
-//! names. An event that fits the mould is the same JSON with other values, so that its meaning is known. Anything
+//! full, a [`EventTemplate`] is made of it: its bytes, with holes where the text was and behind the keys that the dialect
+//! names. An event that fits the template is the same JSON with other values, so that its meaning is known. Anything
 //! else (a finish reason, a usage of its own, an escape, another spacing) does not fit and is parsed in full.
 //!
-//! What a hole means is not declared but found out, as the mould is made: a made-up twin is parsed in full, and what
+//! What a hole means is not declared but found out, as the template is made: a made-up matched is parsed in full, and what
 //! changed in its meaning must be just what was put into the holes.
 
-mod make;
 mod scan;
+mod template;
 
-pub(crate) use make::{Mould, Twin};
+pub(crate) use template::{EventTemplate, TemplateMatch};
 
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
 
-/// What the making of a mould costs in credit, what an event earns that fits, and one that does not. A stream that
-/// never repeats itself has one event in sixty-four made into a mould, which costs a few per cent of the parsing.
+/// What the making of a template costs in credit, what an event earns that fits, and one that does not. A stream that
+/// never repeats itself has one event in sixty-four made into a template, which costs a few per cent of the parsing.
 const PRICE: u32 = 64;
 const FITTED: u32 = 16;
 const MISSED: u32 = 1;
 /// The most that can be saved, and what there is at first: enough for two kinds of event right after each other.
 const FULL: u32 = 2 * PRICE;
 
-/// The mould at hand, and whether another may be made.
+/// The template at hand, and whether another may be made.
 #[derive(Debug)]
-pub(crate) struct Moulds {
+pub(crate) struct EventTemplates {
     /// The keys whose values differ; none if the dialect wants each event parsed.
     keys: Option<&'static [&'static str]>,
-    mould: Option<Mould>,
+    template: Option<EventTemplate>,
     credit: u32,
 }
 
-impl Moulds {
+impl EventTemplates {
     pub(crate) const fn of(keys: Option<&'static [&'static str]>) -> Self {
-        Self { keys, mould: None, credit: FULL }
+        Self { keys, template: None, credit: FULL }
     }
 
-    /// What `event` says, if it fits the mould at hand.
-    pub(crate) fn cast<'a>(&mut self, event: &RawEvent<'a>) -> Option<Twin<'a>> {
-        let twin = self.mould.as_ref()?.cast(event)?;
+    /// What `event` says, if it fits the template at hand.
+    pub(crate) fn match_event<'a>(&mut self, event: &RawEvent<'a>) -> Option<TemplateMatch<'a>> {
+        let matched = self.template.as_ref()?.match_event(event)?;
         self.credit = (self.credit + FITTED).min(FULL);
-        Some(twin)
+        Some(matched)
     }
 
-    /// Makes a mould of `event`, which did not fit and says `wire`, if it is one that may have twins.
+    /// Makes a template of `event`, which did not fit and says `wire`, if it is one that may have twins.
     pub(crate) fn learn(
         &mut self,
         dialect: &dyn Dialect,
         event: &RawEvent<'_>,
         wire: &WireEvent<'_>,
     ) {
-        let (Some(keys), Some(plain)) = (self.keys, make::plain(wire)) else {
+        let (Some(keys), Some(plain)) = (self.keys, template::plain(wire)) else {
             return;
         };
         self.credit = (self.credit + MISSED).min(FULL);
@@ -60,8 +60,8 @@ impl Moulds {
             return;
         };
         self.credit = left;
-        if let Some(mould) = Mould::of(dialect, keys, event, plain) {
-            self.mould = Some(mould);
+        if let Some(template) = EventTemplate::of(dialect, keys, event, plain) {
+            self.template = Some(template);
         }
     }
 }
@@ -70,7 +70,7 @@ impl Moulds {
 mod tests {
     use fizeau_core::{Channel, Stamp};
 
-    use super::{FULL, Moulds, PRICE, Twin};
+    use super::{EventTemplates, FULL, PRICE, TemplateMatch};
     use crate::event::{RawEvent, ReadMark};
     use crate::route::Route;
 
@@ -78,23 +78,27 @@ mod tests {
         RawEvent { data: data.as_bytes(), name: b"", mark: ReadMark::user(Stamp::EPOCH, 0) }
     }
 
-    /// Reads one event as the reader of a reply does; its twin if it was cast.
-    fn read<'a>(moulds: &mut Moulds, route: Route, event: &RawEvent<'a>) -> Option<Twin<'a>> {
-        let twin = moulds.cast(event);
-        if twin.is_none() {
+    /// Reads one event as the reader of a reply does; its matched if it was cast.
+    fn read<'a>(
+        templates: &mut EventTemplates,
+        route: Route,
+        event: &RawEvent<'a>,
+    ) -> Option<TemplateMatch<'a>> {
+        let matched = templates.match_event(event);
+        if matched.is_none() {
             let dialect = route.dialect();
             if let Ok(wire) = dialect.read(event) {
-                moulds.learn(dialect, event, &wire);
+                templates.learn(dialect, event, &wire);
             }
         }
-        twin
+        matched
     }
 
-    /// The twin of `first` that `second` is.
-    fn twin<'a>(route: Route, first: &str, second: &'a str) -> Option<Twin<'a>> {
-        let mut moulds = Moulds::of(route.dialect().varying());
-        assert_eq!(read(&mut moulds, route, &event(first)), None);
-        read(&mut moulds, route, &event(second))
+    /// The matched of `first` that `second` is.
+    fn matched<'a>(route: Route, first: &str, second: &'a str) -> Option<TemplateMatch<'a>> {
+        let mut templates = EventTemplates::of(route.dialect().varying());
+        assert_eq!(read(&mut templates, route, &event(first)), None);
+        read(&mut templates, route, &event(second))
     }
 
     /// Two events of each common kind, told by a `#` where they differ in the count of tokens and a `%` in the text.
@@ -120,13 +124,13 @@ mod tests {
         for (route, kind) in kinds {
             let first = kind.replace('#', "1").replace('%', "a");
             let second = kind.replace('#', "24").replace('%', " bé");
-            let twin = twin(route, &first, &second);
-            let twin = twin.unwrap_or_else(|| panic!("{route:?}: {kind}"));
-            assert_eq!((twin.text(), twin.chars), (" bé", 3));
+            let matched = matched(route, &first, &second);
+            let matched = matched.unwrap_or_else(|| panic!("{route:?}: {kind}"));
+            assert_eq!((matched.text(), matched.chars), (" bé", 3));
             let expected = route.dialect().read(&event(&second)).unwrap();
             let counts = (expected.running, expected.usage, expected.token_ids);
-            assert_eq!((twin.running, twin.usage, twin.token_ids), counts, "{kind}");
-            assert_eq!(Some(twin.channel), expected.channel(), "{kind}");
+            assert_eq!((matched.running, matched.usage, matched.token_ids), counts, "{kind}");
+            assert_eq!(Some(matched.channel), expected.channel(), "{kind}");
         }
     }
 
@@ -165,22 +169,22 @@ mod tests {
             ),
         ];
         for (first, second) in kinds {
-            assert_eq!(twin(Route::Completions, first, second), None, "{second}");
+            assert_eq!(matched(Route::Completions, first, second), None, "{second}");
         }
         let text = r#"{"choices":[{"text":"a"}]}"#;
-        assert_eq!(twin(Route::Completions, text, text).unwrap().channel, Channel::Visible);
+        assert_eq!(matched(Route::Completions, text, text).unwrap().channel, Channel::Visible);
     }
 
     /// So that it costs a few per cent at most.
     #[test]
     fn a_stream_that_never_repeats_makes_few_moulds() {
-        let mut moulds = Moulds::of(Route::Completions.dialect().varying());
+        let mut templates = EventTemplates::of(Route::Completions.dialect().varying());
         let (mut made, events) = (0, 3_200);
         for number in 0..events {
             let data = format!(r#"{{"id":"{number}","choices":[{{"text":"a"}}]}}"#);
-            let before = moulds.credit;
-            assert_eq!(read(&mut moulds, Route::Completions, &event(&data)), None);
-            made += u32::from(moulds.credit < before);
+            let before = templates.credit;
+            assert_eq!(read(&mut templates, Route::Completions, &event(&data)), None);
+            made += u32::from(templates.credit < before);
         }
         assert!((1..=(FULL + events) / PRICE).contains(&made), "{made}");
     }

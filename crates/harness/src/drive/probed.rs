@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Part, RequestSource, Scheduled, Tape, Timer, Transport};
 use futures_util::future::join;
 
-use super::{Course, DriveError, Driven, Opening, Outlet, OwnSlots, Slots};
+use super::{DriveError, DriveLoop, Driven, LocalSlots, Opening, Outlet, Slots};
 use crate::Cancel;
 
 /// A probe stream.
@@ -47,8 +47,8 @@ const MOST_PROBES: Option<NonZeroU32> = NonZeroU32::new(256);
 /// Runs the load of `requests` on `course`, and beside it, outside of its cap, the stream of `probe` until the load is over
 /// everywhere; probes in flight then still finish. The load's `slots` are given up as soon as it is over here: others may
 /// wait behind its place, and the probes for them.
-pub(crate) async fn press<S, P, T, C, L, K>(
-    course: &Course<'_, T, C>,
+pub(crate) async fn drive_with_probe<S, P, T, C, L, K>(
+    course: &DriveLoop<'_, T, C>,
     (requests, underway): (&mut S, Underway),
     mut slots: L,
     probe: Option<Probing<P>>,
@@ -75,7 +75,7 @@ where
         driven.inspect_err(|_| off.cancel())
     };
     let probing = async {
-        let mut slots = OwnSlots::new(course.timer, MOST_PROBES, Opening::at_once(course.start));
+        let mut slots = LocalSlots::new(course.timer, MOST_PROBES, Opening::at_once(course.start));
         let beside = course.beside(&until);
         let driven = beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await;
         driven.inspect_err(|_| off.cancel())

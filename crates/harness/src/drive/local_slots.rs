@@ -12,7 +12,7 @@ use super::slots::{Rank, Slots};
 
 /// A cap that only this driver knows. It remembers when each slot became free, which is when a request without an instant
 /// of its own ought to have left.
-pub(crate) struct OwnSlots<'t, C> {
+pub(crate) struct LocalSlots<'t, C> {
     timer: &'t C,
     opening: Opening,
     /// None for no cap.
@@ -44,7 +44,7 @@ impl Opening {
     }
 }
 
-impl<'t, C: Timer> OwnSlots<'t, C> {
+impl<'t, C: Timer> LocalSlots<'t, C> {
     /// `cap` slots that open as `opening` says; none for no cap.
     pub(crate) const fn new(timer: &'t C, cap: Option<NonZeroU32>, opening: Opening) -> Self {
         Self { timer, opening, cap, opened: 0, free: VecDeque::new(), alarm: None }
@@ -73,7 +73,7 @@ impl<'t, C: Timer> OwnSlots<'t, C> {
     }
 }
 
-impl<C: Timer> Slots for OwnSlots<'_, C> {
+impl<C: Timer> Slots for LocalSlots<'_, C> {
     fn poll_take(&mut self, _: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         loop {
             if let Some(since) = self.take() {
@@ -106,15 +106,15 @@ mod tests {
     use super::*;
 
     /// A clock that is set by hand; waiting on it is over once it has come so far.
-    struct Hand(Cell<Stamp>);
+    struct Assignment(Cell<Stamp>);
 
-    impl Clock for Hand {
+    impl Clock for Assignment {
         fn now(&self) -> Stamp {
             self.0.get()
         }
     }
 
-    impl Timer for Hand {
+    impl Timer for Assignment {
         fn sleep_until(&self, at: Stamp) -> impl Future<Output = ()> {
             std::future::poll_fn(move |_| match self.now() >= at {
                 true => Poll::Ready(()),
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn slots_open_one_after_another_and_the_one_free_longest_goes_first() {
-        let clock = Hand(Cell::new(ms(0)));
+        let clock = Assignment(Cell::new(ms(0)));
         let opening = Opening { first: ms(10), step: Nanos::from_millis(10) };
-        let mut slots = OwnSlots::new(&clock, NonZeroU32::new(3), opening);
-        let take = |slots: &mut OwnSlots<'_, Hand>, now| {
+        let mut slots = LocalSlots::new(&clock, NonZeroU32::new(3), opening);
+        let take = |slots: &mut LocalSlots<'_, Assignment>, now| {
             clock.0.set(ms(now));
             let rank = Rank { due: ms(0), request: RequestId(0) };
             match slots.poll_take(rank, &mut Context::from_waker(Waker::noop())) {

@@ -11,9 +11,9 @@ use fizeau_workload::{Walk, WalkError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Preconnect;
-use super::deal::{Hand, Share};
-use super::nap::{Counted, Nap, Wakeful};
-use crate::drive::{Course, DriveError, Driven, Keep, Outlet, TextAfter, press};
+use super::coalesce::{Counted, PollCoalescer, Wakeful};
+use super::partition::{Assignment, Share};
+use crate::drive::{DriveError, DriveLoop, Driven, Keep, Outlet, TextAfter, drive_with_probe};
 use crate::pacer::Pacer;
 use crate::proof::{SelfWatch, Watch};
 use crate::{Cancel, InFlight};
@@ -27,7 +27,7 @@ pub(super) enum Command<E> {
 
 /// A worker's part of a level.
 pub(super) struct Part<E> {
-    pub(super) hand: Hand,
+    pub(super) hand: Assignment,
     /// How many connections to open ahead.
     pub(super) ahead: u64,
     pub(super) stop_after: Option<Nanos>,
@@ -117,7 +117,7 @@ pub(super) struct Worker<T, C> {
 }
 
 impl<T: Preconnect, C: Clock> Worker<T, C> {
-    pub(super) fn new(transport: T, clock: C, nap: Nap) -> Self {
+    pub(super) fn new(transport: T, clock: C, nap: PollCoalescer) -> Self {
         Self {
             transport: Counted { transport, nap: nap.clone() },
             timer: Wakeful { timer: Pacer::new(clock), nap },
@@ -141,7 +141,7 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
     async fn level(&self, part: Part<T::Error>) {
         let Part { hand, ahead, stop_after, text, cancel, enough, in_flight, start, mut post } =
             part;
-        let Hand { mut warmup, mut requests, cap, underway, probe } = hand;
+        let Assignment { mut warmup, mut requests, cap, underway, probe } = hand;
         self.timer.nap.forget();
         match self.warm_up(&mut warmup, &cap, &cancel).await {
             Ok(warmup) => {
@@ -160,7 +160,7 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
         let course = self.course(&cancel, start).with(stop_after, text).until(Some(&enough));
         let course = course.counted(in_flight);
         let load = (&mut requests, underway);
-        let driven = press(&course, load, slots, probe, &mut post).await;
+        let driven = drive_with_probe(&course, load, slots, probe, &mut post).await;
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));
     }
 
@@ -181,8 +181,8 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
         &'a self,
         cancel: &'a Cancel,
         start: Stamp,
-    ) -> Course<'a, Counted<T>, Wakeful<Pacer<C>>> {
-        Course::new(&self.transport, &self.timer, cancel, start)
+    ) -> DriveLoop<'a, Counted<T>, Wakeful<Pacer<C>>> {
+        DriveLoop::new(&self.transport, &self.timer, cancel, start)
     }
 
     /// A failure here shows again, on the tape of the request that would have had the connection.

@@ -1,31 +1,31 @@
-//! Faults in how events are spelt.
+//! Faults in how events are encoded.
 
 use super::Met;
 use super::event::{Data, Event};
 use super::kind::Kind;
 
 /// Writes events as text.
-pub(super) struct Speller {
+pub(super) struct EventEncoder {
     met: Met,
-    spelt: u64,
+    encoded: u64,
 }
 
 /// The text of an event, or of what goes with events.
 #[derive(Debug, Default)]
-pub(super) struct Spelt {
+pub(super) struct EncodedEvent {
     pub(super) bytes: Vec<u8>,
     pub(super) tokens: u64,
 }
 
-impl Speller {
+impl EventEncoder {
     pub(super) fn new(met: &Met) -> Self {
-        Self { met: met.clone(), spelt: 0 }
+        Self { met: met.clone(), encoded: 0 }
     }
 
-    pub(super) fn spell(&mut self, mut event: Event) -> Spelt {
+    pub(super) fn encode(&mut self, mut event: Event) -> EncodedEvent {
         self.pad(&mut event);
-        let number = self.spelt;
-        self.spelt += 1;
+        let number = self.encoded;
+        self.encoded += 1;
         let mut lines = Vec::new();
         if number == 0 && self.met.has(Kind::Bom) {
             lines.push("\u{feff}: begins".to_owned());
@@ -47,13 +47,13 @@ impl Speller {
         }
         lines.extend(self.data(&event.data));
         lines.push(String::new());
-        Spelt { bytes: self.join(&lines).into_bytes(), tokens: event.tokens }
+        EncodedEvent { bytes: self.join(&lines).into_bytes(), tokens: event.tokens }
     }
 
     /// A comment for its own sake.
-    pub(super) fn comment(&self, text: &str) -> Spelt {
+    pub(super) fn comment(&self, text: &str) -> EncodedEvent {
         let lines = [format!(": {text}"), String::new()];
-        Spelt { bytes: self.join(&lines).into_bytes(), tokens: 0 }
+        EncodedEvent { bytes: self.join(&lines).into_bytes(), tokens: 0 }
     }
 
     fn pad(&self, event: &mut Event) {

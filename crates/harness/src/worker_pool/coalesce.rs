@@ -32,7 +32,7 @@ const FEWEST: u32 = 32;
 
 /// What decides whether a worker may nap.
 #[derive(Debug, Clone)]
-pub(super) struct Nap(Arc<State>);
+pub(super) struct PollCoalescer(Arc<State>);
 
 #[derive(Debug)]
 struct State {
@@ -51,7 +51,7 @@ impl State {
     }
 }
 
-impl Nap {
+impl PollCoalescer {
     /// No naps until a reply has shown that they do no harm.
     pub(super) fn new() -> Self {
         Self(Arc::new(State {
@@ -106,7 +106,7 @@ fn close_gaps(tape: &Tape) -> u64 {
 #[derive(Debug)]
 pub(super) struct Counted<T> {
     pub(super) transport: T,
-    pub(super) nap: Nap,
+    pub(super) nap: PollCoalescer,
 }
 
 impl<T: Transport> Transport for Counted<T> {
@@ -127,10 +127,10 @@ impl<T: Preconnect> Preconnect for Counted<T> {
 }
 
 /// A request in flight, until it is dropped.
-struct InFlight<'n>(&'n Nap);
+struct InFlight<'n>(&'n PollCoalescer);
 
 impl<'n> InFlight<'n> {
-    fn begin(nap: &'n Nap) -> Self {
+    fn begin(nap: &'n PollCoalescer) -> Self {
         nap.0.in_flight.fetch_add(1, Relaxed);
         Self(nap)
     }
@@ -146,7 +146,7 @@ impl Drop for InFlight<'_> {
 #[derive(Debug)]
 pub(super) struct Wakeful<C> {
     pub(super) timer: C,
-    pub(super) nap: Nap,
+    pub(super) nap: PollCoalescer,
 }
 
 impl<C: Clock> Clock for Wakeful<C> {
@@ -165,12 +165,12 @@ impl<C: Timer> Timer for Wakeful<C> {
 
 /// Something that is due, until it is dropped.
 struct Due<'n> {
-    nap: &'n Nap,
+    nap: &'n PollCoalescer,
     at: Stamp,
 }
 
 impl<'n> Due<'n> {
-    fn at(nap: &'n Nap, at: Stamp) -> Self {
+    fn at(nap: &'n PollCoalescer, at: Stamp) -> Self {
         nap.0.due().push(at);
         Self { nap, at }
     }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn naps_are_taken_where_they_do_no_harm_and_only_there() {
-        let nap = Nap::new();
+        let nap = PollCoalescer::new();
         let flights: Vec<_> = (0..FEWEST).map(|_| InFlight::begin(&nap)).collect();
         let length = || nap.length(|| ms(0));
         let fine = || length().is_some();

@@ -13,7 +13,7 @@ const SURE: u32 = 8;
 /// Watches the texts of one reply. Until it is sure it keeps both readings, so that no early guess is ever
 /// regretted; once it is, it keeps one.
 #[derive(Debug)]
-pub(crate) struct Growth {
+pub(crate) struct CumulativeStream {
     kind: Kind,
     /// The last text that was not empty, while it is needed.
     last: String,
@@ -40,7 +40,7 @@ pub(crate) struct Counts {
     pub(crate) running: Option<u64>,
 }
 
-impl Growth {
+impl CumulativeStream {
     /// For a dialect whose events hold only what is new.
     pub(crate) fn none(joined: Option<String>) -> Self {
         Self { kind: Kind::New, last: String::new(), grown: 0, joined }
@@ -137,12 +137,12 @@ impl Growth {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Counts, Growth};
+    use super::{Counts, CumulativeStream};
 
     const NO_COUNTS: Counts = Counts { ids: 0, before: 0, running: None };
 
     fn read(texts: &[String]) -> (bool, String) {
-        let mut growth = Growth::perhaps(Some(String::new()));
+        let mut growth = CumulativeStream::perhaps(Some(String::new()));
         for text in texts {
             growth.take(std::iter::once(&**text), NO_COUNTS);
         }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn counts_settle_it_at_the_second_event() {
         let second = |ids| {
-            let mut growth = Growth::perhaps(None);
+            let mut growth = CumulativeStream::perhaps(None);
             let counts = |ids, before, running| Counts { ids, before, running: Some(running) };
             growth.take(std::iter::empty(), counts(2, 0, 2));
             growth.take(std::iter::empty(), counts(ids, 2, 3));
@@ -204,12 +204,12 @@ mod tests {
     #[test]
     fn memory_stays_that_of_the_text() {
         let pieces = vec!["word ".to_owned(); 400];
-        let mut growth = Growth::perhaps(Some(String::new()));
+        let mut growth = CumulativeStream::perhaps(Some(String::new()));
         for text in repeated(&pieces) {
             growth.take(std::iter::once(&*text), NO_COUNTS);
             assert!(growth.kept() <= text.len() + 500);
         }
-        let mut growth = Growth::perhaps(None);
+        let mut growth = CumulativeStream::perhaps(None);
         for text in repeated(&pieces) {
             growth.take(std::iter::once(&*text), NO_COUNTS);
         }

@@ -8,15 +8,15 @@ use std::task::Poll;
 use fizeau_core::{Nanos, Part, Release, RequestSource, Stamp, Tape, Timer, Transport};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-use super::flight::{Landed, Urgency, Yielding, fly, launch};
-use super::line::Line;
-use super::manifest::Manifest;
+use super::in_flight::InFlightTable;
+use super::outlet::{Landed, Urgency, Yielding, fly, launch};
+use super::release_queue::ReleaseQueue;
 use super::{DriveError, Driven, Ended, Outlet, Slots, TextAfter};
 use crate::cancel::CancelWatch;
 use crate::{Cancel, InFlight};
 
 /// What a drive has to do with, but for where requests come from and tapes go.
-pub(crate) struct Course<'a, T, C> {
+pub(crate) struct DriveLoop<'a, T, C> {
     transport: &'a T,
     pub(super) timer: &'a C,
     cancel: &'a Cancel,
@@ -33,7 +33,7 @@ pub(crate) struct Course<'a, T, C> {
     urgency: Rc<Urgency>,
 }
 
-impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
+impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
     /// Without a time limit; text is kept.
     pub(crate) fn new(transport: &'a T, timer: &'a C, cancel: &'a Cancel, start: Stamp) -> Self {
         Self {
@@ -70,12 +70,12 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
     }
 
     /// The same, called off by `cancel`.
-    pub(super) fn heeding<'c>(&self, cancel: &'c Cancel) -> Course<'c, T, C>
+    pub(super) fn heeding<'c>(&self, cancel: &'c Cancel) -> DriveLoop<'c, T, C>
     where
         'a: 'c,
     {
         let (in_flight, urgency) = (self.in_flight.clone(), Rc::clone(&self.urgency));
-        Course { cancel, in_flight, urgency, ..*self }
+        DriveLoop { cancel, in_flight, urgency, ..*self }
     }
 
     /// The course of the probe stream beside this one, `until` the load is over. Each lets the other's due requests go
@@ -99,9 +99,9 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
     ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>> {
         let ears = Ears { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
         let mut flights = FuturesUnordered::new();
-        let mut manifest = Manifest::new(self.in_flight.clone());
+        let mut manifest = InFlightTable::new(self.in_flight.clone());
         let mut unkept = VecDeque::new();
-        let mut line = Line::new(self.timer, self.start);
+        let mut line = ReleaseQueue::new(self.timer, self.start);
         line.refill(source).map_err(DriveError::Source)?;
         let ended = loop {
             let (now, earliest) = (self.timer.now(), line.earliest());
@@ -201,7 +201,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         &self,
         flights: &mut FuturesUnordered<F>,
         ears: &Ears,
-        mut line: Option<&mut Line<'_, C>>,
+        mut line: Option<&mut ReleaseQueue<'_, C>>,
         slots: &mut impl Slots,
     ) -> Option<F::Output> {
         let at = line.as_mut().and_then(|line| line.set_alarm(self.deadline()));
@@ -234,7 +234,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         landed: Landed<T::Error>,
         source: &mut S,
         slots: &mut impl Slots,
-        line: &mut Line<'_, C>,
+        line: &mut ReleaseQueue<'_, C>,
         unkept: &mut VecDeque<Tape>,
     ) -> Result<(), DriveError<S::Error, T::Error, K>> {
         let Landed { id, keeps_slot, sent } = landed;

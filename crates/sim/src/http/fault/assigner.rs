@@ -8,7 +8,7 @@ use fizeau_core::{Nanos, Stamp};
 
 use super::kind::{Group, Kind};
 use super::{Faults, Met};
-use crate::http::ask::Ask;
+use crate::http::parsed_request::ParsedRequest;
 use crate::http::response::Refusal;
 
 /// The header by which a request chooses.
@@ -18,7 +18,7 @@ pub(in crate::http) const HEADER: &str = "x-fizeau-fault";
 const NONE: &str = "none";
 
 /// The faults of a server, and when what they hold up goes on.
-pub(in crate::http) struct Desk {
+pub(in crate::http) struct FaultAssigner {
     faults: Option<Faults>,
     /// Requests seen.
     seen: u64,
@@ -26,7 +26,7 @@ pub(in crate::http) struct Desk {
     naps: BinaryHeap<Reverse<(Stamp, usize)>>,
 }
 
-impl Desk {
+impl FaultAssigner {
     pub(in crate::http) const fn new(faults: Option<Faults>) -> Self {
         Self { faults, seen: 0, naps: BinaryHeap::new() }
     }
@@ -38,7 +38,7 @@ impl Desk {
     pub(in crate::http) fn meet(
         &mut self,
         chosen: Option<&str>,
-        ask: &Ask,
+        ask: &ParsedRequest,
     ) -> Result<Option<Met>, Refusal> {
         let refuse = |why: &dyn fmt::Display| {
             Refusal::bad_request(Some(HEADER), format!("header {HEADER}: {why}"))

@@ -14,7 +14,7 @@ use super::slots::{Rank, Slots};
 ///
 /// They leave in the order of their instants. Who is called to the slots stays first until it has one, so that nobody who
 /// comes later passes it.
-pub(super) struct Line<'t, C> {
+pub(super) struct ReleaseQueue<'t, C> {
     timer: &'t C,
     start: Stamp,
     /// The source's own next request, and its instant, where it has one.
@@ -63,7 +63,7 @@ pub(super) struct Departure {
     pub(super) keeps_slot: bool,
 }
 
-impl<'t, C: Timer> Line<'t, C> {
+impl<'t, C: Timer> ReleaseQueue<'t, C> {
     pub(super) const fn new(timer: &'t C, start: Stamp) -> Self {
         Self {
             timer,

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
-use crate::level::{LevelError, LevelRun, widen};
+use crate::level::{LevelRun, widen};
 use crate::observe::{Notice, Observer, Tee};
 use crate::until::Looks;
 use crate::{Cancel, DriveError, InFlight};
@@ -72,7 +72,7 @@ impl<E: Error> Collector<E> {
         (tally, looks): (LevelTally, Option<Looks<'_>>),
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
+    ) -> Result<LevelRun, DriveError<WalkError, E, K::Error>> {
         while self.ready + self.over < self.workers
             && let Some(message) = self.inbox.recv().await
         {

@@ -1,30 +1,28 @@
 //! Worker threads that measure, and the collecting side that keeps what they measured.
 
+mod coalesce;
 mod collect;
-mod deal;
-mod nap;
-mod preconnect;
+mod partition;
 mod worker;
 
-pub use preconnect::Preconnect;
-
 use std::error::Error;
+use std::future::{Future, ready};
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use fizeau_core::{Clock, Failure, TapeSink};
-use fizeau_transport::MonotonicClock;
+use fizeau_core::{Clock, Failure, TapeSink, TokenCounter, Transport};
+use fizeau_transport::{HttpTransport, MonotonicClock};
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::level::{LevelError, LevelRun, Measure, PlannedLevel, tally};
+use crate::level::{LevelRun, Measure, PlannedLevel, tally};
 use crate::until::Looks;
-use crate::{Cancel, InFlight, Observer};
+use crate::{Cancel, DriveError, InFlight, Observer, Recounted};
+use coalesce::PollCoalescer;
 use collect::Collector;
-use deal::{hands, share};
-use nap::Nap;
+use partition::{assignments, share};
 use worker::{Command, Part, Post, Worker};
 
 /// Worker threads that measure one level after another, each with an event loop, a transport, connections and a pacer of
@@ -53,18 +51,18 @@ use worker::{Command, Part, Post, Worker};
 /// ```
 /// use std::num::NonZeroUsize;
 ///
-/// use fizeau_harness::{Cancel, Crew};
+/// use fizeau_harness::{Cancel, WorkerPool};
 /// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
 ///
 /// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "m")?;
 /// let clock = MonotonicClock::new();
 /// let make = move |_| HttpTransport::new(target.clone(), clock);
-/// let crew = Crew::start(NonZeroUsize::MIN, clock, Cancel::new(), make)?;
+/// let crew = WorkerPool::start(NonZeroUsize::MIN, clock, Cancel::new(), make)?;
 /// assert_eq!(crew.threads(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Crew<E, C = MonotonicClock> {
+pub struct WorkerPool<E, C = MonotonicClock> {
     clock: C,
     cancel: Cancel,
     workers: Vec<Hired<E>>,
@@ -77,7 +75,7 @@ struct Hired<E> {
     thread: Option<JoinHandle<()>>,
 }
 
-impl<E, C> Crew<E, C>
+impl<E, C> WorkerPool<E, C>
 where
     E: Error + Send + 'static,
     C: Clock + Clone + Send + Sync + 'static,
@@ -97,7 +95,7 @@ where
         let make = Arc::new(make);
         let mut crew = Self { clock, cancel, workers: Vec::new() };
         for index in 0..threads.get() {
-            let nap = Nap::new();
+            let nap = PollCoalescer::new();
             let mut runtime = tokio::runtime::Builder::new_current_thread();
             let (parked, parking) = (nap.clone(), crew.clock.clone());
             let runtime =
@@ -151,7 +149,7 @@ where
     ) -> (Collector<E>, Vec<oneshot::Sender<StartAt>>) {
         let (post, inbox) = mpsc::unbounded_channel();
         let cancel = self.cancel.part();
-        let hands = hands(level, self.workers.len());
+        let hands = assignments(level, self.workers.len());
         let (active, ahead) = (hands.len(), level.connections_ahead());
         let in_flight = InFlight::default();
         let mut switches = Vec::new();
@@ -183,7 +181,7 @@ where
 /// The instant at which all workers start.
 type StartAt = fizeau_core::Stamp;
 
-impl<E, C> Measure for Crew<E, C>
+impl<E, C> Measure for WorkerPool<E, C>
 where
     E: Error + Send + 'static,
     C: Clock + Clone + Send + Sync + 'static,
@@ -200,7 +198,7 @@ where
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
+    ) -> Result<LevelRun, DriveError<WalkError, E, K::Error>> {
         let enough = Cancel::new();
         let (mut collector, switches) = self.begin(&level, &enough);
         let looks = level.until.map(|asked| Looks::new(asked, enough));
@@ -227,7 +225,7 @@ impl<E> Hired<E> {
     }
 }
 
-impl<E, C> Drop for Crew<E, C> {
+impl<E, C> Drop for WorkerPool<E, C> {
     /// Lets the workers go and waits for them, so that no connection outlives the crew.
     fn drop(&mut self) {
         for worker in &mut self.workers {
@@ -237,5 +235,45 @@ impl<E, C> Drop for Crew<E, C> {
             // A panic was passed on where it could be.
             let _ = thread.join();
         }
+    }
+}
+
+// Connections before the clock starts.
+
+/// A transport that can open connections ahead of the requests that will use them.
+///
+/// One without connections has nothing to do and implements it with an empty body:
+///
+/// ```
+/// # use fizeau_core::{Release, Request, Tape, Transport};
+/// struct InProcess;
+/// # impl Transport for InProcess {
+/// #     type Error = std::convert::Infallible;
+/// #     async fn send(&self, _: &Request, release: Release) -> Result<Tape, Self::Error> {
+/// #         Ok(Tape::sent_at(release.released))
+/// #     }
+/// # }
+/// impl fizeau_harness::Preconnect for InProcess {}
+/// ```
+pub trait Preconnect: Transport {
+    /// Opens connections until `count` are idle.
+    ///
+    /// # Errors
+    /// If one of them cannot be made; those that could stay.
+    fn preconnect(&self, count: usize) -> impl Future<Output = Result<(), Failure>> {
+        let _ = count;
+        ready(Ok(()))
+    }
+}
+
+impl<C: Clock + Clone + Send + 'static> Preconnect for HttpTransport<C> {
+    async fn preconnect(&self, count: usize) -> Result<(), Failure> {
+        Self::preconnect(self, count).await.map_err(|error| error.failure().clone())
+    }
+}
+
+impl<T: Preconnect, K: TokenCounter> Preconnect for Recounted<T, K> {
+    async fn preconnect(&self, count: usize) -> Result<(), Failure> {
+        self.transport.preconnect(count).await
     }
 }

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fizeau_core::{Nanos, Stamp, Timer};
 use fizeau_workload::{Numbers, Pacing, Shard, Walk};
 
-use crate::drive::{Gate, Opening, OwnSlots, Probing, Seat, Slots, Underway};
+use crate::drive::{Gate, LocalSlots, Opening, Probing, Seat, Slots, Underway};
 use crate::level::PlannedLevel;
 
 /// What one worker has to send, and under which cap.
-pub(super) struct Hand {
+pub(super) struct Assignment {
     /// The warm-up requests of this worker.
     pub(super) warmup: Walk,
     /// Its measured requests.
@@ -66,7 +66,7 @@ impl Place {
 }
 
 /// The hands of a level for at most `workers` workers; fewer where the cap has not a slot for each.
-pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
+pub(super) fn assignments(level: &PlannedLevel<'_>, workers: usize) -> Vec<Assignment> {
     let cap = level.load.max_in_flight;
     let is_closed = cap.is_some() && level.plan.pacing() == Pacing::ClosedLoop;
     let most = cap.map_or(usize::MAX, |cap| cap.get() as usize);
@@ -84,7 +84,7 @@ pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
         let dealt = slots.map_or(0, NonZeroU32::get);
         let drawn = is_closed.then(|| Arc::clone(&drawn));
         let warmup = (place.index..level.warmup).step_by(of.get());
-        Hand {
+        Assignment {
             warmup: level.plan.warmup(Box::new(warmup)),
             requests: level.plan.walk(place.sessions(level.shard, dealt, drawn)),
             cap: Share { place, is_closed, slots, gate: gate.clone() },
@@ -103,8 +103,8 @@ pub(super) fn share(total: u64, of: usize, index: usize) -> u64 {
 
 impl Share {
     /// The cap of the warm-up, which is a closed loop whatever the level is.
-    pub(super) fn warmup_slots<'t, C: Timer>(&self, timer: &'t C) -> OwnSlots<'t, C> {
-        OwnSlots::new(timer, self.slots, Opening::at_once(timer.now()))
+    pub(super) fn warmup_slots<'t, C: Timer>(&self, timer: &'t C) -> LocalSlots<'t, C> {
+        LocalSlots::new(timer, self.slots, Opening::at_once(timer.now()))
     }
 
     /// The cap of the level, which begins at `start`.
@@ -117,7 +117,7 @@ impl Share {
             false => Opening::at_once(start),
         };
         match &self.gate {
-            None => Box::new(OwnSlots::new(timer, self.slots, opening)),
+            None => Box::new(LocalSlots::new(timer, self.slots, opening)),
             Some(gate) => Box::new(Seat::new(Arc::clone(gate))),
         }
     }
