@@ -10,9 +10,8 @@ use fizeau::record::{SearchReport, SweepReport};
 use fizeau::report::Shown;
 
 use crate::args::TrustArgs;
-use crate::commands::report::{PAGE, write_page, write_read_page};
+use crate::commands::report::{PAGE, write_read_page};
 use crate::commands::shared::checklist;
-use crate::commands::shared::details::Details;
 use crate::commands::sweep::Series;
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title};
@@ -34,19 +33,14 @@ pub(crate) async fn measure<M: Measure>(
     folder: Option<&RunFolder>,
     cancel: &Cancel,
 ) -> Result<Outcome, Fail> {
-    let progress = Progress::new(series.view, Title::of("search", &series.sweep.setup), cancel);
-    let details = folder.map(|_| Details::new(&series.sweep.settings.goals));
-    let mut watcher = (progress, details);
-    let searched = search.measure(&series.sweep, with, folder, &mut watcher).await?;
-    drop(watcher);
+    let mut progress = Progress::new(series.view, Title::of("search", &series.sweep.setup), cancel);
+    let searched = search.measure(&series.sweep, with, folder, &mut progress).await?;
+    drop(progress);
     let SearchOutcome { report, sweep, .. } = searched;
     if let Some(folder) = folder {
         folder.write_text("search.txt", &Shown(&report).text()).map_err(Fail::broken)?;
-        match cancel.is_cancelled() {
-            // A part of a level is on disk, and the search concludes nothing of it.
-            true => write_read_page(folder, &sweep)?,
-            false => write_page(folder, &sweep)?,
-        }
+        // What its levels show side by side is more on disk than the search concludes from.
+        write_read_page(folder, &sweep)?;
     }
     let exit = exit(&report, cancel);
     Ok(Outcome { report, sweep, exit })
