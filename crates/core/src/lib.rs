@@ -21,6 +21,7 @@ mod request;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub mod schema;
+pub mod split_mix;
 mod tape;
 mod time;
 mod traits;

@@ -1,5 +1,4 @@
 //! Two stored runs: may they be compared, and what does each figure say?
-//!
 //! `cargo run -p fizeau --example read_runs -- BEFORE AFTER`; without arguments two runs of the fixtures.
 
 use std::error::Error;
@@ -8,7 +7,6 @@ use std::path::PathBuf;
 use fizeau::metrics::ComparedFigure;
 use fizeau::record::{Comparability, CompareOptions, ComparisonReport, StoredRun};
 
-/// The folders that the command line names.
 fn folders() -> [PathBuf; 2] {
     let fixture = |name: &str| {
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs")).join(name)
@@ -23,8 +21,10 @@ fn folders() -> [PathBuf; 2] {
 /// One figure in a line: its name, both sides, and the answer.
 fn line(row: &ComparedFigure) -> String {
     let side = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let decision = row.tested.as_ref().ok().and_then(|tested| tested.decision.as_ref());
-    let answer = decision.map_or("not tested", |decision| decision.answer.as_str());
+    let answer = match &row.tested {
+        Ok(tested) => tested.decision.as_ref().map_or("beside", |of| of.answer.as_str()).to_owned(),
+        Err(why) => why.to_string(),
+    };
     let (figure, before, after) = (row.figure.to_string(), side(row.baseline), side(row.candidate));
     format!("{figure:<20} {before:>10} {after:>10}  {answer}")
 }
@@ -50,6 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let report = ComparisonReport::of_runs(&folders, &CompareOptions::default())?;
     report.tables().flat_map(|table| &table.rows).for_each(|row| println!("{}", line(row)));
-    println!("{}", if report.passes() { "nothing is worse" } else { "something is worse" });
+    println!(
+        "{}",
+        if report.passes() { "nothing is worse" } else { "worse, or too little to tell" }
+    );
     Ok(())
 }

@@ -18,7 +18,6 @@ mod requests;
 mod rounds;
 mod samples;
 mod shares;
-mod shift;
 mod standardized;
 mod student;
 mod t;
@@ -38,4 +37,4 @@ pub use table::{
     Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Decision,
     EffectKind, EffectSize, NamedTest, Tested, Untested,
 };
-pub use wilcoxon::{AllZero, NullLaw, RankTest, Zeros};
+pub use wilcoxon::{AllZero, NullLaw, RankTest};

@@ -24,7 +24,7 @@ pub(crate) use sample::Sample;
 use fizeau_core::{Interval, Millis, Tokens};
 
 use crate::Support;
-use crate::statistic::{Quantile, Statistic};
+use crate::statistic::{Quantile, Reading, StandIn, Statistic};
 use sample::WeightedSample;
 
 /// The summary of a sample of latencies.
@@ -81,6 +81,7 @@ pub struct Distribution {
 ///
 /// [`early_stopping_bound`]: crate::early_stopping_bound
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EarlyStopping {
     /// Of the 90th percentile; it takes 64 values.
     pub p90: Support<Millis>,
@@ -185,6 +186,29 @@ impl Distribution {
             Statistic::P999 => self.p999.value(),
             Statistic::Max => self.max,
             Statistic::Value => None,
+        }
+    }
+
+    /// A statistic, or the greatest value in its place where the sample is too small for the percentile; none if it is empty, and for
+    /// [`Statistic::Value`].
+    ///
+    /// ```
+    /// use fizeau_core::Millis;
+    /// use fizeau_metrics::{Distribution, StandIn, Statistic};
+    /// let few = Distribution::of([1.0, 2.0, 5.0].map(Millis::new));
+    /// let tail = few.or_greatest(Statistic::P99).ok_or("three values have a greatest")?;
+    /// assert_eq!(tail.value, Millis::new(5.0));
+    /// assert_eq!(tail.stand_in, Some(StandIn { values: 3, needs: 100 }));
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn or_greatest(&self, statistic: Statistic) -> Option<Reading> {
+        match self.quantile(statistic) {
+            Some(Quantile::Withheld { needs }) => {
+                let stand_in = StandIn { values: self.n, needs };
+                Some(Reading { value: self.max?, stand_in: Some(stand_in) })
+            }
+            _ => Some(Reading { value: self.statistic(statistic)?, stand_in: None }),
         }
     }
 

@@ -53,6 +53,7 @@ use crate::{Attainment, GoodputGoals, Saturation};
 /// assert_eq!(level.metrics.ttft.p99.value(), None); // one request supports no p99
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LevelSummary {
     /// How many requests went out, and how they ended.
     pub requests: RequestCounts,
@@ -107,6 +108,7 @@ impl LevelSummary {
 /// How many requests went out, and how they ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RequestCounts {
     /// All that were released.
     pub sent: u64,
@@ -184,6 +186,7 @@ impl TokenCounts {
 
 /// How evenly requests were served. A tail ratio is p99 / p50; absent where either is, or where p50 is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Jitter {
     /// The standard deviation of ITL, as in [`MetricTable::itl`]; absent without gaps.
     pub itl_std: Option<Millis>,
@@ -203,6 +206,7 @@ pub struct Jitter {
 /// Rates over a window. Only completed requests and their tokens count; the time that failed ones took stays
 /// in the window. A window of no length has rates of zero here, and none (null, with the reason) in JSON.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Throughput {
     /// Which part of the level the rates are over.
     pub window: Window,

@@ -76,7 +76,7 @@ pub use compare::{
     ComparisonTable, ComparisonTest, Decision, EffectKind, EffectSize, Figure, FigureChoice,
     FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw, PValue, Pace, Pairing, Pairs,
     PairsError, Power, RankTest, ReplyOutput, RoundFigures, RoundsError, ShareError, Side, Sides,
-    SidesError, Smallest, TTest, Tested, Untested, Zeros, holm,
+    SidesError, Smallest, TTest, Tested, Untested, holm,
 };
 pub use distribution::{
     Distribution, EarlyStopping, PooledSample, RateDistribution, Resolution, TokenDistribution,
@@ -102,15 +102,12 @@ pub use level::{
 pub use output::{ChannelTokens, RequestOutput};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;
-pub use series::{
-    CountSeries, Moment, OutOfOrder, PeakRate, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
-    TokenCells, TokenSeries, peak_rate,
-};
+pub use series::{CountSeries, PeakRate, TimeSpan, TimeWeighted, Timeline, TokenCells};
 pub use shape::{
     Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, ShapeTally, TtftOfInput,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Slo, SloError};
-pub use statistic::{Quantile, Statistic};
+pub use statistic::{Quantile, Reading, StandIn, Statistic};
 pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, EarlyStoppingError, Percent, PercentError,

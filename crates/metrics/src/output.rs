@@ -23,6 +23,7 @@ use fizeau_core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
 /// assert_eq!(output.text_chars_per_s.map(|rate| rate.get()), Some(80.0)); // four in 50 ms
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct RequestOutput {
     /// Tokens by channel, as they came.
     pub by_channel: ChannelTokens,

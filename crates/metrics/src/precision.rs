@@ -36,6 +36,7 @@ pub struct PrecisionGoal {
 
 /// How well a figure is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PrecisionOutcome {
     /// What was asked for.
     pub goal: PrecisionGoal,

@@ -2,19 +2,13 @@
 
 mod cells;
 mod count;
-mod peak;
-mod sweep;
 mod timeline;
-mod tokens;
 mod weighted;
 
 pub use cells::{PeakRate, TokenCells};
 pub use count::CountSeries;
-pub use peak::peak_rate;
-pub use sweep::{Moment, OutOfOrder, Sweep};
 pub(crate) use timeline::Sent;
 pub use timeline::Timeline;
-pub use tokens::{RateStep, TokenSeries};
 pub use weighted::TimeWeighted;
 
 use fizeau_core::{Nanos, Stamp, Tape};

@@ -29,7 +29,7 @@ impl LevelShape {
     /// Bins that are longer than they must be leave half as many at least.
     pub const FEW_BINS: usize = 64;
     /// A level that is so many median replies long is drawn in bins that are no shorter than one.
-    pub const MANY_REPLIES: u64 = 40;
+    pub(crate) const MANY_REPLIES: u64 = 40;
     /// The most pairs of prompt length and time to first token.
     pub const MOST_PAIRS: usize = 400;
 
@@ -71,7 +71,7 @@ pub struct Course {
     pub start: Stamp,
     /// How long a bin is: 125 us, or that doubled as often as it takes; zero where there is none. From
     /// [`LevelShape::FEW_BINS`] on they are longer where shorter ones would show single events in place of the level: twice as long
-    /// as the 99th percentile of silences between events, and of [`LevelShape::MANY_REPLIES`] one after the other as long as the median
+    /// as the 99th percentile of silences between events, and of forty one after the other as long as the median
     /// one, since requests that came together end together.
     pub bin: Nanos,
     /// The bins, without gaps.

@@ -47,6 +47,25 @@ pub enum Quantile {
     },
 }
 
+/// A statistic of a sample, or what stands in for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// The value.
+    pub value: Millis,
+    /// That it is the greatest value in place of a percentile; absent where it is the statistic itself.
+    pub stand_in: Option<StandIn>,
+}
+
+/// The greatest value in place of a percentile, where a sample is too small for the percentile. It is no less than any percentile of
+/// the same sample, so that a limit that it keeps was kept by every value there is; how few they are, belongs beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandIn {
+    /// How many values there are.
+    pub values: u64,
+    /// How many the percentile needs.
+    pub needs: u64,
+}
+
 impl Quantile {
     /// The value, if it is known.
     #[must_use]

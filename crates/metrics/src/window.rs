@@ -24,6 +24,7 @@ use crate::{TimeSpan, Timeline};
 /// Its requests are those sent in it: `from <= sent < to`. It ends with the sending of a request at the latest, which is the
 /// first one cut at the back: once nothing more is sent the load drains, and that is no steady state of anything.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct MeasuredWindow {
     /// From when to when.
     pub span: TimeSpan,

@@ -138,9 +138,9 @@ impl Tail {
     /// The tail of a sample; none if the sample is empty.
     #[must_use]
     pub fn of(sample: &Distribution) -> Option<Self> {
-        let tail = |basis| move |value| Self { value, basis };
-        let p99 = sample.p99.value().map(tail(LatencyBasis::P99));
-        p99.or_else(|| sample.max.map(tail(LatencyBasis::Max)))
+        let of = sample.or_greatest(Statistic::P99)?;
+        let basis = of.stand_in.map_or(LatencyBasis::P99, |_| LatencyBasis::Max);
+        Some(Self { value: of.value, basis })
     }
 
     /// Milliseconds.

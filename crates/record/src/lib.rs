@@ -61,7 +61,8 @@ pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, FrontierChange,
+    FrontierDistance, FrontierPoint, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};
@@ -109,8 +110,8 @@ pub use stored::{
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,
-    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, StandIn, Sustained,
-    SweepReport, TokenCost, Unmeasured, Why, Within,
+    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepReport,
+    TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

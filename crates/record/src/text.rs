@@ -3,6 +3,7 @@
 mod number;
 mod price;
 mod words;
+mod wrap;
 
 pub use number::{
     column_decimals, decimals, duration_ms, five_digits, four_digits, half_width, number, percent,
@@ -10,3 +11,4 @@ pub use number::{
 };
 pub use price::{MILLION, at_price, price_origin, price_words, said_by, usd, usd_beside};
 pub use words::{listed, stamps, token_source};
+pub use wrap::{wrap, wrap_hanging};

@@ -1,7 +1,7 @@
 //! What nobody saw of a level that another tool measured, though its tapes have a value for it.
 
 use fizeau_core::{Millis, Tape};
-use fizeau_metrics::{Distribution, Jitter, MetricTable};
+use fizeau_metrics::{Distribution, MetricTable};
 use serde::{Deserialize, Serialize};
 
 use crate::{LevelReport, SweepReport};
@@ -152,7 +152,7 @@ impl LevelReport {
         }
         let jitter = &mut self.summary.jitter;
         if unseen.has_no_itl() {
-            *jitter = Jitter { itl_std: None, itl_tail_ratio: None, ..*jitter };
+            (jitter.itl_std, jitter.itl_tail_ratio) = (None, None);
         }
         if unseen.has_no_gaps() {
             jitter.zero_gap_share = None;

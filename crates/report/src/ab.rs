@@ -1,17 +1,12 @@
 //! An A/B run as text.
 
-use std::fmt::Write;
-
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
 use crate::Shown;
-use crate::terminal::{plain, wrap};
+use crate::text::{line, sentence};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbParty, AbReport, AbRound};
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
-
-/// As wide as the other tables of commands that print text alone.
-const WIDTH: usize = 80;
 
 impl Shown<'_, AbReport> {
     /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
@@ -36,7 +31,7 @@ impl Shown<'_, AbReport> {
             workload.seed_words(),
             self.planned,
         );
-        wrapped(&mut out, &asked);
+        sentence(&mut out, &asked);
         out.push('\n');
         self.table(&mut out);
         for round in &self.rounds {
@@ -44,16 +39,16 @@ impl Shown<'_, AbReport> {
         }
         out.push('\n');
         match &self.comparison {
-            Err(reason) => wrapped(&mut out, &format!("No answer: {reason}")),
+            Err(reason) => sentence(&mut out, &format!("No answer: {reason}")),
             Ok(table) => {
                 let view = ComparisonView { table, baseline: "A", candidate: "B" };
                 out.push_str(&Shown(&view).text());
                 out.push('\n');
                 if let Some(requests) = &self.requests {
-                    wrapped(&mut out, &beside(requests));
+                    sentence(&mut out, &beside(requests));
                 }
                 out.push('\n');
-                wrapped(&mut out, &answer(table));
+                sentence(&mut out, &answer(table));
             }
         }
         out
@@ -166,26 +161,15 @@ impl Shown<'_, AbRound> {
     /// What speaks against a turn, or leaves the round out.
     fn remarks(&self, out: &mut String) {
         if let Err(reason) = self.counted() {
-            wrapped(out, &format!("round {} is left out: {reason}", self.number));
+            sentence(out, &format!("round {} is left out: {reason}", self.number));
             return;
         }
         for side in [Side::Baseline, Side::Candidate] {
             for reason in self.turn(side).iter().flat_map(|level| &level.validity.reasons) {
                 let text = format!("round {}, {}: {}", self.number, letter(side), reason.text);
-                wrapped(out, &text);
+                sentence(out, &text);
             }
         }
-    }
-}
-
-fn line(out: &mut String, text: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(out, "{}", plain(text).trim_end());
-}
-
-fn wrapped(out: &mut String, text: &str) {
-    for part in wrap(&plain(text), WIDTH).lines() {
-        line(out, part);
     }
 }
 

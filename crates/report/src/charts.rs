@@ -6,9 +6,9 @@ mod detail;
 
 pub use detail::{ChartCourse, ChartDetail, ChartQuantiles};
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
+
+use crate::ChartFigures;
 
 /// A run as its charts show it: levels with figures and intervals, the frontier, the speed of light, the goals.
 ///
@@ -71,35 +71,6 @@ pub enum ChartPlace {
     Dominated,
     /// It is compared with nothing.
     LeftOut,
-}
-
-/// Figures by name. A name that is not there is not known.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-#[serde(transparent)]
-pub struct ChartFigures(pub BTreeMap<String, ChartFigure>);
-
-impl ChartFigures {
-    /// The figure of that name, where it is known.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<ChartFigure> {
-        self.0.get(name).copied()
-    }
-}
-
-/// A figure, with the ends of its 95 % interval where they are known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ChartFigure {
-    /// The figure, in the unit that its name says; finite.
-    pub value: f64,
-    /// The low end of its interval.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// The high end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// Whether it is the greatest value of fewer than 100, in place of a 99th percentile.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub stand_in: bool,
 }
 
 /// The speed of light as curves over the number of requests in flight, which rises along each.

@@ -1,7 +1,8 @@
 //! The list for people: in a terminal, and as a table of a page.
 
 use crate::Shown;
-use crate::terminal::{plain, wrap};
+use crate::text::plain;
+use fizeau_record::text::wrap;
 use fizeau_record::{CheckOutcome, CheckRow, Checklist};
 
 /// Which rows of a checklist to show.

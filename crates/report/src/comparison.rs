@@ -1,5 +1,6 @@
 //! A candidate against a baseline, as text and as JSON.
 
+pub(crate) mod distance;
 mod junit;
 pub(crate) mod summary;
 pub(crate) mod table;
@@ -10,12 +11,10 @@ pub(crate) use table::change;
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, EffectKind, Estimate, Tested};
 
 use crate::Shown;
-use crate::terminal::{plain, wrap};
-use fizeau_record::text::number;
+use crate::text::{WIDTH, plain};
+use fizeau_record::text::{number, wrap};
 use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
 
-/// The width of a terminal as it comes.
-const WIDTH: usize = 80;
 /// More changed fields are counted, not shown.
 const MOST_CHANGED: usize = 12;
 
@@ -234,6 +233,9 @@ impl Shown<'_, ComparisonReport> {
             if more > 0 {
                 out.push(format!("  and {more} fields more (--json)"));
             }
+        }
+        if let Some(distance) = &comparison.frontier_distance {
+            out.push(wrap(&plain(&distance::text(distance, "B")), WIDTH));
         }
         for level in &comparison.levels {
             out.push(String::new());

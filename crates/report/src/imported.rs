@@ -3,7 +3,7 @@
 mod charts;
 mod markdown;
 
-use fizeau_record::text::column_decimals;
+use fizeau_record::text::{column_decimals, wrap_hanging};
 use fizeau_record::{ImportedLevel, ImportedRun};
 
 use crate::{Charset, ChecklistRows, Shown, Style, Terminal};
@@ -116,23 +116,6 @@ fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
     levels.iter().map(cell).collect()
 }
 
-/// Broken between words; further lines begin with `indent`.
-fn wrapped(text: &str, indent: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let own: String = text.chars().take_while(|c| *c == ' ').collect();
-    let mut line = own;
-    let mut is_empty = true;
-    for word in text.split_whitespace() {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(std::mem::replace(&mut line, indent.to_owned()));
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
-    }
-    lines.push(line);
-    lines
+fn wrapped(text: &str, further: &str) -> Vec<String> {
+    wrap_hanging(text, WIDTH, further).lines().map(str::to_owned).collect()
 }

@@ -42,6 +42,8 @@ mod comparison;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;
+mod figures;
+mod grid;
 mod imported;
 mod level;
 mod light_table;
@@ -64,16 +66,18 @@ mod sol;
 mod sweep;
 mod table;
 mod terminal;
+mod text;
 mod whatif;
 
 pub use axes::AxesPreset;
 pub use charts::{
-    ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartFigure, ChartFigures, ChartGoal,
-    ChartLevel, ChartLight, ChartPlace, ChartQuantiles, ChartRun,
+    ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLight,
+    ChartPlace, ChartQuantiles, ChartRun,
 };
 pub use checklist::ChecklistRows;
 pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
+pub use figures::{ChartFigure, ChartFigures};
 pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
@@ -90,7 +94,8 @@ pub use sink::ReportSink;
 pub use sol::{
     BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject, SolView,
 };
-pub use terminal::{Charset, Style, Terminal};
+pub use terminal::Terminal;
+pub use text::{Charset, Style};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

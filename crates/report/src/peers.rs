@@ -9,7 +9,7 @@ use figure::{difference, shown};
 use fizeau_record::{PeerComparison, PeerRow};
 
 use crate::Shown;
-use crate::terminal::wrap;
+use fizeau_record::text::wrap;
 
 fn cells(figure: &PeerRow) -> [String; 5] {
     let cell = |value: Option<f64>| {

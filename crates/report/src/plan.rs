@@ -7,13 +7,11 @@ use fizeau_pareto::Fleet;
 use fizeau_roofline::HourlyRate;
 
 use crate::Shown;
-use crate::terminal::{plain, wrap};
+use crate::text::{line, sentence};
 use fizeau_record::Bounds;
 use fizeau_record::text::{self, usd, usd_beside};
 use fizeau_record::text::{number, percent};
 use fizeau_record::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
-
-const WIDTH: usize = 80;
 
 impl Shown<'_, PlanReport> {
     /// What was asked, the plans side by side, each of them, and what other goals would cost. Ends with a newline.
@@ -23,14 +21,14 @@ impl Shown<'_, PlanReport> {
         let demand = self.ask().demand;
         let goals: Vec<String> = self.ask().goals.iter().map(ToString::to_string).collect();
         let rate = number(demand.rate());
-        line(&mut out, &format!("A plan for {rate} requests/s within {}", goals.join(", ")));
+        sentence(&mut out, &format!("A plan for {rate} requests/s within {}", goals.join(", ")));
         let spare = match demand.spare() {
             0 => "none to spare".to_owned(),
             1 => "one replica to spare".to_owned(),
             many => format!("{many} replicas to spare"),
         };
         let headroom = percent(demand.headroom());
-        line(&mut out, &format!("  {headroom} of each replica kept free, {spare}"));
+        sentence(&mut out, &format!("  {headroom} of each replica kept free, {spare}"));
         if self.plans().len() > 1 {
             self.side_by_side(&mut out);
         }
@@ -46,12 +44,12 @@ impl Shown<'_, Plan> {
     fn text(&self, ask: &PlanAsk, out: &mut String) {
         let source = &self.source;
         match source.name == source.from {
-            true => line(out, &format!("{}:", source.name)),
-            false => line(out, &format!("{}: {}", source.name, source.from)),
+            true => sentence(out, &format!("{}:", source.name)),
+            false => sentence(out, &format!("{}: {}", source.name, source.from)),
         }
         match &self.outcome {
             Ok(planned) => Shown(planned).text(self, out),
-            Err(reason) => line(out, &format!("  No plan: {reason}.")),
+            Err(reason) => sentence(out, &format!("  No plan: {reason}.")),
         }
         self.notes(out);
         self.prices(ask, out);
@@ -98,13 +96,13 @@ impl Shown<'_, Planned> {
             text.push_str(&format!(" ({low} {open}to {high}{of})"));
         }
         text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
-        line(out, &text);
+        sentence(out, &text);
         if let (Bounds::Tested, Some(next)) = (carried.bounds, carried.next) {
             let next = next.words();
             let text = format!(
                 "  No interval is known of it: the low end is the nearest load tested, which keeps the goals; {next} does not."
             );
-            line(out, &text);
+            sentence(out, &text);
         }
         let broken = match &carried.breaks {
             Some(broken) => format!("  First to break beyond: {broken}."),
@@ -112,10 +110,10 @@ impl Shown<'_, Planned> {
                 "  All that was tested keeps the goals: a higher load may do so too.".to_owned()
             }
         };
-        line(out, &broken);
+        sentence(out, &broken);
         if self.per_replica != found {
             let planned = number(self.per_replica.value());
-            line(
+            sentence(
                 out,
                 &format!(
                     "  With the arrivals' bursts it is planned to carry {planned} requests/s."
@@ -159,11 +157,5 @@ fn price(hour: &HourlyRate) -> String {
 fn row(out: &mut String, label: &str, cells: [String; 2]) {
     let [likely, cautious] = cells;
     let text = format!("  {label:<42}{likely:>16}{cautious:>16}");
-    out.push_str(text.trim_end());
-    out.push('\n');
-}
-
-fn line(out: &mut String, text: &str) {
-    out.push_str(&wrap(&plain(text), WIDTH));
-    out.push('\n');
+    line(out, &text);
 }

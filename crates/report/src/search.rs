@@ -1,17 +1,13 @@
 //! A search as text.
 
+use crate::Shown;
+use crate::text::{line, sentence};
 use fizeau_record::text::{four_digits, number};
 use fizeau_record::{
     Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
     SearchedLoad,
 };
-use std::fmt::Write;
 
-use crate::Shown;
-use crate::terminal::{plain, wrap};
-
-/// As wide as the other tables of commands that print text alone.
-const WIDTH: usize = 80;
 /// As many goals as there is room for; the file has all of them.
 const GOALS: usize = 4;
 
@@ -22,13 +18,13 @@ impl Shown<'_, SearchReport> {
         let mut out = String::new();
         let end = if self.slo.is_range() { ", at the tight end" } else { "" };
         let what = self.asked.load.what();
-        wrapped(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
-        wrapped(&mut out, &format!("on {}", self.endpoint()));
+        sentence(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
+        sentence(&mut out, &format!("on {}", self.endpoint()));
         out.push('\n');
         self.table(&mut out);
         out.push('\n');
-        wrapped(&mut out, &self.answer());
-        self.remarks().iter().for_each(|text| wrapped(&mut out, text));
+        sentence(&mut out, &self.answer());
+        self.remarks().iter().for_each(|text| sentence(&mut out, text));
         out
     }
 
@@ -67,7 +63,7 @@ impl Shown<'_, SearchReport> {
             line(out, &format!("{row}  {}", words(level)));
         }
         if has_stand_in {
-            wrapped(out, "* the greatest value: there are too few for the percentile");
+            sentence(out, "* the greatest value: there are too few for the percentile");
         }
     }
 
@@ -102,16 +98,5 @@ const fn words(level: &SearchedLevel) -> &'static str {
         (SearchJudgement::Held, SearchPurpose::Confirmation) => "held",
         (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
         (SearchJudgement::Held | SearchJudgement::Missed, _) => level.side(),
-    }
-}
-
-fn line(out: &mut String, text: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(out, "{}", plain(text).trim_end());
-}
-
-fn wrapped(out: &mut String, text: &str) {
-    for part in wrap(&plain(text), WIDTH).lines() {
-        line(out, part);
     }
 }

@@ -8,18 +8,17 @@ mod marks;
 mod parts;
 mod repeats;
 mod table;
-mod wrap;
 
 use fizeau_metrics::Verdict;
 
-use crate::ChecklistRows;
-use crate::Shown;
 pub(crate) use chart::Pen;
+
+use crate::text::{Charset, Style, plain};
+use crate::{ChecklistRows, Shown};
 use fizeau_record::text::MILLION;
-use fizeau_record::text::listed;
+use fizeau_record::text::{listed, wrap};
 use fizeau_record::{Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
-pub(crate) use wrap::{plain, wrap};
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,36 +34,6 @@ pub struct Terminal<'a> {
     pub checklist: ChecklistRows,
     /// Where the report lies; no line about it if absent.
     pub report: Option<&'a str>,
-}
-
-/// Whether to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
-    /// Text alone, for pipes and files.
-    #[default]
-    Plain,
-    /// ANSI escape codes.
-    Ansi,
-}
-
-/// What characters there are to draw with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Charset {
-    /// ASCII alone: for pipes, files, and terminals whose locale is not UTF-8.
-    #[default]
-    Ascii,
-    /// Lines, and dots of Braille patterns.
-    Unicode,
-}
-
-impl Charset {
-    /// `text` in these characters: in ASCII the sign of plus and minus is two.
-    pub(crate) fn words(self, text: &str) -> String {
-        match self {
-            Self::Ascii => text.replace('±', "+-"),
-            Self::Unicode => text.to_owned(),
-        }
-    }
 }
 
 impl Shown<'_, SweepReport> {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
+use fizeau_core::split_mix::{STEP, mixed};
 
-use crate::chance::{GOLDEN, mixed};
 use crate::serve::{Content, JobId};
 use crate::text;
 
@@ -94,7 +94,7 @@ impl Chain {
     /// One round of Steele, Lea and Flood's splitmix64 (2014) over what was and what comes: a few nanoseconds, since the
     /// tokens of others wait meanwhile.
     const fn mix(&mut self, word: u64) {
-        self.state = mixed(self.state.wrapping_add(GOLDEN) ^ word);
+        self.state = mixed(self.state.wrapping_add(STEP) ^ word);
     }
 
     /// Notes that a token is complete.

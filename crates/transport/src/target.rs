@@ -29,7 +29,7 @@ pub use trust::{Trust, TrustError};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
 
 use crate::backend::{Backend, Forcing, KeyHeader};
-use crate::dialect::ExtraBody;
+use crate::dialect::{Dialect, ExtraBody};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
@@ -54,6 +54,7 @@ pub struct Target {
     path: String,
     backend: Backend,
     route: Route,
+    own: Option<&'static (dyn Dialect + Sync)>,
     model: String,
     extra: ExtraBody,
     headers: HeaderMap,
@@ -117,6 +118,7 @@ impl Target {
             path,
             backend,
             route: backend.route(),
+            own: None,
             model,
             extra: ExtraBody::default(),
             headers: common_headers(),
@@ -177,7 +179,7 @@ impl Target {
             }
         }
         self.route = route;
-        let media = route.dialect().framing().media();
+        let media = self.spoken().framing().media();
         let accept = (ACCEPT.as_str(), media);
         for (name, value) in route.headers().iter().copied().chain([accept]) {
             // What the user gives is marked as sensitive.
@@ -185,6 +187,22 @@ impl Target {
                 let value = HeaderValue::from_static(value);
                 self.headers.insert(HeaderName::from_static(name), value);
             }
+        }
+    }
+
+    /// Speaks `dialect`, whatever the route, with the headers of its framing: a protocol of one's own.
+    #[must_use]
+    pub fn dialect(mut self, dialect: &'static (dyn Dialect + Sync)) -> Self {
+        self.own = Some(dialect);
+        self.take_route(self.route);
+        self
+    }
+
+    /// What is spoken.
+    pub(crate) fn spoken(&self) -> &'static dyn Dialect {
+        match self.own {
+            Some(own) => own,
+            None => self.route.dialect(),
         }
     }
 
@@ -329,7 +347,9 @@ impl Target {
         &self.secrets
     }
 
-    pub(crate) const fn limits(&self) -> &Timeouts {
+    /// When a request is given up.
+    #[must_use]
+    pub const fn limits(&self) -> &Timeouts {
         &self.timeouts
     }
 

@@ -8,7 +8,7 @@ use super::{Finding, Repo};
 use paths::Crate;
 
 /// Crates whose modules still know one another in a circle. The list only gets shorter: a crate that has none must go from it.
-const NOT_YET: [&str; 3] = ["metrics", "record", "report"];
+const NOT_YET: [&str; 1] = ["record"];
 
 /// What a module uses of another: where first.
 type Uses<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;

@@ -103,13 +103,21 @@ const LAYERS: [Layer; 16] = [
             "fizeau-pareto",
             "fizeau-core",
         ],
-        external: &["hdrhistogram", "jiff", "schemars", "serde", "serde_json", "thiserror"],
+        external: &[
+            "hdrhistogram",
+            "jiff",
+            "schemars",
+            "serde",
+            "serde_json",
+            "textwrap",
+            "thiserror",
+        ],
     },
     Layer {
         name: "fizeau-interop",
         rank: 3,
         ours: &["fizeau-record", "fizeau-metrics", "fizeau-core"],
-        external: &["csv", "jiff", "serde", "serde_json", "textwrap", "thiserror"],
+        external: &["csv", "jiff", "serde", "serde_json", "thiserror"],
     },
     Layer {
         name: "fizeau-experiment",

@@ -197,3 +197,22 @@ fn a_sweep_of_a_built_in_model_is_reported_as_it_was_measured() {
     let page = std::fs::read_to_string(format!("{out}/report.html")).unwrap();
     assert!(!page.contains("model-config.json"), "where a file lies is nobody's concern");
 }
+
+#[test]
+fn a_run_without_kept_files_is_held_against_its_model_by_name() {
+    let (server, scratch) = (plausible(), Scratch::new("physics-by-name"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let line = "bench --model m --model-config llama-3.1-8b --hardware h100-sxm --max-concurrency 4 --random-input-len 25 \
+                --random-output-len 8 --num-prompts 20 --threshold lateness-invalid=100s,cpu-invalid=1";
+    let words = line.split_whitespace().chain(["--base-url", &url, "--out", &out]);
+    let ended = run(&words.collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let summary = json(format!("{out}/summary.json"));
+    assert!(bound(&summary, "tpot_ms") > 0.0);
+    // As a program of somebody's keeps it.
+    std::fs::remove_file(format!("{out}/model-config.json")).unwrap();
+    let mut run_json = json(format!("{out}/run.json"));
+    run_json.as_object_mut().unwrap().remove("speed_of_light");
+    std::fs::write(format!("{out}/run.json"), run_json.to_string()).unwrap();
+    assert_eq!(again(&[&out]), summary);
+}

@@ -62,6 +62,9 @@ fn the_embedded_engine_is_swept_over_http() {
     }
     // A pipe gets text alone.
     assert!(!ended.out.contains('\u{1b}') && ended.err.is_empty(), "{ended:?}");
+    // Its model is kept by name alone.
+    let again = run(&["report", &out, "--json"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&again.out).unwrap(), sweep);
 }
 
 #[test]

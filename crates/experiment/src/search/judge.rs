@@ -2,8 +2,8 @@
 
 use fizeau_core::LevelLoad;
 use fizeau_metrics::{
-    Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Quantile, Saturation, Slo,
-    Statistic, Support,
+    Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Saturation, Slo, Statistic,
+    Support,
 };
 use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
 
@@ -55,11 +55,8 @@ impl Judgement {
 fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
     let goal = &outcome.goal;
     let sample = goal.metric.distribution(level).filter(|_| breaks(goal));
-    let withheld = sample.filter(|sample| {
-        matches!(sample.quantile(goal.statistic), Some(Quantile::Withheld { .. }))
-    });
-    match withheld.and_then(|sample| sample.max) {
-        Some(greatest) => GoalOutcome { measured: Some(greatest.get()), ..*outcome }.is_met(),
+    match sample.and_then(|sample| sample.or_greatest(goal.statistic)) {
+        Some(of) => GoalOutcome { measured: Some(of.value.get()), ..*outcome }.is_met(),
         None => outcome.is_met(),
     }
 }
@@ -84,12 +81,9 @@ fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
 
 /// A statistic of latencies with its interval; the greatest of them where a percentile takes more than there are.
 fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
-    let value = match sample.quantile(statistic) {
-        Some(Quantile::Withheld { .. }) => sample.max,
-        _ => sample.statistic(statistic),
-    };
+    let value = sample.or_greatest(statistic)?.value.get();
     let interval = sample.interval(statistic);
-    with_interval(value?.get(), interval.map(|ends| (ends.low.get(), ends.high.get())))
+    with_interval(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
 }
 
 /// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is

@@ -3,7 +3,8 @@
 use fizeau_core::Tape;
 use serde::{Serialize, Serializer};
 
-use fizeau_record::{PeerRow, text::five_digits};
+use fizeau_record::PeerRow;
+use fizeau_record::text::{five_digits, wrap};
 
 use super::beside::row;
 use super::{
@@ -211,18 +212,4 @@ fn shown(value: f64, unit: PeerUnit) -> String {
         true => format!("{value:.0}"),
         false => five_digits(value),
     }
-}
-
-/// Broken between words; further lines stand four spaces further in.
-fn wrap(text: &str, width: usize) -> String {
-    let indent: String = text.chars().take_while(|c| *c == ' ').collect();
-    let further = format!("{indent}    ");
-    let options = textwrap::Options::new(width)
-        .initial_indent(&indent)
-        .subsequent_indent(&further)
-        .break_words(false)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation)
-        .word_separator(textwrap::WordSeparator::AsciiSpace)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    textwrap::fill(text.trim_start(), options)
 }

@@ -67,9 +67,9 @@ impl Figure {
     /// 99th percentile of TPOT.
     pub const P99_TPOT: Self = Self { metric: Metric::Tpot, statistic: Statistic::P99 };
     /// Median end-to-end latency.
-    pub const P50_E2EL: Self = Self { metric: Metric::E2el, statistic: Statistic::P50 };
+    const P50_E2EL: Self = Self { metric: Metric::E2el, statistic: Statistic::P50 };
     /// 99th percentile of the end-to-end latency.
-    pub const P99_E2EL: Self = Self { metric: Metric::E2el, statistic: Statistic::P99 };
+    const P99_E2EL: Self = Self { metric: Metric::E2el, statistic: Statistic::P99 };
     /// Output tokens per second.
     pub const OUTPUT_TPS: Self =
         Self { metric: Metric::OutputTokensPerSec, statistic: Statistic::Value };
@@ -77,13 +77,6 @@ impl Figure {
     pub const RPS: Self = Self { metric: Metric::RequestsPerSec, statistic: Statistic::Value };
     /// The share of all sent that met every goal for a request.
     pub const GOOD_SHARE: Self = Self { metric: Metric::GoodShare, statistic: Statistic::Value };
-
-    /// A statistic of a latency; none for a rate, a share, or [`Statistic::Value`], which a latency has not.
-    #[must_use]
-    pub fn of_latency(statistic: Statistic, metric: Metric) -> Option<Self> {
-        let known = metric.is_latency() && statistic != Statistic::Value;
-        known.then_some(Self { metric, statistic })
-    }
 
     /// Which metric.
     #[must_use]

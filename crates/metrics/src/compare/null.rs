@@ -72,16 +72,6 @@ impl Counts {
         let skipped = usize::try_from(value).unwrap_or(usize::MAX);
         self.counts.iter().skip(skipped).sum::<u128>() as f64 / self.total
     }
-
-    /// How many values from 0 up, at most, have together no more than `tail` of the probability.
-    pub(super) fn within(&self, tail: f64) -> u64 {
-        let mut below = 0u128;
-        let fits = |&&count: &&u128| {
-            below += count;
-            below as f64 / self.total <= tail
-        };
-        self.counts.iter().take_while(fits).count() as u64
-    }
 }
 
 /// How many ways there are to choose `k` of `n`, if it fits.
@@ -133,7 +123,6 @@ mod tests {
         assert_eq!(counts.at_most(0), 1.0 / 8.0);
         assert_eq!(counts.at_most(3), 3.0 / 8.0);
         assert_eq!(counts.at_least(9), 3.0 / 8.0);
-        assert_eq!(counts.within(0.374), 3, "0, 1 and 2");
         assert!(Counts::of_signs(&[1; 101]).is_none());
     }
 

@@ -87,12 +87,6 @@ impl ComparedRequests {
         Self { pace, goals: goals.clone(), rows: Vec::new(), spans: vec![None] }
     }
 
-    /// What is added from here on was sent in another round: its requests are numbered afresh, and the time between rounds
-    /// is nobody's.
-    pub fn next_round(&mut self) {
-        self.spans.push(None);
-    }
-
     /// Takes in the rounds of `later`, which came after these.
     pub fn append(&mut self, later: Self) {
         let before = self.spans.len();

@@ -5,7 +5,7 @@ use fizeau_core::Estimate;
 use super::table::{share_of, strictest};
 use super::{
     Alpha, Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, EffectKind,
-    EffectSize, Figure, NamedTest, PValue, Pairs, PairsError, Power, Side, Tested, Untested, Zeros,
+    EffectSize, Figure, NamedTest, PValue, Pairs, PairsError, Power, Side, Tested, Untested,
 };
 use crate::{LevelSummary, Quantile};
 
@@ -193,7 +193,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 const ROUNDING: f64 = 1e-12;
 
 fn tested(pairs: &Pairs, baseline: f64, settings: &ComparisonSettings, within: Alpha) -> Tested {
-    let wilcoxon = pairs.wilcoxon(Zeros::Drop).ok().map(|test| test.p);
+    let wilcoxon = pairs.wilcoxon().ok().map(|test| test.p);
     let wilcoxon = wilcoxon.map(|p| NamedTest { test: ComparisonTest::Wilcoxon, p });
     let n = pairs.differences().len() as u64;
     let spread = spread(pairs.differences());

@@ -128,8 +128,8 @@ impl Pairs {
 /// use fizeau_metrics::{Alpha, Sides};
 /// let sides = Sides::new(&[51.0, 49.0, 50.5, 52.0, 48.7], &[55.1, 54.2, 56.3, 53.9])?;
 /// assert!((sides.mann_whitney().p.get() - 2.0 / 126.0).abs() < 1e-12);
-/// let shift = sides.shift(Alpha::FIVE_PERCENT);
-/// assert!(shift.interval().is_some_and(|interval| interval.low > 0.0));
+/// let delta = sides.cliffs_delta(Alpha::FIVE_PERCENT);
+/// assert!(delta.interval().is_some_and(|interval| interval.low > 0.0));
 /// # Ok::<(), fizeau_metrics::SidesError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

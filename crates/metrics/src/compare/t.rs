@@ -1,10 +1,10 @@
-//! Student's tests: paired, and Welch's for two samples of unequal variance.
+//! Student's paired test.
 
 use fizeau_core::Estimate;
 use thiserror::Error;
 
 use super::student::{student_quantile, student_two_sided};
-use super::{Alpha, PValue, Pairs, Sides};
+use super::{Alpha, PValue, Pairs};
 
 /// The values do not vary, so that a test against their spread has nothing to stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -16,7 +16,7 @@ pub struct NoSpread;
 pub struct TTest {
     /// The mean difference over its standard error; positive where the candidate's values are greater.
     pub t: f64,
-    /// Degrees of freedom: whole for pairs, seldom for Welch's test.
+    /// Degrees of freedom.
     pub df: f64,
     /// How likely a t as far from zero is where the means do not differ.
     pub p: PValue,
@@ -60,26 +60,6 @@ impl Pairs {
         } else {
             Err(NoSpread)
         }
-    }
-}
-
-impl Sides {
-    /// Welch's t-test: SciPy's `ttest_ind(candidate, baseline, equal_var=False)`.
-    ///
-    /// # Errors
-    /// If neither side varies.
-    pub fn welch(&self) -> Result<TTest, NoSpread> {
-        let (a, b) = (Moments::of(&self.baseline), Moments::of(&self.candidate));
-        let (of_a, of_b) = (a.variance / a.n, b.variance / b.n);
-        let error = (of_a + of_b).sqrt();
-        let t = (b.mean - a.mean) / error;
-        // Welch and Satterthwaite, in shares of the sum so that no square can run under.
-        let (share_a, share_b) = (of_a / (of_a + of_b), of_b / (of_a + of_b));
-        let df = 1.0 / (share_a * share_a / (a.n - 1.0) + share_b * share_b / (b.n - 1.0));
-        if !(t.is_finite() && df.is_finite()) {
-            return Err(NoSpread);
-        }
-        Ok(TTest { t, df, p: PValue::clipped(student_two_sided(t, df)) })
     }
 }
 

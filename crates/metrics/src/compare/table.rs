@@ -41,6 +41,7 @@ impl Default for ComparisonSettings {
 /// [`ComparisonTable::of_rounds`] makes it from the rounds of an A/B run, [`ComparisonTable::of_requests`] from the requests
 /// of two runs, [`ComparisonTable::of_intervals`] from figures whose requests are not at hand.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ComparisonTable {
     /// What was compared with what.
     pub basis: Basis,
@@ -74,6 +75,7 @@ pub enum Basis {
 
 /// One figure of both sides.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ComparedFigure {
     /// Which.
     pub figure: Figure,
@@ -112,6 +114,7 @@ pub struct Tested {
 
 /// A test and its p-value, not corrected.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct NamedTest {
     /// Which.
     pub test: ComparisonTest,
@@ -151,6 +154,7 @@ impl ComparisonTest {
 
 /// The size of an effect, without a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EffectSize {
     /// Which.
     pub kind: EffectKind,

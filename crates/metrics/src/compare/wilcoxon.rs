@@ -8,21 +8,9 @@ use super::student::normal_above;
 use super::{PValue, Pairs};
 
 /// The most pairs without ties and zeros for which the exact law is used.
-pub(super) const EXACT_UPTO: usize = 50;
+const EXACT_UPTO: usize = 50;
 /// The most pairs with ties or zeros for which it is.
 const EXACT_TIED_UPTO: usize = 13;
-
-/// What becomes of pairs that do not differ. SciPy's `zero_method`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Zeros {
-    /// They are left out before ranking (SciPy's `wilcox`): Wilcoxon's own way, and the default.
-    #[default]
-    Drop,
-    /// They are ranked, and their ranks then left out (`pratt`).
-    Pratt,
-    /// They are ranked, and half of their ranks given to each side (`zsplit`).
-    Split,
-}
 
 /// Which law a p-value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,8 +39,8 @@ pub struct RankTest {
 pub struct AllZero;
 
 impl Pairs {
-    /// Wilcoxon's signed-rank test: SciPy's `wilcoxon(candidate - baseline, zero_method=...)`, where its
-    /// `method` is `"auto"`.
+    /// Wilcoxon's signed-rank test: SciPy's `wilcoxon(candidate - baseline)`. Pairs that do not differ are left
+    /// out before ranking, Wilcoxon's own way.
     ///
     /// Exact up to 50 pairs without ties and zeros, and up to 13 with them, by counting all assignments of
     /// signs. Beyond, the normal approximation with the variance corrected for ties, without a correction for
@@ -61,8 +49,8 @@ impl Pairs {
     ///
     /// # Errors
     /// If no pair differs.
-    pub fn wilcoxon(&self, zeros: Zeros) -> Result<RankTest, AllZero> {
-        let signed = SignedRanks::of(self.differences(), zeros);
+    pub fn wilcoxon(&self) -> Result<RankTest, AllZero> {
+        let signed = SignedRanks::of(self.differences());
         if signed.doubled.is_empty() {
             return Err(AllZero);
         }
@@ -77,7 +65,7 @@ impl Pairs {
             }
             None => (2.0 * normal_above(signed.z().abs()), NullLaw::Normal),
         };
-        Ok(RankTest { statistic: signed.statistic(zeros), p: PValue::clipped(p), law })
+        Ok(RankTest { statistic: signed.positive as f64 / 2.0, p: PValue::clipped(p), law })
     }
 }
 
@@ -87,64 +75,36 @@ struct SignedRanks {
     doubled: Vec<u64>,
     /// The sum of those in which the candidate is greater.
     positive: u64,
-    /// The sum of those of pairs that do not differ.
-    of_zeros: u64,
     zeros: usize,
     tied: bool,
-    /// Of the sum of positive ranks, undoubled, zeros as `Zeros` has them.
+    /// Of the sum of positive ranks, undoubled, zeros left out.
     variance: f64,
 }
 
 impl SignedRanks {
-    fn of(differences: &[f64], zeros: Zeros) -> Self {
-        let ranked: Vec<f64> = match zeros {
-            Zeros::Drop => differences.iter().copied().filter(|&d| d != 0.0).collect(),
-            Zeros::Pratt | Zeros::Split => differences.to_vec(),
-        };
+    fn of(differences: &[f64]) -> Self {
+        let ranked: Vec<f64> = differences.iter().copied().filter(|&d| d != 0.0).collect();
         let sizes: Vec<f64> = ranked.iter().map(|d| d.abs()).collect();
         let ranks = Ranks::of(&sizes);
-        let sum_where = |holds: fn(f64) -> bool| -> u64 {
-            ranked
-                .iter()
-                .zip(&ranks.doubled)
-                .filter(|&(&d, _)| holds(d))
-                .map(|(_, rank)| rank)
-                .sum()
-        };
-        let doubled = ranked.iter().zip(&ranks.doubled).filter(|&(&d, _)| d != 0.0);
-        let n_zeros = differences.iter().filter(|&&d| d == 0.0).count();
+        let above = ranked.iter().zip(&ranks.doubled).filter(|&(&d, _)| d > 0.0);
         Self {
-            doubled: doubled.map(|(_, &rank)| rank).collect(),
-            positive: sum_where(|d| d > 0.0),
-            of_zeros: sum_where(|d| d == 0.0),
-            zeros: n_zeros,
+            positive: above.map(|(_, rank)| rank).sum(),
+            zeros: differences.len() - ranked.len(),
             tied: !ranks.ties.is_empty(),
-            variance: variance(&ranks, n_zeros, zeros),
+            variance: variance(&ranks),
+            doubled: ranks.doubled,
         }
     }
 
-    /// How many deviations the positive ranks are from half of all ranks that have a sign. Zeros that are
-    /// split give as much to both sides, so that they change the variance alone.
+    /// How many deviations the positive ranks are from half of all ranks that have a sign.
     fn z(&self) -> f64 {
         let all: u64 = self.doubled.iter().sum();
         (self.positive as f64 / 2.0 - all as f64 / 4.0) / self.variance.sqrt()
     }
-
-    fn statistic(&self, zeros: Zeros) -> f64 {
-        let shared = if zeros == Zeros::Split { self.of_zeros as f64 / 4.0 } else { 0.0 };
-        self.positive as f64 / 2.0 + shared
-    }
 }
 
-/// n (n + 1) (2n + 1) / 24, less (t^3 - t) / 48 for each tie; of zeros by Pratt, what they would add is taken
-/// off whole (E. E. Cureton 1967, "The normal approximation to the signed-rank sampling distribution when
-/// zero differences are present").
-fn variance(ranks: &Ranks, n_zeros: usize, zeros: Zeros) -> f64 {
-    let term = |n: f64| n * (n + 1.0) * (2.0 * n + 1.0);
-    let n_zeros = n_zeros as f64;
-    let (off, ties_of_zeros) = match zeros {
-        Zeros::Pratt => (term(n_zeros), n_zeros.powi(3) - n_zeros),
-        Zeros::Drop | Zeros::Split => (0.0, 0.0),
-    };
-    (term(ranks.doubled.len() as f64) - off - (ranks.tie_term() - ties_of_zeros) / 2.0) / 24.0
+/// n (n + 1) (2n + 1) / 24, less (t^3 - t) / 48 for each tie.
+fn variance(ranks: &Ranks) -> f64 {
+    let n = ranks.doubled.len() as f64;
+    (n * (n + 1.0) * (2.0 * n + 1.0) - ranks.tie_term() / 2.0) / 24.0
 }

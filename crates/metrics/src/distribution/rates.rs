@@ -12,6 +12,7 @@ use crate::sort::{ascending, key};
 /// Exact, with linear interpolation; a percentile is withheld where the sample is too small to support it, by the rule of
 /// [`Distribution`](crate::Distribution), at the lower end likewise: p10 needs 10 values, p5 20, p1 100.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct RateDistribution {
     /// How many requests.
     pub n: u64,

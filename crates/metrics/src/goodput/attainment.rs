@@ -13,6 +13,7 @@ use crate::json::strange;
 /// All counts are held against all that were *sent*: a failed request met nothing. A request is good if it met one group, so
 /// `good` is at least that of any group, and at most their sum.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Attainment {
     /// All that were sent.
     pub sent: u64,
@@ -24,6 +25,7 @@ pub struct Attainment {
 
 /// How many requests met the goals of one group.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct GroupAttainment {
     /// Those that met all of them.
     pub good: u64,
@@ -33,6 +35,7 @@ pub struct GroupAttainment {
 
 /// How many requests met one goal, whatever became of the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct GoalAttainment {
     /// The goal.
     pub goal: RequestGoal,

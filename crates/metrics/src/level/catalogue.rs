@@ -57,8 +57,7 @@ macro_rules! catalogue {
             }
 
             /// The latency that `metric` is; none for rates and shares.
-            #[must_use]
-            pub const fn get(&self, metric: Metric) -> Option<&Distribution> {
+            const fn get(&self, metric: Metric) -> Option<&Distribution> {
                 match metric {
                     $(Metric::$variant => Some(&self.$field),)*
                     $(Metric::$other => None,)*

@@ -7,6 +7,7 @@ use crate::distribution::{TokenCensus, TokenDistribution};
 /// Lengths that were asked for beside those that the server saw.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LengthChecks {
     /// Of prompts: `seen` is what the server reports.
     pub prompt: LengthCheck,
@@ -16,6 +17,7 @@ pub struct LengthChecks {
 
 /// One kind of length, asked and seen.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct LengthCheck {
     /// What was asked for, of all requests of which that is known, however they ended.
     pub asked: TokenDistribution,

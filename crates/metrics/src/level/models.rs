@@ -10,6 +10,7 @@ use crate::{Distribution, RequestMetrics};
 
 /// What one model of a mix did.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ModelSummary {
     /// Which.
     pub model: ModelName,

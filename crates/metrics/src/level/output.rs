@@ -9,6 +9,7 @@ use crate::{ChannelTokens, RequestMetrics, RequestOutput};
 /// What the output of completed requests was made of: reasoning apart from what a reader sees, its text, and how it was cut
 /// into events.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct OutputSummary {
     /// Tokens by channel, as they came.
     pub by_channel: ChannelTokens,
@@ -34,6 +35,7 @@ pub struct OutputSummary {
 
 /// Rates of single requests that completed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct RequestRates {
     /// Prefill: prompt tokens that no cache supplied, over TTFT ([`RequestMetrics::prefill_tps`]).
     pub prefill_tps: RateDistribution,
@@ -89,7 +91,7 @@ impl EventHistogram {
     }
 
     /// Takes in so many events of `tokens` tokens each.
-    pub fn add_n(&mut self, tokens: u32, n: u64) {
+    pub(super) fn add_n(&mut self, tokens: u32, n: u64) {
         let bin = match tokens as usize {
             exact if exact < EXACT => exact,
             more => EXACT + (more - 1).ilog2() as usize - 4,

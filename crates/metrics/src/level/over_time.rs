@@ -11,6 +11,7 @@ const PEAK_OVER: Nanos = Nanos::from_secs(1);
 /// What was going on from the first release to the last end, each value weighted by how long it held. Nothing is put into buckets:
 /// the counts change at events and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct OverTime {
     /// Requests from send start to end. The mean times the duration is the sum of their times in flight (Little's law).
     pub in_flight: Occupancy,
@@ -33,6 +34,7 @@ pub struct OverTime {
 /// How many of something were going on, weighted by time.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Occupancy {
     /// The mean.
     pub mean: f64,

@@ -9,6 +9,7 @@ use crate::{Distribution, RequestMetrics};
 /// What small requests beside the load met: a stream of its own, no part of which is in any other figure of the level.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ProbeSummary {
     /// How many went out, and how they ended.
     pub requests: RequestCounts,

@@ -19,6 +19,7 @@ use crate::{
 /// when nothing can have ended yet, and its end are in it like all else: where a level is short against its requests, they
 /// make the intervals wide.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct RateIntervals {
     /// Of the requests completed per second.
     pub requests_per_s: Option<Support<Interval<PerSec>>>,

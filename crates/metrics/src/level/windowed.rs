@@ -16,6 +16,7 @@ const INTERVALS: usize = 1 << 17;
 
 /// The figures of the measured part of a level: beside those of the whole run, never instead of them.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Windowed {
     /// What was asked for.
     pub choice: WindowChoice,
@@ -25,6 +26,7 @@ pub struct Windowed {
 
 /// What was measured in a part of a level.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct WindowFigures {
     /// Where it is, what was cut for it, and why.
     pub window: MeasuredWindow,
@@ -40,6 +42,7 @@ pub struct WindowFigures {
 /// part here, since a level keeps no tapes: [`LevelSummary::of`](crate::LevelSummary::of) over the tapes that were sent in the window
 /// has it.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct WindowMetrics {
     /// Send start to first token.
     pub ttft: Distribution,

@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use fizeau_core::{Arrival, Nanos, PerSec, Stamp, Tape, Tokens};
+use fizeau_core::{Arrival, Nanos, Part, PerSec, Stamp, Tape, Tokens};
 
 use super::TimeSpan;
-use super::tokens::counts;
 
 /// How long a cell is at first, in nanoseconds.
 const CELL: u64 = 1_000_000;
@@ -44,6 +43,7 @@ pub struct TokenCells {
 
 /// The highest rate of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PeakRate {
     /// Tokens per second.
     pub rate: PerSec,
@@ -61,7 +61,8 @@ impl TokenCells {
 
     /// Takes in the tokens of `tape`, unless it failed or is a probe's.
     pub(crate) fn add_tape(&mut self, tape: &Tape) {
-        if counts(tape) {
+        // Failed requests and those of a probe stream have no part in the load's throughput.
+        if tape.part == Part::Load && tape.is_success() {
             let mut rest = tape.arrivals.as_slice();
             while let Some((new, after)) = self.add_to_known(rest).split_first() {
                 self.add(new.at, Tokens::new(new.tokens.into()));

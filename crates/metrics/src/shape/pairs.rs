@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use fizeau_core::{Millis, Tape, Tokens};
+use fizeau_core::{Millis, Tape, Tokens, split_mix};
 
 use super::{LevelShape, TtftOfInput};
 
@@ -21,7 +21,7 @@ struct Ranked {
 
 impl PairTally {
     pub(super) fn add(&mut self, tape: &Tape, pair: TtftOfInput) {
-        let rank = scrambled(tape.request.0);
+        let rank = split_mix::next(&mut { tape.request.0 });
         // A latency is finite and not negative: its bits are in the order of its values.
         let ttft_bits = pair.ttft.get().to_bits();
         self.0.push(Ranked { rank, input: pair.input.get(), ttft_bits });
@@ -40,13 +40,4 @@ impl PairTally {
         };
         kept.into_iter().map(pair).collect()
     }
-}
-
-/// The output function of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014): a bijection.
-const fn scrambled(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

@@ -4,7 +4,7 @@ use fizeau_core::{FailureClass, Millis, StampSource, TokenSource};
 
 use super::workload::{abandoned, cache, notes, output_length, prompt_length};
 use super::{ClientProof, Concern, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
-use crate::{Distribution, LevelSummary, Saturation};
+use crate::{Distribution, LevelSummary, Saturation, Statistic};
 
 /// Whether `level` is to be believed: each thing that speaks against it is one reason, and the worst gives
 /// the verdict. Notes weigh nothing.
@@ -217,8 +217,8 @@ pub(super) fn exceeded(figure: f64, suspect: f64, invalid: Option<f64>) -> Optio
 
 /// The p99, or the greatest value where the sample supports no p99.
 fn tail(sample: &Distribution) -> Option<(&'static str, Millis)> {
-    let p99 = sample.p99.value().map(|value| ("p99", value));
-    p99.or_else(|| sample.max.map(|value| ("max", value)))
+    let of = sample.or_greatest(Statistic::P99)?;
+    Some((if of.stand_in.is_some() { "max" } else { "p99" }, of.value))
 }
 
 pub(super) fn percent(share: f64) -> String {

@@ -20,6 +20,7 @@ const ROUNDS: usize = 8;
 
 /// The statistic at one cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// How many values of the signal are cut.
     pub cut: u64,

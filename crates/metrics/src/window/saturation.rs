@@ -35,6 +35,7 @@ pub enum Saturation {
 
 /// What the two signals did.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SaturationEvidence {
     /// The last three quarters, half, quarter or eighth of the requests: the longest of them that grew, or that with most growth.
     pub span: TimeSpan,

@@ -61,6 +61,7 @@ impl fmt::Display for Signal {
 
 /// What a signal showed of where the level is steady.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Stationarity {
     /// Which one.
     pub signal: Signal,

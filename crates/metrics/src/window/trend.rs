@@ -13,6 +13,7 @@ pub(super) const BATCHES: usize = 20;
 /// in layer-average atmospheric temperature time series", J. Geophys. Res. 105 (2000), 7337-7356. A negative r counts as none.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Trend {
     /// Change in a second, in the signal's unit.
     pub per_s: f64,
@@ -71,6 +72,7 @@ impl Trend {
 /// Whether a signal grows, by two one-sided tests.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Growth {
     /// The line. Its slope test is the sharper one where what is around the line is noise.
     pub trend: Trend,

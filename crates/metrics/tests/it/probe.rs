@@ -62,7 +62,8 @@ proptest! {
         let probes: Vec<Tape> = probes.into_iter().map(probe).collect();
         let both = level(load.iter().chain(&probes));
         prop_assert_eq!(both.probe.as_ref().unwrap().requests.sent, probes.len() as u64);
-        let without = LevelSummary { probe: None, ..both.clone() };
+        let mut without = both.clone();
+        without.probe = None;
         prop_assert_eq!(without, level(&load));
 
         let all: Vec<&Tape> = load.iter().chain(&probes).collect();

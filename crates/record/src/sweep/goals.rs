@@ -1,6 +1,6 @@
 //! How the goals came out at a level.
 
-use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Quantile, Slo, Statistic};
+use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Slo, StandIn, Statistic};
 use fizeau_pareto::Constraint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -30,16 +30,6 @@ pub struct OverRuns {
     pub greatest: f64,
 }
 
-/// The greatest value in place of a percentile, where a sample is too small for the percentile. A limit that it
-/// keeps was kept by every value there is; how few they are, belongs beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StandIn {
-    /// How many values there are.
-    pub values: u64,
-    /// How many the percentile needs.
-    pub needs: u64,
-}
-
 /// The results of all goals at a level, in the order of the goals.
 pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     slo.goals().iter().map(|goal| GoalResult::of(*goal, level)).collect()
@@ -65,12 +55,9 @@ impl GoalResult {
         let outcome = GoalOutcome { goal, measured, interval };
         // The greatest value is no less than any percentile, so it may speak for an upper limit only.
         let upper = goal.metric.distribution(level).filter(|_| is_upper(goal.comparison));
-        let Some((greatest, stand_in)) = upper.and_then(|sample| {
-            let Quantile::Withheld { needs } = sample.quantile(goal.statistic)? else {
-                return None;
-            };
-            Some((sample.max?, StandIn { values: sample.n, needs }))
-        }) else {
+        let reading = upper.and_then(|sample| sample.or_greatest(goal.statistic));
+        let Some((greatest, stand_in)) = reading.and_then(|of| Some((of.value, of.stand_in?)))
+        else {
             return Self { outcome, stand_in: None, over_runs: None };
         };
         let outcome = GoalOutcome { goal, measured: Some(greatest.get()), interval: None };

@@ -4,8 +4,7 @@ use fizeau_metrics::{Comparison, Goal};
 use fizeau_roofline::Share;
 
 use super::{
-    ChartCurvePoint, ChartDetail, ChartFigures, ChartGoal, ChartLevel, ChartLight, ChartPlace,
-    ChartRun,
+    ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLight, ChartPlace, ChartRun,
 };
 use crate::Shown;
 use crate::TableRun;
@@ -58,16 +57,6 @@ impl ChartRun {
             light: report.curve().map(light),
             goals: goals.unwrap_or_default(),
         }
-    }
-}
-
-impl ChartFigures {
-    /// Those of `figures` that are known.
-    pub(crate) fn new<'a>(
-        figures: impl IntoIterator<Item = (&'a str, Option<super::ChartFigure>)>,
-    ) -> Self {
-        let known = figures.into_iter();
-        Self(known.filter_map(|(name, figure)| Some((name.to_owned(), figure?))).collect())
     }
 }
 

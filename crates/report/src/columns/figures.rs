@@ -49,9 +49,12 @@ pub(super) fn of_metric(row: &Row<'_>, metric: Metric, statistic: Statistic) -> 
         Metric::RequestsPerSec => requests_interval(summary),
         _ => metric.interval(statistic, summary).map(|ends| (ends.low, ends.high)),
     };
-    let own = metric.measured(statistic, summary);
-    let greatest = metric.distribution(summary).filter(|_| statistic == Statistic::P99);
-    Figure::new(own.or_else(|| Some(greatest?.max?.get())), ends)
+    let tail = metric.distribution(summary).filter(|_| statistic == Statistic::P99);
+    let value = match tail {
+        Some(sample) => sample.or_greatest(statistic).map(|of| of.value.get()),
+        None => metric.measured(statistic, summary),
+    };
+    Figure::new(value, ends)
 }
 
 fn output(row: &Row<'_>) -> Figure {
@@ -78,7 +81,7 @@ pub(super) fn cost(row: &Row<'_>) -> Figure {
 pub(super) fn stand_ins(row: &Row<'_>) -> Option<String> {
     let is_short = |metric: &Metric| {
         let of = metric.distribution(&row.level.summary);
-        of.is_some_and(|of| of.statistic(Statistic::P99).is_none() && of.max.is_some())
+        of.and_then(|of| of.or_greatest(Statistic::P99)).is_some_and(|of| of.stand_in.is_some())
     };
     let names = Metric::headline().filter(is_short).filter_map(Metric::column);
     let names: Vec<String> = names.map(|name| format!("p99_{name}")).collect();

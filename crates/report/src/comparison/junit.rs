@@ -4,7 +4,7 @@ use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
 
 use super::table::Cells;
 use crate::Shown;
-use crate::terminal::plain;
+use crate::text::plain;
 use fizeau_record::ComparedLevel;
 use fizeau_record::ComparisonReport;
 

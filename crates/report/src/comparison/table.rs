@@ -2,10 +2,11 @@
 
 use fizeau_metrics::{Answer, ComparedFigure, Estimate, Tested};
 
-use super::{WIDTH, p_value};
-use crate::terminal::{plain, wrap};
+use super::p_value;
+use crate::grid;
+use crate::text::{WIDTH, plain};
 use fizeau_record::ComparisonView;
-use fizeau_record::text::number;
+use fizeau_record::text::{number, wrap};
 
 /// One line of the table.
 pub(crate) enum Cells {
@@ -32,7 +33,8 @@ pub(super) fn lines(view: &ComparisonView<'_>) -> Vec<String> {
     let heads = heads(&short(view.baseline, "A"), &short(view.candidate, "B"));
     let decided: Vec<Cells> = decided.into_iter().map(Cells::of).collect();
     let beside: Vec<Cells> = beside.into_iter().map(Cells::of).collect();
-    let widths = widths(&heads, decided.iter().chain(&beside));
+    let rows = decided.iter().chain(&beside).map(|cells| cells.parts().0);
+    let widths = grid::widths([&heads[..]].into_iter().chain(rows));
     let mut out = vec![draw(&heads, &widths)];
     out.extend(decided.iter().map(|line| drawn(line, &widths)));
     if !beside.is_empty() {
@@ -64,6 +66,16 @@ impl Cells {
                 Self::Tested([figure, baseline, candidate, change, interval, p, answer])
             }
             Err(why) => Self::Untested([figure, baseline, candidate], why.to_string()),
+        }
+    }
+}
+
+impl Cells {
+    /// The cells, and why there are no more.
+    fn parts(&self) -> (&[String], Option<&str>) {
+        match self {
+            Self::Tested(cells) => (cells, None),
+            Self::Untested(cells, why) => (cells, Some(why)),
         }
     }
 }
@@ -120,49 +132,18 @@ fn decimals(effect: Estimate<f64>, factor: f64) -> usize {
 /// What is less than this shows is rounding alone.
 const MOST_DECIMALS: usize = 6;
 
-fn widths<'a>(
-    heads: &[String; COLUMNS],
-    lines: impl Iterator<Item = &'a Cells>,
-) -> [usize; COLUMNS] {
-    let mut widths = [0; COLUMNS];
-    let mut widen = |cells: &[String]| {
-        for (width, cell) in widths.iter_mut().zip(cells) {
-            *width = cell.chars().count().max(*width);
-        }
-    };
-    widen(heads);
-    for line in lines {
-        match line {
-            Cells::Tested(cells) => widen(cells),
-            Cells::Untested(cells, _) => widen(cells),
-        }
+fn drawn(line: &Cells, widths: &[usize]) -> String {
+    let (cells, why) = line.parts();
+    let line = draw(cells, widths);
+    let Some(why) = why else { return line };
+    let whole = format!("{line}  {why}");
+    if whole.chars().count() <= WIDTH {
+        return whole;
     }
-    widths
-}
-
-fn drawn(line: &Cells, widths: &[usize; COLUMNS]) -> String {
-    match line {
-        Cells::Tested(cells) => draw(cells, widths),
-        Cells::Untested(cells, why) => {
-            let whole = format!("{}  {why}", draw(cells, widths));
-            if whole.chars().count() <= WIDTH {
-                return whole;
-            }
-            format!("{}\n{}", draw(cells, widths), wrap(&format!("    {why}"), WIDTH))
-        }
-    }
+    format!("{line}\n{}", wrap(&format!("    {why}"), WIDTH))
 }
 
 /// Names to the left, figures to the right, the answer to the left again.
-fn draw(cells: &[String], widths: &[usize; COLUMNS]) -> String {
-    let mut line = String::new();
-    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
-        line.push_str(if index > 0 { "  " } else { "" });
-        match index {
-            0 | 6 => line.extend([cell.as_str(), &pad]),
-            _ => line.extend([&pad, cell.as_str()]),
-        }
-    }
-    line.trim_end().to_owned()
+fn draw(cells: &[String], widths: &[usize]) -> String {
+    grid::line(cells, widths, |_| true, |column| column == 0 || column == 6)
 }

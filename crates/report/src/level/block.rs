@@ -13,8 +13,9 @@ use fizeau_roofline::Share;
 
 use crate::Shown;
 use crate::block::{heading, line};
-use crate::terminal::{plain, wrap};
+use crate::text::plain;
 use fizeau_record::text;
+use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
 
 impl Shown<'_, LevelReport> {

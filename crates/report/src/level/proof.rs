@@ -4,7 +4,7 @@ use fizeau_metrics::{CeilingLimit, Distribution, Statistic};
 
 use crate::Shown;
 use crate::block::line;
-use crate::terminal::plain;
+use crate::text::plain;
 use fizeau_record::LevelReport;
 use fizeau_record::text::{self, number, percent};
 

@@ -1,6 +1,6 @@
 //! Foreign text within Markdown.
 
-use crate::terminal::plain;
+use crate::text::plain;
 
 /// `text` on one line, as text alone: nothing in it makes markup, HTML, a cell of a table, a link or a mention.
 ///

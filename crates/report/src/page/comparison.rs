@@ -175,13 +175,8 @@ fn overview(runs: &[Run], imported: &[Imported]) -> Table {
         let first = [Cell { below: run.top.model.clone(), ..Cell::left(&*run.name) }, verdict];
         Row::plain(first.into_iter().chain(run.answers.answers.iter().map(answer)))
     };
-    Table {
-        name: None,
-        label: "Each run by itself".to_owned(),
-        heads,
-        rows: runs.iter().map(row).chain(imported.iter().map(|run| run.overview(count))).collect(),
-        notes: Vec::new(),
-    }
+    let rows = runs.iter().map(row).chain(imported.iter().map(|run| run.overview(count)));
+    Table::new("Each run by itself", heads, rows)
 }
 
 /// Every field that differs, of each comparison.
@@ -207,13 +202,7 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
     };
     let fields = ["field", &report.baseline.name, candidate];
     let heads = several.then_some("run").into_iter().chain(fields);
-    (!rows.is_empty()).then(|| Table {
-        name: None,
-        label: "What changed".to_owned(),
-        heads: heads.map(Head::words).collect(),
-        rows,
-        notes: Vec::new(),
-    })
+    Table::new("What changed", heads.map(Head::words), rows).unless_empty()
 }
 
 /// What was run and on what, a column a run; rows that differ are marked.
@@ -231,11 +220,7 @@ fn setups(runs: &[(&str, Rows)]) -> Table {
         let cells = [Cell::text(*name)].into_iter().chain(values.into_iter().map(Cell::left));
         Row { class, cells: cells.collect() }
     };
-    Table {
-        name: None,
-        label: "What was run, and on what".to_owned(),
-        heads: [""].into_iter().chain(runs.iter().map(|run| run.0)).map(Head::words).collect(),
-        rows: first.iter().enumerate().map(row).collect(),
-        notes: vec!["Rows in bold differ.".to_owned()],
-    }
+    let heads = [""].into_iter().chain(runs.iter().map(|run| run.0)).map(Head::words);
+    Table::new("What was run, and on what", heads, first.iter().enumerate().map(row))
+        .noting(["Rows in bold differ."])
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::figures::Figure;
+use super::levels::{Column, columns};
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use fizeau_record::{ImportedRun, NotKnown};
@@ -32,19 +33,17 @@ pub(super) struct Imported {
     not_known: Table,
 }
 
-/// A column: the figure's name, its head and its unit.
-type Column = (&'static str, &'static str, &'static str);
-
-const COLUMNS: [Column; 9] = [
-    ("requests_per_s", "requests", "/s"),
-    ("output_tps", "output tokens", "/s"),
-    ("user_tps", "a user", "tokens/s"),
-    ("p50_ttft_ms", "p50 TTFT", "ms"),
-    ("p99_ttft_ms", "p99 TTFT", "ms"),
-    ("p50_tpot_ms", "p50 TPOT", "ms"),
-    ("p99_tpot_ms", "p99 TPOT", "ms"),
-    ("p50_e2el_ms", "p50 E2EL", "ms"),
-    ("p99_e2el_ms", "p99 E2EL", "ms"),
+/// The columns that files of other tools may know.
+const COLUMNS: [&str; 9] = [
+    "requests_per_s",
+    "output_tps",
+    "user_tps",
+    "p50_ttft_ms",
+    "p99_ttft_ms",
+    "p50_tpot_ms",
+    "p99_tpot_ms",
+    "p50_e2el_ms",
+    "p99_e2el_ms",
 ];
 
 impl Shown<'_, ImportedRun> {
@@ -97,28 +96,26 @@ fn source_words(run: &ImportedRun) -> String {
 }
 
 fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
-    let is_known = |column: &&Column| run.levels().iter().any(|l| l.figure(column.0).is_some());
-    let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
+    let is_known = |name: &str| run.levels().iter().any(|level| level.figure(name).is_some());
+    let columns =
+        columns().filter(|column| COLUMNS.contains(&&*column.name) && is_known(&column.name));
+    let columns: Vec<Column> = columns.collect();
     let row = |level: &ChartLevel| {
         let (class, standing) = standing(level);
-        let figures = columns.iter().map(|column| Cell::figure(level.figures.get(column.0)));
+        let figures = columns.iter().map(|column| Cell::figure(level.figures.get(&column.name)));
         let cells = std::iter::once(Cell::left(&*level.load)).chain(figures);
         Row { class, cells: cells.chain([Cell::left(standing)]).collect() }
     };
-    let figures = columns.iter().map(|(_, head, unit)| Head::figure(head, unit));
+    let figures = columns.iter().map(|column| Head::figure(&column.head, column.unit));
     let heads = std::iter::once(Head::words("load")).chain(figures);
     let mut notes = vec!["A dash: not known.".to_owned()];
     if run.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {
         notes.push("* the greatest of fewer than 100 values.".to_owned());
     }
-    Table {
-        // A page knows one table of levels by its name.
-        name: chart.name.is_empty().then(|| "levels".to_owned()),
-        label: "Levels".to_owned(),
-        heads: heads.chain([Head::words("standing")]).collect(),
-        rows: chart.levels.iter().map(row).collect(),
-        notes,
-    }
+    let heads = heads.chain([Head::words("standing")]);
+    let table = Table::new("Levels", heads, chart.levels.iter().map(row)).noting(notes);
+    // A page knows one table of levels by its name.
+    if chart.name.is_empty() { table.named("levels") } else { table }
 }
 
 /// How a row looks, and how its level stands to the others in words.
@@ -133,11 +130,5 @@ fn standing(level: &ChartLevel) -> (&'static str, String) {
 /// What is not known, and why.
 pub(super) fn not_known<'a>(all: impl IntoIterator<Item = &'a NotKnown>) -> Table {
     let row = |known: &NotKnown| Row::plain([Cell::left(&*known.what), Cell::left(&*known.why)]);
-    Table {
-        name: None,
-        label: "Not known".to_owned(),
-        heads: vec![Head::words("what"), Head::words("why")],
-        rows: all.into_iter().map(row).collect(),
-        notes: Vec::new(),
-    }
+    Table::new("Not known", ["what", "why"].map(Head::words), all.into_iter().map(row))
 }

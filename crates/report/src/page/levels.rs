@@ -35,10 +35,10 @@ pub(super) struct Record {
 }
 
 /// A column of figures: what it is of, in which unit, and whether it stays where no level has it.
-struct Column {
-    name: String,
-    head: String,
-    unit: &'static str,
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) head: String,
+    pub(super) unit: &'static str,
     stays: bool,
 }
 
@@ -63,7 +63,7 @@ const LATENCIES: [(Metric, &[Statistic]); 4] = [
     (Metric::E2el, &[Statistic::P50, Statistic::P99]),
 ];
 
-fn columns() -> impl Iterator<Item = Column> {
+pub(super) fn columns() -> impl Iterator<Item = Column> {
     let rates = [
         column("requests_per_s", "requests", "/s", true),
         column("output_tps", "output tokens", "/s", true),
@@ -123,13 +123,7 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
         Some(Row { class, cells })
     };
     let name = if nth == 0 { "levels".to_owned() } else { format!("levels-{}", nth + 1) };
-    Table {
-        name: Some(name),
-        label: "Levels".to_owned(),
-        heads,
-        rows: levels().filter_map(row).collect(),
-        notes: Vec::new(),
-    }
+    Table::new("Levels", heads, levels().filter_map(row)).named(name)
 }
 
 fn load_cell(level: &LevelReport) -> Cell {
@@ -201,15 +195,10 @@ fn failures(report: &SweepReport) -> Option<String> {
 
 /// What the runs of each load came to together; none where each was measured once.
 fn repeats(report: &SweepReport) -> Option<Table> {
-    let rows = Shown(report).repeat_rows();
-    let row = |row: [String; 6]| Row::plain(row.map(Cell::text));
-    (!rows.is_empty()).then(|| Table {
-        name: None,
-        label: "Repeats".to_owned(),
-        heads: HEADS.map(|head| Head::figure(head, "")).into(),
-        rows: rows.into_iter().map(row).collect(),
-        notes: vec![format!("{REPEATS_NOTE}.")],
-    })
+    let rows = Shown(report).repeat_rows().into_iter();
+    let rows = rows.map(|row| Row::plain(row.map(Cell::text)));
+    let table = Table::new("Repeats", HEADS.map(|head| Head::figure(head, "")), rows);
+    table.noting([format!("{REPEATS_NOTE}.")]).unless_empty()
 }
 
 const SHARES: [(&str, Statistic); 5] = [
@@ -242,13 +231,10 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
             rows.push(Row::plain(cells));
         }
     }
-    (!rows.is_empty()).then(|| Table {
-        name: Some("percentiles".to_owned()),
-        label: "Percentiles of each latency".to_owned(),
-        heads,
-        rows,
-        notes: vec!["A dash: the sample is too small for that percentile.".to_owned()],
-    })
+    Table::new("Percentiles of each latency", heads, rows)
+        .named("percentiles")
+        .noting(["A dash: the sample is too small for that percentile."])
+        .unless_empty()
 }
 
 /// With the digits that its interval supports, as in the table of levels.
@@ -279,14 +265,10 @@ fn windows(report: &SweepReport) -> Option<Table> {
             }
         }
     };
-    let rows: Vec<Row> = sent.map(row).collect();
-    (!rows.is_empty()).then(|| Table {
-        name: None,
-        label: "Steady parts".to_owned(),
-        heads: heads.map(|(head, unit)| Head::figure(head, unit)).into(),
-        rows,
-        notes: vec!["The steady part of each level, or the one asked for. The table of levels has the whole.".to_owned()],
-    })
+    let heads = heads.map(|(head, unit)| Head::figure(head, unit));
+    Table::new("Steady parts", heads, sent.map(row))
+        .noting(["The steady part of each level, or the one asked for. The table of levels has the whole."])
+        .unless_empty()
 }
 
 /// Each level with all that is known of it.

@@ -9,7 +9,6 @@ use fizeau_record::text::{duration_ms, supported};
 
 /// What was reached of it; none where there is no speed of light.
 pub(super) fn table(report: &SweepReport) -> Option<Table> {
-    let rows = Shown(report).light_rows();
     let head = |column: LightColumn| match column.is_words() {
         true => Head::words(column.head),
         false => Head::figure(column.head, column.group),
@@ -22,13 +21,9 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
         }))
     };
     let calibrated = Shown(report).calibrated_words().map(|words| format!("{words}."));
-    (!rows.is_empty()).then(|| Table {
-        name: None,
-        label: "Speed of light".to_owned(),
-        heads: COLUMNS.map(head).into(),
-        rows: rows.into_iter().map(row).collect(),
-        notes: [format!("{}.", note(&[]))].into_iter().chain(calibrated).collect(),
-    })
+    let rows = Shown(report).light_rows().into_iter().map(row);
+    let notes = [format!("{}.", note(&[]))].into_iter().chain(calibrated);
+    Table::new("Speed of light", COLUMNS.map(head), rows).noting(notes).unless_empty()
 }
 
 /// The curves of bound and expectation as a table; none where no run has them.
@@ -54,13 +49,10 @@ pub(super) fn curve(runs: &[ChartRun]) -> Vec<Table> {
             Row::plain([point.concurrency.to_string(), bound, latency, rate, time].map(Cell::text))
         };
         let name = if run.name.is_empty() { String::new() } else { format!(" of {}", run.name) };
-        Some(Table {
-            name: None,
-            label: format!("The speed of light as figures{name}"),
-            heads: heads.map(|(head, unit)| Head::figure(head, unit)).into(),
-            rows: light.bound.iter().map(row).collect(),
-            notes: vec!["Mean latencies at so many requests in flight.".to_owned()],
-        })
+        let heads = heads.map(|(head, unit)| Head::figure(head, unit));
+        let label = format!("The speed of light as figures{name}");
+        let table = Table::new(label, heads, light.bound.iter().map(row));
+        Some(table.noting(["Mean latencies at so many requests in flight."]))
     };
     runs.iter().filter_map(table).collect()
 }

@@ -46,6 +46,32 @@ pub(super) struct Cell {
     pub(super) class: &'static str,
 }
 
+impl Table {
+    pub(super) fn new(
+        label: impl Into<String>,
+        heads: impl IntoIterator<Item = Head>,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Self {
+        let (heads, rows) = (heads.into_iter().collect(), rows.into_iter().collect());
+        Self { name: None, label: label.into(), heads, rows, notes: Vec::new() }
+    }
+
+    /// The same with `notes` below it.
+    pub(super) fn noting(self, notes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { notes: notes.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// The same, which a script sorts and saves by this name.
+    pub(super) fn named(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// None where it has no row.
+    pub(super) fn unless_empty(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+}
+
 impl Head {
     pub(super) fn figure(text: &str, unit: &str) -> Self {
         Self { text: text.to_owned(), unit: unit.to_owned(), is_left: false }

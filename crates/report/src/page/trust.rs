@@ -82,13 +82,7 @@ fn checklist(rows: &[CheckRow]) -> Table {
         ],
     };
     let heads = ["row", "asked", "outcome", "evidence"];
-    Table {
-        name: None,
-        label: "Checklist".to_owned(),
-        heads: heads.map(Head::words).into(),
-        rows: rows.iter().map(row).collect(),
-        notes: Vec::new(),
-    }
+    Table::new("Checklist", heads.map(Head::words), rows.iter().map(row))
 }
 
 /// A column: its head, its unit, and its cell for a level.
@@ -115,20 +109,14 @@ fn client(report: &SweepReport) -> Option<Table> {
         return None;
     }
     let row = |level: &LevelReport| Row::plain(CLIENT.map(|(_, _, cell)| Cell::text(cell(level))));
-    Some(Table {
-        name: None,
-        label: "Client".to_owned(),
-        heads: CLIENT.map(|(head, unit, _)| Head::figure(head, unit)).into(),
-        rows: report.levels().iter().map(row).collect(),
-        notes: vec![
-            "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. Both p50 / \
-             p99 / max. CPU, no CPU: time running, and time ready to run without a CPU, of the measuring thread that had most of \
-             it. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, whichever is nearer to \
-             what the client can do on this machine, as a share of that."
-                .to_owned(),
-        ],
-    })
+    let heads = CLIENT.map(|(head, unit, _)| Head::figure(head, unit));
+    Some(Table::new("Client", heads, report.levels().iter().map(row)).noting([CLIENT_NOTE]))
 }
+
+const CLIENT_NOTE: &str = "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. \
+    Both p50 / p99 / max. CPU, no CPU: time running, and time ready to run without a CPU, of the measuring thread that had most of \
+    it. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, whichever is nearer to \
+    what the client can do on this machine, as a share of that.";
 
 /// What only our own client tells of itself.
 fn own(level: &LevelReport, text: String) -> String {

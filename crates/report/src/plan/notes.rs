@@ -1,7 +1,8 @@
 //! What stands below a plan's figures: price, speed of light, arrivals, what was left out.
 
-use super::{line, price};
+use super::price;
 use crate::Shown;
+use crate::text::sentence;
 use fizeau_record::LoadPoint;
 use fizeau_record::text::listed;
 use fizeau_record::text::{number, percent};
@@ -9,14 +10,14 @@ use fizeau_record::{Bursts, NotPlanned, Plan, SimulatedBursts};
 
 impl Shown<'_, Plan> {
     pub(super) fn notes(&self, out: &mut String) {
-        line(out, &format!("  Price: {}.", price(&self.source.hour)));
+        sentence(out, &format!("  Price: {}.", price(&self.source.hour)));
         if let Ok(planned) = &self.outcome {
             match &planned.light {
                 Ok(light) => {
                     let share = percent(light.share_of_cost);
                     let bound = number(light.requests_per_s.get());
                     let reached = percent(light.share_of_replica);
-                    line(
+                    sentence(
                         out,
                         &format!(
                             "  Speed of light: at the bound a replica would carry {bound} requests/s within the goals; this one \
@@ -25,10 +26,10 @@ impl Shown<'_, Plan> {
                         ),
                     );
                 }
-                Err(reason) => line(out, &format!("  Speed of light: absent, since {reason}.")),
+                Err(reason) => sentence(out, &format!("  Speed of light: absent, since {reason}.")),
             }
             if let Err(reason) = &self.source.prompt_share {
-                line(
+                sentence(
                     out,
                     &format!("  Cost is not split between input and output, since {reason}."),
                 );
@@ -38,7 +39,7 @@ impl Shown<'_, Plan> {
         let is_said = matches!(&self.outcome, Err(NotPlanned::NotCarried(_)))
             && self.source.levels.is_empty();
         if !self.source.left_out.is_empty() && !is_said {
-            line(out, &format!("  Left out: {}.", listed(&self.source.left_out)));
+            sentence(out, &format!("  Left out: {}.", listed(&self.source.left_out)));
         }
     }
 
@@ -47,7 +48,7 @@ impl Shown<'_, Plan> {
         let is_closed = matches!(nearest, LoadPoint::Concurrency(_));
         match &self.source.bursts {
             Bursts::NotAccounted { reason } => {
-                line(
+                sentence(
                     out,
                     &format!(
                         "  Arrivals: burstier ones than those measured are not accounted for, since {reason}; the headroom has \
@@ -55,14 +56,16 @@ impl Shown<'_, Plan> {
                     ),
                 );
                 if is_closed {
-                    line(
+                    sentence(
                         out,
                         "  It was measured in a closed loop, which sends only as replies end: at the same rate, arrivals that \
                          do not wait for one another queue more.",
                     );
                 }
             }
-            Bursts::Simulated(simulated) => line(out, &format!("  Arrivals: {}", said(simulated))),
+            Bursts::Simulated(simulated) => {
+                sentence(out, &format!("  Arrivals: {}", said(simulated)))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Plans side by side, and what other goals would cost.
 
-use super::line;
 use crate::Shown;
+use crate::text::{line, sentence};
 use fizeau_record::text::usd;
 use fizeau_record::text::{number, percent};
 use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
@@ -22,11 +22,11 @@ impl Shown<'_, PlanReport> {
             let label = format!("{mark} {}", plan.source.name);
             match &plan.outcome {
                 Ok(planned) => cells(out, &label, planned, plan),
-                Err(reason) => line(out, &format!("{label}: no plan, {reason}")),
+                Err(reason) => sentence(out, &format!("{label}: no plan, {reason}")),
             }
         }
         if cheapest.is_some() {
-            line(out, "* the cheapest");
+            sentence(out, "* the cheapest");
         }
     }
 }
@@ -47,15 +47,14 @@ impl Shown<'_, Plan> {
                 Ok(planned) => cells(out, &format!("  {label}"), planned, self),
                 Err(_) => {
                     let text = format!("  {label:<22}{:>11}", "not met");
-                    out.push_str(text.trim_end());
-                    out.push('\n');
+                    line(out, &text);
                 }
             }
         }
         if let Some(tightest) = self.tightest {
             let share = percent(tightest);
             let limits = scaled_limits(&ask.goals, tightest);
-            line(
+            sentence(
                 out,
                 &format!(
                     "  The tightest limits that a tested load keeps: {} ({share} of those asked).",
@@ -67,7 +66,7 @@ impl Shown<'_, Plan> {
             price.outcome.as_ref().is_ok_and(|planned| planned.carried.is_open_above)
         };
         if self.prices.iter().any(is_open) {
-            line(out, "  > at the highest load that was tested: a replica may carry more.");
+            sentence(out, "  > at the highest load that was tested: a replica may carry more.");
         }
     }
 }
@@ -82,8 +81,7 @@ fn head(out: &mut String, label: &str) {
     let [each, replicas, devices, hour, million] = HEADS;
     let text =
         format!("{label:<LABEL$}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
-    out.push_str(text.trim_end());
-    out.push('\n');
+    line(out, &text);
 }
 
 fn cells(out: &mut String, label: &str, planned: &Planned, plan: &Plan) {
@@ -91,7 +89,7 @@ fn cells(out: &mut String, label: &str, planned: &Planned, plan: &Plan) {
     let label = match label.chars().count() < LABEL {
         true => format!("{label:<LABEL$}"),
         false => {
-            line(out, label);
+            sentence(out, label);
             " ".repeat(LABEL)
         }
     };
@@ -107,6 +105,5 @@ fn cells(out: &mut String, label: &str, planned: &Planned, plan: &Plan) {
     let million = planned.cost.usd_per_million_output_alone;
     let million = million.map_or_else(|| "-".to_owned(), |money| usd(money.middle()));
     let text = format!("{label}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
-    out.push_str(text.trim_end());
-    out.push('\n');
+    line(out, &text);
 }

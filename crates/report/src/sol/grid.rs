@@ -1,5 +1,7 @@
 //! A small table: names to the left, figures to the right.
 
+use crate::grid;
+
 /// A small table.
 #[derive(Debug, Default)]
 pub(super) struct Grid {
@@ -25,25 +27,10 @@ impl Grid {
 
     /// The lines, without blanks at their ends.
     pub(super) fn lines(&self) -> Vec<String> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let draw = |row: &Vec<String>| {
-            let mut line = String::new();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let is_left = column == 0 || (self.has_notes && column + 1 == columns);
-                let gap = if column == 0 { "" } else { "  " };
-                match is_left {
-                    true => line.push_str(&format!("{gap}{cell:<width$}")),
-                    false => line.push_str(&format!("{gap}{cell:>width$}")),
-                }
-            }
-            line.trim_end().to_owned()
-        };
-        self.rows.iter().map(draw).collect()
+        let widths = grid::widths(self.rows.iter().map(Vec::as_slice));
+        let is_words = |column| column == 0 || (self.has_notes && column + 1 == widths.len());
+        let line = |row: &Vec<String>| grid::line(row, &widths, |_| true, is_words);
+        self.rows.iter().map(line).collect()
     }
 }
 

@@ -5,8 +5,9 @@ use fizeau_roofline::{Device, MathType, Phase, Tensors};
 use super::quantity::{bytes, count, per_second};
 use super::{SolAside, SolScope, SolView, tables};
 use crate::Shown;
-use crate::terminal::{plain, wrap};
+use crate::text::plain;
 use fizeau_record::text::number;
+use fizeau_record::text::wrap;
 
 /// The most columns that a sentence takes.
 const SENTENCE: usize = 80;

@@ -1,6 +1,8 @@
 //! Small tables: heads over cells that line up.
 
-use super::wrap::wrap;
+use fizeau_record::text::wrap;
+
+use crate::grid::{self, GAP};
 
 /// Rows of as many cells as there are columns.
 pub(super) struct Grid {
@@ -19,14 +21,13 @@ pub(super) struct Drawn {
     pub(super) left_out: Vec<usize>,
 }
 
-/// What is between columns.
-const GAP: &str = "  ";
-
 impl Grid {
     /// The table within `width`: where there is no room columns leave, the lesser ones and then those at the right, but for the
     /// first two.
     pub(super) fn draw(&self, width: usize) -> Drawn {
-        let widths = self.widths();
+        let all = || self.heads.iter().chain(&self.rows);
+        let widths = grid::widths(all().map(Vec::as_slice));
+        let first_words = widths.len().saturating_sub(self.words);
         let mut shown: Vec<usize> = (0..widths.len()).collect();
         let mut left_out = Vec::new();
         let total = |shown: &[usize]| {
@@ -41,32 +42,11 @@ impl Grid {
             shown.retain(|other| *other != column);
             left_out.push(column);
         }
-        let all = self.heads.iter().chain(&self.rows);
-        let lines = all.map(|row| {
-            let line = self.line(row, &widths, &shown);
+        let lines = all().map(|row| {
+            let is_shown = |column| shown.contains(&column);
+            let line = grid::line(row, &widths, is_shown, |column| column >= first_words);
             if line.chars().count() <= width { line } else { wrap(&line, width) }
         });
         Drawn { lines: lines.collect(), left_out }
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let all = || self.heads.iter().chain(&self.rows);
-        let columns = all().map(Vec::len).max().unwrap_or(0);
-        let widest = |column: usize| {
-            let cells = all().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        (0..columns).map(widest).collect()
-    }
-
-    fn line(&self, row: &[String], widths: &[usize], shown: &[usize]) -> String {
-        let first_words = widths.len().saturating_sub(self.words);
-        let cells = row.iter().zip(widths).enumerate();
-        let cells = cells.filter(|(column, _)| shown.contains(column));
-        let cells = cells.map(|(column, (cell, width))| {
-            if column < first_words { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-        });
-        let line = cells.collect::<Vec<_>>().join(GAP);
-        line.trim_end().to_owned()
     }
 }

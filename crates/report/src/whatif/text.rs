@@ -1,16 +1,13 @@
 //! A what-if as text of 80 columns.
 
-use std::fmt::Write;
-
 use super::words::cells;
 use crate::Shown;
-use crate::terminal::{plain, wrap};
+use crate::text::{line, sentence};
 use fizeau_record::slo_words as words;
 use fizeau_record::text::{column_decimals, number};
 use fizeau_record::{LatencyBasis, LevelReport, LoadPoint, Tail};
 use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
 
-const WIDTH: usize = 80;
 /// Configurations side by side in a table by load.
 const ABREAST: usize = 7;
 
@@ -21,14 +18,14 @@ impl Shown<'_, WhatIf> {
         let mut out = String::new();
         let asked =
             format!("{}, simulated in virtual time: {}", self.how_many(), self.load_words());
-        line(&mut out, &asked);
+        sentence(&mut out, &asked);
         for (index, variant) in self.variants().iter().enumerate() {
             let devices = match variant.devices {
                 None => String::new(),
                 Some(1) => " (1 device)".to_owned(),
                 Some(many) => format!(" ({many} devices)"),
             };
-            line(&mut out, &format!("  {}  {}{devices}", letter(index), variant.name()));
+            sentence(&mut out, &format!("  {}  {}{devices}", letter(index), variant.name()));
         }
         self.goals(&mut out);
         let throughput = |variant: &Variant, level: &LevelReport| Some(variant.per_device(level));
@@ -38,12 +35,12 @@ impl Shown<'_, WhatIf> {
             if self.has_stand_ins() { "p99 E2EL or greatest, ms" } else { "p99 E2EL, ms" };
         self.by_load(&mut out, latency, tail);
         if !self.frontier().is_empty() {
-            line(
+            sentence(
                 &mut out,
                 "* on the frontier of all: no other has more of the one and less of the other",
             );
         }
-        self.doubts().iter().for_each(|doubt| line(&mut out, doubt));
+        self.doubts().iter().for_each(|doubt| sentence(&mut out, doubt));
         out
     }
 
@@ -51,26 +48,24 @@ impl Shown<'_, WhatIf> {
     fn goals(&self, out: &mut String) {
         let Some(slo) = self.slo() else { return };
         out.push('\n');
-        line(out, &format!("The most within {}:", words(slo)));
+        sentence(out, &format!("The most within {}:", words(slo)));
         let chosen = self.chosen();
         if let Some(first) = chosen.first() {
             // What is in requests or tokens per second says so itself.
-            let _ = writeln!(out, "{:32}{:>11}{:>10}{:>10}{:>10}", "", "tok/s", "ms", "ms", "ms");
-            out.push_str(
-                "        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to ",
-            );
-            let _ = writeln!(out, "{}", letter(first.variant));
+            line(out, &format!("{:32}{:>11}{:>10}{:>10}{:>10}", "", "tok/s", "ms", "ms", "ms"));
+            let heads =
+                "        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to";
+            line(out, &format!("{heads} {}", letter(first.variant)));
             for at in &chosen {
                 let [load, requests, tokens, per_device, ttft, tpot, e2el] = cells(at);
                 let (letter, gain) = (letter(at.variant), number(at.per_device / first.per_device));
-                let _ = writeln!(
-                    out,
-                    "  {letter:<2} {load:>7} {requests:>8} {tokens:>10} {per_device:>10} {ttft:>9} {tpot:>9} {e2el:>9} {gain:>6}",
-                );
+                let figures =
+                    format!("{requests:>8} {tokens:>10} {per_device:>10} {ttft:>9} {tpot:>9}");
+                line(out, &format!("  {letter:<2} {load:>7} {figures} {e2el:>9} {gain:>6}"));
             }
         }
-        self.remarks().iter().for_each(|remark| line(out, &format!("  {remark}")));
-        line(out, &self.answer());
+        self.remarks().iter().for_each(|remark| sentence(out, &format!("  {remark}")));
+        sentence(out, &self.answer());
     }
 
     /// A figure of each configuration by load; those on the frontier of all are marked.
@@ -104,12 +99,12 @@ impl Shown<'_, WhatIf> {
             let values = rows.iter().flatten().flatten().map(|value| value.0);
             let decimals = column_decimals(values);
             out.push('\n');
-            line(out, &format!("{title}, by {}", kind(&loads)));
+            sentence(out, &format!("{title}, by {}", kind(&loads)));
             let heads: String = abreast.iter().map(|i| format!("{:>8} ", letter(*i))).collect();
-            let _ = writeln!(out, "        {}", heads.trim_end());
+            line(out, &format!("        {heads}"));
             for (load, cells) in loads.iter().zip(rows) {
                 let cells: String = cells.iter().map(|cell| shown(cell, decimals)).collect();
-                let _ = writeln!(out, "  {:>6}{}", load.to_string(), cells.trim_end());
+                line(out, &format!("  {:>6}{cells}", load.to_string()));
             }
         }
     }
@@ -141,9 +136,4 @@ fn shown(cell: &Option<Marked>, decimals: usize) -> String {
         Some((value, mark)) => format!("{value:>8.decimals$}{mark}"),
         None => format!("{:>8} ", "-"),
     }
-}
-
-fn line(out: &mut String, text: &str) {
-    out.push_str(&wrap(&plain(text), WIDTH));
-    out.push('\n');
 }

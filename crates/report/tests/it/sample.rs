@@ -30,6 +30,7 @@ pub(crate) fn sweep() -> SweepReport {
 }
 
 /// The same with what pages and pictures show of its tapes.
+#[cfg(any(feature = "html", feature = "pictures"))]
 pub(crate) fn detailed() -> SweepReport {
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(|concurrency| {
         let tapes = tapes(concurrency.into());
@@ -40,6 +41,7 @@ pub(crate) fn detailed() -> SweepReport {
 }
 
 /// What tapes show beside figures.
+#[cfg(any(feature = "html", feature = "pictures"))]
 pub(crate) fn detail(tapes: &[Tape]) -> LevelDetail {
     let settings = PeerSettings::default();
     let own = OwnFigures::of(tapes, &settings);

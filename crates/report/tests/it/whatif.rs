@@ -116,6 +116,7 @@ fn the_page_is_whole_and_escapes() {
 }
 
 #[test]
+#[cfg(feature = "pictures")]
 fn the_chart_is_a_file_of_its_own() {
     let chart = Shown(&report()).chart().unwrap();
     assert!(chart.starts_with("<svg ") && chart.trim_end().ends_with("</svg>"), "{chart}");

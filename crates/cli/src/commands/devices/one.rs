@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use fizeau::record::text::wrap_hanging;
 use fizeau::roofline::{Cell, Device, Link, Price, Reduces, Topology};
 
 const WIDTH: usize = 80;
@@ -119,7 +120,7 @@ impl Sources {
 /// A line of three columns, the last of them in as many lines as it needs.
 fn row(text: &mut String, field: &str, value: &str, remark: &str) {
     let (mut field, mut value) = (field, value);
-    for line in wrapped(remark, WIDTH - REMARK) {
+    for line in wrap_hanging(remark, WIDTH - REMARK, "").split('\n') {
         let start = format!("{field:<VALUE$}{value}");
         let line = format!("{start:<REMARK$}{line}");
         // Writing to a text cannot fail.
@@ -130,26 +131,6 @@ fn row(text: &mut String, field: &str, value: &str, remark: &str) {
 
 /// A text that begins with `mark`, its further lines set in as far.
 fn hanging(mark: &str, text: &str) -> String {
-    let (mut out, mut start) = (String::new(), mark.to_owned());
-    for line in wrapped(text, WIDTH - mark.len()) {
-        let _ = writeln!(out, "{start}{line}");
-        start = " ".repeat(mark.len());
-    }
-    out
-}
-
-/// Lines of at most `width`, broken between words; at least one.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    let text = format!("{mark}{text}");
+    wrap_hanging(&text, WIDTH, &" ".repeat(mark.len())) + "\n"
 }

@@ -1,6 +1,7 @@
 //! Levels of runs as text of 80 columns.
 
 use fizeau::interop::{Table, TableField as Field};
+use fizeau::record::text::wrap;
 use fizeau::report::LeftOut;
 use serde_json::{Map, Value, json};
 
@@ -332,20 +333,5 @@ pub(super) fn wrapped(text: &str) -> String {
     if text.chars().count() <= WIDTH {
         return text.trim_end().to_owned();
     }
-    let indent = text.chars().take_while(|c| *c == ' ').count();
-    let mut lines = vec![" ".repeat(indent)];
-    let mut is_first = true;
-    for word in text.split_whitespace() {
-        let used = lines.last().map_or(0, |line| line.chars().count());
-        if !is_first && used + 1 + word.chars().count() > WIDTH {
-            lines.push(" ".repeat(indent + 4));
-            is_first = true;
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(if is_first { "" } else { " " });
-            line.push_str(word);
-        }
-        is_first = false;
-    }
-    lines.join("\n")
+    wrap(&text, WIDTH)
 }

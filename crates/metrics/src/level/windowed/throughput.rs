@@ -13,6 +13,7 @@ use crate::{BatchMeans, Support, TimeSpan, TokenCells};
 /// to the last. Requests then are counted like tokens. Were each one counted whole at its end, a window of few rounds of a closed
 /// loop, whose requests end together, would have a round too many or too few.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct WindowThroughput {
     /// The window, made smaller until it begins and ends with a cell of tokens ([`TokenCells`], 1 ms as a rule), so that the count of
     /// tokens is exact.

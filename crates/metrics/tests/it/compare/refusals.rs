@@ -1,7 +1,7 @@
 //! What cannot be compared is refused, and said why.
 
 use fizeau_metrics::{
-    AllZero, Alpha, NoSpread, PValue, Pairs, PairsError, Power, Side, Sides, SidesError, Zeros,
+    AllZero, Alpha, NoSpread, PValue, Pairs, PairsError, Power, Side, Sides, SidesError,
 };
 
 #[test]
@@ -36,18 +36,13 @@ fn values_without_spread_have_no_t_test() {
     assert_eq!(alike.mean_shift(Alpha::FIVE_PERCENT), Err(NoSpread));
     assert_eq!(alike.cohens_d(Alpha::FIVE_PERCENT), Err(NoSpread));
     assert_eq!(alike.detectable(Alpha::FIVE_PERCENT, Power::EIGHTY_PERCENT), Err(NoSpread));
-    assert_eq!(alike.wilcoxon(Zeros::Drop).unwrap().p.get(), 0.25, "ranks need no spread");
-    let sides = Sides::new(&[0.1, 0.1, 0.1], &[0.3, 0.3]).unwrap();
-    assert_eq!(sides.welch(), Err(NoSpread));
+    assert_eq!(alike.wilcoxon().unwrap().p.get(), 0.25, "ranks need no spread");
 }
 
 #[test]
 fn pairs_that_do_not_differ_have_no_signed_ranks() {
     let equal = Pairs::new(&[1.0, 2.0, 0.0], &[1.0, 2.0, -0.0]).unwrap();
-    for zeros in [Zeros::Drop, Zeros::Pratt, Zeros::Split] {
-        assert_eq!(equal.wilcoxon(zeros), Err(AllZero));
-    }
-    assert_eq!(equal.shift(Alpha::FIVE_PERCENT).value(), 0.0);
+    assert_eq!(equal.wilcoxon(), Err(AllZero));
 }
 
 #[test]
@@ -69,15 +64,4 @@ fn probabilities_are_probabilities() {
     assert!(Alpha::new(0.0).is_err() && Alpha::new(1.0).is_err());
     let said = Power::new(1.0).unwrap_err().to_string();
     assert_eq!(said, "a power is above 0 and below 1, as 0.8 is, not 1");
-}
-
-#[test]
-fn five_pairs_are_too_few_for_an_interval_of_the_shift_and_six_are_enough() {
-    let shift = |n: usize| {
-        let baseline = vec![0.0; n];
-        let candidate: Vec<f64> = (1..=n).map(|i| i as f64).collect();
-        Pairs::new(&baseline, &candidate).unwrap().shift(Alpha::FIVE_PERCENT)
-    };
-    assert_eq!(shift(5).interval(), None);
-    assert!(shift(6).interval().is_some());
 }

@@ -1,0 +1,64 @@
+//! Text for terminals: with what characters, and none that it would obey.
+
+use fizeau_record::text::wrap;
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Text alone, for pipes and files.
+    #[default]
+    Plain,
+    /// ANSI escape codes.
+    Ansi,
+}
+
+/// What characters there are to draw with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Charset {
+    /// ASCII alone: for pipes, files, and terminals whose locale is not UTF-8.
+    #[default]
+    Ascii,
+    /// Lines, and dots of Braille patterns.
+    Unicode,
+}
+
+impl Charset {
+    /// `text` in these characters: in ASCII the sign of plus and minus is two.
+    pub(crate) fn words(self, text: &str) -> String {
+        match self {
+            Self::Ascii => text.replace('±', "+-"),
+            Self::Unicode => text.to_owned(),
+        }
+    }
+}
+
+/// The width of a terminal as it comes: that of tables which commands print alone.
+pub(crate) const WIDTH: usize = 80;
+
+/// Adds a sentence, broken over as many lines as it takes.
+pub(crate) fn sentence(out: &mut String, text: &str) {
+    out.push_str(&wrap(&plain(text), WIDTH));
+    out.push('\n');
+}
+
+/// Adds a line as it is, but for blanks at its end.
+pub(crate) fn line(out: &mut String, text: &str) {
+    out.push_str(plain(text).trim_end());
+    out.push('\n');
+}
+
+/// `text` without anything that a terminal would obey: each control character becomes the replacement character.
+pub(crate) fn plain(text: &str) -> String {
+    let safe = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    text.chars().map(safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn an_escape_sequence_is_disarmed() {
+        assert_eq!(plain("a\u{1b}[31mb\r\n"), "a\u{fffd}[31mb\u{fffd}\u{fffd}");
+    }
+}
