@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     };
     let parsed = match &*cases {
         [] => parse(&arguments),
-        [case] => parse(&case.arguments),
+        [case] => parse(&case.arguments()),
         cases => cases
             .iter()
             .enumerate()
@@ -97,14 +97,18 @@ fn end(done: Result<Exit, Fail>) -> ExitCode {
 /// The configurations of a `fizeau simulate` that lists values; of any other command none.
 fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
     match arguments.get(1) {
-        Some(command) if command == "simulate" => cases(arguments),
+        Some(command) if command == "simulate" => {
+            let command = Cli::command();
+            let simulate = command.find_subcommand("simulate");
+            simulate.map_or(Ok(Vec::new()), |simulate| cases(simulate, &arguments[1..]))
+        }
         _ => Ok(Vec::new()),
     }
 }
 
 /// One configuration of several.
 fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
-    let parsed = parse(&case.arguments).inspect_err(|error| {
+    let parsed = parse(&case.arguments()).inspect_err(|error| {
         if error.use_stderr() {
             tell!("in configuration {} ({}):", index + 1, case.name());
         }

@@ -10,7 +10,6 @@
 //! | where a frontier bends | [`Points::knee`] by a [`KneeMethod`], [`UncertainPoints::knee`] with a confidence |
 //! | where more load stops paying, of levels in order of load | [`knee`] |
 //! | how much of the space of figures is reached | [`Points::hypervolume`] |
-//! | what repeated runs reach, and how many of them | [`attainment_surface`], [`attained_share`] |
 //! | how far a frontier was pushed | [`compare_frontiers`] |
 //! | the best candidate within limits, or the one that misses them least | [`operating_point`], [`Points::operating_point`] of a table; what is put first: [`Preference`] |
 //! | to stay below a level that is allowed and not worth it | [`back_off`] |
@@ -38,7 +37,6 @@
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 //! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`Draws`]).
 
-mod attainment;
 mod backoff;
 mod bend;
 mod capacity;
@@ -60,7 +58,6 @@ mod search;
 mod step_rule;
 mod uncertain;
 
-pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::back_off;
 pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};

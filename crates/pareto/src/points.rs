@@ -110,11 +110,6 @@ impl Points {
         }
     }
 
-    /// Points of `axes` with `figures`, none of them NaN, point by point.
-    pub(crate) const fn from_figures(axes: Vec<Axis>, figures: Vec<f64>) -> Self {
-        Self { axes, figures }
-    }
-
     /// Adds a point: a figure for each axis, in the order of the axes.
     ///
     /// # Errors

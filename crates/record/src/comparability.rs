@@ -15,8 +15,8 @@ use fizeau_metrics::{
 use thiserror::Error;
 
 use crate::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, StoredError,
-    StoredRun,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, FrontierPoint,
+    RunComparison, StoredError, StoredRun,
 };
 use agree::{changed, must_agree, of_level};
 use level::Level;
@@ -243,7 +243,11 @@ impl<'a> Plan<'a> {
         let name = candidate.name();
         let mut changed = changed(baseline.fields(), candidate.fields());
         changed.extend(differing(&ASKED_OF_A_LEVEL));
+        let points = |run: &Run| -> Vec<FrontierPoint> {
+            run.levels().iter().filter_map(|level| level.point).collect()
+        };
         let comparison = RunComparison {
+            frontier_distance: FrontierDistance::between(&points(baseline), &points(&candidate)),
             candidate: ComparedRun { name, notes: candidate.notes() },
             forced,
             changed,

@@ -1,7 +1,10 @@
 //! Runs against a baseline: the whole text, and `fizeau.comparison/1`.
 
+mod distance;
 #[cfg(feature = "schema")]
 mod schema;
+
+pub use distance::{FrontierChange, FrontierDistance, FrontierPoint};
 
 use fizeau_metrics::{Basis, ComparedFigure, ComparisonTable, Estimate, Interval, NamedTest};
 use serde::ser::SerializeMap;
@@ -61,6 +64,8 @@ pub struct RunComparison {
     pub forced: Vec<ChangedField>,
     /// All other fields that differ: what the comparison is about.
     pub changed: Vec<ChangedField>,
+    /// How far its frontier is beyond the baseline's, where both are sweeps.
+    pub frontier_distance: Option<FrontierDistance>,
     /// Level by level.
     pub levels: Vec<ComparedLevel>,
     /// What is to be known of the comparison: levels that one side lacks, seeds that differ.
@@ -132,6 +137,9 @@ impl Serialize for RunComparison {
         map.serialize_entry("notes", &self.notes)?;
         map.serialize_entry("forced", &self.forced)?;
         map.serialize_entry("changed", &self.changed)?;
+        if let Some(distance) = &self.frontier_distance {
+            map.serialize_entry("frontier_distance", distance)?;
+        }
         map.serialize_entry("levels", &self.levels)?;
         map.end()
     }

@@ -61,7 +61,8 @@ pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, FrontierChange,
+    FrontierDistance, FrontierPoint, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};

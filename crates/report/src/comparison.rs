@@ -1,5 +1,6 @@
 //! A candidate against a baseline, as text and as JSON.
 
+pub(crate) mod distance;
 mod junit;
 pub(crate) mod summary;
 pub(crate) mod table;
@@ -232,6 +233,9 @@ impl Shown<'_, ComparisonReport> {
             if more > 0 {
                 out.push(format!("  and {more} fields more (--json)"));
             }
+        }
+        if let Some(distance) = &comparison.frontier_distance {
+            out.push(wrap(&plain(&distance::text(distance, "B")), WIDTH));
         }
         for level in &comparison.levels {
             out.push(String::new());

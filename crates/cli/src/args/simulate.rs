@@ -62,7 +62,7 @@ const ONE_LEVEL: [&str; 24] = [
     mut_arg("out", |arg| arg
         .help("A folder for the run: run.json, tapes.jsonl, summary.json, histograms; with --levels a sweep's, by default one \
                named by the date under fizeau-runs/")),
-    // What it asks for is taken from the command line before that is read: see `crate::commands::whatif`.
+    // What it asks for is read before the rest: see `whatif`.
     mut_arg("from", |arg| arg.requires("search")),
     mut_arg("to", |arg| arg.requires("search")),
     mut_arg("max_runs", |arg| arg.requires("search")),

@@ -1,7 +1,457 @@
-//! The lists of values of a `fizeau simulate`, which are taken from the command line before that is read.
+//! The configurations of a `fizeau simulate` that gives flags several values, or several `--case`.
+//!
+//! Clap reads the line once with every value as it was typed; each configuration is a choice among those values.
 
-mod cases;
-mod pieces;
+use std::ffi::OsString;
 
-pub(crate) use cases::{Case, cases};
-pub(crate) use pieces::help;
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::exit::Fail;
+
+/// Flags of which several values, separated by commas, are several configurations. A value with a colon or an equals sign in it has
+/// commas of its own (`uniform:200-300`, `experts=nvfp4,attention=bf16`) and is never a list.
+const LISTED: &str = "
+    model-config hardware tp pp ep dp replicas router weights kv memory-share max-num-seqs max-num-batched-tokens block-size
+    num-gpu-blocks policy enable-prefix-caching no-chunked-prefill draft disaggregate power-limit random-input-len
+    random-output-len random-prefix-len max-model-len request-rate burstiness max-concurrency network-delay max-waiting reserve
+    bandwidth-efficiency compute-efficiency per-step per-sequence per-layer per-collective seed engine-seed
+";
+
+/// Those of them that may stand alone; the value `on` is that.
+const SWITCHES: [&str; 3] = ["enable-prefix-caching", "no-chunked-prefill", "reserve"];
+
+/// What goes with a flag, and goes where it goes.
+const DEPENDENT: [(&str, &[&str]); 2] =
+    [("draft", &["acceptance", "drafter"]), ("disaggregate", &["transfer"])];
+
+/// What is for all configurations together.
+const COMMON: [&str; 3] = ["case", "out", "slo"];
+
+/// The most configurations of one command: their figures are read side by side.
+const MOST: usize = 256;
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Case {
+    /// What sets it apart: flags without their dashes, and their values.
+    pub(crate) settings: Vec<(String, String)>,
+    flags: Vec<Flag>,
+}
+
+/// A flag that is given, and the values of each time that it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Flag {
+    name: String,
+    /// As it stands on the line, which may be another of its names.
+    spelled: String,
+    /// Whether it counts each time that it is given, and not the last time alone.
+    adds_up: bool,
+    values: Vec<Vec<OsString>>,
+}
+
+/// What `--help` says of several configurations.
+pub(crate) fn help() -> String {
+    let flags: Vec<String> = listed().map(|flag| format!("--{flag}")).collect();
+    format!(
+        "Further flags for one configuration of several that are run side by side: --case \"--tp 8\" --case \"--tp 4 --replicas 2\". \
+         Values separated by commas do the same for {}: every combination is a configuration, none is the flag left out, and on the \
+         flag alone. Without a load they run at 1, 2, 4, ... 256 in flight. docs/what-if.md has questions with their answers",
+        flags.join(", ")
+    )
+}
+
+fn listed() -> impl Iterator<Item = &'static str> {
+    LISTED.split_ascii_whitespace()
+}
+
+/// The configurations that `arguments`, `simulate` first, ask for: every combination of the values of flags that have several, in the
+/// order in which they stand, the last one changing fastest. Each `--case ARGUMENTS` is a value of its own: further arguments for one
+/// configuration. The value `none` or `off` is as if the flag were not there, and `on` is the flag alone. Empty where the line is one
+/// configuration as it stands, or is not understood: then its own reader says why.
+///
+/// # Errors
+/// If they are too many to be read, two are the same, or a list makes no sense.
+pub(crate) fn cases(simulate: &Command, arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
+    let typed = as_typed(simulate);
+    let Ok(matches) = typed.clone().try_get_matches_from(arguments) else { return Ok(Vec::new()) };
+    let (sets, flags): (Vec<Flag>, Vec<Flag>) =
+        given(&typed, &matches, arguments).into_iter().partition(|flag| flag.name == "case");
+    let lists: Vec<Vec<String>> = flags.iter().map(Flag::list).collect::<Result<_, _>>()?;
+    if sets.is_empty() && lists.iter().flatten().all(|value| !is_word(value)) {
+        let is_one = |list: &Vec<String>| list.len() < 2;
+        if lists.iter().all(is_one) {
+            return Ok(Vec::new());
+        }
+    }
+    let mut cases = vec![Case::default()];
+    for (flag, list) in flags.iter().zip(&lists) {
+        cases = each_way(&cases, list.len().max(1), |case, way| case.choosing(flag, list, way))?;
+    }
+    let mut further = Vec::new();
+    for set in sets.iter().flat_map(|flag| flag.values.iter().flatten()) {
+        let several = flags.iter().zip(&lists).filter(|(_, list)| list.len() > 1);
+        let several: Vec<&str> = several.map(|(flag, _)| flag.name.as_str()).collect();
+        further.push(read_set(&typed, &set.to_string_lossy(), &several)?);
+    }
+    if !further.is_empty() {
+        cases = each_way(&cases, further.len(), |case, way| case.with_set(&further[way]))?;
+    }
+    for (flag, dependents) in DEPENDENT {
+        // Where no configuration has the flag, what goes with it is a slip, of which the parser tells.
+        if cases.iter().any(|case| case.has(flag)) {
+            for case in cases.iter_mut().filter(|case| !case.has(flag)) {
+                case.flags.retain(|flag| !dependents.contains(&flag.name.as_str()));
+            }
+        }
+    }
+    check(&cases).map(|()| cases)
+}
+
+/// Each case in each of so many ways.
+fn each_way(
+    cases: &[Case],
+    ways: usize,
+    with: impl Fn(&Case, usize) -> Case,
+) -> Result<Vec<Case>, Fail> {
+    if cases.len() * ways > MOST {
+        return Err(Fail::usage(format!(
+            "these lists make more than {MOST} configurations: give fewer values, or name those that matter, each by a \
+             --case of its own"
+        )));
+    }
+    let with = &with;
+    Ok(cases.iter().flat_map(|case| (0..ways).map(move |way| with(case, way))).collect())
+}
+
+/// Refuses a configuration that comes twice.
+fn check(cases: &[Case]) -> Result<(), Fail> {
+    for (index, case) in cases.iter().enumerate() {
+        if cases.iter().take(index).any(|before| before.flags == case.flags) {
+            let name = case.name();
+            return Err(Fail::usage(format!(
+                "configuration {} ({name}) is the same as one before it; leave one of them out",
+                index + 1
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The command with each value as it is typed, and no rule between flags: a configuration is held to those.
+fn as_typed(command: &Command) -> Command {
+    let plain = |arg: &Arg| {
+        let arg = arg.clone().required(false);
+        let arg = arg.conflicts_with(Resettable::Reset).requires(Resettable::Reset);
+        // A switch may be a list of `on` and `off`.
+        let is_listed = arg.get_long().is_some_and(|long| listed().any(|flag| flag == long));
+        // What a --case has are flags.
+        let arg = if arg.get_id() == "case" { arg.allow_hyphen_values(true) } else { arg };
+        let arg = match (arg.get_action(), is_listed) {
+            (ArgAction::SetTrue, true) => arg.action(ArgAction::Set).num_args(0..=1),
+            _ => arg,
+        };
+        match arg.get_action().takes_values() {
+            true => arg
+                .value_parser(clap::value_parser!(OsString))
+                .value_delimiter(Resettable::Reset)
+                .default_missing_value(Resettable::Reset)
+                .allow_negative_numbers(true),
+            false => arg,
+        }
+    };
+    let typed = Command::new("simulate").args_override_self(true).disable_help_flag(true);
+    typed.args(command.get_arguments().map(plain))
+}
+
+/// The flags that a line gives, in the order in which they stand.
+fn given(typed: &Command, matches: &ArgMatches, line: &[OsString]) -> Vec<Flag> {
+    let flag = |arg: &Arg| {
+        let id = arg.get_id().as_str();
+        if matches.value_source(id) != Some(ValueSource::CommandLine) {
+            return None;
+        }
+        let place = matches.indices_of(id).and_then(|mut places| places.next()).unwrap_or_default();
+        let name = arg.get_long()?.to_owned();
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        let spelled = line.iter().rev().find_map(|word| {
+            let flag = word.to_str()?.strip_prefix("--")?.split('=').next()?;
+            (flag == name || aliases.contains(&flag)).then(|| flag.to_owned())
+        });
+        let spelled = spelled.unwrap_or_else(|| name.clone());
+        let adds_up = matches!(arg.get_action(), ArgAction::Append);
+        let values = match arg.get_action().takes_values() {
+            true => matches
+                .get_raw_occurrences(id)
+                .into_iter()
+                .flatten()
+                .map(|values| values.map(OsString::from).collect())
+                .collect(),
+            false => vec![Vec::new()],
+        };
+        Some((place, Flag { name, spelled, adds_up, values }))
+    };
+    let mut flags: Vec<(usize, Flag)> = typed.get_arguments().filter_map(flag).collect();
+    flags.sort_by_key(|(place, _)| *place);
+    flags.into_iter().map(|(_, flag)| flag).collect()
+}
+
+/// The further arguments of a configuration; `lists` are the flags that have several values on the line.
+///
+/// # Errors
+/// If they would have no say, or no single one.
+fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fail> {
+    let wrong = |what: String| Fail::usage(format!("--case \"{set}\": {what}"));
+    let words = words(set);
+    if let Some(first) = words.first().filter(|first| !first.starts_with("--")) {
+        return Err(wrong(format!(
+            "{first} belongs to no flag; give flags with their values, such as --case \"--tp 4 --replicas 2\""
+        )));
+    }
+    let command = std::iter::once(OsString::from("simulate"));
+    let line: Vec<OsString> = command.chain(words.iter().map(OsString::from)).collect();
+    let matches = typed.clone().try_get_matches_from(&line).map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        wrong(first.trim_start_matches("error: ").to_owned())
+    })?;
+    let flags = given(typed, &matches, &line);
+    for Flag { name, spelled, .. } in &flags {
+        if COMMON.contains(&name.as_str()) {
+            return Err(wrong(format!(
+                "--{spelled} is for all configurations together; give it outside of --case"
+            )));
+        }
+        if lists.contains(&name.as_str()) {
+            return Err(wrong(format!(
+                "--{spelled} has a list of its own on this line; give its values in one of both places"
+            )));
+        }
+    }
+    Ok(flags)
+}
+
+/// The words of a `--case` as a shell has them: those in quotes are one.
+fn words(set: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None, None);
+    for c in set.chars() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_with(String::new);
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_with(String::new).push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What a value says of its flag, rather than for it.
+fn is_word(value: &str) -> bool {
+    matches!(value, "none" | "off" | "on")
+}
+
+/// `P:D`, as --disaggregate has it, or a value without a colon.
+fn is_ratio(value: &str) -> bool {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match value.split_once(':') {
+        Some((prefill, decode)) => number(prefill.trim()) && number(decode.trim()),
+        None => !value.contains('='),
+    }
+}
+
+impl Flag {
+    /// Its values where it may have several, one of which each configuration has; empty where it stands as it is.
+    fn list(&self) -> Result<Vec<String>, Fail> {
+        let Self { name, spelled, values, .. } = self;
+        let [value] = values.last().map_or(&[][..], Vec::as_slice) else { return Ok(Vec::new()) };
+        let Some(text) = value.to_str().filter(|_| listed().any(|flag| flag == name)) else {
+            return Ok(Vec::new());
+        };
+        if text.contains(['=', ':']) && !text.split(',').all(is_ratio) {
+            return Ok(vec![text.to_owned()]);
+        }
+        let values: Vec<String> = text.split(',').map(|value| value.trim().to_owned()).collect();
+        let wrong = |what: &str| Err(Fail::usage(format!("--{spelled} {text}: {what}")));
+        if values.len() > 1 && values.iter().any(String::is_empty) {
+            return wrong(
+                "there is a comma with no value beside it; write none for the flag left out",
+            );
+        }
+        let is_twice = |(index, value): (usize, &String)| values[..index].contains(value);
+        match values.iter().enumerate().find(|each| is_twice(*each)) {
+            Some((_, value)) => wrong(&format!("{value} stands there twice; once is enough")),
+            None => Ok(values),
+        }
+    }
+
+    /// As words of a command line.
+    fn arguments(&self) -> impl Iterator<Item = OsString> {
+        self.values.iter().flat_map(|values| {
+            let mut flag = OsString::from(format!("--{}", self.name));
+            match values.as_slice() {
+                [value] => {
+                    flag.push("=");
+                    flag.push(value);
+                    vec![flag]
+                }
+                values => [&[flag], values].concat(),
+            }
+        })
+    }
+}
+
+impl Case {
+    /// What sets it apart, in a line.
+    pub(crate) fn name(&self) -> String {
+        let settings = self.settings.iter();
+        let name = settings.map(|(flag, value)| format!("{flag} {value}").trim_end().to_owned());
+        name.collect::<Vec<_>>().join(", ")
+    }
+
+    /// As a command line.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let command = ["fizeau", "simulate"].map(OsString::from);
+        command.into_iter().chain(self.flags.iter().flat_map(Flag::arguments)).collect()
+    }
+
+    /// With one of the values of a flag, or with the flag as it stands where it is no list.
+    fn choosing(&self, flag: &Flag, list: &[String], way: usize) -> Self {
+        let mut case = self.clone();
+        let Some(value) = list.get(way) else {
+            case.flags.push(flag.clone());
+            return case;
+        };
+        if list.len() > 1 {
+            case.settings.push((flag.spelled.clone(), value.clone()));
+        }
+        let values = match value.as_str() {
+            "none" | "off" => return case,
+            "on" if SWITCHES.contains(&flag.name.as_str()) => vec![Vec::new()],
+            value => vec![vec![value.into()]],
+        };
+        case.flags.push(Flag { values, ..flag.clone() });
+        case
+    }
+
+    /// With further flags, which count against those that are there.
+    fn with_set(&self, set: &[Flag]) -> Self {
+        let mut case = self.clone();
+        for flag in set {
+            let values: Vec<_> =
+                flag.values.iter().flatten().map(|v| v.to_string_lossy()).collect();
+            case.settings.push((flag.spelled.clone(), values.join(" ")));
+            match case.flags.iter_mut().find(|known| known.name == flag.name) {
+                Some(known) if flag.adds_up => known.values.extend(flag.values.iter().cloned()),
+                Some(known) => *known = flag.clone(),
+                None => case.flags.push(flag.clone()),
+            }
+        }
+        case
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|given| given.name == flag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    fn of(line: &[&str]) -> Result<Vec<(String, String)>, Fail> {
+        let cli = Cli::command();
+        let simulate = cli.find_subcommand("simulate").unwrap();
+        let words: Vec<OsString> =
+            std::iter::once("simulate").chain(line.iter().copied()).map(OsString::from).collect();
+        let written = |case: &Case| {
+            let words =
+                case.arguments().into_iter().skip(2).map(|word| word.into_string().unwrap());
+            (case.name(), words.collect::<Vec<_>>().join(" "))
+        };
+        Ok(cases(simulate, &words)?.iter().map(written).collect())
+    }
+
+    fn lines(line: &str) -> Vec<(String, String)> {
+        of(&line.split(' ').collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn a_line_without_lists_is_itself() {
+        for line in [
+            "--tp 2 --weights fp8 --levels 1,2,4 --out f",
+            "--weights experts=nvfp4,attention=bf16 --enable-prefix-caching",
+            "--random-input-len uniform:200-300 --disaggregate 1:2",
+            "--tp",
+            "--transfer layers",
+        ] {
+            assert_eq!(lines(line), []);
+        }
+    }
+
+    #[test]
+    fn lists_are_combined_the_last_changing_fastest() {
+        let expected = [
+            ("tensor-parallel-size 1, weights bf16", "--tp=1 --weights=bf16 --seed=7"),
+            ("tensor-parallel-size 1, weights fp8", "--tp=1 --weights=fp8 --seed=7"),
+            ("tensor-parallel-size 2, weights bf16", "--tp=2 --weights=bf16 --seed=7"),
+            ("tensor-parallel-size 2, weights fp8", "--tp=2 --weights=fp8 --seed=7"),
+        ];
+        let expected = expected.map(|(name, line)| (name.to_owned(), line.to_owned()));
+        assert_eq!(lines("--tensor-parallel-size 1,2 --weights=bf16,fp8 --seed 7"), expected);
+    }
+
+    #[test]
+    fn none_takes_the_flag_away_with_what_goes_with_it() {
+        let found = lines("--draft none,3 --acceptance 0.8,0.6 --enable-prefix-caching on,off");
+        let found: Vec<&str> = found.iter().map(|line| &*line.1).collect();
+        assert_eq!(
+            found,
+            [
+                "--enable-prefix-caching",
+                "",
+                "--draft=3 --acceptance=0.8,0.6 --enable-prefix-caching",
+                "--draft=3 --acceptance=0.8,0.6",
+            ]
+        );
+        let found = lines("--disaggregate none,1:1,2:1 --transfer=layers");
+        assert_eq!(found[0].1, "");
+        assert_eq!(found[2].1, "--disaggregate=2:1 --transfer=layers");
+    }
+
+    #[test]
+    fn each_case_is_a_configuration_of_its_own() {
+        let words = ["--case", "--tp 4 --replicas 2", "--weights", "fp8", "--case=--tp 8"];
+        let expected = [
+            ("tp 4, replicas 2", "--weights=fp8 --tp=4 --replicas=2"),
+            ("tp 8", "--weights=fp8 --tp=8"),
+        ];
+        let expected = expected.map(|(name, line)| (name.to_owned(), line.to_owned()));
+        assert_eq!(of(&words).unwrap(), expected);
+    }
+
+    #[test]
+    fn more_than_can_be_read_is_refused() {
+        let many = (1..=17).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+        let refused = of(&["--tp", &many, "--pp", &many]).unwrap_err();
+        assert!(refused.message.contains("more than 256 configurations"));
+    }
+
+    #[test]
+    fn each_name_is_a_flag_of_simulate() {
+        let cli = Cli::command();
+        let simulate = cli.find_subcommand("simulate").unwrap();
+        let is_flag = |name: &str| simulate.get_arguments().any(|arg| arg.get_long() == Some(name));
+        let dependent = DEPENDENT.iter().flat_map(|(flag, more)| more.iter().chain([flag]));
+        for name in listed().chain(SWITCHES).chain(COMMON).chain(dependent.copied()) {
+            assert!(is_flag(name), "{name}");
+        }
+    }
+}

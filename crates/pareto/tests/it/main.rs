@@ -1,7 +1,6 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
-mod attainment;
 mod bend;
 mod capacity;
 mod choosing;

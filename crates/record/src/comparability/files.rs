@@ -11,8 +11,8 @@ use super::agree::{changed, files_must_agree};
 use super::{CompareError, CompareOptions, UnlikeRuns, level};
 use crate::stored::read_any;
 use crate::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, ImportedRun,
-    RunComparison,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
+    FrontierPoint, ImportedRun, RunComparison,
 };
 
 /// What is to be known of every such comparison.
@@ -130,7 +130,11 @@ fn against(
         table: table(options, a, b),
         notes: Vec::new(),
     };
+    let points = |run: &Run| -> Vec<FrontierPoint> {
+        run.levels.iter().filter_map(FrontierPoint::of_summary).collect()
+    };
     Ok(RunComparison {
+        frontier_distance: FrontierDistance::between(&points(baseline), &points(candidate)),
         candidate: ComparedRun { name: candidate.name.clone(), notes: candidate.notes() },
         forced,
         changed: differing,

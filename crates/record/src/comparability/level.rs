@@ -3,7 +3,7 @@
 use fizeau_metrics::{ComparedRequests, GoodputGoals, Pace};
 
 use crate::reading::LevelAhead;
-use crate::{DocumentFields, RunDocument, StoredError, StoredLevel};
+use crate::{DocumentFields, FrontierPoint, RunDocument, StoredError, StoredLevel};
 
 /// A level, and what its summary says of it.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub(super) struct Level {
     pub(super) notes: Vec<String>,
     /// Why it is not a measurement, if it is not.
     pub(super) invalid: Option<String>,
+    /// Its place in the frontier of its sweep, if it has one.
+    pub(super) point: Option<FrontierPoint>,
 }
 
 impl Level {
@@ -30,11 +32,11 @@ impl Level {
             let load =
                 load.map_or_else(|| "the load of its schedule".to_owned(), |load| load.to_string());
             let notes = vec!["cut short: there is no summary.json".to_owned()];
-            return Ok(Self { stored, load, index, notes, invalid: None });
+            return Ok(Self { stored, load, index, notes, invalid: None, point: None });
         };
         let (load, notes) = (load(&summary), notes(&summary));
-        let invalid = invalid(&summary);
-        Ok(Self { stored, load, index, notes, invalid })
+        let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
+        Ok(Self { stored, load, index, notes, invalid, point })
     }
 
     /// What was asked of it under `field`, in JSON.

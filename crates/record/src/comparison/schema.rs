@@ -7,8 +7,8 @@ use fizeau_core::{object_schema, written_as};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, Row, RunComparison,
-    Table,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, FrontierDistance,
+    Row, RunComparison, Table,
 };
 
 /// The name and version of the document.
@@ -40,6 +40,7 @@ object_schema!(RunComparison, "RunComparison", "One run against the baseline.", 
     .field::<Vec<String>>("notes")
     .field::<Vec<ChangedField>>("forced")
     .field::<Vec<ChangedField>>("changed")
+    .may_have::<FrontierDistance>("frontier_distance")
     .field::<Vec<ComparedLevel>>("levels"));
 
 object_schema!(

@@ -40,6 +40,10 @@ impl Shown<'_, ComparisonReport> {
             let fields = changed_table(&comparison.forced);
             out.push_str(&format!("\nCompared all the same, though these differ:\n\n{fields}"));
         }
+        if let Some(distance) = &comparison.frontier_distance {
+            let text = crate::comparison::distance::text(distance, "B");
+            out.push_str(&format!("\n{}\n", escape(&text)));
+        }
         for level in &comparison.levels {
             out.push_str(&level_table(level));
         }

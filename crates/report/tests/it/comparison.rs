@@ -1,8 +1,10 @@
 //! Comparisons as people and programs get them.
 
+use fizeau_core::{Estimate, Interval};
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
 use fizeau_record::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, FrontierDistance,
+    FrontierPoint, RunComparison,
 };
 use fizeau_report::Shown;
 use serde_json::{Value, json};
@@ -99,6 +101,7 @@ pub(crate) fn report() -> ComparisonReport {
             candidate: run("runs/b\u{1b}[31m"),
             forced: vec![changed("plan.seed", Some("1"), "2")],
             changed: vec![changed("setup.hardware", None, "\"h100\"")],
+            frontier_distance: None,
             levels: vec![ComparedLevel {
                 name: "concurrency 8".into(),
                 table: table(),
@@ -153,4 +156,43 @@ fn the_document_has_every_figure_with_its_reason_where_there_is_none() {
     assert_eq!(p99["answer_reason"], "the baseline has none");
     assert_eq!(tps["answer"], "no detectable difference");
     assert_eq!((&rps["answer"], &rps["decided"]), (&Value::Null, &json!(false)));
+}
+
+/// Twice the rate at each latency: by hand, and with intervals that are as wide as the figures'.
+#[test]
+fn a_sweep_says_how_far_its_frontier_was_pushed() {
+    let point = |rate: f64, ms: f64, part: Option<f64>| {
+        let figure = |value: f64| {
+            let ends = |part| Interval::p95(value * (1.0 - part), value * (1.0 + part));
+            Estimate::widened(value, part.map(ends))
+        };
+        FrontierPoint { requests_per_s: figure(rate), p99_e2el_ms: figure(ms) }
+    };
+    let levels = |times: f64, part| {
+        [[4.0, 200.0], [6.0, 300.0], [7.0, 500.0]].map(|[rate, ms]| point(rate * times, ms, part))
+    };
+    let between = |part| FrontierDistance::between(&levels(1.0, part), &levels(2.0, part)).unwrap();
+    let exact = between(None);
+    assert_eq!((exact.requests_per_s.change, exact.requests_per_s.change_ci), (Some(1.0), None));
+    assert_eq!(exact.requests_per_s.over, Some([200.0, 500.0]));
+    // At 8 requests/s or more the baseline has no latency.
+    assert_eq!(exact.p99_e2el_ms.change, None);
+    assert!(
+        exact
+            .p99_e2el_ms
+            .change_reason
+            .unwrap()
+            .starts_with("the frontiers have no range in common")
+    );
+    let noisy = between(Some(0.02)).requests_per_s.change_ci.unwrap();
+    assert!(noisy[0].unwrap() < 1.0 && noisy[1].unwrap() > 1.0, "{noisy:?}");
+    assert_eq!(FrontierDistance::between(&levels(1.0, None)[..1], &levels(2.0, None)), None);
+
+    let mut report = report();
+    report.comparisons[0].frontier_distance = Some(between(None));
+    let line = "Frontier: B has +100 % requests/s at equal p99 E2EL (200 to 500 ms)";
+    assert!(Shown(&report).text().contains(line), "{}", Shown(&report).text());
+    assert!(Shown(&report).markdown().contains(line), "{}", Shown(&report).markdown());
+    let json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    assert_eq!(json["comparisons"][0]["frontier_distance"]["requests_per_s"]["change"], 1.0);
 }

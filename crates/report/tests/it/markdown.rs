@@ -103,6 +103,7 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
             candidate: run(HOSTILE),
             forced: vec![changed.clone()],
             changed: vec![changed],
+            frontier_distance: None,
             levels: vec![ComparedLevel {
                 name: "concurrency 8".to_owned(),
                 table,

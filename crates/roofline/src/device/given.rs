@@ -92,7 +92,10 @@ impl Device {
     ///
     /// # Errors
     /// If that is not a positive finite number.
-    pub fn with_memory_bandwidth(mut self, bandwidth: BytesPerSec) -> Result<Self, DeviceError> {
+    pub(crate) fn with_memory_bandwidth(
+        mut self,
+        bandwidth: BytesPerSec,
+    ) -> Result<Self, DeviceError> {
         let rate = positive(bandwidth.get(), "memory bandwidth")?;
         self.memory_bandwidth = bandwidth;
         self.put(Cell::given("memory.bandwidth", Measure::Bandwidth, rate));

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::super::table::{Cell, Head, Row, Table};
 use crate::Shown;
-use crate::comparison::{change, p_value};
+use crate::comparison::{change, distance, p_value};
 use fizeau_record::text::listed;
 use fizeau_record::text::number;
 use fizeau_record::{ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
@@ -22,6 +22,8 @@ pub(super) struct Tested {
     /// Every figure that differs, with its change, and at which levels.
     better: Vec<String>,
     worse: Vec<String>,
+    /// How far the frontier was pushed; empty where it is not known.
+    distance: String,
     notes: Vec<String>,
     tables: Vec<Level>,
 }
@@ -61,6 +63,7 @@ impl Tested {
         };
         let tables = comparison.levels.iter().map(|one| level(one, names)).collect();
         let [baseline, candidate] = names.map(str::to_owned);
+        let distance = comparison.frontier_distance.as_ref();
         let sides =
             [(&baseline, &report.baseline.notes), (&candidate, &comparison.candidate.notes)];
         let notes = sides
@@ -72,6 +75,7 @@ impl Tested {
             notes: notes.collect(),
             better: found(&comparison.levels, Answer::Better),
             worse: found(&comparison.levels, Answer::Worse),
+            distance: distance.map(|of| distance::text(of, &candidate)).unwrap_or_default(),
             candidate,
             tables,
             baseline,

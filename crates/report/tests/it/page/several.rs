@@ -46,6 +46,7 @@ fn comparison(candidate: &str) -> ComparisonReport {
                 baseline: Some("\"bf16\"".to_owned()),
                 candidate: Some(format!("\"{EVIL}\"")),
             }],
+            frontier_distance: None,
             levels: vec![ComparedLevel {
                 name: "concurrency 4".to_owned(),
                 table,
