@@ -140,6 +140,24 @@ impl LoadKind {
         }
     }
 
+    /// Its unit, as a column has it: `req/s`, `conc`.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Rate => "req/s",
+            Self::Concurrency => "conc",
+        }
+    }
+
+    /// Its unit, as a sentence has it: `requests/s`, `in flight`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Rate => "requests/s",
+            Self::Concurrency => "in flight",
+        }
+    }
+
     /// So much of it: requests per second, or in flight, of which there are only whole ones and at least one.
     #[must_use]
     pub fn at(self, load: f64) -> LevelLoad {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{Nanos, NanosError};
 
-macro_rules! float_unit {
-    ($(#[$doc:meta])* $name:ident, $getter:ident, $unit:literal) => {
+macro_rules! float_units {
+    ($($(#[$doc:meta])* $name:ident $unit:literal;)+) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
         #[serde(transparent)]
@@ -24,7 +24,7 @@ macro_rules! float_unit {
 
             #[doc = concat!("The number of ", $unit, ".")]
             #[must_use]
-            pub const fn $getter(self) -> f64 {
+            pub const fn get(self) -> f64 {
                 self.0
             }
         }
@@ -52,53 +52,33 @@ macro_rules! float_unit {
                 self.0 / other.0
             }
         }
-    };
+    )+};
 }
 
-float_unit!(
+float_units! {
     /// An amount of memory or traffic, in bytes. Floating, because precisions such as MXFP4 take fractions of a byte.
-    Bytes, get, "bytes"
-);
-float_unit!(
+    Bytes "bytes";
     /// Memory or link bandwidth.
-    BytesPerSec, get, "bytes per second"
-);
-float_unit!(
+    BytesPerSec "bytes per second";
     /// An amount of arithmetic; a multiply-add counts as two.
-    Flops, get, "floating-point operations"
-);
-float_unit!(
+    Flops "floating-point operations";
     /// A rate of arithmetic, dense (no structured sparsity).
-    FlopsPerSec, get, "floating-point operations per second"
-);
-float_unit!(
+    FlopsPerSec "floating-point operations per second";
     /// A latency as statistics and files carry it; a single measured one is [`Nanos`].
-    Millis, get, "milliseconds"
-);
-float_unit!(
+    Millis "milliseconds";
     /// A rate of anything that is counted: requests, tokens.
-    PerSec, get, "per second"
-);
-float_unit!(
+    PerSec "per second";
     /// A length of time as a model computes it; measured time is [`Nanos`].
-    Seconds, get, "seconds"
-);
-float_unit!(
+    Seconds "seconds";
     /// A power, such as a board's limit.
-    Watts, get, "watts"
-);
-float_unit!(
+    Watts "watts";
     /// An energy: one watt for one second.
-    Joules, get, "joules"
-);
-float_unit!(
+    Joules "joules";
     /// What renting something costs while the clock runs.
-    UsdPerHour, get, "US dollars per hour"
-);
-float_unit!(
+    UsdPerHour "US dollars per hour";
     /// An amount of money.
-    Usd, get, "US dollars"
-);
+    Usd "US dollars";
+}
 
 impl Nanos {
     /// This length as [`Millis`].
@@ -130,64 +110,32 @@ impl Seconds {
     }
 }
 
-impl Div<BytesPerSec> for Bytes {
-    type Output = Seconds;
+/// What units make of one another: `Bytes / BytesPerSec = Seconds`.
+macro_rules! relations {
+    ($($(#[$doc:meta])* $left:ident $op:tt $right:ident = $result:ident: $trait:ident $method:ident;)+) => {$(
+        $(#[$doc])*
+        impl $trait<$right> for $left {
+            type Output = $result;
 
-    fn div(self, rate: BytesPerSec) -> Seconds {
-        Seconds(self.0 / rate.0)
-    }
+            fn $method(self, other: $right) -> $result {
+                $result(self.0 $op other.0)
+            }
+        }
+    )+};
 }
 
-impl Div<FlopsPerSec> for Flops {
-    type Output = Seconds;
-
-    fn div(self, rate: FlopsPerSec) -> Seconds {
-        Seconds(self.0 / rate.0)
-    }
-}
-
-impl Mul<Seconds> for BytesPerSec {
-    type Output = Bytes;
-
-    fn mul(self, time: Seconds) -> Bytes {
-        Bytes(self.0 * time.0)
-    }
-}
-
-impl Mul<Seconds> for FlopsPerSec {
-    type Output = Flops;
-
-    fn mul(self, time: Seconds) -> Flops {
-        Flops(self.0 * time.0)
-    }
-}
-
-/// ```
-/// use fizeau_core::{Seconds, Watts};
-/// assert_eq!((Watts::new(700.0) * Seconds::new(3600.0)).get(), 2.52e6);
-/// ```
-impl Mul<Seconds> for Watts {
-    type Output = Joules;
-
-    fn mul(self, time: Seconds) -> Joules {
-        Joules(self.0 * time.0)
-    }
-}
-
-impl Div<Watts> for Joules {
-    type Output = Seconds;
-
-    fn div(self, power: Watts) -> Seconds {
-        Seconds(self.0 / power.0)
-    }
-}
-
-impl Div<Seconds> for Joules {
-    type Output = Watts;
-
-    fn div(self, time: Seconds) -> Watts {
-        Watts(self.0 / time.0)
-    }
+relations! {
+    Bytes / BytesPerSec = Seconds: Div div;
+    Flops / FlopsPerSec = Seconds: Div div;
+    BytesPerSec * Seconds = Bytes: Mul mul;
+    FlopsPerSec * Seconds = Flops: Mul mul;
+    /// ```
+    /// use fizeau_core::{Seconds, Watts};
+    /// assert_eq!((Watts::new(700.0) * Seconds::new(3600.0)).get(), 2.52e6);
+    /// ```
+    Watts * Seconds = Joules: Mul mul;
+    Joules / Watts = Seconds: Div div;
+    Joules / Seconds = Watts: Div div;
 }
 
 /// ```

@@ -40,6 +40,18 @@ impl Answering {
         let light = Err("no model and device were given".to_owned());
         Self { endpoint, engine, light, limit: None, reader: PromptReader::Server }
     }
+
+    /// An engine that is simulated in virtual time: what it is, in one line, and what it is called.
+    pub fn simulated(description: impl Into<String>, model: impl Into<String>) -> Self {
+        let endpoint = Endpoint {
+            base_url: "a simulated engine in virtual time".to_owned(),
+            backend: "simulated".to_owned(),
+            model: model.into(),
+            ..Endpoint::default()
+        };
+        let engine = Engine::Simulated { description: description.into() };
+        Self { reader: PromptReader::Simulation, ..Self::new(endpoint, engine) }
+    }
 }
 
 /// Who runs an experiment, and since when.
@@ -68,11 +80,11 @@ impl RunOrigin {
         }
     }
 
-    /// The same, started by a command line. The values of `--header` are left out, as are user names and passwords of URLs and
+    /// The same, started by a command line. The values of the flag `secret` are left out, as are user names and passwords of URLs and
     /// whatever stands behind a question mark: some servers take their key there.
     #[must_use]
-    pub fn with_command_line(self, words: impl IntoIterator<Item = String>) -> Self {
-        Self { command_line: redact(words.into_iter()), ..self }
+    pub fn with_command_line(self, words: impl IntoIterator<Item = String>, secret: &str) -> Self {
+        Self { command_line: redact(words.into_iter(), secret), ..self }
     }
 
     /// What is run, and on what: `answering`, which is asked `workload`.
@@ -100,17 +112,17 @@ fn host() -> record::Host {
     record::Host { os: here.system, cpu: here.cpu, cores }
 }
 
-fn redact(args: impl Iterator<Item = String>) -> Vec<String> {
+fn redact(args: impl Iterator<Item = String>, secret: &str) -> Vec<String> {
     let mut in_headers = false;
     args.map(|arg| {
         let arg = hide_query(arg);
         if let Some((flag, value)) = arg.split_once('=')
-            && flag == "--header"
+            && flag == secret
         {
             return format!("{flag}={}", hide_value(value));
         }
         if arg.starts_with("--") {
-            in_headers = arg == "--header";
+            in_headers = arg == secret;
             return hide_user(&arg);
         }
         if in_headers { hide_value(&arg) } else { hide_user(&arg) }
@@ -155,7 +167,7 @@ mod tests {
         let line = "fizeau bench --header Authorization=Bearer-s3cret X-Key:s3cret --header=A=s3cret \
                     --base-url http://me:s3cret@host:8000/v1 --model m --endpoint /v1/completions?key=s3cret \
                     --endpoint=/x?k=s3cret";
-        let kept = redact(line.split_whitespace().map(str::to_owned)).join(" ");
+        let kept = redact(line.split_whitespace().map(str::to_owned), "--header").join(" ");
         assert!(!kept.contains("s3cret"), "{kept}");
         assert!(kept.contains("Authorization=... X-Key=... --header=A=..."), "{kept}");
         assert!(kept.contains("http://...@host:8000/v1 --model m"), "{kept}");

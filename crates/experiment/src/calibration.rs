@@ -7,33 +7,16 @@ use std::sync::Arc;
 
 use fizeau_core::{EosRule, Millis, Nanos, PerSec, Tape, Tokens};
 use fizeau_harness::{Cancel, Load, Measure, PlannedLevel, TextAfter};
-use fizeau_metrics::{Ceiling, LevelSummary, OnTimeLimit};
+use fizeau_metrics::LevelSummary;
 use fizeau_record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
 use fizeau_transport::{Backend, MonotonicClock, Target};
 use fizeau_workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
 
-use crate::client::{Client, ClientSpec, ConnectionNeeds};
+use crate::client::{Client, ClientSpec, ConnectionNeeds, PACED_SECONDS, PACED_TOKENS};
 use crate::endpoint::ConnectionSpec;
 use crate::input::{Blame, ExperimentError, Field, InputError};
 use crate::workload::WorkloadSpec;
 use search::{Search, Went};
-
-/// What a run is held against. The paced streams limit it only where the search came to a limit.
-#[must_use]
-pub fn client_ceiling(of: &ClientCalibration) -> Ceiling {
-    let OnTimeStreams { streams, reached, .. } = of.on_time;
-    let on_time = OnTimeLimit {
-        streams: streams.into(),
-        // Before its tokens a stream waits for the first one.
-        tokens_per_s: PerSec::new(f64::from(streams) * TOKENS as f64 / STREAM_SECONDS),
-    };
-    let has_limit = reached == CalibrationEnd::Limit && streams > 0;
-    Ceiling {
-        streams: of.streams,
-        tokens_per_s: of.tokens_per_s,
-        on_time: has_limit.then_some(on_time),
-    }
-}
 
 /// How long it is pressed flat out.
 const FLAT: Nanos = Nanos::from_secs(3);
@@ -41,10 +24,6 @@ const FLAT: Nanos = Nanos::from_secs(3);
 /// The paced streams: half a second each, so that many begin and end in a short time.
 const TTFT: Nanos = Nanos::from_millis(50);
 const ITL: Nanos = Nanos::from_millis(10);
-const TOKENS: u64 = 50;
-
-/// How long a paced stream takes.
-const STREAM_SECONDS: f64 = 0.54;
 
 /// How long paced streams are begun at each step of the search.
 const STEP_SECONDS: f64 = 1.2;
@@ -186,10 +165,10 @@ impl CalibrationSpec {
         let Ok(client) = self.client.prepare(ConnectionNeeds::of(cap.into())) else {
             return Ok(Went::Ill);
         };
-        let rate = f64::from(streams) / STREAM_SECONDS;
+        let rate = f64::from(streams) / PACED_SECONDS;
         let level = Level {
             requests: (rate * STEP_SECONDS).ceil() as u64,
-            output_tokens: Some(TOKENS),
+            output_tokens: Some(PACED_TOKENS),
             arrivals: Arrivals::Constant { rate: PerSec::new(rate) },
             load: Load { max_in_flight: NonZeroU32::new(cap), stop_after: None },
             warmup: 0,

@@ -3,8 +3,10 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
+use fizeau_core::PerSec;
 use fizeau_harness::{Cancel, Needs, Recounted, WorkerPool, connections_ahead, headroom};
-use fizeau_metrics::{Ceiling, Headroom, Thresholds};
+use fizeau_metrics::{Ceiling, Headroom, OnTimeLimit, Thresholds};
+use fizeau_record::{CalibrationEnd, ClientCalibration, ClientPlan, OnTimeStreams};
 use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau_workload::{Pacing, TextCodec};
 
@@ -18,6 +20,8 @@ pub struct ClientSpec {
     pub threads: Option<NonZeroUsize>,
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
+    /// The same in the words of whoever asked, for the record; empty where nobody did.
+    pub threshold_words: Vec<String>,
 }
 
 impl ClientSpec {
@@ -31,8 +35,8 @@ impl ClientSpec {
             .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         let needs = wanted.needs(threads.get() as u64);
         let headroom = headroom(&needs).blame(Field::Connections)?;
-        let thresholds = self.thresholds;
-        Ok(Client { threads, thresholds, headroom: Some(headroom), ceiling: None })
+        let client = Client::of_record(self.thresholds, Some(headroom), None);
+        Ok(Client { threads, threshold_words: self.threshold_words.clone(), ..client })
     }
 }
 
@@ -41,6 +45,8 @@ impl ClientSpec {
 #[non_exhaustive]
 pub struct Client {
     threads: NonZeroUsize,
+    threshold_words: Vec<String>,
+    calibration: Option<ClientCalibration>,
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
     /// What the run needs of the system beside what there is; none where it needs nothing.
@@ -63,7 +69,22 @@ impl Client {
         headroom: Option<Headroom>,
         ceiling: Option<Ceiling>,
     ) -> Self {
-        Self { threads: NonZeroUsize::MIN, thresholds, headroom, ceiling }
+        let threads = NonZeroUsize::MIN;
+        let threshold_words = Vec::new();
+        Self { threads, threshold_words, calibration: None, thresholds, headroom, ceiling }
+    }
+
+    /// The same, of which is known what it can do at most.
+    #[must_use]
+    pub fn calibrated(self, calibration: ClientCalibration) -> Self {
+        let ceiling = Some(client_ceiling(&calibration));
+        Self { calibration: Some(calibration), ceiling, ..self }
+    }
+
+    /// For the record.
+    pub(crate) fn plan(&self) -> ClientPlan {
+        let thresholds = self.threshold_words.clone();
+        ClientPlan { threads: self.threads.get(), thresholds, calibration: self.calibration }
     }
 
     /// How many local ports there are, where a connection for each of `requests` may use them up: a closed one keeps its port
@@ -107,6 +128,28 @@ impl Client {
         crew.map_err(|error| ExperimentError::Broken(refused(error)))
     }
 }
+
+/// What a run is held against. The paced streams limit it only where the search came to a limit.
+fn client_ceiling(of: &ClientCalibration) -> Ceiling {
+    let OnTimeStreams { streams, reached, .. } = of.on_time;
+    let on_time = OnTimeLimit {
+        streams: streams.into(),
+        // Before its tokens a stream waits for the first one.
+        tokens_per_s: PerSec::new(f64::from(streams) * PACED_TOKENS as f64 / PACED_SECONDS),
+    };
+    let has_limit = reached == CalibrationEnd::Limit && streams > 0;
+    Ceiling {
+        streams: of.streams,
+        tokens_per_s: of.tokens_per_s,
+        on_time: has_limit.then_some(on_time),
+    }
+}
+
+/// The tokens of a paced stream of a calibration.
+pub(crate) const PACED_TOKENS: u64 = 50;
+
+/// How long a paced stream takes.
+pub(crate) const PACED_SECONDS: f64 = 0.54;
 
 /// What a run wants of connections.
 #[derive(Debug, Clone, Copy)]

@@ -132,7 +132,7 @@ impl EndpointSpec {
 }
 
 /// An endpoint that is ready to be called, and how to name it on record.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PreparedEndpoint {
     /// For the transport.
@@ -148,6 +148,13 @@ pub struct PreparedEndpoint {
 }
 
 impl PreparedEndpoint {
+    /// A target that is ready, of whose connections nothing is said.
+    #[must_use]
+    pub fn of(target: Target) -> Self {
+        let (timeouts, connections) = (*target.limits(), Connections::default());
+        Self { target, timeouts, found: None, extra_body: "{}".to_owned(), connections }
+    }
+
     /// With what was found out of it.
     #[must_use]
     pub fn with_found(self, found: Option<DetectedEndpoint>) -> Self {
@@ -171,20 +178,15 @@ impl PreparedEndpoint {
 
     /// For the record.
     pub fn describe(&self) -> Endpoint {
-        describe(&self.target, self.connections.clone())
-    }
-}
-
-/// `target` for the record, reached by such connections.
-pub(crate) fn describe(target: &Target, connections: Connections) -> Endpoint {
-    let url = target.url();
-    let (base_url, path) = split_url(&url);
-    Endpoint {
-        base_url: base_url.to_owned(),
-        path: path.to_owned(),
-        backend: target.backend().as_str().to_owned(),
-        model: target.model().to_owned(),
-        connections,
+        let url = self.target.url();
+        let (base_url, path) = split_url(&url);
+        Endpoint {
+            base_url: base_url.to_owned(),
+            path: path.to_owned(),
+            backend: self.target.backend().as_str().to_owned(),
+            model: self.target.model().to_owned(),
+            connections: self.connections.clone(),
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! From a measured level to its report and its files.
 
 use fizeau_core::Tape;
+use fizeau_core::WarmUp;
 use fizeau_harness::{Ended, LevelRun, Notice, Observer};
 use fizeau_metrics::{ClientProof, ClientWatch, LevelHistograms};
 use fizeau_record::{
     Asked, FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus,
-    LoadPoint, RunFolder, SpeedOfLightReference, Until, WarmUp,
+    LoadPoint, RunFolder, SpeedOfLightReference, Until,
 };
 
 use crate::client::Client;

@@ -3,7 +3,7 @@
 use fizeau_core::{FailureClass, Millis, Nanos, Outcome, Part, Tape, Tokens};
 use fizeau_harness::{InFlight, Notice, Observer};
 use fizeau_metrics::RequestMetrics;
-use fizeau_record::{LevelReport, Setup};
+use fizeau_record::{LevelDetail, LevelReport, Setup};
 
 /// What happens in a run. Each is owned and can be sent to another thread.
 #[derive(Debug, Clone)]
@@ -135,10 +135,15 @@ pub enum Note {
 /// Whoever watches a run. It is called on the task that collects what was measured, where it should be quick.
 pub trait Watcher {
     /// Takes note.
-    fn event(&mut self, event: Event);
+    fn event(&mut self, _: Event) {}
 
     /// Looks at the tape of a measured request or probe that ended, where more of it is wanted than [`Event::RequestEnded`] tells.
     fn tape(&mut self, _: &Tape) {}
+
+    /// What it saw of the tapes of a level that is over, for a page or a picture of it: it becomes a part of the level's report.
+    fn detail(&mut self, _: &LevelReport) -> Option<LevelDetail> {
+        None
+    }
 
     /// Whether it wants to hear of each request that ended.
     fn watches_requests(&self) -> bool {
@@ -158,6 +163,10 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
         self.1.tape(tape);
     }
 
+    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
+        self.0.detail(level).or_else(|| self.1.detail(level))
+    }
+
     fn watches_requests(&self) -> bool {
         self.0.watches_requests() || self.1.watches_requests()
     }
@@ -165,10 +174,27 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
 
 /// Nobody watches.
 impl Watcher for () {
-    fn event(&mut self, _: Event) {}
-
     fn watches_requests(&self) -> bool {
         false
+    }
+}
+
+/// It watches, if there is one.
+impl<W: Watcher> Watcher for Option<W> {
+    fn event(&mut self, event: Event) {
+        self.iter_mut().for_each(|watcher| watcher.event(event.clone()));
+    }
+
+    fn tape(&mut self, tape: &Tape) {
+        self.iter_mut().for_each(|watcher| watcher.tape(tape));
+    }
+
+    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
+        self.as_mut().and_then(|watcher| watcher.detail(level))
+    }
+
+    fn watches_requests(&self) -> bool {
+        self.as_ref().is_some_and(Watcher::watches_requests)
     }
 }
 
@@ -179,6 +205,10 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
 
     fn tape(&mut self, tape: &Tape) {
         (**self).tape(tape);
+    }
+
+    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
+        (**self).detail(level)
     }
 
     fn watches_requests(&self) -> bool {

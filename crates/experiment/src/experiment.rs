@@ -6,18 +6,21 @@ use std::path::PathBuf;
 
 use fizeau_harness::{Cancel, Measure};
 use fizeau_metrics::{GoodputGoals, Precision, Slo};
-use fizeau_record::{Connections, Engine, RunFolder, SweepReport};
+use fizeau_record::{Engine, RunDocument, RunFolder, SweepReport};
 use fizeau_transport::{MonotonicClock, Target};
 
 pub use handle::{EventStream, ExperimentHandle};
 
 use crate::answering::{Answering, RunOrigin};
 use crate::client::{Client, ClientSpec, ConnectionNeeds};
-use crate::endpoint::{describe, preflight};
+use crate::document::keep_run;
+use crate::endpoint::{PreparedEndpoint, preflight};
 use crate::event::{Event, Watcher};
 use crate::input::{EndpointError, ExperimentError};
 use crate::runner::ResumedLevels;
-use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings, SweepWorkload};
+use crate::sweep::{
+    LevelSize, PreparedSweep, SweepLoads, SweepProtocol, SweepSettings, SweepWorkload,
+};
 use crate::workload::WorkloadSpec;
 use fizeau_record::SpeedOfLightReference;
 
@@ -41,11 +44,10 @@ use fizeau_record::SpeedOfLightReference;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Experiment {
-    target: Target,
-    engine: Engine,
+    endpoint: PreparedEndpoint,
+    answering: Answering,
     settings: SweepSettings,
     client: ClientSpec,
-    light: Option<SpeedOfLightReference>,
     origin: RunOrigin,
     folder: Option<PathBuf>,
     checks: Checks,
@@ -62,12 +64,16 @@ enum Checks {
 impl Experiment {
     /// An experiment on `target`, of the usual loads and the usual workload.
     pub fn new(target: Target) -> Self {
+        Self::at(PreparedEndpoint::of(target))
+    }
+
+    /// An experiment on an endpoint that was prepared, of the usual loads and the usual workload.
+    pub fn at(endpoint: PreparedEndpoint) -> Self {
         Self {
-            target,
-            engine: Engine::Remote { description: None },
+            answering: Answering::new(endpoint.describe(), Engine::Remote { description: None }),
+            endpoint,
             settings: SweepSettings::default(),
             client: ClientSpec::default(),
-            light: None,
             origin: RunOrigin::now(),
             folder: None,
             checks: Checks::Endpoint,
@@ -128,13 +134,21 @@ impl Experiment {
     }
 
     /// What levels are held against.
-    pub fn speed_of_light(self, reference: SpeedOfLightReference) -> Self {
-        Self { light: Some(reference), ..self }
+    pub fn speed_of_light(mut self, reference: SpeedOfLightReference) -> Self {
+        self.answering.light = Ok(reference);
+        self
     }
 
     /// What the endpoint is, for the record.
-    pub fn engine(self, engine: Engine) -> Self {
-        Self { engine, ..self }
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.answering.engine = engine;
+        self
+    }
+
+    /// Who answers, for the record and for what is asked of them: where it is not the endpoint, but some
+    /// [`other transport`](Self::run_with).
+    pub fn answering(self, answering: Answering) -> Self {
+        Self { answering, ..self }
     }
 
     /// Who runs it, for the record: by default this library, since the experiment was made.
@@ -142,7 +156,8 @@ impl Experiment {
         Self { origin, ..self }
     }
 
-    /// Keeps the files of each level in a folder of its own within this one, as its requests end, and `sweep.json` at the end.
+    /// Keeps `run.json` in this folder, the files of each level in a folder of its own within it, as its requests end, and `sweep.json`
+    /// at the end.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..self }
     }
@@ -169,11 +184,14 @@ impl Experiment {
         let client = self.client.prepare(ConnectionNeeds::of(most))?;
         let (clock, sample) = (MonotonicClock::new(), &workload.sample);
         if self.checks == Checks::Endpoint {
-            preflight(&self.target, clock, sample.plan(), |_| ()).await?;
+            preflight(&self.endpoint.target, clock, sample.plan(), |_| ()).await?;
         }
-        let crew = client.start(&self.target, clock, sample.tokenizer(), &self.cancel)?;
+        let crew = client.start(&self.endpoint.target, clock, sample.tokenizer(), &self.cancel)?;
         crew.preconnect(most).await.map_err(EndpointError::new)?;
-        self.measure(crew, workload, client, watcher).await
+        let mut prepared = self.prepare(workload)?;
+        let document = self.endpoint.measured(prepared.document()?, &client, &clock)?;
+        prepared.client = client;
+        self.measure(crew, &prepared, &document, watcher).await
     }
 
     /// Runs it with whatever can measure: a crew or a rig over any transport, in virtual time too. What calls it off is that one's.
@@ -185,31 +203,31 @@ impl Experiment {
         with: impl Measure,
         watcher: &mut impl Watcher,
     ) -> Result<SweepReport, ExperimentError> {
-        let client = Client::of_record(self.client.thresholds, None, None);
-        self.measure(with, self.read()?, client, watcher).await
+        let mut prepared = self.prepare(self.read()?)?;
+        prepared.client = Client::of_record(self.client.thresholds, None, None);
+        self.measure(with, &prepared, &prepared.document()?, watcher).await
     }
 
     fn read(&self) -> Result<SweepWorkload, ExperimentError> {
         self.settings.check()?;
-        Ok(self.settings.read(&self.target)?)
+        Ok(self.settings.read(&self.endpoint.target)?)
+    }
+
+    fn prepare(&self, workload: SweepWorkload) -> Result<PreparedSweep, ExperimentError> {
+        Ok(self.settings.prepare(workload, self.answering.clone(), &self.origin)?)
     }
 
     async fn measure(
         &self,
         with: impl Measure,
-        workload: SweepWorkload,
-        client: Client,
+        prepared: &PreparedSweep,
+        document: &RunDocument,
         watcher: &mut impl Watcher,
     ) -> Result<SweepReport, ExperimentError> {
-        let endpoint = describe(&self.target, Connections::default());
-        let mut answering = Answering::new(endpoint, self.engine.clone());
-        if let Some(light) = &self.light {
-            answering.light = Ok(light.clone());
-        }
-        let mut prepared = self.settings.prepare(workload, answering, &self.origin)?;
-        prepared.client = client;
         let folder = self.folder.as_ref().map(RunFolder::create).transpose();
         let folder = folder.map_err(ExperimentError::broken)?;
+        let kept = folder.iter().map(|folder| keep_run(folder, document, prepared.light().ok()));
+        kept.collect::<Result<(), _>>().map_err(ExperimentError::broken)?;
         watcher.event(Event::Prepared(Box::new(prepared.setup.clone())));
         prepared.run(with, folder.as_ref(), ResumedLevels::default(), watcher).await
     }

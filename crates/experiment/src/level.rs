@@ -8,13 +8,14 @@ use std::num::NonZeroU32;
 use fizeau_core::Nanos;
 use fizeau_harness::{LevelRun, Load, Measure, PlannedLevel, Probe};
 use fizeau_metrics::Precision;
-use fizeau_record::{Checklist, LevelPlan, LevelReport, LoadPoint, RunFolder, Setup};
+use fizeau_record::{Checklist, LevelPlan, LevelReport, LoadPoint, RunFolder, Setup, SweepReport};
 use fizeau_workload::Plan;
 
 pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
 pub(crate) use settings::{load_point, warmups_of};
 
+use crate::answering::PromptReader;
 use crate::client::Client;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
@@ -40,6 +41,8 @@ pub struct PreparedLevel {
     pub load_point: LoadPoint,
     /// What the speed of light is computed from, or why there is none.
     pub light: Result<SpeedOfLightReference, String>,
+    /// Who reads the prompts.
+    pub reader: PromptReader,
     /// What is known of the client; by default nothing.
     pub client: Client,
     /// The most tokens that the model takes, where that is known before the server is asked.
@@ -150,11 +153,27 @@ impl PreparedLevel {
         watcher: &mut impl Watcher,
     ) -> Result<LevelReport, ExperimentError> {
         let measured = self.measure(with, folder, watcher).await?;
-        let report = self.report(&measured);
+        let mut report = self.report(&measured);
         let kept = folder.map(|folder| keep_level(folder, &report, &measured.tallies));
         kept.transpose().map_err(ExperimentError::broken)?;
         watcher.event(Event::LevelEnded(Box::new(report.clone())));
+        report.detail = watcher.detail(&report).map(Box::new);
         Ok(report)
+    }
+
+    /// What was measured, as a sweep of a single level has it, whose `report` is this: for its page.
+    #[must_use]
+    pub fn as_sweep(&self, measured: &MeasuredLevel, report: LevelReport) -> SweepReport {
+        let light = self.light.as_ref().ok();
+        let levels = vec![LevelReport { checklist: None, ..report }];
+        let curve = light.and_then(|light| {
+            let mut all = light.lengths();
+            measured.tallies.add_lengths_to(Some(&mut all));
+            light.curve(&all, &levels)
+        });
+        let price = self.settings.price.clone();
+        let price = price.or_else(|| light.and_then(SpeedOfLightReference::published_price));
+        SweepReport::new(self.setup.clone(), levels, None).with_curve(curve).with_price(price)
     }
 
     /// What is to be said of it.

@@ -5,6 +5,7 @@ mod answering;
 mod calibration;
 mod client;
 mod device;
+mod document;
 mod endpoint;
 mod evaluate;
 mod event;
@@ -28,9 +29,10 @@ pub use ab::{
     UpcomingTurn, turn_name,
 };
 pub use answering::{Answering, PromptReader, RunOrigin};
-pub use calibration::{CalibrationSpec, PacedServer, ServerPace, client_ceiling};
+pub use calibration::{CalibrationSpec, PacedServer, ServerPace};
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
+pub use document::keep_run;
 
 pub use endpoint::{
     ConnectionSpec, DetectedEndpoint, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint,
@@ -48,8 +50,7 @@ pub use reference::ReferenceSpec;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchOutcome,
-    SearchStep, Trial,
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchOutcome, SearchStep, Trial,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,

@@ -74,7 +74,7 @@ pub struct NextLevel {
 /// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) in real time or a [`Rig`](fizeau_harness::Rig) in either.
 #[derive(Debug)]
 pub struct LevelRunner<'a, M, W> {
-    sweep: Sweep<'a, M>,
+    sweep: Sweep<M>,
     prepared: &'a PreparedSweep,
     folder: Option<&'a RunFolder>,
     watcher: W,
@@ -96,7 +96,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     ) -> Self {
         Self {
             cancel: with.cancel().clone(),
-            sweep: Sweep::new(with, &prepared.spec, folder),
+            sweep: Sweep::new(with, &prepared.spec, folder.cloned()),
             lengths: prepared.light.as_ref().ok().map(SpeedOfLightReference::lengths),
             prepared,
             folder,
@@ -192,9 +192,10 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         };
         let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
         self.done += 1;
-        let report = self.report(&level, &tallies, name)?;
+        let mut report = self.report(&level, &tallies, name)?;
         self.keep_lengths(&tallies, role);
         self.watcher.event(Event::LevelEnded(Box::new(report.clone())));
+        report.detail = self.watcher.detail(&report).map(Box::new);
         Ok(Some(report))
     }
 

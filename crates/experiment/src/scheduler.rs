@@ -12,7 +12,7 @@ use crate::event::{AfterLevel, Note, Watcher};
 use crate::input::ExperimentError;
 use crate::runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 use crate::sweep::{Budget, LEVEL_TIME, LevelAsk, LevelYield, PreparedSweep, rates_up_to};
-use rising::{why, yield_of};
+use rising::why;
 
 /// A sweep under way: rising loads of each kind until more load no longer pays, further ones where they tell most, all of them again
 /// as often as was asked, and the operating point at length, within the time that there is.
@@ -150,7 +150,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
                 }
             }
             match self.run_of(load) {
-                Some(run) => yields.extend(yield_of(load, run)),
+                Some(run) => yields.extend(LevelYield::of(load, run)),
                 None => {
                     self.left_out.push(Unmeasured::never(load_point(load), reason));
                     self.to_go =

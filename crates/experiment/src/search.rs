@@ -7,10 +7,10 @@ mod spec;
 use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
+use fizeau_record::{SearchJudgement, SearchPurpose};
 
 use crate::{LevelAsk, LevelSize};
 
-pub use judge::Judgement;
 pub use run::SearchOutcome;
 pub use spec::{LoadSearchError, LoadSearchSpec};
 
@@ -58,22 +58,11 @@ pub struct Trial {
     /// What was measured.
     pub ask: LevelAsk,
     /// What for.
-    pub purpose: Purpose,
+    pub purpose: SearchPurpose,
     /// On which side of the edge it lies, by itself.
     pub standing: Standing,
     /// Whether the goals held.
-    pub judgement: Judgement,
-}
-
-/// What a level of a search is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// A closed loop that says where to begin.
-    Start,
-    /// To find the edge.
-    Evaluation,
-    /// To see whether the goals hold for long.
-    Confirmation,
+    pub judgement: SearchJudgement,
 }
 
 /// What came of the long level at the load that was found.
@@ -138,16 +127,18 @@ impl LoadSearch {
     pub fn observe(&mut self, summary: &LevelSummary) {
         let (ask, purpose) = match (self.next(), &self.search) {
             (SearchStep::Done, _) => return,
-            (SearchStep::Measure(ask), None) => (ask, Purpose::Start),
-            (SearchStep::Measure(ask), Some(_)) => (ask, Purpose::Evaluation),
-            (SearchStep::Confirm(ask), _) => (ask, Purpose::Confirmation),
+            (SearchStep::Measure(ask), None) => (ask, SearchPurpose::Start),
+            (SearchStep::Measure(ask), Some(_)) => (ask, SearchPurpose::Evaluation),
+            (SearchStep::Confirm(ask), _) => (ask, SearchPurpose::Confirmation),
         };
         let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary);
-        let judgement = Judgement::of(&self.spec.slo, ask.load, summary);
+        let judgement = judge::judge(&self.spec.slo, ask.load, summary);
         match (purpose, &mut self.search) {
-            (Purpose::Evaluation, Some(search)) => search.observe(&evaluation),
-            (Purpose::Confirmation, _) => self.note(ask.load.value(), judgement),
-            (Purpose::Start | Purpose::Evaluation, _) => self.begin(&evaluation, summary),
+            (SearchPurpose::Evaluation, Some(search)) => search.observe(&evaluation),
+            (SearchPurpose::Confirmation, _) => self.note(ask.load.value(), judgement),
+            (SearchPurpose::Start | SearchPurpose::Evaluation, _) => {
+                self.begin(&evaluation, summary)
+            }
         }
         let standing = evaluation.standing(self.spec.confidence);
         self.trials.push(Trial { ask, purpose, standing, judgement });
@@ -243,13 +234,13 @@ impl LoadSearch {
         SearchStep::Confirm(self.ask(self.spec.over.at(load), size))
     }
 
-    fn note(&mut self, load: f64, judgement: Judgement) {
+    fn note(&mut self, load: f64, judgement: SearchJudgement) {
         let (refuted, missed) = match self.confirmation {
             Confirmation::Missed { load, missed } => (Some(load), missed),
             Confirmation::NotRun | Confirmation::Held { .. } => (None, 0),
         };
         self.confirmation = match judgement {
-            Judgement::Held => Confirmation::Held { load, refuted },
+            SearchJudgement::Held => Confirmation::Held { load, refuted },
             _ => Confirmation::Missed { load, missed: missed + 1 },
         };
     }

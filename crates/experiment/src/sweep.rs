@@ -159,17 +159,24 @@ pub enum SweepError<T: std::error::Error> {
 /// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) or a [`Rig`](fizeau_harness::Rig), given by value or as `&mut`. Tapes go to the
 /// level's file and to the observer, and are not kept.
 #[derive(Debug)]
-pub struct Sweep<'a, M> {
+pub struct Sweep<M> {
     with: M,
-    spec: &'a SweepSpec,
-    folder: Option<&'a RunFolder>,
+    spec: Arc<SweepSpec>,
+    folder: Option<RunFolder>,
 }
 
-impl<'a, M: Measure> Sweep<'a, M> {
-    /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it.
+impl From<&SweepSpec> for Arc<SweepSpec> {
+    fn from(spec: &SweepSpec) -> Self {
+        Self::new(spec.clone())
+    }
+}
+
+impl<M: Measure> Sweep<M> {
+    /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it. It borrows nothing, so that whatever lives long
+    /// can hold one.
     #[must_use]
-    pub const fn new(with: M, spec: &'a SweepSpec, folder: Option<&'a RunFolder>) -> Self {
-        Self { with, spec, folder }
+    pub fn new(with: M, spec: impl Into<Arc<SweepSpec>>, folder: Option<RunFolder>) -> Self {
+        Self { with, spec: spec.into(), folder }
     }
 
     /// Measures a level, which the specification need not name; none when the run has been called off. A level that was called
@@ -210,7 +217,8 @@ impl<'a, M: Measure> Sweep<'a, M> {
         }
         let plan = self.plan(ask)?;
         let LevelAsk { load, visit, size } = ask;
-        let folder = self.folder.map(|folder| folder.level(&level_folder(load, visit, role)));
+        let folder =
+            self.folder.as_ref().map(|folder| folder.level(&level_folder(load, visit, role)));
         let folder = folder.transpose()?;
         if let Some(folder) = &folder {
             let plan = LevelPlan { role, ..self.spec.level_plan(ask) };

@@ -1,8 +1,6 @@
 //! A service that measures an endpoint in the background, and tells how far it is and what came of it.
 
-use std::error::Error;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use fizeau::experiment::{Experiment, ProgressState, Rates, SweepLoads};
 use fizeau::sim::Scenario;
@@ -12,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let scenario = Scenario::llama_3_1_8b_h100()?;
     let config = ServerConfig::new(scenario.engine()).with_model("llama");
     let engine = Server::bind(([127, 0, 0, 1], 0).into(), config)?.spawn()?;
@@ -27,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     tokio::spawn(serve(listener, Arc::clone(&answer)));
     let told = Arc::clone(&answer);
     let run = tokio::spawn(async move {
-        let (mut state, begun) = (ProgressState::default(), Instant::now());
+        let (mut state, begun) = (ProgressState::default(), std::time::Instant::now());
         while let Some(event) = handle.progress.next().await {
             state.note(&event, begun.elapsed());
             if let (Some(level), Ok(mut answer)) = (state.level(), told.lock()) {

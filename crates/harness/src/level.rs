@@ -16,9 +16,9 @@ use crate::drive::{
     DriveError, DriveLoop, Driven, Ended, Keep, Load, LocalSlots, Opening, Probing, TextAfter,
     Underway, drive, drive_with_probe,
 };
+use crate::observe::Looks;
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
-use crate::until::Looks;
 use crate::{Cancel, InFlight};
 
 /// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`Rig`] on one

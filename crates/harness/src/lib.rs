@@ -62,7 +62,6 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
-mod until;
 mod worker_pool;
 
 pub use apart::on_own_thread;

@@ -18,7 +18,7 @@ use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::level::{LevelRun, Measure, PlannedLevel, tally};
-use crate::until::Looks;
+use crate::observe::Looks;
 use crate::{Cancel, DriveError, InFlight, Observer, Recounted};
 use coalesce::PollCoalescer;
 use collect::Collector;

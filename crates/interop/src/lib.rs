@@ -29,12 +29,14 @@
 //!   field, never a panic.
 //! - A figure of another tool is taken as ours only where the definitions are the same; all else has a reason.
 
+mod detail;
 mod files;
 mod foreign;
 mod peers;
 mod table;
 mod vllm;
 
+pub use detail::DetailTally;
 pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,

@@ -41,14 +41,9 @@ mod tests {
     use crate::inter_chunk;
     use fizeau_core::{Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape};
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            failure_persistence: None,
-            rng_seed: RngSeed::Fixed(1849),
-            ..ProptestConfig::default()
-        })]
+        #![proptest_config(crate::testing::cases(256))]
         #[test]
         fn one_pass_finds_what_each_figure_would(
             arrivals in prop::collection::vec((0..5_u64, 1..3_u32), 0..12),

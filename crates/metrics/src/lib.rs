@@ -68,6 +68,8 @@ mod slo;
 mod sort;
 mod statistic;
 mod stats;
+#[cfg(test)]
+mod testing;
 mod validity;
 mod window;
 

@@ -60,15 +60,9 @@ pub(crate) const fn key(value: f64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            cases: 32,
-            failure_persistence: None,
-            rng_seed: RngSeed::Fixed(1849),
-            ..ProptestConfig::default()
-        })]
+        #![proptest_config(crate::testing::cases(32))]
         #[test]
         fn the_order_is_that_of_a_stable_sort(
             mut values in prop::collection::vec(any::<u64>(), SMALL..SMALL + 100),

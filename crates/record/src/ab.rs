@@ -1,16 +1,22 @@
 //! An A/B run: two endpoints, round by round.
 
-mod json;
+mod document;
+
+pub(crate) use document::AB;
+pub use document::{AbDocument, PartyDocument, RoundDocument, TurnDocument};
 
 use fizeau_core::Millis;
 use fizeau_metrics::{Answer, ComparisonTable, Side, Verdict};
 
-use crate::{Endpoint, LevelReport, LevelStatus, Setup};
+use serde::Serialize;
+
+use crate::{Endpoint, JsonError, LevelReport, LevelStatus, Setup};
 
 /// An A/B run with its rounds.
 ///
-/// It serializes as `ab.json` (schema `fizeau.ab/1`).
-#[derive(Debug, Clone, PartialEq)]
+/// It serializes as an [`AbDocument`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "AbDocument")]
 pub struct AbReport {
     /// What was run, and on what; its endpoint is that of A.
     pub setup: Setup,
@@ -89,6 +95,14 @@ fn worst(level: &LevelReport) -> &str {
 }
 
 impl AbReport {
+    /// The content of `ab.json`, indented, with a newline at its end.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for these types.
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
     /// The rounds that count.
     pub fn counted(&self) -> impl Iterator<Item = (&LevelReport, &LevelReport)> {
         self.rounds.iter().filter_map(|round| round.counted().ok())
@@ -109,3 +123,6 @@ impl AbReport {
         ended.map(|level| level.validity.verdict).max().unwrap_or(Verdict::Invalid)
     }
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(AbReport, AbDocument);

@@ -12,7 +12,7 @@ pub use check::{Check, Requirements, UnknownCheck};
 use std::borrow::Borrow;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::{LevelReport, Setup};
 use seen::{Finding, Seen};
@@ -32,13 +32,15 @@ use seen::{Finding, Seen};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checklist {
     rows: Vec<CheckRow>,
 }
 
 /// One row: what was asked, how it came out, and what shows that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRow {
     /// What was asked.
@@ -51,7 +53,7 @@ pub struct CheckRow {
 }
 
 /// How a row came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckOutcome {
@@ -123,16 +125,6 @@ impl CheckOutcome {
             Self::Unknown => "unknown",
             Self::Simulated => "simulated",
         }
-    }
-}
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(Checklist, Vec<CheckRow>);
-
-impl Serialize for Checklist {
-    /// A list of the rows.
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.rows.serialize(to)
     }
 }
 

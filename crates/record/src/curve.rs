@@ -2,16 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{PerSec, Seconds};
+use fizeau_core::{Millis, PerSec, Seconds};
 use fizeau_roofline::{AnswerError, Bound};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::{LengthTally, Reference};
 
 /// What a system could do with the requests of a sweep, from one in flight to as many as its memory holds: the frontier of
-/// the bound, and beside it the expected one. No measured frontier is beyond the bound's.
-#[derive(Debug, Clone, PartialEq)]
+/// the bound, and beside it the expected one. No measured frontier is beyond the bound's. It serializes as the list of its places.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "Vec<PointDocument>")]
 pub struct LightCurve {
     points: Vec<LightPoint>,
     devices: u64,
@@ -132,62 +132,50 @@ fn by_littles_law(alone: Seconds, in_flight: f64, rate: PerSec) -> Seconds {
     alone.max(Seconds::new(in_flight / rate.get()))
 }
 
-/// A list of places.
-impl Serialize for LightCurve {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let point = |point: &LightPoint| PointJson {
-            concurrency: point.concurrency,
-            bound: FiguresJson(point.bound, self.devices),
-            expected: point.expected.map(|expected| FiguresJson(expected, self.devices)),
-            calibrated: point.calibrated.map(|calibrated| FiguresJson(calibrated, self.devices)),
-        };
-        to.collect_seq(self.points.iter().map(point))
-    }
-}
-
-#[derive(Serialize)]
+/// A place on the curve as `sweep.json` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightPoint"))]
-struct PointJson {
+pub(crate) struct PointDocument {
     concurrency: NonZeroU64,
-    bound: FiguresJson,
-    expected: Option<FiguresJson>,
+    bound: FiguresDocument,
+    expected: Option<FiguresDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    calibrated: Option<FiguresJson>,
+    calibrated: Option<FiguresDocument>,
 }
 
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(LightCurve, Vec<PointJson>);
+/// What could be at so many in flight; means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightFigures"))]
+struct FiguresDocument {
+    ttft_ms: Millis,
+    tpot_ms: Millis,
+    e2el_ms: Millis,
+    requests_per_s: PerSec,
+    output_tokens_per_s: f64,
+    tokens_per_s_per_user: f64,
+    tokens_per_s_per_device: f64,
+}
 
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(
-    FiguresJson,
-    "LightFigures",
-    "What could be at so many in flight; means.",
-    |o| o
-        .each(
-            &["ttft_ms", "tpot_ms", "e2el_ms", "requests_per_s"],
-            fizeau_core::schema::ObjectSchema::field::<f64>
-        )
-        .each(
-            &["output_tokens_per_s", "tokens_per_s_per_user", "tokens_per_s_per_device"],
-            fizeau_core::schema::ObjectSchema::field::<f64>
-        )
-);
-
-struct FiguresJson(LightFigures, u64);
-
-impl Serialize for FiguresJson {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(figures, devices) = self;
-        let tokens = figures.output_tokens_per_s.get();
-        let mut map = to.serialize_map(Some(7))?;
-        map.serialize_entry("ttft_ms", &figures.ttft.to_millis())?;
-        map.serialize_entry("tpot_ms", &figures.tpot.to_millis())?;
-        map.serialize_entry("e2el_ms", &figures.e2el.to_millis())?;
-        map.serialize_entry("requests_per_s", &figures.requests_per_s)?;
-        map.serialize_entry("output_tokens_per_s", &tokens)?;
-        map.serialize_entry("tokens_per_s_per_user", &(1.0 / figures.tpot.get()))?;
-        map.serialize_entry("tokens_per_s_per_device", &(tokens / *devices as f64))?;
-        map.end()
+impl From<LightCurve> for Vec<PointDocument> {
+    fn from(LightCurve { points, devices }: LightCurve) -> Self {
+        let figures = |of: LightFigures| FiguresDocument {
+            ttft_ms: of.ttft.to_millis(),
+            tpot_ms: of.tpot.to_millis(),
+            e2el_ms: of.e2el.to_millis(),
+            requests_per_s: of.requests_per_s,
+            output_tokens_per_s: of.output_tokens_per_s.get(),
+            tokens_per_s_per_user: 1.0 / of.tpot.get(),
+            tokens_per_s_per_device: of.output_tokens_per_s.get() / devices as f64,
+        };
+        let point = |point: LightPoint| PointDocument {
+            concurrency: point.concurrency,
+            bound: figures(point.bound),
+            expected: point.expected.map(figures),
+            calibrated: point.calibrated.map(figures),
+        };
+        points.into_iter().map(point).collect()
     }
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(LightCurve, Vec<PointDocument>);

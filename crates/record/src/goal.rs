@@ -12,7 +12,8 @@ pub(crate) use load::{Ends, Figure, Measured, middle, over};
 use load::{Load, loads};
 
 use crate::text::{duration_ms, number, supported};
-use crate::{GoalResult, LoadKind, request_rate};
+use crate::{GoalResult, request_rate};
+use fizeau_core::LoadKind;
 
 /// What the ends of a highest load are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use fizeau_core::{PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
-use crate::{LoadPoint, NotKnown, Unseen};
+use crate::{ImportedSource, LoadPoint, NotKnown, Unseen};
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -43,22 +43,6 @@ pub struct ImportedLevel {
     /// What was seen of each request; empty where the file does not tell.
     #[serde(skip)]
     pub tapes: Vec<Tape>,
-}
-
-/// Where a level comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ImportedSource {
-    /// The key of its format.
-    pub format: String,
-    /// The tool.
-    pub tool: String,
-    /// Its version; absent where the file does not say.
-    pub version: Option<String>,
-    /// The file's name, as it was given.
-    pub file: String,
-    /// 64 bits of FNV-1a over the file's bytes.
-    pub checksum: String,
 }
 
 /// How hard a level pressed.

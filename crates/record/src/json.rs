@@ -113,6 +113,12 @@ impl Json {
     }
 }
 
+impl From<String> for Json {
+    fn from(text: String) -> Self {
+        Self(Node::Text(text))
+    }
+}
+
 impl fmt::Display for Json {
     /// In one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ mod speed;
 mod tapes;
 mod until;
 
-use fizeau_core::{LevelLoad, Millis, PerSec};
+use fizeau_core::{LevelLoad, LoadKind, Millis, PerSec, WarmUp};
 use fizeau_metrics::{
     ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity,
     Verdict,
@@ -21,7 +21,7 @@ pub use speed::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, Light, Predicted, PredictedRange,
     Reference, SpeedOfLight,
 };
-pub use until::Until;
+pub use until::{Until, UntilDocument, UntilGoal};
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///
@@ -66,7 +66,7 @@ pub struct LevelDetail {
 }
 
 /// The operating condition of a level.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LoadPoint {
     /// So many requests in flight at any time.
@@ -75,27 +75,6 @@ pub enum LoadPoint {
     /// So many requests sent per second, whether or not earlier ones are done.
     #[serde(rename = "requests_per_s")]
     Rate(PerSec),
-}
-
-/// The requests that were sent before a level, and are in none of its figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WarmUp {
-    /// How many were sent.
-    pub sent: u64,
-    /// How many of those failed.
-    pub failed: u64,
-}
-
-/// In what a load is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum LoadKind {
-    /// In requests per second.
-    Rate,
-    /// In requests in flight.
-    Concurrency,
 }
 
 /// Whether a level ran to its end.
@@ -151,6 +130,16 @@ impl Tail {
 }
 
 impl LoadPoint {
+    /// So much of a kind of load.
+    #[must_use]
+    pub const fn of(kind: LoadKind, load: f64) -> Self {
+        match kind {
+            LoadKind::Rate => Self::Rate(PerSec::new(load)),
+            // A cast of a number beyond what the type holds gives the greatest there is.
+            LoadKind::Concurrency => Self::Concurrency(load as u32),
+        }
+    }
+
     /// The load as a number: requests in flight, or per second.
     #[must_use]
     pub fn value(self) -> f64 {

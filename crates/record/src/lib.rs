@@ -56,13 +56,15 @@ pub mod text;
 mod unseen;
 mod whatif;
 
-pub use ab::{AbParty, AbReport, AbRound};
+pub use ab::{AbDocument, AbParty, AbReport, AbRound, PartyDocument, RoundDocument, TurnDocument};
 pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, FrontierChange,
-    FrontierDistance, FrontierPoint, RunComparison,
+    ChangedField, CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument,
+    ComparisonReport, ComparisonView, FieldDifference, FigureDifference, FrontierChange,
+    FrontierDistance, FrontierPoint, LevelDifferences, RunComparison, RunDifferences,
+    TestedDifference,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};
@@ -71,15 +73,13 @@ pub use goal::{
     Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
     shown as goal_value,
 };
-pub use imported::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-};
+pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun};
 pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelOutcome, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Predicted, PredictedRange,
-    Reference, SpeedOfLight, Tail, Until, WarmUp, WithEnds,
+    LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted, PredictedRange, Reference,
+    SpeedOfLight, Tail, Until, UntilDocument, UntilGoal, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};
@@ -96,22 +96,23 @@ pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLight
 pub use request_rate::requests_interval;
 pub use run::{
     AbPlan, AbPrompts, AskedLength, AskedLengths, CalibrationEnd, ClientCalibration, ClientPlan,
-    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, MergedShard, OnTimeStreams,
-    RequestTimeouts, RunDocument, RunTime,
+    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, ImportedSource, MergedShard,
+    OnTimeStreams, RequestTimeouts, RunDocument, RunTime,
 };
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
 pub use search::{
-    SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
+    AskedDocument, Confirmation, FoundLoad, SearchAsked, SearchDocument, SearchJudgement,
+    SearchPurpose, SearchReport, SearchedDocument, SearchedLevel, WrongWay,
 };
 pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
 pub use stored::{
     Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
-    Aim, CostFigure, Decision, GoalResult, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint,
-    OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepReport,
-    TokenCost, Unmeasured, Why, Within,
+    Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
+    OperatingPoint, OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained,
+    SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

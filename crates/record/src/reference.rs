@@ -4,7 +4,9 @@ use std::borrow::Borrow;
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Calibration, Device, KnownModel, Model, Predictor, System, TensorClass};
+use fizeau_roofline::{
+    Calibration, Device, HourlyRate, KnownModel, Model, Predictor, System, TensorClass,
+};
 use thiserror::Error;
 
 use crate::{DeploymentRecord, LengthTally, LevelReport, LightCurve, Reference, Setup};
@@ -214,6 +216,12 @@ impl SpeedOfLightReference {
     #[must_use]
     pub const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }
+    }
+
+    /// The lowest price of an hour of its device that was published; none where none was.
+    #[must_use]
+    pub fn published_price(&self) -> Option<HourlyRate> {
+        HourlyRate::lowest_published(self.system.device()).ok()
     }
 
     /// How it was said that the model lies on its devices.

@@ -8,7 +8,7 @@ mod merged;
 pub use asked::{AskedLength, AskedLengths, RequestTimeouts};
 pub use client::{CalibrationEnd, ClientCalibration, ClientPlan, OnTimeStreams};
 pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
-pub use merged::{ImportedFrom, MergedShard};
+pub use merged::{ImportedFrom, ImportedSource, MergedShard};
 
 use fizeau_core::{Millis, UsdPerHour};
 use fizeau_metrics::Pace;

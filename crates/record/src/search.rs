@@ -3,13 +3,21 @@
 mod json;
 mod words;
 
+pub(crate) use json::SEARCH;
+pub use json::{
+    AskedDocument, Confirmation, FoundLoad, SearchDocument, SearchedDocument, WrongWay,
+};
+
+use fizeau_core::LoadKind;
 use fizeau_metrics::{Goal, Slo, Verdict};
 use fizeau_pareto::{Found, SearchEnding, Standing};
+use serde::{Deserialize, Serialize};
 
 use crate::{Checklist, Engine, GoalResult, LevelReport, LoadPoint, Setup};
 
-/// What came of a search. It serializes as `search.json` (schema `fizeau.search/1`).
-#[derive(Debug, Clone)]
+/// What came of a search. It serializes as a [`SearchDocument`].
+#[derive(Debug, Clone, Serialize)]
+#[serde(into = "SearchDocument")]
 pub struct SearchReport {
     /// What was run.
     pub setup: Setup,
@@ -31,7 +39,7 @@ pub struct SearchReport {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchAsked {
     /// Which load was searched.
-    pub load: SearchedLoad,
+    pub load: LoadKind,
     /// The most levels, long ones at the end not counted.
     pub most_levels: u32,
     /// Half the width of the answer's interval over the answer, at most.
@@ -42,17 +50,6 @@ pub struct SearchAsked {
     pub from: Option<f64>,
     /// The highest.
     pub to: Option<f64>,
-}
-
-/// Which load is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SearchedLoad {
-    /// Requests sent per second.
-    Rate,
-    /// Requests in flight.
-    Concurrency,
 }
 
 /// A level of a search.
@@ -69,7 +66,7 @@ pub struct SearchedLevel {
 }
 
 /// How a level of a search came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SearchJudgement {
@@ -84,7 +81,7 @@ pub enum SearchJudgement {
 }
 
 /// What a level of a search was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SearchPurpose {
@@ -100,7 +97,7 @@ impl SearchReport {
     /// The load that was found, and confirmed where that was asked for; none if there is none.
     #[must_use]
     pub fn load(&self) -> Option<LoadPoint> {
-        Some(self.asked.load.point(self.found.load?))
+        Some(LoadPoint::of(self.asked.load, self.found.load?))
     }
 
     /// Whether an answer was found, and the goals held in the long level, where there was one.
@@ -164,17 +161,5 @@ impl SearchedLevel {
 
     fn holds(&self) -> bool {
         self.judgement == SearchJudgement::Held
-    }
-}
-
-impl SearchedLoad {
-    /// A load of this kind.
-    #[must_use]
-    pub fn point(self, load: f64) -> LoadPoint {
-        match self {
-            Self::Rate => LoadPoint::Rate(fizeau_core::PerSec::new(load)),
-            // A cast of a number beyond what the type holds gives the greatest there is.
-            Self::Concurrency => LoadPoint::Concurrency(load as u32),
-        }
     }
 }

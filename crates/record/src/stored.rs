@@ -15,8 +15,10 @@ pub use merged::MergedTapes;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::ab::AB;
 use crate::run::{RUN, TAPES};
-use crate::{ReferenceError, RunDocument};
+use crate::search::SEARCH;
+use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument};
 
 /// Why a stored run could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -186,6 +188,24 @@ impl StoredRun {
     #[must_use]
     pub fn written(&self) -> &RunDocument {
         &self.written
+    }
+
+    /// What the rounds of an A/B run came to, as its `ab.json` has it; none if it did not come to its end, or is no A/B run.
+    ///
+    /// # Errors
+    /// If it cannot be read or is of another schema.
+    pub fn ab(&self) -> Result<Option<AbDocument>, StoredError> {
+        let path = self.path.join("ab.json");
+        path.is_file().then(|| document::read(&path, AB)).transpose()
+    }
+
+    /// What came of a search, as its `search.json` has it; none if it did not come to its end, or is no search.
+    ///
+    /// # Errors
+    /// If it cannot be read or is of another schema.
+    pub fn search(&self) -> Result<Option<SearchDocument>, StoredError> {
+        let path = self.path.join("search.json");
+        path.is_file().then(|| document::read(&path, SEARCH)).transpose()
     }
 
     /// Its levels: closed loops before open ones, each kind rising, later visits to a load after earlier ones; then what is

@@ -22,7 +22,7 @@ use fizeau_roofline::HourlyRate;
 pub use cost::{CostFigure, NoTokenCost, TokenCost};
 pub use decision::{Decision, Within};
 pub(crate) use goals::results;
-pub use goals::{GoalResult, OverRuns};
+pub use goals::{GoalDocument, GoalResult, OverRuns};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;

@@ -22,16 +22,11 @@ pub(crate) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     use super::escape;
 
     proptest! {
-        #![proptest_config(Config {
-            rng_seed: RngSeed::Fixed(1849),
-            failure_persistence: None,
-            ..Config::default()
-        })]
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn escaped_text_has_no_markup(text in any::<String>()) {
             let escaped = escape(&text);

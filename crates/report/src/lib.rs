@@ -66,6 +66,8 @@ mod sol;
 mod sweep;
 mod table;
 mod terminal;
+#[cfg(test)]
+mod testing;
 mod text;
 mod whatif;
 

@@ -10,9 +10,10 @@ pub use parquet::RequestsParquet;
 use std::borrow::Cow;
 
 use crate::csv_field;
+use fizeau_core::LoadKind;
 use fizeau_core::Tape;
 use fizeau_metrics::RequestMetrics;
-use fizeau_record::{LoadKind, LoadPoint, Unseen};
+use fizeau_record::{LoadPoint, Unseen};
 use list::{COLUMNS, Column, Content};
 
 /// A request of a level, as a row. The columns and their order are the same for every run; what is not known is empty.

@@ -2,10 +2,10 @@
 
 use crate::Shown;
 use crate::text::{line, sentence};
+use fizeau_core::LoadKind;
 use fizeau_record::text::{four_digits, number};
 use fizeau_record::{
     Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
-    SearchedLoad,
 };
 
 /// As many goals as there is room for; the file has all of them.
@@ -17,7 +17,7 @@ impl Shown<'_, SearchReport> {
     pub fn text(&self) -> String {
         let mut out = String::new();
         let end = if self.slo.is_range() { ", at the tight end" } else { "" };
-        let what = self.asked.load.what();
+        let what = self.asked.load.as_str();
         sentence(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
         sentence(&mut out, &format!("on {}", self.endpoint()));
         out.push('\n');
@@ -71,7 +71,7 @@ impl Shown<'_, SearchReport> {
     fn load_cell(&self, level: &SearchedLevel) -> String {
         let load = four_digits(level.level.load.value());
         match (self.asked.load, level.level.load) {
-            (SearchedLoad::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
+            (LoadKind::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
             _ => load,
         }
     }

@@ -3,7 +3,6 @@
 mod error;
 mod layout;
 mod memory;
-mod remedy;
 mod text;
 
 use std::num::NonZeroU32;
@@ -13,8 +12,7 @@ use fizeau_roofline::{
     Calibration, Deployment, Device, Drafter, KnownModel, Model, PowerDraw, System, Transfer,
 };
 
-pub use error::ScenarioError;
-pub use remedy::Remedies;
+pub use error::{Remedies, ScenarioError};
 
 use crate::cluster::Routing;
 use crate::engine::{Engine, EngineConfig};

@@ -1,7 +1,6 @@
 //! How long a step takes.
 
 mod calibrated;
-mod drafting;
 mod pieces;
 mod roofline;
 

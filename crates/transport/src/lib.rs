@@ -33,7 +33,6 @@ mod cumulative;
 mod dialect;
 mod event;
 mod event_template;
-mod extra;
 mod framing;
 mod http;
 mod lenient_json;
@@ -44,14 +43,14 @@ mod route;
 mod secret;
 pub mod sse;
 mod target;
-mod timeouts;
 mod tokens;
 
 pub use backend::{Backend, BackendError, Forcing};
 pub use clock::MonotonicClock;
-pub use dialect::{Ask, Dialect, EndRule, EventError, Repeats, RequestError, WireEvent};
+pub use dialect::{
+    Ask, Dialect, EndRule, EventError, ExtraBody, ExtraBodyError, Repeats, RequestError, WireEvent,
+};
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
-pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
 pub use http::{HttpTransport, PreconnectError};
 pub use probe::{
@@ -63,10 +62,10 @@ pub use route::{PromptKind, Route};
 pub use secret::Secret;
 pub use target::{
     Balance, ConnectionUse, HttpVersion, Proxy, ProxyError, StampChoice, Target, TargetError,
+    Timeouts,
 };
 #[cfg(feature = "tls")]
 pub use target::{Trust, TrustError};
-pub use timeouts::Timeouts;
 
 /// Compiles the example of the README with the tests.
 #[cfg(doctest)]

@@ -31,7 +31,7 @@ use crate::framing::Decoder;
 use crate::http::HttpTransport;
 use crate::route::Route;
 use crate::target::Target;
-use crate::timeouts::Timeouts;
+use crate::target::Timeouts;
 
 /// An endpoint that was found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -217,7 +217,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// not tell, because it keeps only what counts.
 async fn quiet_events(transport: &HttpTransport<MonotonicClock>, ask: &Request) -> Option<u32> {
     let target = transport.target();
-    let dialect = target.route().dialect();
+    let dialect = target.spoken();
     let body = target.body(ask).ok()?;
     let mut start = Start::of(dialect);
     let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));

@@ -19,7 +19,7 @@ use hyper::header::{
 pub use balance::Balance;
 pub(crate) use balance::Balancer;
 pub(crate) use connections::Connections;
-pub use connections::{ConnectionUse, HttpVersion, StampChoice};
+pub use connections::{ConnectionUse, HttpVersion, StampChoice, Timeouts};
 pub(crate) use proxy::Via;
 pub use proxy::{Proxy, ProxyError};
 #[cfg(feature = "tls")]
@@ -29,11 +29,10 @@ pub use trust::{Trust, TrustError};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
 
 use crate::backend::{Backend, Forcing, KeyHeader};
-use crate::extra::ExtraBody;
+use crate::dialect::{Dialect, ExtraBody};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
-use crate::timeouts::Timeouts;
 
 /// One endpoint, or several that are alike: where they are, what they speak, how they are reached, and what every
 /// request to them carries. It is [`Send`] and cheap to clone: give each thread a transport made of its own clone.
@@ -55,6 +54,7 @@ pub struct Target {
     path: String,
     backend: Backend,
     route: Route,
+    own: Option<&'static (dyn Dialect + Sync)>,
     model: String,
     extra: ExtraBody,
     headers: HeaderMap,
@@ -118,6 +118,7 @@ impl Target {
             path,
             backend,
             route: backend.route(),
+            own: None,
             model,
             extra: ExtraBody::default(),
             headers: common_headers(),
@@ -178,7 +179,7 @@ impl Target {
             }
         }
         self.route = route;
-        let media = route.dialect().framing().media();
+        let media = self.spoken().framing().media();
         let accept = (ACCEPT.as_str(), media);
         for (name, value) in route.headers().iter().copied().chain([accept]) {
             // What the user gives is marked as sensitive.
@@ -186,6 +187,22 @@ impl Target {
                 let value = HeaderValue::from_static(value);
                 self.headers.insert(HeaderName::from_static(name), value);
             }
+        }
+    }
+
+    /// Speaks `dialect`, whatever the route, with the headers of its framing: a protocol of one's own.
+    #[must_use]
+    pub fn dialect(mut self, dialect: &'static (dyn Dialect + Sync)) -> Self {
+        self.own = Some(dialect);
+        self.take_route(self.route);
+        self
+    }
+
+    /// What is spoken.
+    pub(crate) fn spoken(&self) -> &'static dyn Dialect {
+        match self.own {
+            Some(own) => own,
+            None => self.route.dialect(),
         }
     }
 
@@ -330,7 +347,9 @@ impl Target {
         &self.secrets
     }
 
-    pub(crate) const fn limits(&self) -> &Timeouts {
+    /// When a request is given up.
+    #[must_use]
+    pub const fn limits(&self) -> &Timeouts {
         &self.timeouts
     }
 

@@ -2,17 +2,15 @@
 
 mod prepare;
 
-use std::num::NonZeroU32;
-
-use fizeau::experiment::{AbSide, ContextLimit, PreparedAb, WallTime};
+use fizeau::experiment::{AbSide, ContextLimit, PreparedAb};
 use fizeau::harness::{Cancel, Pacer, WorkerPool, connections_ahead};
 use fizeau::metrics::Verdict;
-use fizeau::record::{AbPlan, AbReport, ClientPlan, Json, LevelPlan, RunDocument};
+use fizeau::record::AbReport;
 use fizeau::report::Shown;
 use fizeau::transport::{MonotonicClock, RequestError};
 
 use crate::args::AbArgs;
-use crate::commands::shared::{endpoint, live, record, workload};
+use crate::commands::shared::{endpoint, live, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
@@ -53,9 +51,7 @@ async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool
     let crew_a = crew(ab, a, clock, &cancel).await?;
     let crew_b = crew(ab, b, clock, &cancel).await?;
     let folder = job.out.folder();
-    folder
-        .write_run(&document(ab, args, WallTime::epoch_unix_ns(&clock))?)
-        .map_err(Fail::broken)?;
+    folder.write_run(&ab.document(&clock)?).map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let (a_url, b_url) = (a.endpoint.describe().base_url, b.endpoint.describe().base_url);
     let title = Title { command: "ab", subject: format!("A {a_url}, B {b_url}") };
@@ -93,38 +89,4 @@ async fn crew(
     let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
     crew.preconnect(ahead).await.map_err(Fail::endpoint)?;
     Ok(crew)
-}
-
-fn document(ab: &PreparedAb, args: &AbArgs, epoch_unix_ns: u64) -> Result<RunDocument, Fail> {
-    let (spec, [a, b]) = (&ab.spec, &ab.sides);
-    let level = |round: u32| LevelPlan {
-        load: None,
-        visit: None,
-        role: None,
-        arrivals: None,
-        requests: spec.workload.requests.get(),
-        warmup_requests: Some(spec.warmup),
-        max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
-        release_for_ms: None,
-        seed: Some(spec.seed_of(round).0),
-        until: None,
-        window: Some(fizeau::metrics::WindowChoice::default().into()),
-    };
-    // Both turns of a round are alike.
-    let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();
-    let (threads, thresholds) = (ab.client.threads(), args.client.threshold.clone());
-    let client = ClientPlan { threads, thresholds, calibration: None };
-    let document = record::asked(&ab.setup, &ab.sample, levels, &args.answer.goodput)?;
-    let mut document = record::measured(document, &a.endpoint, client, epoch_unix_ns)?;
-    let probed = b.endpoint.found.as_ref().map(Json::of).transpose();
-    document.ab = Some(AbPlan {
-        rounds: spec.rounds.get(),
-        settle_ms: spec.settle.to_millis(),
-        prompts: spec.prompts,
-        a_name: a.name.clone(),
-        b_name: b.name.clone(),
-        b_endpoint: b.endpoint.describe(),
-        b_probed: probed.map_err(Fail::broken)?,
-    });
-    Ok(document)
 }

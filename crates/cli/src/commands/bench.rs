@@ -12,9 +12,9 @@ pub(crate) use outcome::Outcome;
 pub(crate) use trial::{Trial, nominal, settings, text_after};
 pub(crate) use vllm::settled;
 
-use fizeau::experiment::{ContextLimit, PreparedEndpoint, WallTime, client_ceiling};
+use fizeau::experiment::{ContextLimit, PreparedEndpoint, keep_run};
 use fizeau::harness::Cancel;
-use fizeau::record::{ClientCalibration, ClientPlan, RunFolder};
+use fizeau::record::RunFolder;
 use fizeau::transport::{MonotonicClock, Route};
 use fizeau::workload::Pacing;
 
@@ -23,7 +23,7 @@ use crate::commands::shared::calibrate;
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::Claim;
-use crate::commands::shared::{levels, live, probe, record, workload};
+use crate::commands::shared::{live, probe, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::View;
 use crate::terminal::say::say;
@@ -34,8 +34,6 @@ use prepare::{base_urls, prepare};
 /// Everything that is decided before anything is sent.
 struct Job<'a> {
     called: PreparedEndpoint,
-    /// What the client can do at most, where that was asked for.
-    calibration: Option<ClientCalibration>,
     trial: Trial<'a>,
 }
 
@@ -92,8 +90,8 @@ fn press(
         }
         let calibration = calibrate::run(args, job.called.target.route())?;
         say(calibrate::block(&calibration))?;
-        job.trial.level.client.ceiling = Some(client_ceiling(&calibration));
-        job.calibration = Some(calibration);
+        let client = &mut job.trial.level.client;
+        *client = std::mem::take(client).calibrated(calibration);
     }
     runtime.block_on(measure(job, args, (out.map(Claim::folder), view)))
 }
@@ -112,15 +110,8 @@ async fn measure(
     let crew = level.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(level.level().connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
-        let client = ClientPlan {
-            threads: level.client.threads(),
-            thresholds: args.client.threshold.clone(),
-            calibration: job.calibration,
-        };
-        let epoch = WallTime::epoch_unix_ns(&clock);
-        let document = record::measured(trial.document()?, &job.called, client, epoch)?;
-        folder.write_run(&document).map_err(Fail::broken)?;
-        levels::write_config(folder, level.light.as_ref().ok())?;
+        let document = job.called.measured(level.document()?, &level.client, &clock)?;
+        keep_run(folder, &document, level.light.as_ref().ok()).map_err(Fail::broken)?;
     }
     interrupt::listen(cancel.clone())?;
     trial.measure(crew, folder, &cancel, view).await

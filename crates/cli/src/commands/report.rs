@@ -1,7 +1,6 @@
 //! `fizeau report`: a stored run, computed again from its tapes.
 
 mod answer;
-mod detail;
 mod export;
 mod figures;
 mod level;
@@ -12,7 +11,7 @@ mod reader;
 mod search;
 mod views;
 
-pub(crate) use page::{PAGE, write as write_page};
+pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
 pub(crate) use reader::read;
 pub(crate) use search::SEARCH;
 

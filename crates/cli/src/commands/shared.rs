@@ -3,12 +3,12 @@
 pub(crate) mod calibrate;
 pub(crate) mod checklist;
 pub(crate) mod client;
+pub(crate) mod details;
 pub(crate) mod embedded;
 pub(crate) mod endpoint;
 pub(crate) mod folder;
 pub(crate) mod hardware;
 pub(crate) mod imported;
-pub(crate) mod levels;
 pub(crate) mod live;
 pub(crate) mod probe;
 pub(crate) mod record;

@@ -2,7 +2,7 @@
 
 mod place;
 
-use fizeau::experiment::{PromptReader, ResumedLevels, WallTime, check_goals};
+use fizeau::experiment::{PromptReader, ResumedLevels, WallTime, check_goals, keep_run};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::Slo;
 use fizeau::record::RunFolder;
@@ -14,7 +14,7 @@ use crate::commands::bench::{self, Trial, text_after};
 use crate::commands::report::PAGE;
 use crate::commands::search;
 use crate::commands::shared::folder::{self, Claim};
-use crate::commands::shared::{checklist, levels, record, workload};
+use crate::commands::shared::{checklist, record, workload};
 use crate::commands::sweep::{self, Series, simulated_protocol_of};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::interrupt;
@@ -87,8 +87,8 @@ fn level(
     let (target, answering) = (simulation.target(), simulation.answering());
     let trial = Trial::new(&level, (target, target.model()), answering, &record::origin())?;
     if let Some(folder) = folder {
-        folder.write_run(&trial.document()?).map_err(Fail::broken)?;
-        levels::write_config(folder, trial.level.light.as_ref().ok())?;
+        let (document, light) = (trial.level.document()?, trial.level.light.as_ref().ok());
+        keep_run(folder, &document, light).map_err(Fail::broken)?;
     }
     let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel, View::Lines);
     let measured = time.block_on(measuring).map_err(Fail::broken)??;
@@ -135,8 +135,8 @@ fn series(
     }
     let series = Series { args: asked, sweep, view: View::default() };
     if let Some(folder) = folder {
-        folder.write_run(&series.document()?).map_err(Fail::broken)?;
-        levels::write_config(folder, series.sweep.light.as_ref().ok())?;
+        let (document, light) = (series.sweep.document()?, series.sweep.light.as_ref().ok());
+        keep_run(folder, &document, light).map_err(Fail::broken)?;
     }
     let with = rig(&transport, &time, cancel);
     let report = match wanted {

@@ -13,10 +13,10 @@ use std::path::Path;
 
 use fizeau::experiment::{
     Answering, ContextLimit, LEVEL_TIME, PreparedEndpoint, PreparedSweep, PromptReader,
-    ResumedLevels, SweepSettings, WallTime,
+    ResumedLevels, SweepSettings, keep_run,
 };
 use fizeau::harness::{Cancel, TextAfter, WorkerPool};
-use fizeau::record::{ClientPlan, Engine, StoredRun, SweepReport};
+use fizeau::record::{Engine, StoredRun, SweepReport};
 use fizeau::report::{Shown, Terminal};
 use fizeau::transport::{KeepText, MonotonicClock, RequestError};
 
@@ -26,10 +26,10 @@ use crate::commands::shared::client;
 use crate::commands::shared::embedded::Embedded;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::{self, Claim};
-use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::record::NO_PHYSICS;
 use crate::commands::shared::speed;
 use crate::commands::shared::workload;
-use crate::commands::shared::{checklist, levels, live, probe, record};
+use crate::commands::shared::{checklist, live, probe, record};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
@@ -45,8 +45,6 @@ pub(crate) struct Job<'a> {
     most: u64,
     /// The sweep that is gone on with.
     before: Option<StoredRun>,
-    /// The thresholds of the verdict, as they were given.
-    thresholds: &'a [String],
     /// The embedded engine, where no endpoint was given; it ends with the job.
     _embedded: Option<Embedded>,
 }
@@ -119,8 +117,7 @@ pub(crate) fn prepare<'a>(
     sweep.client = client;
     before.iter().for_each(|run| resume::begun_by(run, &mut sweep.setup));
     let series = Series { args: series, sweep, view };
-    let (out, thresholds) = (claim()?, &*args.client.threshold);
-    Ok(Job { called, series, out, most, before, thresholds, _embedded: embedded })
+    Ok(Job { called, series, out: claim()?, most, before, _embedded: embedded })
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -171,10 +168,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let crew = sweep.client.start(&job.called.target, clock, tokenizer, &cancel)?;
     crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
-    let (threads, thresholds) = (sweep.client.threads(), job.thresholds);
-    let client = ClientPlan { threads, thresholds: thresholds.to_vec(), calibration: None };
-    let epoch = WallTime::epoch_unix_ns(&clock);
-    let document = record::measured(series.document()?, &job.called, client, epoch)?;
+    let document = job.called.measured(sweep.document()?, &sweep.client, &clock)?;
     let resumed = match &job.before {
         Some(run) => {
             resume::check(run, &document)?;
@@ -186,8 +180,7 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
             resumed
         }
         None => {
-            folder.write_run(&document).map_err(Fail::broken)?;
-            levels::write_config(folder, sweep.light.as_ref().ok())?;
+            keep_run(folder, &document, sweep.light.as_ref().ok()).map_err(Fail::broken)?;
             ResumedLevels::default()
         }
     };

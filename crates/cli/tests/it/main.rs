@@ -16,6 +16,7 @@ mod convert;
 mod deciding;
 mod decision;
 mod devices;
+mod embedded;
 mod engine;
 mod exports;
 mod golden;

@@ -98,6 +98,7 @@ impl LevelSettings {
             load_point: load_point(&work, one_in, self.max_in_flight),
             probe: probe.transpose()?,
             light: answering.light,
+            reader: answering.reader,
             client: Client::default(),
             limit,
             work,

@@ -1,27 +1,6 @@
 //! Whether more load still pays.
 
-use fizeau_core::{LevelLoad, PerSec};
-use fizeau_record::LevelReport;
-
-use crate::sweep::{LevelYield, Saturated};
-
-/// What a level says of saturation; nothing if it has no requests that completed, or broke off.
-pub(super) fn yield_of(load: LevelLoad, run: &LevelReport) -> Option<LevelYield> {
-    (run.summary.requests.completed > 0).then(|| LevelYield {
-        load,
-        sent: sent(load, run),
-        requests: run.summary.throughput.requests_per_s,
-        latency: run.summary.metrics.e2el.mean,
-        is_saturated: run.is_saturated(),
-    })
-}
-
-/// What was sent per second: as the arrivals came out by chance, or else as asked.
-fn sent(load: LevelLoad, run: &LevelReport) -> Option<PerSec> {
-    let LevelLoad::Rate(asked) = load else { return None };
-    let came_out = run.summary.arrivals.and_then(|arrivals| arrivals.intended.rate);
-    Some(came_out.unwrap_or(asked))
-}
+use crate::sweep::Saturated;
 
 /// Why the load was raised no further, in words.
 pub(super) fn why(found: &Saturated) -> String {

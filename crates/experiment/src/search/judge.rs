@@ -6,6 +6,7 @@ use fizeau_metrics::{
     Support,
 };
 use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
+use fizeau_record::SearchJudgement;
 
 use super::spec::breaks;
 
@@ -18,37 +19,23 @@ pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Ev
     Evaluation {
         load: load.value(),
         margins: goals.map(|goal| margin_of(goal, level)).collect(),
-        bearing: bearing(load, level, Judgement::of(slo, load, level)),
+        bearing: bearing(load, level, judge(slo, load, level)),
     }
 }
 
 /// How a level came out, by all goals, those too that say nothing of the edge. It is the one judgement of a search: of its long
-/// levels, its exit code, and what it prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Judgement {
-    /// Each goal was met, and the load was borne.
-    Held,
-    /// A goal was missed.
-    Missed,
-    /// More than 1 % of the requests failed: those that are served may be served as fast as ever.
-    Failing,
-    /// The queue grew to the end.
-    Saturated,
-}
-
-impl Judgement {
-    /// Of a level. A percentile that takes more values than there are is met where the greatest of them keeps its limit.
-    pub(super) fn of(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Self {
-        let is_open = matches!(load, LevelLoad::Rate(_));
-        if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
-            Self::Saturated
-        } else if level.requests.failed as f64 > FAILED * level.requests.sent as f64 {
-            Self::Failing
-        } else if slo.evaluate(level).iter().all(|outcome| is_met(outcome, level)) {
-            Self::Held
-        } else {
-            Self::Missed
-        }
+/// levels, its exit code, and what it prints. A percentile that takes more values than there are is met where the greatest of them
+/// keeps its limit; where more than 1 % of the requests failed, those that are served may be served as fast as ever.
+pub(super) fn judge(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> SearchJudgement {
+    let is_open = matches!(load, LevelLoad::Rate(_));
+    if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
+        SearchJudgement::Saturated
+    } else if level.requests.failed as f64 > FAILED * level.requests.sent as f64 {
+        SearchJudgement::Failing
+    } else if slo.evaluate(level).iter().all(|outcome| is_met(outcome, level)) {
+        SearchJudgement::Held
+    } else {
+        SearchJudgement::Missed
     }
 }
 
@@ -61,14 +48,14 @@ fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
     }
 }
 
-fn bearing(load: LevelLoad, level: &LevelSummary, judgement: Judgement) -> Bearing {
+fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) -> Bearing {
     let served = match load {
         LevelLoad::Rate(_) => Some(level.throughput.requests_per_s.get()),
         LevelLoad::Concurrency(_) => None,
     };
     match judgement {
-        Judgement::Failing | Judgement::Saturated => Bearing::Saturated { served },
-        Judgement::Held | Judgement::Missed => Bearing::Borne,
+        SearchJudgement::Failing | SearchJudgement::Saturated => Bearing::Saturated { served },
+        SearchJudgement::Held | SearchJudgement::Missed => Bearing::Borne,
     }
 }
 

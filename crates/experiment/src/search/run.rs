@@ -1,13 +1,12 @@
 //! A search, carried out: level by level measured, judged and kept.
 
-use fizeau_core::LoadKind;
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LightCurve, RunFolder, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
-    SearchedLevel, SearchedLoad, SweepReport,
+    LevelReport, LightCurve, RunFolder, SearchAsked, SearchPurpose, SearchReport, SearchedLevel,
+    SweepReport,
 };
 
-use super::{Judgement, LoadSearch, Purpose, SearchStep, Trial};
+use super::{LoadSearch, SearchStep, Trial};
 use crate::event::{AfterLevel, Watcher};
 use crate::input::ExperimentError;
 use crate::runner::{LevelRunner, NextLevel};
@@ -90,7 +89,7 @@ impl LoadSearch {
     ) -> SweepReport {
         let mut all: Vec<(&Trial, &LevelReport)> = self.trials().iter().zip(levels).collect();
         all.sort_by(|(one, _), (other, _)| one.ask.load.rising(&other.ask.load));
-        let is_long = |trial: &Trial| trial.purpose == Purpose::Confirmation;
+        let is_long = |trial: &Trial| trial.purpose == SearchPurpose::Confirmation;
         let of_curve = all.iter().filter(|(trial, _)| !is_long(trial));
         let of_curve = of_curve.map(|(_, level)| (*level).clone()).collect();
         // Long levels step down: the lowest is the last.
@@ -112,10 +111,7 @@ impl LoadSearch {
             setup: prepared.setup.clone(),
             slo: spec.slo.clone(),
             asked: SearchAsked {
-                load: match spec.over {
-                    LoadKind::Rate => SearchedLoad::Rate,
-                    LoadKind::Concurrency => SearchedLoad::Concurrency,
-                },
+                load: spec.over,
                 most_levels: spec.most_levels,
                 tolerance: spec.tolerance,
                 confidence: spec.confidence,
@@ -131,16 +127,6 @@ impl LoadSearch {
 }
 
 fn searched(level: LevelReport, trial: &Trial) -> SearchedLevel {
-    let purpose = match trial.purpose {
-        Purpose::Start => SearchPurpose::Start,
-        Purpose::Evaluation => SearchPurpose::Evaluation,
-        Purpose::Confirmation => SearchPurpose::Confirmation,
-    };
-    let judgement = match trial.judgement {
-        Judgement::Held => SearchJudgement::Held,
-        Judgement::Missed => SearchJudgement::Missed,
-        Judgement::Failing => SearchJudgement::Failing,
-        Judgement::Saturated => SearchJudgement::Saturated,
-    };
-    SearchedLevel { purpose, standing: trial.standing, judgement, level }
+    let &Trial { purpose, standing, judgement, .. } = trial;
+    SearchedLevel { purpose, standing, judgement, level }
 }

@@ -10,6 +10,7 @@ use fizeau_workload::Plan;
 
 use super::loads::MOST_BY_TIME;
 use super::{LevelAsk, LevelSize, SweepSettings, SweepSpec};
+use crate::answering::PromptReader;
 use crate::client::Client;
 use crate::workload::{ContextLimit, PreparedWorkload};
 use fizeau_record::SpeedOfLightReference;
@@ -27,6 +28,8 @@ pub struct PreparedSweep {
     pub price: Option<HourlyRate>,
     /// What the speed of light is computed from, or why there is none.
     pub light: Result<SpeedOfLightReference, String>,
+    /// Who reads the prompts.
+    pub reader: PromptReader,
     /// What is known of the client; by default nothing.
     pub client: Client,
     /// The most tokens that the model takes, where that is known before the server is asked.

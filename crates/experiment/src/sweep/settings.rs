@@ -131,8 +131,9 @@ impl SweepSettings {
                 window: self.window,
                 until: self.until.clone(),
             },
-            price: self.price.clone().or_else(|| published(answering.light.as_ref().ok()?)),
+            price: self.price.clone().or_else(|| answering.light.as_ref().ok()?.published_price()),
             light: answering.light,
+            reader: answering.reader,
             client: Client::default(),
             limit,
             sample,
@@ -143,11 +144,6 @@ impl SweepSettings {
             settings: self.clone(),
         })
     }
-}
-
-/// What the device of `light` costs at least.
-fn published(light: &SpeedOfLightReference) -> Option<HourlyRate> {
-    HourlyRate::lowest_published(light.reference().system.device()).ok()
 }
 
 /// Refuses what could not be judged afterwards: goals on good requests, and the profile that puts them first, where no `goals` say

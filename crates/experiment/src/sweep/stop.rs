@@ -2,6 +2,7 @@
 
 use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, PerSec};
+use fizeau_record::LevelReport;
 
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +18,28 @@ pub struct LevelYield {
     pub latency: Option<Millis>,
     /// Whether the queue of an open loop was seen to grow.
     pub is_saturated: bool,
+}
+
+impl LevelYield {
+    /// What a level at `load` says of saturation; nothing if none of its requests completed.
+    #[must_use]
+    pub fn of(load: LevelLoad, level: &LevelReport) -> Option<Self> {
+        // As the arrivals came out by chance, or else as asked.
+        let sent = || match load {
+            LevelLoad::Rate(asked) => {
+                let came_out = level.summary.arrivals.and_then(|arrivals| arrivals.intended.rate);
+                Some(came_out.unwrap_or(asked))
+            }
+            LevelLoad::Concurrency(_) => None,
+        };
+        (level.summary.requests.completed > 0).then(|| Self {
+            load,
+            sent: sent(),
+            requests: level.summary.throughput.requests_per_s,
+            latency: level.summary.metrics.e2el.mean,
+            is_saturated: level.is_saturated(),
+        })
+    }
 }
 
 /// When to stop raising the load.

@@ -102,7 +102,7 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut sweep = Sweep::new(rig, &spec, Some(&folder));
+        let mut sweep = Sweep::new(rig, &spec, Some(folder.clone()));
         for ask in asks {
             let path = scratch.0.join(ask.load.folder(ask.visit)).join("level.json");
             let mut looking = Looking(path, None);

@@ -4,11 +4,12 @@ use std::net::TcpListener;
 
 use fizeau_core::{FailureClass, RequestSource as _, Tokens};
 use fizeau_experiment::{
-    EndpointSpec, ExperimentError, Field, Hint, InputError, LimitSource, PromptSalt, PromptSource,
-    RecordFormat, RecordsSource, ReferenceSpec, TokenizerKind, TraceKind, TraceSource,
-    WorkloadSpec,
+    EndpointSpec, ExperimentError, Field, Hint, InputError, LimitSource, LoadSearch, PreparedLevel,
+    PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource, ReferenceSpec,
+    ResumedLevels, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
 };
-use fizeau_transport::{Backend, KeepText, Target};
+use fizeau_harness::WorkerPool;
+use fizeau_transport::{Backend, KeepText, RequestError, Target};
 use fizeau_workload::{Length, Lengths, ThinkTime};
 use proptest::prelude::*;
 
@@ -118,6 +119,24 @@ fn an_endpoint_that_does_not_answer_is_one_error_from_any_thread() {
     assert!(matches!(error.hint, Some(Hint::Failed { class: FailureClass::Connect, .. })));
     let Err(ExperimentError::Endpoint(error)) = found else { panic!("{found:?}") };
     assert_eq!(error.hint, Some(Hint::IsServerUp));
+}
+
+fn sendable<F: Future + Send>(future: F) -> F {
+    future
+}
+
+/// Compiles only if a run that a crew measures may be awaited in a task of any runtime.
+#[expect(dead_code, reason = "that it compiles is the test")]
+fn what_a_crew_measures_moves_between_threads(
+    sweep: &PreparedSweep,
+    level: &PreparedLevel,
+    search: LoadSearch,
+    crew: [WorkerPool<RequestError>; 3],
+) {
+    let [one, two, three] = crew;
+    drop(sendable(sweep.run(one, None, ResumedLevels::default(), &mut ())));
+    drop(sendable(level.run(two, None, &mut ())));
+    drop(sendable(search.measure(sweep, three, None, &mut ())));
 }
 
 proptest! {

@@ -4,13 +4,13 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_experiment::{
-    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Purpose, SearchStep,
-    Sweep, SweepSpec,
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, Sweep, SweepSpec,
 };
 use fizeau_experiment::{LevelAsk, LevelSize};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
+use fizeau_record::{SearchJudgement, SearchPurpose};
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
@@ -69,7 +69,7 @@ fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
     assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(64.0)));
     assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, refuted: None });
     let last = search.trials().last().unwrap();
-    assert_eq!((last.purpose, last.ask.size), (Purpose::Confirmation, size(300)));
+    assert_eq!((last.purpose, last.ask.size), (SearchPurpose::Confirmation, size(300)));
     assert_eq!(last.ask.visit, 1, "it was measured before");
 }
 
@@ -78,7 +78,7 @@ fn a_rate_begins_at_what_a_closed_loop_completes() {
     let search = searched(LoadSearchSpec { to: None, ..spec(LoadKind::Rate, "p99 e2el<150ms") });
     let loads: Vec<LevelLoad> = search.trials().iter().map(|trial| trial.ask.load).collect();
     assert_eq!(loads[0], LevelLoad::from(LoadSearchSpec::FIRST));
-    assert_eq!(search.trials()[0].purpose, Purpose::Start);
+    assert_eq!(search.trials()[0].purpose, SearchPurpose::Start);
     let LevelLoad::Rate(rate) = loads[1] else { panic!("{loads:?}") };
     assert!((rate.get() / 160.0 - 1.0).abs() < 0.1, "sixteen slots of 100 ms: {rate:?}");
 }
@@ -88,7 +88,7 @@ fn what_no_load_keeps_is_unmet_and_never_confirmed() {
     let search = searched(spec(LoadKind::Concurrency, "p99 e2el<50ms"));
     assert_eq!((search.found().ending, search.found().load), (SearchEnding::Unmet, None));
     assert_eq!(search.confirmation(), Confirmation::NotRun);
-    assert!(search.trials().iter().all(|trial| trial.purpose == Purpose::Evaluation));
+    assert!(search.trials().iter().all(|trial| trial.purpose == SearchPurpose::Evaluation));
     assert_eq!(search.first_broken(), None);
 }
 
@@ -107,7 +107,7 @@ fn the_answer_is_the_load_that_a_long_level_confirmed() {
     let mut slow = summary.clone();
     slow.metrics.e2el.max = Some(Millis::new(151.0));
     search.observe(&slow);
-    assert_eq!(search.trials().last().unwrap().judgement, Judgement::Missed);
+    assert_eq!(search.trials().last().unwrap().judgement, SearchJudgement::Missed);
     let SearchStep::Confirm(second) = search.next() else { panic!("no step below") };
     search.observe(&summary);
     let (refuted, load) = (first.load.value(), second.load.value());

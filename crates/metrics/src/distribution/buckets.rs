@@ -71,15 +71,9 @@ fn middle(octave: usize, slot: usize) -> f64 {
 mod tests {
     use super::Buckets;
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            cases: 256,
-            failure_persistence: None,
-            rng_seed: RngSeed::Fixed(1849),
-            ..ProptestConfig::default()
-        })]
+        #![proptest_config(crate::testing::cases(256))]
         #[test]
         fn a_value_is_known_to_within_a_2048th(value in 1e-9..1e12f64, weight in 1..9u64) {
             let mut buckets = Buckets::default();

@@ -14,6 +14,7 @@ use crate::json::EMPTY;
 use crate::series::Sent;
 use crate::statistic::Statistic;
 use crate::{Distribution, LevelSummary, RateDistribution, RequestMetrics, Support};
+use Source::{Each, OfRequests, Pooled, Rate, Series, Share};
 use entry::Entry;
 
 /// Which way is good.
@@ -116,94 +117,94 @@ const NO_KERNEL: &str = "the kernel stamped no arrival";
 catalogue! {
     |table or tokens| {
         /// Send start to first token.
-        ttft = Ttft, "ttft_ms", each(tokens) => Entry::series("TTFT", |of| ms(of.ttft()), |of| ms(of.ttft))
+        ttft = Ttft, "ttft_ms", each(tokens) => Entry::new("TTFT", "ms", Series(|of| ms(of.ttft()), |of| ms(of.ttft)))
             .goal().column("ttft_ms").exposed("fizeau_ttft_seconds").bounded();
         /// Intended instant to first token.
         ttft_scheduled = TtftScheduled, "ttft_scheduled_ms", each(tokens)
-            => Entry::series("TTFT (scheduled)", |of| ms(of.ttft_scheduled()), |of| ms(of.ttft_scheduled))
+            => Entry::new("TTFT (scheduled)", "ms", Series(|of| ms(of.ttft_scheduled()), |of| ms(of.ttft_scheduled)))
             .goal().exposed("fizeau_ttft_scheduled_seconds");
         /// Send start to the first token that a reader would see.
         first_visible = FirstVisible, "first_visible_ms", each(tokens)
-            => Entry::series("first visible", |of| ms(of.visible()), |of| ms(of.first_visible)).goal();
+            => Entry::new("first visible", "ms", Series(|of| ms(of.visible()), |of| ms(of.first_visible))).goal();
         /// First token to the first that a reader would see, of requests that reasoned in between.
-        reasoning = Reasoning, "reasoning_ms", each(NO_REASONING) => Entry::each("reasoning", |of| of.reasoning);
+        reasoning = Reasoning, "reasoning_ms", each(NO_REASONING) => Entry::new("reasoning", "ms", Each(|of| of.reasoning));
         /// Time per output token, one value a request.
         /// It is the mean pace after the first event.
-        tpot = Tpot, "tpot_ms", each(tokens) => Entry::series("TPOT", Sent::tpot, |of| of.tpot)
+        tpot = Tpot, "tpot_ms", each(tokens) => Entry::new("TPOT", "ms", Series(Sent::tpot, |of| of.tpot))
             .goal().column("tpot_ms").exposed("fizeau_tpot_seconds").bounded();
         /// Gaps between tokens, of all requests.
         /// Each gap between events is shared over the tokens of the one that closes it, and weighted by them.
-        itl = Itl, "itl_ms", each(tokens) => Entry::pooled("ITL", Latencies::itl)
+        itl = Itl, "itl_ms", each(tokens) => Entry::new("ITL", "ms", Pooled(Latencies::itl))
             .goal().column("itl_ms").exposed("fizeau_itl_seconds");
         /// Gaps between generation events, of all requests.
-        icl = Icl, "icl_ms", each(tokens) => Entry::pooled("ICL", Latencies::icl).goal();
+        icl = Icl, "icl_ms", each(tokens) => Entry::new("ICL", "ms", Pooled(Latencies::icl)).goal();
         /// Send start to the last of the output.
         /// That is a token, or an embedding.
-        e2el = E2el, "e2el_ms", is() => Entry::series("E2EL", |of| ms(of.e2el()), |of| ms(of.e2el))
+        e2el = E2el, "e2el_ms", is() => Entry::new("E2EL", "ms", Series(|of| ms(of.e2el()), |of| ms(of.e2el)))
             .goal().column("e2el_ms").exposed("fizeau_e2el_seconds").bounded();
         /// Intended instant to the last of the output.
         e2el_scheduled = E2elScheduled, "e2el_scheduled_ms", is()
-            => Entry::series("E2EL (scheduled)", |of| ms(of.e2el_scheduled()), |of| ms(of.e2el_scheduled))
+            => Entry::new("E2EL (scheduled)", "ms", Series(|of| ms(of.e2el_scheduled()), |of| ms(of.e2el_scheduled)))
             .goal().exposed("fizeau_e2el_scheduled_seconds");
         /// Intended instant to send start: the client's own doing.
         /// Of all requests that were sent.
-        send_lateness = SendLateness, "send_lateness_ms", is() => Entry::each("send lateness", |of| of.send_lateness)
+        send_lateness = SendLateness, "send_lateness_ms", is() => Entry::new("send lateness", "ms", Each(|of| of.send_lateness))
             .exposed("fizeau_send_lateness_seconds");
         /// Intended instant to release, of all requests.
         release_lateness = ReleaseLateness, "release_lateness_ms", is()
-            => Entry::each("release lateness", |of| of.release_lateness);
+            => Entry::new("release lateness", "ms", Each(|of| of.release_lateness));
         /// Release to send start, the wait for a connection not counted, of all requests that were sent.
-        send_delay = SendDelay, "send_delay_ms", is() => Entry::each("send delay", |of| of.send_delay);
+        send_delay = SendDelay, "send_delay_ms", is() => Entry::new("send delay", "ms", Each(|of| of.send_delay));
         /// The part of release to send start that went into making a connection, of all requests that were sent.
         /// It is zero where one was at hand.
         connection_wait = ConnectionWait, "connection_wait_ms", is()
-            => Entry::each("connection wait", |of| of.connection_wait);
+            => Entry::new("connection wait", "ms", Each(|of| of.connection_wait));
         /// The making of a connection, of requests that made one.
-        connect = Connect, "connect_ms", each(NO_CONNECTION) => Entry::each("connect", |of| of.connect);
+        connect = Connect, "connect_ms", each(NO_CONNECTION) => Entry::new("connect", "ms", Each(|of| of.connect));
         /// The part of it that the name took, of those that had one to resolve.
-        dns = Dns, "dns_ms", each(NO_NAME) => Entry::each("DNS", |of| of.dns);
+        dns = Dns, "dns_ms", each(NO_NAME) => Entry::new("DNS", "ms", Each(|of| of.dns));
         /// The part of it that the TCP handshake took.
-        tcp = Tcp, "tcp_ms", each(NO_CONNECTION) => Entry::each("TCP", |of| of.tcp);
+        tcp = Tcp, "tcp_ms", each(NO_CONNECTION) => Entry::new("TCP", "ms", Each(|of| of.tcp));
         /// The part of it that the TLS handshake took, of those that had one.
-        tls = Tls, "tls_ms", each(NO_TLS) => Entry::each("TLS", |of| of.tls);
+        tls = Tls, "tls_ms", each(NO_TLS) => Entry::new("TLS", "ms", Each(|of| of.tls));
         /// How long after the kernel's stamp each arrival was read, of all requests that the kernel stamped.
         /// A stamp of this process's own would have been late by as much.
-        read_lag = ReadLag, "read_lag_ms", each(NO_KERNEL) => Entry::pooled("read lag", Latencies::read_lag);
+        read_lag = ReadLag, "read_lag_ms", each(NO_KERNEL) => Entry::new("read lag", "ms", Pooled(Latencies::read_lag));
     }
     {
         /// Requests completed per second.
         RequestsPerSec, "rps", ["throughput", "requests_per_s"]
-            => Entry::rate("RPS", "req/s", |of| Some(of.requests_per_s), |ends| ends.requests_per_s)
+            => Entry::new("RPS", "req/s", Rate(|of| Some(of.requests_per_s), |ends| ends.requests_per_s))
             .goal().column("requests_per_s").exposed("fizeau_requests_per_second");
         /// Output tokens per second.
         OutputTokensPerSec, "output_tps", ["throughput", "output_tokens_per_s"]
-            => Entry::rate("output TPS", "tok/s", |of| Some(of.output_tokens_per_s), |ends| ends.output_tokens_per_s)
+            => Entry::new("output TPS", "tok/s", Rate(|of| Some(of.output_tokens_per_s), |ends| ends.output_tokens_per_s))
             .goal().column("output_tps").exposed("fizeau_output_tokens_per_second");
         /// Prompt and output tokens per second.
         TotalTokensPerSec, "total_tps", ["throughput", "total_tokens_per_s"]
-            => Entry::rate("total TPS", "tok/s", |of| of.total_tokens_per_s, |ends| ends.total_tokens_per_s)
+            => Entry::new("total TPS", "tok/s", Rate(|of| of.total_tokens_per_s, |ends| ends.total_tokens_per_s))
             .column("total_tps").exposed("fizeau_total_tokens_per_second");
         /// Requests per second that met every goal for a request.
         GoodputPerSec, "goodput_per_s", ["throughput", "goodput_per_s"]
-            => Entry::rate("goodput", "req/s", |of| Some(of.goodput?.rate), |ends| ends.goodput_per_s)
+            => Entry::new("goodput", "req/s", Rate(|of| Some(of.goodput?.rate), |ends| ends.goodput_per_s))
             .goal().column("goodput").exposed("fizeau_good_requests_per_second");
         /// Good requests of all that were sent, 0 to 1.
         GoodShare, "good_share", ["throughput", "good_share"]
-            => Entry::share("good share", |of| Some(of.goodput?.share), |ends| ends.good_share)
+            => Entry::new("good share", "", Share(|of| Some(of.goodput?.share), |ends| ends.good_share))
             .goal().column("good_share").exposed("fizeau_good_requests_ratio");
         /// Output tokens per second of one user: one over TPOT.
         UserTokensPerSec, "user_tps", ["rates", "user_tokens_per_s"]
-            => Entry::of_requests("user TPS", "tok/s", |of| &of.user_tps, Some(|of| of.user_tps))
+            => Entry::new("user TPS", "tok/s", OfRequests(|of| &of.user_tps, Some(|of| of.user_tps)))
             .exposed("fizeau_user_output_tokens_per_second");
         /// Prompt tokens per second of a request: those that no cache supplied, over TTFT.
         PrefillTokensPerSec, "prefill_tps", ["rates", "prefill_tokens_per_s"]
-            => Entry::of_requests("prefill TPS", "tok/s", |of| &of.prefill_tps, Some(|of| of.prefill_tps));
+            => Entry::new("prefill TPS", "tok/s", OfRequests(|of| &of.prefill_tps, Some(|of| of.prefill_tps)));
         /// Bytes of visible text per second of a reply, after its first visible event.
         TextBytesPerSec, "text_bytes", ["rates", "text_bytes_per_s"]
-            => Entry::of_requests("text bytes", "B/s", |of| &of.text_bytes, None);
+            => Entry::new("text bytes", "B/s", OfRequests(|of| &of.text_bytes, None));
         /// Characters of visible text per second of a reply, after its first visible event.
         TextCharsPerSec, "text_chars", ["rates", "text_chars_per_s"]
-            => Entry::of_requests("text characters", "char/s", |of| &of.text_chars, None);
+            => Entry::new("text characters", "char/s", OfRequests(|of| &of.text_chars, None));
     }
 }
 
@@ -226,7 +227,7 @@ impl Metric {
     pub(crate) const SERIES: usize = {
         let (mut at, mut count) = (0, 0);
         while at < Self::ALL.len() {
-            if matches!(Self::ALL[at].source(), Source::Series(..)) {
+            if matches!(Self::ALL[at].source(), Series(..)) {
                 count += 1;
             }
             at += 1;
@@ -246,7 +247,7 @@ impl Metric {
 
     /// The latencies that there is one of for each request, in the order of sending: those that single requests are compared by.
     pub fn series() -> impl Iterator<Item = Self> {
-        let is_series = |metric: &Self| matches!(metric.source(), Source::Series(..));
+        let is_series = |metric: &Self| matches!(metric.source(), Series(..));
         Self::ALL.iter().copied().filter(is_series)
     }
 
@@ -302,18 +303,16 @@ impl Metric {
     /// Whether it is a latency, which has statistics and is in milliseconds.
     #[must_use]
     pub const fn is_latency(self) -> bool {
-        matches!(self.source(), Source::Series(..) | Source::Each(_) | Source::Pooled(_))
+        matches!(self.source(), Series(..) | Each(_) | Pooled(_))
     }
 
     /// The statistics that it has: of rates over the level and of shares the figure itself.
     #[must_use]
     pub const fn statistics(self) -> &'static [Statistic] {
         match self.source() {
-            Source::Series(..) | Source::Each(_) | Source::Pooled(_) => &Statistic::NAMED,
-            Source::OfRequests(..) => {
-                &[Statistic::Mean, Statistic::P50, Statistic::P90, Statistic::Max]
-            }
-            Source::Rate(..) | Source::Share(..) => &[Statistic::Value],
+            Series(..) | Each(_) | Pooled(_) => &Statistic::NAMED,
+            OfRequests(..) => &[Statistic::Mean, Statistic::P50, Statistic::P90, Statistic::Max],
+            Rate(..) | Share(..) => &[Statistic::Value],
         }
     }
 
@@ -321,10 +320,10 @@ impl Metric {
     #[must_use]
     pub const fn has_interval(self, statistic: Statistic) -> bool {
         match self.source() {
-            Source::Rate(..) | Source::Share(..) => true,
-            Source::Series(..) => !matches!(statistic, Statistic::Max),
-            Source::Pooled(_) => self.entry().is_goal && matches!(statistic, Statistic::Mean),
-            Source::Each(_) | Source::OfRequests(..) => false,
+            Rate(..) | Share(..) => true,
+            Series(..) => !matches!(statistic, Statistic::Max),
+            Pooled(_) => self.entry().is_goal && matches!(statistic, Statistic::Mean),
+            Each(_) | OfRequests(..) => false,
         }
     }
 
@@ -347,7 +346,7 @@ impl Metric {
     #[must_use]
     pub fn rates(self, level: &LevelSummary) -> Option<&RateDistribution> {
         match self.source() {
-            Source::OfRequests(of, _) => Some(of(&level.rates)),
+            OfRequests(of, _) => Some(of(&level.rates)),
             _ => None,
         }
     }
@@ -356,20 +355,17 @@ impl Metric {
     #[must_use]
     pub fn of_request(self, request: &RequestMetrics) -> Option<f64> {
         match self.source() {
-            Source::Series(_, of) => of(request).map(Millis::get),
-            Source::Each(of) => of(request).map(Nanos::as_millis_f64),
-            Source::OfRequests(_, of) => of?(request).map(PerSec::get),
-            Source::Pooled(_) | Source::Rate(..) | Source::Share(..) => None,
+            Series(_, of) => of(request).map(Millis::get),
+            Each(of) => of(request).map(Nanos::as_millis_f64),
+            OfRequests(_, of) => of?(request).map(PerSec::get),
+            Pooled(_) | Rate(..) | Share(..) => None,
         }
     }
 
     /// Whether single requests have it.
     #[must_use]
     pub const fn is_of_requests(self) -> bool {
-        matches!(
-            self.source(),
-            Source::Series(..) | Source::Each(_) | Source::OfRequests(_, Some(_))
-        )
+        matches!(self.source(), Series(..) | Each(_) | OfRequests(_, Some(_)))
     }
 
     /// Its figure at `level`, in its unit; rates over the level and shares have [`Statistic::Value`], whatever is asked. None if the
@@ -379,12 +375,10 @@ impl Metric {
         let throughput = &level.throughput;
         match self.source() {
             // A window of no length has no rates; their zeros are no measurement.
-            Source::Rate(of, _) if throughput.duration.get() > 0.0 => {
-                of(throughput).map(PerSec::get)
-            }
-            Source::Rate(..) => None,
-            Source::Share(of, _) => of(throughput),
-            Source::OfRequests(of, _) => of(&level.rates).statistic(statistic).map(PerSec::get),
+            Rate(of, _) if throughput.duration.get() > 0.0 => of(throughput).map(PerSec::get),
+            Rate(..) => None,
+            Share(of, _) => of(throughput),
+            OfRequests(of, _) => of(&level.rates).statistic(statistic).map(PerSec::get),
             _ => self.distribution(level)?.statistic(statistic).map(Millis::get),
         }
     }
@@ -395,9 +389,9 @@ impl Metric {
     pub fn interval(self, statistic: Statistic, level: &LevelSummary) -> Option<Interval<f64>> {
         let ends = &level.throughput.intervals;
         match self.source() {
-            Source::Rate(_, of) => Some(of(ends).and_then(Support::known)?.map(PerSec::get)),
-            Source::Share(_, of) => of(ends).and_then(Support::known),
-            Source::OfRequests(..) => None,
+            Rate(_, of) => Some(of(ends).and_then(Support::known)?.map(PerSec::get)),
+            Share(_, of) => of(ends).and_then(Support::known),
+            OfRequests(..) => None,
             _ => Some(self.distribution(level)?.interval(statistic)?.map(Millis::get)),
         }
     }

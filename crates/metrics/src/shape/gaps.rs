@@ -86,14 +86,9 @@ mod tests {
     use super::{BUCKETS, GapCounts, bucket, middle};
     use fizeau_core::{Millis, Nanos, Tokens};
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            failure_persistence: None,
-            rng_seed: RngSeed::Fixed(1849),
-            ..ProptestConfig::default()
-        })]
+        #![proptest_config(crate::testing::cases(256))]
         #[test]
         fn a_bucket_is_known_by_its_middle(nanos in 0_u64..1 << 40) {
             let found = middle(bucket(nanos));

@@ -4,7 +4,7 @@ use fizeau_core::{Estimate, Interval};
 use fizeau_pareto::{
     Axis, Compared, Comparison, Gains, NoComparison, UncertainPoints, compare_frontiers,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::DocumentFields;
 
@@ -21,7 +21,7 @@ pub struct FrontierPoint {
 }
 
 /// How far the candidate's frontier of requests per second against p99 end-to-end latency is beyond the baseline's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FrontierDistance {
@@ -32,7 +32,7 @@ pub struct FrontierDistance {
 }
 
 /// How a figure changed where the other of both frontiers is equal, in the mean over what both cover.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FrontierChange {

@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use super::{ImportedAbout, ImportedLevel};
 use crate::{
-    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, LoadKind, LoadPoint, NOT_RECORDED,
-    NotKnown, Setup, ToolVersion, Workload,
+    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, LoadPoint, NOT_RECORDED, NotKnown,
+    Setup, ToolVersion, Workload,
 };
+use fizeau_core::LoadKind;
 
 /// Levels that another tool measured of one model with one setting, by rising load.
 ///

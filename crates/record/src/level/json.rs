@@ -6,8 +6,9 @@ use fizeau_metrics::{LevelSummary, Validity};
 use serde::{Serialize, Serializer};
 
 use super::proof::Client;
-use super::{LevelReport, LevelStatus, LoadPoint, WarmUp};
+use super::{LevelReport, LevelStatus, LoadPoint};
 use crate::{Asked, Checklist, Unseen};
+use fizeau_core::WarmUp;
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]

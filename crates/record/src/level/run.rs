@@ -2,8 +2,9 @@
 
 use fizeau_metrics::{ClientProof, Ending, Expectations, LevelSummary, Thresholds, judge};
 
-use super::{LevelReport, LevelStatus, LoadPoint, Reference, SpeedOfLight, Until, WarmUp};
+use super::{LevelReport, LevelStatus, LoadPoint, Reference, SpeedOfLight, Until};
 use crate::{Asked, LengthTally};
+use fizeau_core::WarmUp;
 
 /// What came of a level, whoever drove it.
 #[derive(Debug, Clone)]

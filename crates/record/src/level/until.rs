@@ -1,10 +1,15 @@
 //! How well is known what a level was to find out.
 
 use fizeau_metrics::{PrecisionOutcome, Support};
-use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize};
 
-/// A level that was to go on until figures are known well enough (`--until`).
-#[derive(Debug, Clone, PartialEq)]
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
+
+/// A level that was to go on until figures are known well enough. It serializes as an [`UntilDocument`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "UntilDocument")]
 pub struct Until {
     /// Whether they are; the level was ended for that, or its plan had just enough requests.
     pub is_reached: bool,
@@ -30,42 +35,39 @@ impl Until {
     }
 }
 
-/// An object of `reached` and `goals`, each of these with its `half_width`, a share of the figure, or null and the reason.
-impl Serialize for Until {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let goals: Vec<Outcome<'_>> = self.outcomes.iter().map(Outcome).collect();
-        let mut fields = to.serialize_struct("Until", 2)?;
-        fields.serialize_field("reached", &self.is_reached)?;
-        fields.serialize_field("goals", &goals)?;
-        fields.end()
-    }
+/// A level that went on until figures were known, as `summary.json` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Until"))]
+pub struct UntilDocument {
+    /// Whether they are.
+    pub reached: bool,
+    /// How well each is known in the end.
+    pub goals: Vec<UntilGoal>,
 }
 
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(
-    Until,
-    "Until",
-    "A level that went on until figures were known.",
-    |o| o.field::<bool>("reached").field::<Vec<Outcome<'_>>>("goals")
-);
+/// How well one figure is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
+pub struct UntilGoal {
+    /// What was to be known, as it is typed.
+    pub goal: String,
+    /// Half the width of its interval as a share of it; null with the reason where there is none.
+    pub half_width: Option<f64>,
+    #[serde(skip)]
+    unknown: String,
+}
 
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(Outcome<'_>, "UntilGoal", "How well one figure is known.", |o| o
-    .field::<String>("goal")
-    .or_reason::<f64>("half_width"));
+reasons!(UntilGoal, |of| { half_width => of.unknown.as_str() });
 
-struct Outcome<'a>(&'a PrecisionOutcome);
-
-impl Serialize for Outcome<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("goal", &self.0.goal.to_string())?;
-        let known = self.0.half_width.and_then(Support::known);
-        map.serialize_entry("half_width", &known)?;
-        if known.is_none() {
-            map.serialize_entry("half_width_reason", &unknown(self.0))?;
-        }
-        map.end()
+impl From<Until> for UntilDocument {
+    fn from(Until { is_reached, outcomes }: Until) -> Self {
+        let goal = |outcome: &PrecisionOutcome| UntilGoal {
+            goal: outcome.goal.to_string(),
+            half_width: outcome.half_width.and_then(Support::known),
+            unknown: unknown(outcome),
+        };
+        Self { reached: is_reached, goals: outcomes.iter().map(goal).collect() }
     }
 }
 
@@ -76,3 +78,6 @@ fn unknown(outcome: &PrecisionOutcome) -> String {
         Some(Support::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
     }
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(Until, UntilDocument);

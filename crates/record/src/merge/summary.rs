@@ -7,8 +7,9 @@ use super::check::Shares;
 use super::shard::MeasuredShard;
 use crate::{
     Asked, AskedArrivals, Checklist, DocumentFields, LevelContext, LevelOutcome, LevelReport,
-    LevelStatus, LoadPoint, StoredEnding, StoredError, WarmUp,
+    LevelStatus, LoadPoint, StoredEnding, StoredError,
 };
+use fizeau_core::WarmUp;
 
 /// What was asked of all shards together.
 pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {

@@ -9,8 +9,9 @@ use fizeau_metrics::{
 use super::LevelAhead;
 use crate::{
     Asked, AskedArrivals, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, Setup,
-    StoredError, StoredLevel, StoredRun, WarmUp,
+    StoredError, StoredLevel, StoredRun,
 };
+use fizeau_core::WarmUp;
 
 /// What is known of a level beside its tapes.
 #[derive(Debug, Clone)]

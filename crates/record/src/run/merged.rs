@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, ImportedSource};
+use crate::Host;
 
 /// A shard of a run that was merged of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,4 +36,20 @@ pub struct ImportedFrom {
     pub source: Option<ImportedSource>,
     /// Whether its levels have tapes.
     pub has_tapes: bool,
+}
+
+/// Where a level comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ImportedSource {
+    /// The key of its format.
+    pub format: String,
+    /// The tool.
+    pub tool: String,
+    /// Its version; absent where the file does not say.
+    pub version: Option<String>,
+    /// The file's name, as it was given.
+    pub file: String,
+    /// 64 bits of FNV-1a over the file's bytes.
+    pub checksum: String,
 }

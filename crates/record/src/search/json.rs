@@ -1,122 +1,163 @@
 //! A search as `search.json`.
 
+use fizeau_core::LoadKind;
 use fizeau_metrics::Verdict;
 use fizeau_pareto::{Estimate, SearchEnding};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
-use crate::{Checklist, GoalResult, LoadPoint, Setup};
+use crate::{Checklist, GoalDocument, LoadPoint, Setup};
 
-/// The file as it is written: the schema's names in the schema's order.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Search<'a> {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.search/1")))]
-    schema: &'static str,
-    version: &'static str,
-    setup: &'a Setup,
-    verdict: Verdict,
-    slo: String,
-    over: super::SearchedLoad,
-    asked: Asked,
-    met: bool,
-    found: Option<FoundLoad>,
+/// `search.json` (schema `fizeau.search/1`): the highest load within goals, and how it was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Search"))]
+pub struct SearchDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SEARCH)))]
+    schema: String,
+    version: String,
+    /// What was run.
+    pub setup: Setup,
+    /// The worst verdict of any level.
+    pub verdict: Verdict,
+    /// What had to hold.
+    pub slo: String,
+    /// Which load was searched.
+    pub over: LoadKind,
+    /// What was asked of the answer.
+    pub asked: AskedDocument,
+    /// Whether a load was found, and confirmed where that was asked for.
+    pub met: bool,
+    /// The load that was found; null with the reason where there is none.
+    pub found: Option<FoundLoad>,
+    /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    found_reason: Option<String>,
-    ending: &'static str,
-    runs: usize,
-    monotone: bool,
+    pub found_reason: Option<String>,
+    /// What ended it.
+    pub ending: String,
+    /// How many levels it took, long ones at the end not counted.
+    pub runs: usize,
+    /// Whether no lower load missed what a higher one kept.
+    pub monotone: bool,
+    /// Loads of which the lower one missed what the higher one kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_monotone: Option<WrongWay>,
-    confirmation: Option<Confirmation>,
-    checklist: &'a Checklist,
-    levels: Vec<Level<'a>>,
+    pub not_monotone: Option<WrongWay>,
+    /// The long level at the load that was found; null if there was none.
+    pub confirmation: Option<Confirmation>,
+    /// What the search is held against before it is believed.
+    pub checklist: Checklist,
+    /// All levels, in the order in which they were measured.
+    pub levels: Vec<SearchedDocument>,
 }
 
-#[derive(Debug, Serialize)]
+pub(crate) const SEARCH: &str = "fizeau.search/1";
+
+/// What was asked of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchAsked"))]
-struct Asked {
-    max_runs: u32,
-    tolerance: f64,
-    confidence: f64,
+pub struct AskedDocument {
+    /// The most levels.
+    pub max_runs: u32,
+    /// Half the width of its interval over it, at most.
+    pub tolerance: f64,
+    /// How sure the interval was to be.
+    pub confidence: f64,
 }
 
-#[derive(Debug, Serialize)]
+/// The load that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct FoundLoad {
-    load: LoadPoint,
+pub struct FoundLoad {
+    /// The highest that kept the goals.
+    pub load: LoadPoint,
     /// Where the goals break.
-    edge: f64,
-    edge_low: f64,
-    /// None where no load was beyond the goals.
-    edge_high: Option<f64>,
+    pub edge: f64,
+    /// The lower end of its interval.
+    pub edge_low: f64,
+    /// The upper end; null where no load was beyond the goals.
+    pub edge_high: Option<f64>,
     /// Whether the levels next to the edge had intervals of their own: else the confidence of these is assumed.
-    confidence_known: bool,
-    first_broken: Option<String>,
+    pub confidence_known: bool,
+    /// The goal that breaks first beyond it; null where none does.
+    pub first_broken: Option<String>,
 }
 
 /// Loads of which the lower one missed what the higher one kept.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct WrongWay {
-    missed_at: f64,
-    kept_at: f64,
+pub struct WrongWay {
+    /// The lower one.
+    pub missed_at: f64,
+    /// The higher one.
+    pub kept_at: f64,
 }
 
-#[derive(Debug, Serialize)]
+/// The long level at the load that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Confirmation {
-    load: LoadPoint,
-    met: bool,
+pub struct Confirmation {
+    /// Its load.
+    pub load: LoadPoint,
+    /// Whether the goals held.
+    pub met: bool,
     /// The higher loads at which a long level missed the goals.
-    missed_at: Vec<LoadPoint>,
-    goals: Vec<GoalResult>,
+    pub missed_at: Vec<LoadPoint>,
+    /// How each goal came out.
+    pub goals: Vec<GoalDocument>,
 }
 
-#[derive(Debug, Serialize)]
+/// A level of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchedLevel"))]
-struct Level<'a> {
-    purpose: SearchPurpose,
-    load: LoadPoint,
-    standing: &'static str,
-    judgement: SearchJudgement,
-    saturated: bool,
-    verdict: Verdict,
-    folder: Option<&'a str>,
-    duration_s: f64,
-    requests: u64,
-    goals: Vec<GoalResult>,
+pub struct SearchedDocument {
+    /// What it was for.
+    pub purpose: SearchPurpose,
+    /// How hard it pressed.
+    pub load: LoadPoint,
+    /// On which side of the edge it lies: `good`, `bad` or `undecided`.
+    pub standing: String,
+    /// Whether the goals held.
+    pub judgement: SearchJudgement,
+    /// Whether its queue grew to the end.
+    pub saturated: bool,
+    /// Whether to believe it.
+    pub verdict: Verdict,
+    /// Its folder; null if none was written.
+    pub folder: Option<String>,
+    /// How long it took.
+    pub duration_s: f64,
+    /// How many requests were sent.
+    pub requests: u64,
+    /// How each goal came out.
+    pub goals: Vec<GoalDocument>,
 }
 
 #[cfg(feature = "schema")]
-fizeau_core::written_as!(SearchReport, Search<'static>);
+fizeau_core::written_as!(SearchReport, SearchDocument);
 
-impl Serialize for SearchReport {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let SearchAsked { most_levels, tolerance, confidence, load, .. } = self.asked;
-        let found = self.load().zip(self.found.edge);
-        let found_reason = found.is_none().then(|| self.answer());
+impl From<SearchReport> for SearchDocument {
+    fn from(report: SearchReport) -> Self {
+        let SearchAsked { most_levels, tolerance, confidence, load, .. } = report.asked;
+        let found = report.load().zip(report.found.edge);
         let is_run = |level: &&SearchedLevel| level.purpose != SearchPurpose::Confirmation;
-        Search {
-            schema: "fizeau.search/1",
-            version: env!("CARGO_PKG_VERSION"),
-            setup: &self.setup,
-            verdict: self.verdict(),
-            slo: self.slo.to_string(),
+        Self {
+            schema: SEARCH.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            verdict: report.verdict(),
+            slo: report.slo.to_string(),
             over: load,
-            asked: Asked { max_runs: most_levels, tolerance, confidence },
-            met: self.is_met(),
-            found: found.map(|(load, edge)| self.found_load(load, edge)),
-            found_reason,
-            ending: self.found.ending.as_str(),
-            runs: self.levels.iter().filter(is_run).count(),
-            monotone: self.found.not_monotone.is_none(),
-            not_monotone: self.wrong_way(),
-            confirmation: self.confirmed().map(|last| self.confirmation(last)),
-            checklist: &self.checklist,
-            levels: self.levels.iter().map(|level| self.level(level)).collect(),
+            asked: AskedDocument { max_runs: most_levels, tolerance, confidence },
+            met: report.is_met(),
+            found_reason: found.is_none().then(|| report.answer()),
+            found: found.map(|(load, edge)| report.found_load(load, edge)),
+            ending: report.found.ending.as_str().to_owned(),
+            runs: report.levels.iter().filter(is_run).count(),
+            monotone: report.found.not_monotone.is_none(),
+            not_monotone: report.wrong_way(),
+            confirmation: report.confirmed().map(|last| report.confirmation(last)),
+            levels: report.levels.iter().map(|level| report.level(level)).collect(),
+            setup: report.setup,
+            checklist: report.checklist,
         }
-        .serialize(to)
     }
 }
 
@@ -140,25 +181,25 @@ impl SearchReport {
     }
 
     fn confirmation(&self, last: &SearchedLevel) -> Confirmation {
-        let goals = self.goals_at(last);
+        let goals = self.goals_at(last).into_iter().map(GoalDocument::from).collect();
         let others = self.refuted().filter(|level| level.level.load != last.level.load);
         let missed_at = others.map(|level| level.level.load).collect();
         Confirmation { load: last.level.load, met: last.holds(), missed_at, goals }
     }
 
-    fn level<'a>(&self, searched: &'a SearchedLevel) -> Level<'a> {
+    fn level(&self, searched: &SearchedLevel) -> SearchedDocument {
         let level = &searched.level;
-        Level {
+        SearchedDocument {
             purpose: searched.purpose,
             load: level.load,
-            standing: searched.side(),
+            standing: searched.side().to_owned(),
             judgement: searched.judgement,
             saturated: level.is_saturated(),
             verdict: level.validity.verdict,
-            folder: level.folder.as_deref(),
+            folder: level.folder.clone(),
             duration_s: level.summary.throughput.duration.get(),
             requests: level.summary.requests.sent,
-            goals: self.goals_at(searched),
+            goals: self.goals_at(searched).into_iter().map(GoalDocument::from).collect(),
         }
     }
 }

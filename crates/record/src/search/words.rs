@@ -3,11 +3,12 @@
 use fizeau_metrics::{Distribution, Quantile, Statistic, Support, Verdict};
 use fizeau_pareto::{SearchEnding, Standing};
 
-use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
 use crate::GoalResult;
 use crate::goal::name;
 use crate::text::listed;
 use crate::text::{four_digits, number, percent};
+use fizeau_core::LoadKind;
 
 impl SearchReport {
     /// What is to be said beside the answer: how far it is to be trusted, what broke, whether it was confirmed, the verdict.
@@ -58,8 +59,8 @@ impl SearchReport {
     /// An end of the edge; of slots whole ones.
     fn slots_or(&self, load: f64, whole: fn(f64) -> f64) -> String {
         match self.asked.load {
-            SearchedLoad::Rate => four_digits(load),
-            SearchedLoad::Concurrency => whole(load).to_string(),
+            LoadKind::Rate => four_digits(load),
+            LoadKind::Concurrency => whole(load).to_string(),
         }
     }
 
@@ -88,8 +89,8 @@ impl SearchReport {
     fn highest(&self) -> &'static str {
         match (self.asked.to, self.asked.load) {
             (Some(_), _) => "--to",
-            (None, SearchedLoad::Rate) => "100 times the first; --to sets another",
-            (None, SearchedLoad::Concurrency) => "--to sets another",
+            (None, LoadKind::Rate) => "100 times the first; --to sets another",
+            (None, LoadKind::Concurrency) => "--to sets another",
         }
     }
 
@@ -105,10 +106,10 @@ impl SearchReport {
         let lowest = lowest.map_or_else(String::new, |load| four_digits(load.value()));
         let whose = match (self.found.ending, self.asked.from, self.asked.load) {
             (SearchEnding::Unmet, Some(_), _) => "the lowest that was to be tried (--from)",
-            (SearchEnding::Unmet, None, SearchedLoad::Rate) => {
+            (SearchEnding::Unmet, None, LoadKind::Rate) => {
                 "a hundredth of the first rate (--from sets another)"
             }
-            (SearchEnding::Unmet, None, SearchedLoad::Concurrency) => "the lowest there is",
+            (SearchEnding::Unmet, None, LoadKind::Concurrency) => "the lowest there is",
             _ => "the lowest that was tried",
         };
         format!(
@@ -239,34 +240,5 @@ fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
         Quantile::Known { interval: Some(Support::NotSupported { needs, .. }), .. }
         | Quantile::Withheld { needs } => Some(needs),
         Quantile::Known { .. } | Quantile::Absent => None,
-    }
-}
-
-impl SearchedLoad {
-    /// What is searched, in a word.
-    #[must_use]
-    pub const fn what(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Concurrency => "concurrency",
-        }
-    }
-
-    /// Its unit, as a column has it.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Rate => "req/s",
-            Self::Concurrency => "conc",
-        }
-    }
-
-    /// Its unit, as a sentence has it.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Rate => "requests/s",
-            Self::Concurrency => "in flight",
-        }
     }
 }

@@ -6,7 +6,7 @@ use super::maximum::{Maximum, Runs};
 use super::operating::{self, OperatingPoint};
 use super::places;
 use super::profile::Profile;
-use crate::LoadKind;
+use fizeau_core::LoadKind;
 
 /// The level to run at and the highest load within the goals, among the levels of one kind of load.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,11 +1,12 @@
 //! Decisions as `sweep.json` has them.
 
+use fizeau_core::LoadKind;
 use fizeau_pareto::{Break, Departure, Edge, Estimate};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::{Decision, OperatingPoint, Profile, SweepReport, Why, Within};
+use super::{Decision, OperatingPoint, SweepReport, Why, Within};
 use crate::goal::Bounds;
-use crate::{Aim, GoalResult, LoadKind, LoadPoint};
+use crate::{GoalResult, LoadPoint};
 
 /// The level to run at.
 #[derive(Debug, Serialize)]
@@ -266,37 +267,4 @@ fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureJson {
 fn goal_text(within: &Within, at: usize) -> String {
     let goal = within.slo.goals().get(at);
     goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
-}
-
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(
-    Profile,
-    "Profile",
-    "What is put first among levels within the goals.",
-    |o| o
-        .field::<String>("name")
-        .or_reason::<String>("step_rule")
-        .field::<Aim>("first")
-        .field::<Aim>("keep")
-        .field::<f64>("factor")
-);
-
-impl Serialize for Profile {
-    /// `name`, `step_rule` (null for none), `first`, `keep`, `factor`.
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct ProfileJson {
-            name: &'static str,
-            step_rule: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            step_rule_reason: Option<&'static str>,
-            first: Aim,
-            keep: Aim,
-            factor: f64,
-        }
-        let Self { name, rule, first, keep, factor } = *self;
-        let step_rule_reason = rule.is_none().then_some("every level within the goals is taken");
-        let step_rule = rule.map(|rule| rule.to_string());
-        ProfileJson { name, step_rule, step_rule_reason, first, keep, factor }.serialize(to)
-    }
 }

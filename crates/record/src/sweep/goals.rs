@@ -2,13 +2,17 @@
 
 use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Slo, StandIn, Statistic};
 use fizeau_pareto::Constraint;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::goal::{Figure, is_upper, limit_of, measured};
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
 use crate::text::{percent, supported};
 
-/// How one goal came out at a level.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How one goal came out at a level. It serializes as a [`GoalDocument`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "GoalDocument")]
 pub struct GoalResult {
     /// The goal and what was measured.
     pub outcome: GoalOutcome,
@@ -153,59 +157,81 @@ impl GoalResult {
     }
 }
 
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(GoalResult, "GoalResult", "How a goal came out.", |o| o
-    .each(
-        &["goal", "unit", "measured_statistic"],
-        fizeau_core::schema::ObjectSchema::field::<String>
-    )
-    .field::<f64>("limit")
-    .or_reason::<f64>("measured")
-    .or_reason::<[f64; 2]>("measured_ci")
-    .or_reason::<f64>("margin")
-    .each(&["values", "values_needed", "runs"], fizeau_core::schema::ObjectSchema::may_have::<u64>)
-    .each(
-        &["measured_least", "measured_greatest"],
-        fizeau_core::schema::ObjectSchema::may_have::<f64>
-    )
-    .field::<bool>("met"));
+/// How a goal came out, as documents have it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "GoalResult", transform = listed::<Self>)
+)]
+pub struct GoalDocument {
+    /// The goal, as it is typed.
+    pub goal: String,
+    /// Its limit.
+    pub limit: f64,
+    /// In what it is counted.
+    pub unit: String,
+    /// What was measured; null where the level has no such figure.
+    pub measured: Option<f64>,
+    /// The ends of its interval.
+    pub measured_ci: Option<[f64; 2]>,
+    /// How far within the limit it is, as a share of that; below 0 beyond it.
+    pub margin: Option<f64>,
+    /// The statistic that was measured: the greatest where the sample is too small for the goal's own.
+    pub measured_statistic: String,
+    /// How many values there are, where they are too few for the goal's own statistic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<u64>,
+    /// How many it needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values_needed: Option<u64>,
+    /// Over how many runs it was measured, where that is more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
+    /// The least figure of any run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_least: Option<f64>,
+    /// The greatest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_greatest: Option<f64>,
+    /// Whether it was met.
+    pub met: bool,
+}
 
-impl Serialize for GoalResult {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let goal = self.outcome.goal;
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("goal", &goal.to_string())?;
-        map.serialize_entry("limit", &goal.limit)?;
-        map.serialize_entry("unit", goal.metric.unit())?;
-        map.serialize_entry("measured", &self.outcome.measured)?;
-        if self.outcome.measured.is_none() {
-            map.serialize_entry("measured_reason", "the level has no such figure")?;
+const NO_FIGURE: &str = "the level has no such figure";
+
+reasons!(GoalDocument, |of| {
+    measured => NO_FIGURE,
+    measured_ci => match of.runs {
+        Some(_) => "a percentile over runs has the least and the greatest of theirs",
+        None => "no interval is known of such a figure",
+    },
+    margin => NO_FIGURE,
+});
+
+impl From<GoalResult> for GoalDocument {
+    fn from(result: GoalResult) -> Self {
+        let GoalResult { outcome: GoalOutcome { goal, measured, interval }, stand_in, over_runs } =
+            result;
+        let statistic = stand_in.map_or(goal.statistic, |_| Statistic::Max);
+        Self {
+            goal: goal.to_string(),
+            limit: goal.limit,
+            unit: goal.metric.unit().to_owned(),
+            measured,
+            measured_ci: interval.map(|ends| [ends.low, ends.high]),
+            margin: result.margin(),
+            measured_statistic: statistic.as_str().to_owned(),
+            values: stand_in.map(|few| few.values),
+            values_needed: stand_in.map(|few| few.needs),
+            runs: over_runs.map(|over| over.runs as u64),
+            measured_least: over_runs.map(|over| over.least),
+            measured_greatest: over_runs.map(|over| over.greatest),
+            met: result.is_met(),
         }
-        let ends = self.outcome.interval.map(|ends| [ends.low, ends.high]);
-        map.serialize_entry("measured_ci", &ends)?;
-        if ends.is_none() {
-            let reason = match self.over_runs {
-                Some(_) => "a percentile over runs has the least and the greatest of theirs",
-                None => "no interval is known of such a figure",
-            };
-            map.serialize_entry("measured_ci_reason", reason)?;
-        }
-        map.serialize_entry("margin", &self.margin())?;
-        if self.margin().is_none() {
-            map.serialize_entry("margin_reason", "the level has no such figure")?;
-        }
-        let statistic = self.stand_in.map_or(goal.statistic, |_| Statistic::Max);
-        map.serialize_entry("measured_statistic", statistic.as_str())?;
-        if let Some(stand_in) = self.stand_in {
-            map.serialize_entry("values", &stand_in.values)?;
-            map.serialize_entry("values_needed", &stand_in.needs)?;
-        }
-        if let Some(OverRuns { runs, least, greatest }) = self.over_runs {
-            map.serialize_entry("runs", &runs)?;
-            map.serialize_entry("measured_least", &least)?;
-            map.serialize_entry("measured_greatest", &greatest)?;
-        }
-        map.serialize_entry("met", &self.is_met())?;
-        map.end()
     }
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(GoalResult, GoalDocument);

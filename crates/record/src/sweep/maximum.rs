@@ -5,8 +5,9 @@ use fizeau_pareto::{Departure, Edge, EdgeError};
 
 use super::goals::OverRuns;
 use super::{GoalResult, Repeats};
+use crate::LevelReport;
 use crate::goal::{Bounds, Ends, Figure, Loads, Measured, figure, over, served};
-use crate::{LevelReport, LoadKind};
+use fizeau_core::LoadKind;
 
 /// The highest load of one kind within the goals. Indices of levels are those of the sweep, of limits those of the goals; the
 /// limit behind the goals is that of the queue, which must not grow to the end.

@@ -2,15 +2,46 @@
 
 use fizeau_pareto::{Direction, Preference, StepRule};
 
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
 use crate::text::percent;
 use crate::{LevelReport, Tail};
+
+/// What is put first among levels within the goals, as `sweep.json` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Profile", transform = listed::<Self>)
+)]
+pub(crate) struct ProfileDocument {
+    name: String,
+    step_rule: Option<String>,
+    first: Aim,
+    keep: Aim,
+    factor: f64,
+}
+
+reasons!(ProfileDocument, |of| { step_rule => "every level within the goals is taken" });
+
+impl From<Profile> for ProfileDocument {
+    fn from(Profile { name, rule, first, keep, factor }: Profile) -> Self {
+        let step_rule = rule.map(|rule| rule.to_string());
+        Self { name: name.to_owned(), step_rule, first, keep, factor }
+    }
+}
 
 /// What is put first among the levels that keep every goal: a few settings, of which the uses people have are some.
 ///
 /// First the rule of the step leaves out what is not worth its latency. Of what remains, the levels count that give up no more
 /// than `factor` of the figure `keep`, from the best there is; of these the one with the best figure `first` is chosen. Without
 /// the bound, a latency put first would always choose the lowest load.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "ProfileDocument")]
 pub struct Profile {
     /// Its name, as on the command line.
     pub name: &'static str,
@@ -25,7 +56,7 @@ pub struct Profile {
 }
 
 /// A figure that a profile looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Aim {
@@ -146,3 +177,6 @@ impl Aim {
         }
     }
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(Profile, ProfileDocument);

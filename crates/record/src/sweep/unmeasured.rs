@@ -33,6 +33,7 @@ impl Unmeasured {
     }
 }
 
+// Listed by hand: a derived schema of the load that stands among the fields would close each of its kinds by itself.
 #[cfg(feature = "schema")]
 fizeau_core::object_schema!(
     Unmeasured,

@@ -1,6 +1,7 @@
 //! The integration tests of `fizeau-record`, one binary.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
+mod documents;
 mod folder;
 mod lengths;
 mod stored;

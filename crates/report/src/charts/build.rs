@@ -9,7 +9,7 @@ use super::{
 use crate::Shown;
 use crate::TableRun;
 use crate::columns::figures_of;
-use fizeau_record::LoadKind;
+use fizeau_core::LoadKind;
 use fizeau_record::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport};
 
 impl ChartRun {

@@ -10,7 +10,8 @@ use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
 use crate::columns::figures_of;
 use crate::{ChartFigures, TableRun};
-use fizeau_record::{LevelReport, LoadKind, Place, SweepReport};
+use fizeau_core::LoadKind;
+use fizeau_record::{LevelReport, Place, SweepReport};
 
 /// A metric of a level.
 #[derive(Clone, Copy)]

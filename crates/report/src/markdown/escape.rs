@@ -29,7 +29,6 @@ pub(crate) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     use super::escape;
 
@@ -42,11 +41,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config {
-            rng_seed: RngSeed::Fixed(1849),
-            failure_persistence: None,
-            ..Config::default()
-        })]
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn nothing_gets_out_of_a_cell(text in "\\PC*|[|`*_<>&\\n\\r\\[\\]~#\\\\$!]{0,40}") {
             let escaped = escape(&text);

@@ -11,9 +11,10 @@ use crate::Shown;
 use crate::level::part_cells;
 use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE};
 use crate::{ChartLevel, ChartRun};
+use fizeau_core::LoadKind;
 use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::text::supported;
-use fizeau_record::{LevelReport, LoadKind, Place, SweepReport};
+use fizeau_record::{LevelReport, Place, SweepReport};
 
 /// All tables of levels.
 #[derive(Debug, Serialize)]

@@ -166,7 +166,6 @@ fn area(((x, y), side): (Spot, Side), width: f64, size: f64) -> Box {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     use super::{Lines, Place, Side, Spot, Taken, area, around_dot, text};
 
@@ -214,11 +213,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config {
-            rng_seed: RngSeed::Fixed(1849),
-            failure_persistence: None,
-            ..Config::default()
-        })]
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn no_label_covers_a_dot_or_another_label(
             labels in prop::collection::vec((0.0..1000.0_f64, 0.0..120.0_f64, "[ -~]{0,24}"), 1..40),

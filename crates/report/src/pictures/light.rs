@@ -73,7 +73,6 @@ fn shared(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     use super::{Reach, within};
 
@@ -99,11 +98,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config {
-            rng_seed: RngSeed::Fixed(1849),
-            failure_persistence: None,
-            ..Config::default()
-        })]
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn nothing_is_beyond_and_nothing_inside_is_lost(
             places in prop::collection::vec((0.0..10.0_f64, 0.0..10.0_f64), 2..20),

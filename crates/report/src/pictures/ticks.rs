@@ -69,7 +69,6 @@ fn below(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     use super::{Spread, label, rounded, ticks};
 
@@ -90,11 +89,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config {
-            rng_seed: RngSeed::Fixed(1849),
-            failure_persistence: None,
-            ..Config::default()
-        })]
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn few_ascending_and_inside(
             low in -9.0..9.0_f64,

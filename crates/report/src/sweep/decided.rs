@@ -1,10 +1,10 @@
 //! Decisions in words, for terminal and page.
 
 use crate::Shown;
+use fizeau_core::LoadKind;
 use fizeau_metrics::Goal;
 use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
 use fizeau_record::GoalResult;
-use fizeau_record::LoadKind;
 use fizeau_record::text::{number, percent, supported};
 use fizeau_record::{Bounds, goal_measured as measured, goal_name as name, goal_value as shown};
 use fizeau_record::{Decision, Maximum, OperatingPoint, SweepReport, Within};

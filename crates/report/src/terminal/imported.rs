@@ -3,8 +3,9 @@
 use super::Terminal;
 use super::table::{Column, Row, Table};
 use crate::table::{Cell, Column as Cells};
+use fizeau_core::LoadKind;
 use fizeau_record::text::supported;
-use fizeau_record::{ImportedLevel, ImportedRun, LoadKind};
+use fizeau_record::{ImportedLevel, ImportedRun};
 
 use crate::Shown;
 

@@ -3,8 +3,8 @@
 use fizeau_core::{Estimate, Interval};
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
 use fizeau_record::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, FrontierDistance,
-    FrontierPoint, RunComparison,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport, ComparisonView,
+    FrontierDistance, FrontierPoint, RunComparison,
 };
 use fizeau_report::Shown;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
         assert!(words.contains(said), "{said}: {text}");
     }
     assert!(!words.contains("worse"), "{text}");
-    let document = serde_json::to_value(view).unwrap();
+    let document = serde_json::to_value(ComparisonDocument::from(view.table)).unwrap();
     assert_eq!(document["smallest_change"], 0.001);
     assert_eq!(
         document["figures"][0]["answer_reason"],

@@ -1,11 +1,12 @@
 //! The load to run at: edge, rule, profiles, ranges, kinds of load.
 
+use fizeau_core::LoadKind;
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape};
 use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support, Timeline};
 use fizeau_pareto::Edge;
 use fizeau_record::{
-    AskedArrivals, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint,
-    Profile, SweepReport, Why,
+    AskedArrivals, Decision, LevelReport, LevelStatus, LoadPoint, OperatingPoint, Profile,
+    SweepReport, Why,
 };
 use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
 use serde_json::Value;

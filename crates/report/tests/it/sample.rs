@@ -3,6 +3,7 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::WarmUp;
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, ReadLag, Stamp, StampSource,
     Tape, TokenSource, Tokens,
@@ -15,7 +16,7 @@ use fizeau_metrics::{
 };
 use fizeau_record::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
-    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
+    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, Workload,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Seconds};
 use fizeau_roofline::{Calibration, Drafter, PassSums, Predictor, System};
 
-use super::drafting::{Drafting, Taken};
 use super::pieces::{Branch, Branches, Pieces};
+use super::roofline::{Drafting, Taken};
 use crate::engine::{Pace, StepLoad, StepTime};
 
 /// The step time of a model on its devices by the constants of a [`Calibration`] for device and engine: [`Predictor::step`], and

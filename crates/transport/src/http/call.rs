@@ -199,7 +199,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     /// Reads the reply, whatever it is.
     async fn take(&mut self, answer: Answer<C>) -> Reply {
         let status = answer.head.status;
-        let asked = self.transport.target.route().dialect().framing();
+        let asked = self.transport.target.spoken().framing();
         let mut reply = match answer::framing(&answer.head.headers, asked) {
             _ if status != StatusCode::OK => Reply::failed(self.refusal(answer).await),
             Ok(framing) => self.stream(answer.wire, framing).await,
@@ -217,7 +217,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     /// Reads the events. Their JSON is read here, between reads; their stamps were taken before it.
     async fn stream(&mut self, wire: Wire<C>, framing: Option<Framing>) -> Reply {
         let target = &self.transport.target;
-        let dialect = target.route().dialect();
+        let dialect = target.spoken();
         let framing = framing.unwrap_or_else(|| dialect.framing());
         let reader = ReplyReader::framed(dialect, framing, target.text());
         let mut reader = reader.expecting(self.asked);

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use fizeau_core::{FailureClass, Nanos, Stamp};
 use tokio::time::Sleep;
 
-use crate::timeouts::Timeouts;
+use crate::target::Timeouts;
 
 /// How long a settled reply may take to end its body, so that the connection can be reused. A server that says
 /// `[DONE]` and leaves the body open costs this and no more.
@@ -124,7 +124,7 @@ mod tests {
     use fizeau_core::{FailureClass, Nanos, Stamp};
 
     use super::{Alarm, Watchdog};
-    use crate::timeouts::Timeouts;
+    use crate::target::Timeouts;
 
     #[tokio::test]
     async fn a_timer_that_fired_is_heard_by_an_instant_from_before() {

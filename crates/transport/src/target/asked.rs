@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use fizeau_core::Request;
 
 use super::Target;
+use crate::dialect::ExtraBody;
 use crate::dialect::{Ask, RequestError};
-use crate::extra::ExtraBody;
 use crate::route::{ModelPlace, renamed};
 
 impl Target {
@@ -34,7 +34,7 @@ impl Target {
         let extra = self.extra_for(request)?;
         let model = request.model.as_deref().unwrap_or(&self.model);
         let ask = Ask { model, request, backend: self.backend, extra: &extra };
-        self.route.dialect().body(&ask)
+        self.spoken().body(&ask)
     }
 
     /// Path and query of `request` behind a base URL, where they are not those of all requests: the path names the model,

@@ -16,7 +16,7 @@ use crate::commands::bench;
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
 use crate::commands::shared::folder::{self, Claim};
-use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::record::NO_PHYSICS;
 use crate::commands::shared::workload::{self, Nominal};
 use crate::commands::shared::{probe, record};
 use crate::exit::{Fail, Named};

@@ -1,18 +1,20 @@
 //! A level, carried out: measured, judged, kept and shown.
 
+use std::num::NonZeroU32;
+
 use fizeau::core::Tape;
-use fizeau::experiment::{Event, MeasuredLevel, Watcher, keep_level};
+use fizeau::experiment::{MeasuredLevel, Watcher, keep_level};
 use fizeau::harness::{Cancel, Measure};
 use fizeau::interop::{Detail, VllmResult, VllmTally};
 use fizeau::metrics::Verdict;
-use fizeau::record::RunFolder;
-use fizeau::record::{LevelReport, SweepReport};
+use fizeau::record::{LevelDetail, LevelReport, RunFolder};
 use fizeau::report::Shown;
 
 use super::trial::Trial;
 use crate::args::TrustArgs;
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
+use crate::commands::shared::details::Details;
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
@@ -20,6 +22,8 @@ use crate::terminal::say::say;
 /// What came of the run.
 pub(crate) struct Measured {
     level: MeasuredLevel,
+    /// What its page shows of its tapes, where it has one.
+    detail: Option<LevelDetail>,
     vllm: VllmTally,
     interrupted: bool,
 }
@@ -46,16 +50,20 @@ impl Trial<'_> {
         let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
         let mut vllm =
             VllmLevel(VllmTally::new(&self.selection, &self.level.settings.goals, detail));
-        let level = self.level.measure(with, folder, &mut (&mut progress, &mut vllm)).await?;
-        Ok(Measured { level, vllm: vllm.0, interrupted: cancel.is_cancelled() })
+        let mut details = folder.map(|_| Details::new(&self.level.settings.goals));
+        let mut watcher = (&mut progress, (&mut vllm, &mut details));
+        let level = self.level.measure(with, folder, &mut watcher).await?;
+        let cap = self.level.load.max_in_flight.map(NonZeroU32::get);
+        let detail = details.map(|mut details| details.finish(cap));
+        Ok(Measured { level, detail, vllm: vllm.0, interrupted: cancel.is_cancelled() })
     }
 
     /// What is to be said of what was measured; it is on disk then.
     pub(crate) fn finish(&self, folder: Option<&RunFolder>, measured: Measured) -> Outcome {
-        let Measured { level, vllm, interrupted } = measured;
+        let Measured { level, detail, vllm, interrupted } = measured;
         let report = self.level.report(&level);
         let result = vllm.finish(self.vllm.clone());
-        let files = self.keep(folder, &level, &report, &result);
+        let files = self.keep(folder, (&level, detail), &report, &result);
         let missed = report.validity.verdict == Verdict::Invalid || !level.run.is_precise();
         let exit = match interrupted {
             true => Exit::Interrupted,
@@ -69,15 +77,15 @@ impl Trial<'_> {
     fn keep(
         &self,
         folder: Option<&RunFolder>,
-        level: &MeasuredLevel,
+        (level, detail): (&MeasuredLevel, Option<LevelDetail>),
         report: &LevelReport,
         result: &VllmResult,
     ) -> Result<Vec<String>, Fail> {
         let mut lines = Vec::new();
         if let Some(folder) = folder {
             keep_level(folder, report, &level.tallies).map_err(Fail::broken)?;
-            let alone = SweepReport::new(self.level.setup.clone(), vec![report.clone()], None);
-            write_page(folder, &alone)?;
+            let shown = LevelReport { detail: detail.map(Box::new), ..report.clone() };
+            write_page(folder, &self.level.as_sweep(level, shown))?;
             lines.push(format!("run folder: {}", folder.path().display()));
             lines.push(format!("report: {}", folder.path().join(PAGE).display()));
         }
@@ -118,8 +126,6 @@ impl Outcome {
 struct VllmLevel(VllmTally);
 
 impl Watcher for VllmLevel {
-    fn event(&mut self, _: Event) {}
-
     fn tape(&mut self, tape: &Tape) {
         self.0.add(tape);
     }

@@ -8,7 +8,7 @@ use super::trial::{Trial, nominal, text_after};
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::commands::shared::client;
 use crate::commands::shared::endpoint;
-use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::record::NO_PHYSICS;
 use crate::commands::shared::{record, speed, workload};
 use crate::exit::Fail;
 
@@ -28,7 +28,7 @@ pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Resul
     let most = in_flight(requests, level.load.max_in_flight, pacing);
     let wanted = endpoint::reached(&endpoint.connections).needs(&base_urls, most);
     level.client = client::spec(&args.client)?.prepare(wanted)?;
-    Ok(Job { called, calibration: None, trial })
+    Ok(Job { called, trial })
 }
 
 pub(super) fn base_urls(args: &BenchArgs) -> Vec<String> {

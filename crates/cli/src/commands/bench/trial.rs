@@ -6,14 +6,12 @@ use fizeau::core::PerSec;
 use fizeau::experiment::{Answering, LevelSettings, PreparedLevel, ProbeSpec, RunOrigin, WallTime};
 use fizeau::harness::TextAfter;
 use fizeau::interop::{RampStrategy, RequestRate, Selection, VllmRun};
-use fizeau::record::{Json, RunDocument};
 use fizeau::transport::Target;
 use fizeau::workload::TracePacing;
 
 use super::arrivals::{arrivals, arrivals_flag, cap, shard};
 use super::files;
 use crate::args::{ArrivalArgs, LevelArgs, RampArg};
-use crate::commands::shared::record;
 use crate::commands::shared::workload::{self, Nominal};
 use crate::exit::{Fail, Named};
 
@@ -50,19 +48,6 @@ impl<'a> Trial<'a> {
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.level.notes().into_iter().chain(workload::unread(&self.args.workload)).collect()
-    }
-
-    /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<RunDocument, Fail> {
-        let (args, level) = (self.args, &self.level);
-        let (plans, goodput) = (vec![level.level_plan()], &args.result.goodput);
-        let mut document = record::asked(&level.setup, &level.work, plans, goodput)?;
-        let probe = level.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
-        document.probe = probe.map_err(Fail::broken)?.map(|spec| spec.without("requests"));
-        document.shard.clone_from(&args.load.shard);
-        let price = args.result.price.gpu_hour.as_ref();
-        record::physics(&mut document, level.light.as_ref().ok(), price);
-        Ok(document)
     }
 }
 

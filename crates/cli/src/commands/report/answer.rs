@@ -1,9 +1,8 @@
 //! What an A/B run came to, as its `ab.json` has it.
 
-use fizeau::record::StoredRun;
-use serde_json::Value;
+use fizeau::record::{FigureDifference, StoredRun};
 
-use crate::exit::{Fail, Named};
+use crate::exit::Fail;
 use crate::terminal::say::{printable, say};
 
 /// The answer of each figure that was decided, and where the rest of it is; nothing of any other run.
@@ -11,39 +10,29 @@ pub(super) fn show(run: &StoredRun) -> Result<(), Fail> {
     if run.document().ab.is_none() {
         return Ok(());
     }
-    let path = run.path().join("ab.json");
-    let name = path.display().to_string();
-    let text = match std::fs::read(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return say("An A/B run that did not come to its end: there is no ab.json");
-        }
-        read => read.named(&name)?,
+    let Some(document) = run.ab().map_err(Fail::usage)? else {
+        return say("An A/B run that did not come to its end: there is no ab.json");
     };
-    let document: Value = serde_json::from_slice(&text).named(&name)?;
-    if document["schema"] != "fizeau.ab/1" {
-        return Err(Fail::usage(format!("{name}: its schema is not fizeau.ab/1")));
-    }
-    say(format!("An A/B run; what its rounds come to, from {name}:"))?;
-    if let Some(reason) = document["comparison_reason"].as_str() {
-        return say(format!("  no answer: {}", printable(reason)));
-    }
-    let figures = document["comparison"]["figures"].as_array();
-    let decided = figures.into_iter().flatten().filter(|figure| figure["decided"] == true);
+    let name = run.path().join("ab.json");
+    say(format!("An A/B run; what its rounds come to, from {}:", name.display()))?;
+    let Some(comparison) = &document.comparison else {
+        let reason = document.comparison_reason.unwrap_or_default();
+        return say(format!("  no answer: {}", printable(&reason)));
+    };
     say(format!("  {:<22}{:>10}{:>10}{:>11}  answer", "figure", "A", "B", "change"))?;
-    decided.map(row).try_for_each(say)
+    let mut decided = comparison.figures.iter().filter(|figure| figure.decided);
+    decided.try_for_each(|figure| say(row(figure)))
 }
 
-fn row(figure: &Value) -> String {
-    let number = |name: &str| {
-        figure[name].as_f64().map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
-    };
-    let change = figure["change"].as_f64();
+fn row(of: &FigureDifference) -> String {
+    let number =
+        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+    let change = of.tested.as_ref().and_then(|tested| tested.change);
     let change =
         change.map_or_else(|| "-".to_owned(), |change| format!("{:+.2} %", 100.0 * change));
-    let answer = figure["answer"].as_str().or_else(|| figure["answer_reason"].as_str());
-    let text = |name: &str| printable(figure[name].as_str().unwrap_or_default());
-    let name = format!("{} {}", text("figure"), text("unit"));
-    let (a, b) = (number("baseline"), number("candidate"));
+    let answer = of.answer.as_deref().or(of.answer_reason.as_deref());
+    let name = format!("{} {}", printable(&of.figure), printable(&of.unit));
+    let (a, b) = (number(of.baseline), number(of.candidate));
     let answer = printable(answer.unwrap_or("-"));
     format!("  {name:<22}{a:>10}{b:>10}{change:>11}  {answer}")
 }

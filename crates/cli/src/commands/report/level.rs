@@ -1,10 +1,11 @@
 //! A level, read again, with what is shown of it besides.
 
-use fizeau::interop::{Detail, PeerSettings, Selection, VllmResult, VllmRun, VllmTally};
+use fizeau::interop::{
+    Detail, DetailTally, PeerSettings, Selection, VllmResult, VllmRun, VllmTally,
+};
 use fizeau::record::{Cut, ReadLevel, Setup, StoredLevel, Unseen};
 use fizeau::report::Shown;
 
-use super::detail::Details;
 use super::{Asked, Depth};
 use crate::exit::Fail;
 use crate::terminal::say::printable;
@@ -29,7 +30,7 @@ impl Level {
             let shown = of_vllm(stored.unseen(run.document()).map_err(Fail::usage)?.as_ref())?;
             vllm = Some(VllmTally::new(&shown, reader.goals(), Detail::Brief));
         }
-        let mut details = (asked.depth == Depth::Page).then(Details::default);
+        let mut details = (asked.depth == Depth::Page).then(DetailTally::default);
         let read = reader.level(stored, |tape| {
             vllm.iter_mut().for_each(|vllm| vllm.add(&tape));
             if let Some(details) = &mut details {

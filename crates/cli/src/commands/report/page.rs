@@ -1,4 +1,4 @@
-//! The page of a run: made of its folder, read again, so that it shows what can be computed from what is there.
+//! The page of a run: of what was measured just now, or of its folder, read again, which comes to the same.
 
 use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,14 @@ use crate::exit::{Fail, Named};
 /// Its name in a run's folder.
 pub(crate) const PAGE: &str = "report.html";
 
-/// Writes the page of a run that is over and all of whose other files are in `folder`. `known` is what was said of it: where the folder
-/// cannot be read again, the page goes without what tapes alone show.
+/// Writes the page of a run that has just been measured, of what is `known` of it.
 pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail> {
+    folder.write_text(PAGE, &Shown(known).page()).map_err(Fail::broken).map(drop)
+}
+
+/// Writes the page of a run of which more is in `folder` than was measured just now. `known` is what was said of it: where the folder
+/// cannot be read again, the page goes without what tapes alone show.
+pub(crate) fn write_read(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail> {
     let again = match known.levels().is_empty() {
         true => None,
         false => read(folder.path())
@@ -24,8 +29,7 @@ pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail>
             })
             .ok(),
     };
-    let page = Shown(again.as_ref().unwrap_or(known)).page();
-    folder.write_text(PAGE, &page).map_err(Fail::broken).map(drop)
+    write(folder, again.as_ref().unwrap_or(known))
 }
 
 /// A run with all that its tapes show.

@@ -7,7 +7,7 @@ use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
 
 use super::level::note_cut;
 use crate::args::{PhysicsArgs, ReportArgs};
-use crate::commands::shared::levels::NO_PHYSICS;
+use crate::commands::shared::record::NO_PHYSICS;
 use crate::commands::shared::{hardware, imported, speed};
 use crate::exit::{Fail, Named};
 

@@ -10,7 +10,7 @@ use fizeau::record::{SearchReport, SweepReport};
 use fizeau::report::Shown;
 
 use crate::args::TrustArgs;
-use crate::commands::report::{PAGE, write_page};
+use crate::commands::report::{PAGE, write_read_page};
 use crate::commands::shared::checklist;
 use crate::commands::sweep::Series;
 use crate::exit::{Exit, Fail};
@@ -39,7 +39,8 @@ pub(crate) async fn measure<M: Measure>(
     let SearchOutcome { report, sweep, .. } = searched;
     if let Some(folder) = folder {
         folder.write_text("search.txt", &Shown(&report).text()).map_err(Fail::broken)?;
-        write_page(folder, &sweep)?;
+        // What its levels show side by side is more on disk than the search concludes from.
+        write_read_page(folder, &sweep)?;
     }
     let exit = exit(&report, cancel);
     Ok(Outcome { report, sweep, exit })

@@ -10,6 +10,7 @@ pub(crate) fn spec(args: &ClientArgs) -> Result<ClientSpec, Fail> {
     let mut spec = ClientSpec::default();
     spec.threads = args.threads;
     spec.thresholds = args.threshold.join(",").parse().named("--threshold")?;
+    spec.threshold_words.clone_from(&args.threshold);
     Ok(spec)
 }
 

@@ -1,9 +1,8 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::experiment::{Answering, CacheBlocks, ContextLimit, LimitSource, PromptReader};
+use fizeau::experiment::{Answering, CacheBlocks, ContextLimit, LimitSource};
 use fizeau::record::SpeedOfLightReference;
-use fizeau::record::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
@@ -90,24 +89,9 @@ impl Simulation {
 
     /// Who answers.
     pub(super) fn answering(&self) -> Answering {
-        let mut answering = Answering::new(self.endpoint(), self.engine());
+        let mut answering = Answering::simulated(self.describe(), self.scenario.model_name());
         answering.light = Ok(self.physics.clone());
         answering.limit = self.limit();
-        answering.reader = PromptReader::Simulation;
         answering
-    }
-
-    fn engine(&self) -> Engine {
-        Engine::Simulated { description: self.describe() }
-    }
-
-    fn endpoint(&self) -> Endpoint {
-        Endpoint {
-            base_url: "a simulated engine in virtual time".to_owned(),
-            path: String::new(),
-            backend: "simulated".to_owned(),
-            model: self.scenario.model_name().to_owned(),
-            connections: Connections::default(),
-        }
     }
 }

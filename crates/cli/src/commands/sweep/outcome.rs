@@ -7,7 +7,8 @@ use fizeau::record::RunFolder;
 use fizeau::record::{Decision, Sustained, SweepReport};
 
 use super::series::Series;
-use crate::commands::report::write_page;
+use crate::commands::report::{write_page, write_read_page};
+use crate::commands::shared::details::Details;
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title};
 
@@ -25,10 +26,18 @@ impl Series<'_> {
         folder: Option<&RunFolder>,
         (cancel, resumed): (&Cancel, ResumedLevels),
     ) -> Result<Outcome, Fail> {
-        let mut progress = Progress::new(self.view, Title::of("sweep", &self.sweep.setup), cancel);
-        let report = self.sweep.run(with, folder, resumed, &mut progress).await?;
-        drop(progress);
-        folder.map_or(Ok(()), |folder| write_page(folder, &report))?;
+        let progress = Progress::new(self.view, Title::of("sweep", &self.sweep.setup), cancel);
+        let details = folder.map(|_| Details::new(&self.sweep.settings.goals));
+        let (is_resumed, mut watcher) = (!resumed.is_empty(), (progress, details));
+        let report = self.sweep.run(with, folder, resumed, &mut watcher).await?;
+        drop(watcher);
+        match folder {
+            None => {}
+            Some(folder) if is_resumed || cancel.is_cancelled() => {
+                write_read_page(folder, &report)?;
+            }
+            Some(folder) => write_page(folder, &report)?,
+        }
         let exit = self.exit(&report, cancel);
         Ok(Outcome { report, exit })
     }

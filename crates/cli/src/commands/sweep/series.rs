@@ -1,11 +1,10 @@
 //! A sweep, decided: what is asked and what is to be kept of it, whoever answers.
 
 use fizeau::experiment::{PreparedSweep, PromptReader, SweepProtocol, SweepSettings};
-use fizeau::record::{Profile, RunDocument};
+use fizeau::record::Profile;
 
 use super::flags::{loads_of, size_of};
 use crate::args::SeriesArgs;
-use crate::commands::shared::record;
 use crate::commands::shared::workload::{self, Nominal};
 use crate::exit::{Fail, Named};
 use crate::terminal::progress::View;
@@ -51,15 +50,5 @@ impl Series<'_> {
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.sweep.notes().into_iter().chain(workload::unread(self.args.workload)).collect()
-    }
-
-    /// What goes on record before the first request, but for who carried it out.
-    pub(crate) fn document(&self) -> Result<RunDocument, Fail> {
-        let (sweep, verdict) = (&self.sweep, self.args.verdict);
-        let (plans, goodput) = (sweep.level_plans(), &verdict.goodput);
-        let mut document = record::asked(&sweep.setup, &sweep.sample, plans, goodput)?;
-        let price = verdict.price.gpu_hour.as_ref();
-        record::physics(&mut document, sweep.light.as_ref().ok(), price);
-        Ok(document)
     }
 }

@@ -2,7 +2,6 @@
 
 use fizeau_core::{Nanos, Tokens};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use super::{Folded, PooledSample, State};
 use crate::{Distribution, Resolution};
@@ -46,12 +45,7 @@ fn assert_folded(folded: &Distribution, exact: &Distribution) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1849),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(crate::testing::cases(64))]
 
     #[test]
     fn folding_keeps_quantiles_within_the_stated_error(gaps in gaps()) {

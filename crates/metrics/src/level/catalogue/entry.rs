@@ -49,7 +49,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    const fn new(label: &'static str, unit: &'static str, source: Source) -> Self {
+    pub(super) const fn new(label: &'static str, unit: &'static str, source: Source) -> Self {
         Self {
             key: "",
             label,
@@ -62,51 +62,6 @@ impl Entry {
             is_goal: false,
             is_bounded: false,
         }
-    }
-
-    pub(super) const fn series(
-        label: &'static str,
-        sent: fn(&Sent) -> Option<Millis>,
-        request: fn(&RequestMetrics) -> Option<Millis>,
-    ) -> Self {
-        Self::new(label, "ms", Source::Series(sent, request))
-    }
-
-    pub(super) const fn each(
-        label: &'static str,
-        of: fn(&RequestMetrics) -> Option<Nanos>,
-    ) -> Self {
-        Self::new(label, "ms", Source::Each(of))
-    }
-
-    pub(super) const fn pooled(label: &'static str, of: fn(&Latencies) -> Distribution) -> Self {
-        Self::new(label, "ms", Source::Pooled(of))
-    }
-
-    pub(super) const fn rate(
-        label: &'static str,
-        unit: &'static str,
-        of: fn(&Throughput) -> Option<PerSec>,
-        ends: Ends<PerSec>,
-    ) -> Self {
-        Self::new(label, unit, Source::Rate(of, ends))
-    }
-
-    pub(super) const fn share(
-        label: &'static str,
-        of: fn(&Throughput) -> Option<f64>,
-        ends: Ends<f64>,
-    ) -> Self {
-        Self::new(label, "", Source::Share(of, ends))
-    }
-
-    pub(super) const fn of_requests(
-        label: &'static str,
-        unit: &'static str,
-        of: fn(&RequestRates) -> &RateDistribution,
-        request: Option<RateOf>,
-    ) -> Self {
-        Self::new(label, unit, Source::OfRequests(of, request))
     }
 
     pub(super) const fn named(

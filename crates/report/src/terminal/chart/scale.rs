@@ -76,7 +76,6 @@ fn trimmed(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     use super::{linear, logarithmic};
 
@@ -92,11 +91,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config {
-            rng_seed: RngSeed::Fixed(1849),
-            failure_persistence: None,
-            ..Config::default()
-        })]
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn an_axis_is_short_rises_and_holds_all(
             least in 1e-4_f64..1e6,

@@ -1,7 +1,8 @@
 //! How hard was pressed, and how long.
 
 use fizeau_core::Seconds;
-use fizeau_record::{AskedArrivals, Check, LoadPoint, WarmUp};
+use fizeau_core::WarmUp;
+use fizeau_record::{AskedArrivals, Check, LoadPoint};
 
 use super::CheckOutcome::{Fail, Pass, Unknown};
 use super::hold;

@@ -1,19 +1,30 @@
 //! What the tapes of a level show beside its figures, for pages and pictures.
 
-use fizeau::core::Tape;
-use fizeau::interop::beside_ours;
-use fizeau::interop::{OwnFigures, Peer, PeerSettings};
-use fizeau::metrics::ShapeTally;
-use fizeau::record::LevelDetail;
+use fizeau_core::Tape;
+use fizeau_metrics::ShapeTally;
+use fizeau_record::LevelDetail;
+
+use crate::peers::{OwnFigures, Peer, PeerSettings, beside_ours};
 
 /// The most requests, and the most events of their replies, of which other tools' figures are computed: these look at all tapes more
 /// than once, so that they have to be held in memory, up to 160 MB.
 const MOST_REQUESTS: usize = 20_000;
 const MOST_EVENTS: usize = 5_000_000;
 
-/// The tapes of a level, taken in one by one.
-#[derive(Default)]
-pub(super) struct Details {
+/// What the tapes of a level show beside its figures, taken in one by one: as a run is measured, or when it is read again.
+///
+/// ```
+/// use fizeau_core::{Stamp, Tape};
+/// use fizeau_interop::{DetailTally, PeerSettings};
+/// use fizeau_metrics::GoodputGoals;
+///
+/// let mut tally = DetailTally::default();
+/// tally.add(Tape::sent_at(Stamp::EPOCH));
+/// let settings = PeerSettings { goals: GoodputGoals::NONE, max_concurrency: None };
+/// assert!(!tally.finish(&settings).peers.is_empty());
+/// ```
+#[derive(Debug, Default)]
+pub struct DetailTally {
     shape: ShapeTally,
     /// All of them, as long as they are not too many.
     held: Vec<Tape>,
@@ -21,8 +32,9 @@ pub(super) struct Details {
     too_many: bool,
 }
 
-impl Details {
-    pub(super) fn add(&mut self, tape: Tape) {
+impl DetailTally {
+    /// Takes in the tape of a request that was measured, or of a probe.
+    pub fn add(&mut self, tape: Tape) {
         self.shape.add(&tape);
         self.events += tape.arrivals.len();
         self.too_many |= self.held.len() >= MOST_REQUESTS || self.events > MOST_EVENTS;
@@ -34,7 +46,8 @@ impl Details {
     }
 
     /// What they show; other tools' figures as these would compute them with `settings`.
-    pub(super) fn finish(self, settings: &PeerSettings) -> LevelDetail {
+    #[must_use]
+    pub fn finish(self, settings: &PeerSettings) -> LevelDetail {
         let Self { shape, held, .. } = self;
         let mut peers = Vec::new();
         if !held.is_empty() {

@@ -1,0 +1,164 @@
+//! `run.json`: what is asked of whom, and who measures, put on record before the first request that counts.
+
+use std::num::NonZeroU32;
+
+use fizeau_core::Nanos;
+use fizeau_metrics::{GoodputGoals, WindowChoice};
+use fizeau_record::{
+    AbPlan, FolderError, Json, LevelPlan, RequestTimeouts, RunDocument, RunFolder, RunTime, Setup,
+    SpeedOfLightReference,
+};
+use fizeau_roofline::HourlyRate;
+use fizeau_transport::MonotonicClock;
+use fizeau_workload::Shard;
+
+use crate::ab::PreparedAb;
+use crate::answering::PromptReader;
+use crate::client::Client;
+use crate::endpoint::{DetectedEndpoint, PreparedEndpoint};
+use crate::input::ExperimentError;
+use crate::level::PreparedLevel;
+use crate::sweep::PreparedSweep;
+use crate::wall_time::WallTime;
+use crate::workload::PreparedWorkload;
+
+/// Writes `run.json` into `folder`, and beside it the files that the speed of light was read from, so that it can be computed again.
+///
+/// # Errors
+/// If the system refuses.
+pub fn keep_run(
+    folder: &RunFolder,
+    document: &RunDocument,
+    light: Option<&SpeedOfLightReference>,
+) -> Result<(), FolderError> {
+    folder.write_run(document)?;
+    let files = light.into_iter().flat_map(|light| light.files().named());
+    for (name, text) in files {
+        folder.write_text(name, text)?;
+    }
+    Ok(())
+}
+
+/// Of a run that asks `work`.
+fn asked(
+    setup: &Setup,
+    work: &PreparedWorkload,
+    levels: Vec<LevelPlan>,
+    goals: &GoodputGoals,
+) -> Result<RunDocument, ExperimentError> {
+    let mut document = RunDocument::new(setup.clone(), work.record()?, work.asked_lengths());
+    document.levels = levels;
+    document.goodput = goals.to_string().split_whitespace().map(str::to_owned).collect();
+    Ok(document)
+}
+
+/// The same, asked of whoever `reader` is, at a price of devices that somebody said.
+fn answered(
+    mut document: RunDocument,
+    reader: PromptReader,
+    light: Option<&SpeedOfLightReference>,
+    price: Option<&HourlyRate>,
+) -> RunDocument {
+    document.time = (reader == PromptReader::Simulation).then_some(RunTime::Virtual);
+    document.speed_of_light = light.map(|light| light.deployment().clone());
+    document.gpu_hour_usd = price.map(HourlyRate::low);
+    document
+}
+
+impl PreparedLevel {
+    /// What goes on record of it, but for [who measures](PreparedEndpoint::measured).
+    ///
+    /// # Errors
+    /// If what is asked cannot be written as JSON.
+    pub fn document(&self) -> Result<RunDocument, ExperimentError> {
+        let settings = &self.settings;
+        let document = asked(&self.setup, &self.work, vec![self.level_plan()], &settings.goals)?;
+        let (light, price) = (self.light.as_ref().ok(), settings.price.as_ref());
+        let mut document = answered(document, self.reader, light, price);
+        let probe = self.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
+        document.probe = probe.map_err(ExperimentError::broken)?.map(|it| it.without("requests"));
+        document.shard = (settings.shard != Shard::WHOLE).then(|| settings.shard.to_string());
+        Ok(document)
+    }
+}
+
+impl PreparedSweep {
+    /// What goes on record of it, but for [who measures](PreparedEndpoint::measured).
+    ///
+    /// # Errors
+    /// If what is asked cannot be written as JSON.
+    pub fn document(&self) -> Result<RunDocument, ExperimentError> {
+        let settings = &self.settings;
+        let document = asked(&self.setup, &self.sample, self.level_plans(), &settings.goals)?;
+        let (light, price) = (self.light.as_ref().ok(), settings.price.as_ref());
+        Ok(answered(document, self.reader, light, price))
+    }
+}
+
+impl PreparedAb {
+    /// What goes on record of it, by the clock that its crews have.
+    ///
+    /// # Errors
+    /// If what is asked cannot be written as JSON.
+    pub fn document(&self, clock: &MonotonicClock) -> Result<RunDocument, ExperimentError> {
+        let (spec, [a, b]) = (&self.spec, &self.sides);
+        let level = |round: u32| LevelPlan {
+            load: None,
+            visit: None,
+            role: None,
+            arrivals: None,
+            requests: spec.workload.requests.get(),
+            warmup_requests: Some(spec.warmup),
+            max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
+            release_for_ms: None,
+            seed: Some(spec.seed_of(round).0),
+            until: None,
+            window: Some(WindowChoice::default().into()),
+        };
+        // Both turns of a round are alike.
+        let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]);
+        let document = asked(&self.setup, &self.sample, levels.collect(), &spec.goals)?;
+        let mut document = a.endpoint.measured(document, &self.client, clock)?;
+        document.ab = Some(AbPlan {
+            rounds: spec.rounds.get(),
+            settle_ms: spec.settle.to_millis(),
+            prompts: spec.prompts,
+            a_name: a.name.clone(),
+            b_name: b.name.clone(),
+            b_endpoint: b.endpoint.describe(),
+            b_probed: found(b.endpoint.found.as_ref())?,
+        });
+        Ok(document)
+    }
+}
+
+/// What was found out of an endpoint.
+fn found(found: Option<&DetectedEndpoint>) -> Result<Option<Json>, ExperimentError> {
+    found.map(Json::of).transpose().map_err(ExperimentError::broken)
+}
+
+impl PreparedEndpoint {
+    /// Puts on record that `client` measures here, by `clock`.
+    ///
+    /// # Errors
+    /// If what was found out of the endpoint cannot be written as JSON.
+    pub fn measured(
+        &self,
+        mut document: RunDocument,
+        client: &Client,
+        clock: &MonotonicClock,
+    ) -> Result<RunDocument, ExperimentError> {
+        let limits = &self.timeouts;
+        document.epoch_unix_ns = Some(WallTime::epoch_unix_ns(clock));
+        document.sampling = Json::parse(&self.extra_body).ok().filter(|body| !body.is_empty());
+        document.timeouts = RequestTimeouts {
+            connect_ms: limits.connect.map(Nanos::to_millis),
+            first_token_ms: limits.first_token.map(Nanos::to_millis),
+            idle_ms: limits.idle.map(Nanos::to_millis),
+            total_ms: limits.total.map(Nanos::to_millis),
+        };
+        document.client = Some(client.plan());
+        document.probed = found(self.found.as_ref())?;
+        Ok(document)
+    }
+}

@@ -1,0 +1,173 @@
+//! An A/B run as `ab.json`.
+
+use fizeau_core::Millis;
+use fizeau_metrics::{Side, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::{AbParty, AbReport, AbRound};
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
+use crate::{ComparisonDocument, Endpoint, LevelReport, LevelStatus, Setup};
+
+/// `ab.json` (schema `fizeau.ab/1`): an A/B run with its rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ab"))]
+pub struct AbDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = AB)))]
+    schema: String,
+    version: String,
+    /// What was run, and on what; its endpoint is that of A.
+    pub setup: Setup,
+    /// The baseline.
+    pub a: PartyDocument,
+    /// The candidate.
+    pub b: PartyDocument,
+    /// How many rounds there were to be.
+    pub planned_rounds: u32,
+    /// The pause before each turn.
+    pub settle_ms: Millis,
+    /// The worst verdict of any turn that ended.
+    pub verdict: Verdict,
+    /// The rounds that were begun.
+    pub rounds: Vec<RoundDocument>,
+    /// What the rounds that count come to; null where there is no answer.
+    pub comparison: Option<ComparisonDocument>,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison_reason: Option<String>,
+    /// The requests of those rounds in pairs, to stand beside; its figures have no answer.
+    pub requests: Option<ComparisonDocument>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_reason: Option<String>,
+}
+
+/// The schema of `ab.json`.
+pub(crate) const AB: &str = "fizeau.ab/1";
+
+/// One side of an A/B run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "AbParty", transform = listed::<Self>)
+)]
+pub struct PartyDocument {
+    /// What it was called by who ran it; null if by nothing.
+    pub name: Option<String>,
+    /// What was called.
+    pub endpoint: Endpoint,
+}
+
+reasons!(PartyDocument, |party| { name => "none was given" });
+
+/// One round: both sides, one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbRound"))]
+pub struct RoundDocument {
+    /// Which, from 1.
+    pub round: u32,
+    /// Who went first: `a` or `b`.
+    pub first: String,
+    /// Whether it counts.
+    pub counts: bool,
+    /// Why it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out_reason: Option<String>,
+    /// What came of A's turn; null if it was never begun.
+    pub a: Option<TurnDocument>,
+    /// What came of B's turn.
+    pub b: Option<TurnDocument>,
+}
+
+/// The figures that a reader looks for first, left out where there is none; all are in the turn's own `summary.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbTurn"))]
+pub struct TurnDocument {
+    /// The turn's folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// `finished` or `partial`.
+    pub status: String,
+    /// Whether to believe it.
+    pub verdict: Verdict,
+    /// Why not.
+    pub reasons: Vec<String>,
+    /// Requests that succeeded.
+    pub completed: u64,
+    /// Requests that did not.
+    pub failed: u64,
+    /// Generated tokens per second.
+    pub output_tokens_per_s: f64,
+    /// Completed requests per second.
+    pub requests_per_s: f64,
+    /// The median time to first token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_p50_ms: Option<Millis>,
+    /// The median time per output token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpot_p50_ms: Option<Millis>,
+}
+
+impl From<AbReport> for AbDocument {
+    fn from(report: AbReport) -> Self {
+        let requests = report.requests.as_ref().map(ComparisonDocument::from);
+        Self {
+            schema: AB.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            verdict: report.verdict(),
+            a: party(report.a),
+            b: party(report.b),
+            planned_rounds: report.planned,
+            settle_ms: report.settle,
+            rounds: report.rounds.iter().map(round).collect(),
+            comparison: report.comparison.as_ref().ok().map(ComparisonDocument::from),
+            comparison_reason: report.comparison.err(),
+            requests_reason: requests.is_none().then(|| "too few rounds count".to_owned()),
+            requests,
+            setup: report.setup,
+        }
+    }
+}
+
+fn party(AbParty { name, endpoint }: AbParty) -> PartyDocument {
+    PartyDocument { name, endpoint }
+}
+
+fn round(round: &AbRound) -> RoundDocument {
+    let left_out_reason = round.counted().err();
+    let first = match round.first {
+        Side::Baseline => "a",
+        Side::Candidate => "b",
+    };
+    RoundDocument {
+        round: round.number,
+        first: first.to_owned(),
+        counts: left_out_reason.is_none(),
+        left_out_reason,
+        a: round.a.as_ref().map(turn),
+        b: round.b.as_ref().map(turn),
+    }
+}
+
+fn turn(level: &LevelReport) -> TurnDocument {
+    let (metrics, throughput) = (&level.summary.metrics, &level.summary.throughput);
+    let status = match level.status {
+        LevelStatus::Finished => "finished",
+        LevelStatus::Partial { .. } => "partial",
+    };
+    TurnDocument {
+        folder: level.folder.clone(),
+        status: status.to_owned(),
+        verdict: level.validity.verdict,
+        reasons: level.validity.reasons.iter().map(|reason| reason.text.clone()).collect(),
+        completed: level.summary.requests.completed,
+        failed: level.summary.requests.failed,
+        output_tokens_per_s: throughput.output_tokens_per_s.get(),
+        requests_per_s: throughput.requests_per_s.get(),
+        ttft_p50_ms: metrics.ttft.p50.value(),
+        tpot_p50_ms: metrics.tpot.p50.value(),
+    }
+}

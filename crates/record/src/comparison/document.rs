@@ -1,0 +1,317 @@
+//! A comparison as documents have it.
+
+use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Estimate, Interval, Tested};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, RunComparison,
+};
+use crate::Json;
+
+/// What `fizeau compare --json` prints (schema `fizeau.comparison/1`): runs, each held against the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Comparison"))]
+pub struct CompareDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
+    schema: String,
+    version: String,
+    /// What the others are held against.
+    pub baseline: ComparedRun,
+    /// Each of the others.
+    pub comparisons: Vec<RunDifferences>,
+    /// What is to be known of all comparisons.
+    pub notes: Vec<String>,
+}
+
+const SCHEMA: &str = "fizeau.comparison/1";
+
+/// One run against the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RunComparison"))]
+pub struct RunDifferences {
+    /// The run.
+    pub candidate: ComparedRun,
+    /// What is to be known of the comparison.
+    pub notes: Vec<String>,
+    /// Fields in which runs that are compared must agree, and these do not.
+    pub forced: Vec<FieldDifference>,
+    /// All other fields that differ.
+    pub changed: Vec<FieldDifference>,
+    /// How far the frontier was pushed; absent where there are none to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frontier_distance: Option<FrontierDistance>,
+    /// Level by level.
+    pub levels: Vec<LevelDifferences>,
+}
+
+/// A field of `run.json` that differs; its values are JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ChangedField"))]
+pub struct FieldDifference {
+    /// Its path.
+    pub field: String,
+    /// What the baseline has there; null if nothing.
+    pub baseline: Json,
+    /// What the candidate has there.
+    pub candidate: Json,
+}
+
+/// One level of both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedLevel"))]
+pub struct LevelDifferences {
+    /// Its load in words; empty where runs have one level alone.
+    pub name: String,
+    /// What is to be known of it.
+    pub notes: Vec<String>,
+    /// What differs.
+    pub comparison: ComparisonDocument,
+}
+
+/// What differs, how sure that is, and what could have been found. It rests on `rounds`, `paired_requests`, `requests`, or
+/// `intervals_alone`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparisonTable"))]
+pub struct ComparisonDocument {
+    /// Rounds, each with its partner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
+    /// Requests, each with the one of the same number on the other side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paired_requests: Option<u64>,
+    /// Requests of both sides, without partners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<[u64; 2]>,
+    /// That there are no requests, but intervals alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals_alone: Option<bool>,
+    /// How often a difference may be found where there is none, over all figures together.
+    pub alpha: f64,
+    /// How often a detectable difference is found.
+    pub power: f64,
+    /// The smallest change that counts, as a share.
+    pub smallest_change: f64,
+    /// How many figures the error is spread over.
+    pub figures_decided: u64,
+    /// Figure by figure.
+    pub figures: Vec<FigureDifference>,
+}
+
+/// One figure of both sides. `answer` is null with the reason where it was not tested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedFigure"))]
+pub struct FigureDifference {
+    /// Which: `p99 ttft`.
+    pub figure: String,
+    /// In what it is counted.
+    pub unit: String,
+    /// Which way is better: `higher` or `lower`.
+    pub better: String,
+    /// Whether it is among the figures that are decided.
+    pub decided: bool,
+    /// That of the baseline.
+    pub baseline: Option<f64>,
+    /// That of the candidate.
+    pub candidate: Option<f64>,
+    /// What the tests came to; absent where there were none.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub tested: Option<TestedDifference>,
+    /// `better`, `worse` or `same`; null where it was not tested, or is not decided.
+    pub answer: Option<String>,
+    /// Why there is no answer, or why it is `same`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_reason: Option<String>,
+}
+
+/// What the tests of a figure came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TestedFigure"))]
+pub struct TestedDifference {
+    /// On how many rounds, pairs or requests it rests.
+    pub n: u64,
+    /// The candidate less the baseline.
+    pub difference: f64,
+    /// The ends of its interval.
+    pub difference_ci: Option<[f64; 2]>,
+    /// The difference as a share of the baseline.
+    pub change: Option<f64>,
+    /// The ends of its interval.
+    pub change_ci: Option<[f64; 2]>,
+    /// The p of each test, the one that decides first.
+    #[serde(with = "in_order")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
+    pub tests: Vec<(String, f64)>,
+    /// The test that decides.
+    pub decided_by: Option<String>,
+    /// Its p by Holm's correction.
+    pub p_holm: Option<f64>,
+    /// What the size of the effect is measured by.
+    pub effect: Option<String>,
+    /// The size of the effect.
+    pub effect_size: Option<f64>,
+    /// The ends of its interval.
+    pub effect_ci: Option<[f64; 2]>,
+    /// The smallest difference that would have been found.
+    pub detectable: Option<f64>,
+    /// The same as a share of the baseline.
+    pub detectable_change: Option<f64>,
+}
+
+impl From<ComparisonReport> for CompareDocument {
+    fn from(ComparisonReport { baseline, comparisons, notes }: ComparisonReport) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            baseline,
+            comparisons: comparisons.into_iter().map(RunDifferences::from).collect(),
+            notes,
+        }
+    }
+}
+
+impl From<RunComparison> for RunDifferences {
+    fn from(of: RunComparison) -> Self {
+        let fields = |all: Vec<ChangedField>| all.into_iter().map(FieldDifference::from).collect();
+        let level = |ComparedLevel { name, table, notes }| LevelDifferences {
+            name,
+            notes,
+            comparison: ComparisonDocument::from(&table),
+        };
+        Self {
+            candidate: of.candidate,
+            notes: of.notes,
+            forced: fields(of.forced),
+            changed: fields(of.changed),
+            frontier_distance: of.frontier_distance,
+            levels: of.levels.into_iter().map(level).collect(),
+        }
+    }
+}
+
+impl From<ChangedField> for FieldDifference {
+    fn from(ChangedField { field, baseline, candidate }: ChangedField) -> Self {
+        // The values are JSON as they stand; what is none goes as text.
+        let value = |text: Option<String>| {
+            text.map_or_else(Json::default, |text| {
+                Json::parse(&text).unwrap_or_else(|_| Json::from(text))
+            })
+        };
+        Self { field, baseline: value(baseline), candidate: value(candidate) }
+    }
+}
+
+impl From<&ComparisonTable> for ComparisonDocument {
+    fn from(table: &ComparisonTable) -> Self {
+        let mut document = Self {
+            rounds: None,
+            paired_requests: None,
+            requests: None,
+            intervals_alone: None,
+            alpha: table.alpha.get(),
+            power: table.power.get(),
+            smallest_change: table.smallest.get(),
+            figures_decided: table.family_size() as u64,
+            figures: table.rows.iter().map(FigureDifference::from).collect(),
+        };
+        match table.basis {
+            Basis::Rounds(n) => document.rounds = Some(n),
+            Basis::PairedRequests(n) => document.paired_requests = Some(n),
+            Basis::Requests { baseline, candidate } => {
+                document.requests = Some([baseline, candidate]);
+            }
+            Basis::Intervals => document.intervals_alone = Some(true),
+        }
+        document
+    }
+}
+
+impl From<&ComparedFigure> for FigureDifference {
+    fn from(row: &ComparedFigure) -> Self {
+        let answer_reason = match &row.tested {
+            Err(why) => Some(why.to_string()),
+            Ok(tested) if tested.decision.is_some_and(|decision| decision.is_too_small) => {
+                Some("a difference smaller than smallest_change".to_owned())
+            }
+            Ok(_) => {
+                row.answer().is_none().then(|| "not among the figures that are decided".to_owned())
+            }
+        };
+        Self {
+            figure: row.figure.to_string(),
+            unit: row.figure.unit().to_owned(),
+            better: row.figure.direction().as_str().to_owned(),
+            decided: row.is_decided,
+            baseline: row.baseline,
+            candidate: row.candidate,
+            tested: row.tested.as_ref().ok().map(TestedDifference::from),
+            answer: row.answer().map(Answer::as_str).map(str::to_owned),
+            answer_reason,
+        }
+    }
+}
+
+impl From<&Tested> for TestedDifference {
+    fn from(tested: &Tested) -> Self {
+        let effect = tested.effect;
+        Self {
+            n: tested.n,
+            difference: tested.difference.value(),
+            difference_ci: ends(tested.difference),
+            change: tested.relative.map(|change| change.value()),
+            change_ci: tested.relative.and_then(ends),
+            tests: tested
+                .tests
+                .iter()
+                .map(|of| (of.test.as_str().to_owned(), of.p.get()))
+                .collect(),
+            decided_by: tested.tests.first().map(|of| of.test.as_str().to_owned()),
+            p_holm: tested.decision.map(|decision| decision.adjusted.get()),
+            effect: effect.map(|size| size.kind.as_str().to_owned()),
+            effect_size: effect.map(|size| size.effect.value()),
+            effect_ci: effect.and_then(|size| ends(size.effect)),
+            detectable: tested.detectable,
+            detectable_change: tested.relative_detectable,
+        }
+    }
+}
+
+fn ends(effect: Estimate<f64>) -> Option<[f64; 2]> {
+    effect.interval().map(Interval::ends)
+}
+
+/// An object whose fields keep their order, which no map of the standard library does.
+mod in_order {
+    use std::fmt;
+
+    use serde::de::{Deserializer, MapAccess, Visitor};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(
+        fields: &[(String, f64)],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_map(fields.iter().map(|(name, value)| (name, value)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<(String, f64)>, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Vec<(String, f64)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of numbers")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(fields)
+            }
+        }
+        from.deserialize_map(Fields)
+    }
+}

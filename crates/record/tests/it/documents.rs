@@ -1,0 +1,47 @@
+//! Documents of stored runs, read and written again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fizeau_record::{AbDocument, LevelDocument, RunDocument, SearchDocument};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The text of `path` as the type writes what it read.
+fn again<T: DeserializeOwned + Serialize>(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let read: T =
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::to_string_pretty(&read).unwrap() + "\n"
+}
+
+/// All files below `folder`.
+fn below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { below(&path, files) } else { files.push(path) }
+    }
+}
+
+#[test]
+fn what_was_stored_is_written_again_to_the_same_bytes() {
+    let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs");
+    let mut files = Vec::new();
+    below(Path::new(runs), &mut files);
+    let mut seen = std::collections::BTreeMap::<&str, u32>::new();
+    for path in &files {
+        let (name, again) = match path.file_name().and_then(|name| name.to_str()) {
+            Some("run.json") => ("run", again::<RunDocument>(path)),
+            Some("level.json") => ("level", again::<LevelDocument>(path)),
+            Some("ab.json") => ("ab", again::<AbDocument>(path)),
+            Some("search.json") => ("search", again::<SearchDocument>(path)),
+            _ => continue,
+        };
+        assert_eq!(again, fs::read_to_string(path).unwrap(), "{}", path.display());
+        *seen.entry(name).or_default() += 1;
+    }
+    assert!(
+        ["run", "level", "ab", "search"].iter().all(|name| seen.contains_key(name)),
+        "{seen:?}"
+    );
+}
