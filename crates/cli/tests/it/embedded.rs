@@ -22,15 +22,15 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
             );
         } else {
             let text = std::fs::read_to_string(&path).unwrap();
-            found.insert(name.clone(), alike(&name, text));
+            found.insert(name.clone(), alike(&name, &text));
         }
     }
     found
 }
 
-fn alike(name: &str, text: String) -> String {
+fn alike(name: &str, text: &str) -> String {
     if name.ends_with(".json") {
-        let mut document: Value = serde_json::from_str(&text).unwrap();
+        let mut document: Value = serde_json::from_str(text).unwrap();
         for field in ["started", "command_line"] {
             document
                 .pointer_mut(&format!("/setup/{field}"))
