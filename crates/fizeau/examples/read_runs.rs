@@ -20,7 +20,8 @@ fn folders() -> [PathBuf; 2] {
 
 /// One figure in a line: its name, both sides, and the answer.
 fn line(row: &ComparedFigure) -> String {
-    let side = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    let side =
+        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     let answer = match &row.tested {
         Ok(tested) => tested.decision.as_ref().map_or("beside", |of| of.answer.as_str()).to_owned(),
         Err(why) => why.to_string(),

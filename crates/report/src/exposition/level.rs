@@ -174,7 +174,7 @@ impl Source {
         let alone =
             |value: Option<MetricValue>| value.map(|value| (None, value)).into_iter().collect();
         match self {
-            Source::Figure(figure) => alone(of_figure(figure, level.report)),
+            Self::Figure(figure) => alone(of_figure(figure, level.report)),
             Column(name) => {
                 alone(level.figures.get(name).map(|figure| MetricValue::Number(figure.value)))
             }

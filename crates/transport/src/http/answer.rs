@@ -2,7 +2,6 @@
 
 use fizeau_core::Nanos;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
-
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
@@ -55,9 +54,10 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 }
 
 /// Seconds since 1970 of a date as `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers still send (RFC 9110,
-/// section 5.6.7); none for any other text.
+/// section 5.6.7), whatever its day of the week; none for any other text.
 fn seconds(date: &str) -> Option<i64> {
-    let at = DateTime::strptime("%a, %d %b %Y %H:%M:%S GMT", date.trim()).ok()?;
+    let (_, date) = date.trim().split_once(", ")?;
+    let at = DateTime::strptime("%d %b %Y %H:%M:%S GMT", date).ok()?;
     Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
@@ -77,6 +77,7 @@ mod tests {
         let now = "Sun, 06 Nov 1994 08:49:37 GMT";
         assert_eq!(after("7", now), Some(Nanos::from_secs(7)));
         assert_eq!(after("0.5", now), Some(Nanos::from_millis(500)));
+        assert_eq!(after("Mon, 06 Nov 1994 08:50:40 GMT", now), Some(Nanos::from_secs(63)));
         assert_eq!(after("Sun, 06 Nov 1994 08:50:40 GMT", now), Some(Nanos::from_secs(63)));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:30 GMT", now), Some(Nanos::ZERO));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:30 GMT", "today"), None);
