@@ -1,4 +1,31 @@
-//! Whole experiments: prepare, run, evaluate, keep.
+//! Whole experiments: prepare, run, evaluate, keep. One level, a sweep, a search, an A/B run or the calibration of a client.
+//!
+//! A sweep of an endpoint, in the background of any tokio runtime:
+//!
+//! ```no_run
+//! use fizeau_experiment::{Experiment, Rates, SweepLoads};
+//! use fizeau_transport::{Backend, Target};
+//!
+//! # async fn sweep() -> Result<(), Box<dyn std::error::Error>> {
+//! let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "my-model")?;
+//! let loads = SweepLoads::new(&[1, 8, 64], Rates::default())?;
+//! let mut run = Experiment::new(target).loads(loads).spawn()?;
+//! while let Some(event) = run.progress.next().await {
+//!     println!("{event:?}");
+//! }
+//! println!("{}", run.join().await?.to_json()?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **Use this crate** to have in a program what `fizeau bench`, `sweep`, `search` and `ab` do. **Use `fizeau-harness`** to drive one level
+//! with requests of your own, and **`fizeau`** to get all layers at once.
+//!
+//! # Invariants
+//!
+//! - Everything is a typed value before the first request; what is wrong is refused by the [`Field`] that it is about.
+//! - What was measured is kept as it is measured: a run that is called off keeps its finished part.
+//! - The sides of an A/B run are never measured at the same time, and are asked the same.
 
 mod ab;
 mod answering;
@@ -33,7 +60,6 @@ pub use calibration::{CalibrationSpec, PacedServer, ServerPace};
 pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
 pub use device::LoadedDevice;
 pub use document::keep_run;
-
 pub use endpoint::{
     ConnectionSpec, DetectedEndpoint, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint,
     TrustSpec, check_context, preflight, split_url,

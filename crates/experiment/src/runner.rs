@@ -16,7 +16,10 @@ use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
 
 /// What of a sweep was measured before it was broken off, by the names of the levels' folders.
 #[derive(Debug, Default)]
-pub struct ResumedLevels(Option<BTreeMap<String, (LevelReport, LevelTallies)>>);
+pub struct ResumedLevels {
+    levels: Option<BTreeMap<String, (LevelReport, LevelTallies)>>,
+    cut: Vec<String>,
+}
 
 impl ResumedLevels {
     /// Those of `run` that are finished and whole, computed again from their tapes.
@@ -25,23 +28,31 @@ impl ResumedLevels {
     /// If a file of its folder cannot be read or is not understood.
     pub fn read(run: &StoredRun) -> Result<Self, StoredError> {
         let reader = run.reader()?;
-        let mut levels = BTreeMap::new();
+        let (mut levels, mut all_cut) = (BTreeMap::new(), Vec::new());
         for stored in run.levels() {
             if stored.ending()? != StoredEnding::Finished {
                 continue;
             }
-            let ReadLevel { name, report, lengths, .. } = reader.level(stored, |_| ())?;
-            if report.status == LevelStatus::Finished {
+            let ReadLevel { name, report, lengths, cut, .. } = reader.level(stored, |_| ())?;
+            if cut.is_some() {
+                all_cut.push(name);
+            } else if report.status == LevelStatus::Finished {
                 levels.insert(name, (report, LevelTallies::of_lengths(lengths)));
             }
         }
-        Ok(Self(Some(levels)))
+        Ok(Self { levels: Some(levels), cut: all_cut })
+    }
+
+    /// The levels that came to their end and whose tapes are cut all the same: they are measured again.
+    #[must_use]
+    pub fn cut(&self) -> &[String] {
+        &self.cut
     }
 
     /// How many levels are finished.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, BTreeMap::len)
+        self.levels.as_ref().map_or(0, BTreeMap::len)
     }
 
     /// Whether none is.
@@ -51,11 +62,11 @@ impl ResumedLevels {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.0.as_ref().is_some_and(|levels| levels.contains_key(name))
+        self.levels.as_ref().is_some_and(|levels| levels.contains_key(name))
     }
 
     fn take(&mut self, name: &str) -> Option<(LevelReport, LevelTallies)> {
-        self.0.as_mut()?.remove(name)
+        self.levels.as_mut()?.remove(name)
     }
 }
 
@@ -180,7 +191,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         if self.cancel.is_cancelled() {
             return Ok(None);
         }
-        if let Some(folder) = self.folder.filter(|_| self.resumed.0.is_some()) {
+        if let Some(folder) = self.folder.filter(|_| self.resumed.levels.is_some()) {
             folder.set_aside(&name).map_err(ExperimentError::broken)?;
         }
         self.begins(ask, next);

@@ -172,12 +172,24 @@ impl<S: SerializeStruct, T: Reasons> SerializeStruct for WithReasons<'_, S, T> {
     }
 }
 
-/// Lists the reasons in the schema of `T`.
+/// Lists the reasons in the schema of `T`; of an enum in each variant whose field may be null.
 #[cfg(feature = "schema")]
 pub(crate) fn listed<T: Reasons>(schema: &mut schemars::Schema) {
-    let properties = schema.get_mut("properties").and_then(|all| all.as_object_mut());
-    let Some(properties) = properties else { return };
-    for [_, reason] in T::NAMES {
-        properties.insert((*reason).to_owned(), serde_json::json!({ "type": "string" }));
+    if let Some(variants) = schema.get_mut("oneOf").and_then(serde_json::Value::as_array_mut) {
+        let of_variant = |one: &mut serde_json::Value| list::<T>(one.get_mut("properties"));
+        return variants.iter_mut().for_each(of_variant);
+    }
+    list::<T>(schema.get_mut("properties"));
+}
+
+#[cfg(feature = "schema")]
+fn list<T: Reasons>(properties: Option<&mut serde_json::Value>) {
+    let Some(properties) = properties.and_then(serde_json::Value::as_object_mut) else { return };
+    let is_null =
+        |of: &serde_json::Value| of.as_array().is_some_and(|all| all.contains(&"null".into()));
+    for [field, reason] in T::NAMES {
+        if properties.get(*field).is_some_and(|of| of.get("type").is_none_or(is_null)) {
+            properties.insert((*reason).to_owned(), serde_json::json!({ "type": "string" }));
+        }
     }
 }

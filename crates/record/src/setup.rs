@@ -126,7 +126,7 @@ impl Connections {
 /// What is known of the engine behind the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", remote = "Self")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 pub enum Engine {
     /// No hardware served the requests: a model of an engine did. Every report says so.
     Simulated {

@@ -61,7 +61,7 @@ use step::{Batch, Run};
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///
 /// ```
-/// use fizeau_core::{Stamp, Tokens};
+/// use fizeau_core::{Nanos, Stamp, Tokens};
 /// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Serve, StepLoad};
 ///
 /// let config = EngineConfig::new(8, Tokens::new(10_000));

@@ -155,7 +155,7 @@ fn percentiles_by_another_rule_stand_beside_the_linear_ones() {
     assert!(ttft[1]["value"].as_f64() >= ttft[1]["linear"].as_f64(), "{ttft:?}");
     assert_eq!(ttft[2]["value_reason"], "needs 1000 values, has 120");
     let text = shown(&[&[&*out], &line[..]].concat());
-    assert!(text.contains("E2EL scheduled") && text.contains("needs 1000 values"), "{text}");
+    assert!(text.contains("E2EL (scheduled)") && text.contains("needs 1000 values"), "{text}");
 }
 
 #[test]

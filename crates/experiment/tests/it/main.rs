@@ -6,6 +6,7 @@ mod level;
 mod levels;
 mod prepare;
 mod protocol;
+mod resumed;
 mod search;
 #[path = "../../../harness/tests/it/stand/paused.rs"]
 mod stand;

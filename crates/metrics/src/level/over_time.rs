@@ -22,7 +22,7 @@ pub struct OverTime {
     /// Requests from their intended instant to their end: what a cap holds back is in it.
     pub due: Occupancy,
     /// The mean number of tokens in flight: prompts of all requests in flight, and what has come of their outputs. Absent if the
-    /// length of a prompt is unknown. A peak would take the tapes in order: see [`Sweep`](crate::Sweep).
+    /// length of a prompt is unknown. A peak would take the tapes in order.
     pub tokens_in_flight: Option<f64>,
     /// The most output tokens per second, over windows of about a second made of whole cells ([`TokenCells::peak`]). Never below
     /// the mean over the whole run.

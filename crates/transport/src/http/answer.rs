@@ -58,6 +58,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 fn seconds(date: &str) -> Option<i64> {
     let (_, date) = date.trim().split_once(", ")?;
     let at = DateTime::strptime("%d %b %Y %H:%M:%S GMT", date).ok()?;
+    let at = Some(at).filter(|at| at.year() > 0)?;
     Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 

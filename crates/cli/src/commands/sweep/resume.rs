@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use fizeau::experiment::ResumedLevels;
+use fizeau::metrics::GoodputGoals;
 use fizeau::record::{Engine, RunDocument, Setup, StoredRun};
 
 use crate::args::SweepArgs;
@@ -28,7 +29,11 @@ const SAME: [&str; 14] = [
 
 /// What is finished of `run`.
 pub(super) fn read(run: &StoredRun) -> Result<ResumedLevels, Fail> {
-    ResumedLevels::read(run).map_err(Fail::usage)
+    let resumed = ResumedLevels::read(run).map_err(Fail::usage)?;
+    for name in resumed.cut() {
+        tell!("note: {name}: its tapes.jsonl is cut in mid-line, so that it is measured again");
+    }
+    Ok(resumed)
 }
 
 /// The sweep to go on with, whose prompts `args` then ask for; none if none is named.
@@ -61,11 +66,23 @@ fn open(path: &Path) -> Result<StoredRun, Fail> {
     StoredRun::open(path).map_err(|error| Fail::usage(format!("--resume: {error}")))
 }
 
+/// `document` with its goals in the one form that each has, however they were typed.
+fn with_plain_goals(document: &RunDocument) -> RunDocument {
+    let mut document = document.clone();
+    for goal in &mut document.goodput {
+        if let Ok(plain) = goal.parse::<GoodputGoals>() {
+            *goal = plain.to_string();
+        }
+    }
+    document
+}
+
 /// Refuses to go on with `run` as another sweep than it was, and names the first field that differs.
 pub(super) fn check(run: &StoredRun, now: &RunDocument) -> Result<(), Fail> {
     // The embedded engine listens elsewhere each time.
     let is_embedded = matches!(now.setup.engine, Engine::Simulated { .. });
-    let mut differing = run.written().fields().differing(&now.fields(), &SAME).into_iter();
+    let (begun, now) = (with_plain_goals(run.written()), with_plain_goals(now));
+    let mut differing = begun.fields().differing(&now.fields(), &SAME).into_iter();
     let first = differing.find(|found| !(is_embedded && found.field == "setup.endpoint.base_url"));
     let Some(first) = first else { return Ok(()) };
     let shown = |value: Option<&String>| value.map_or("nothing", |value| value).to_owned();

@@ -194,7 +194,10 @@ mod tests {
 
     #[test]
     fn a_panic_gives_the_terminal_back_before_it_is_told() {
-        let this = "live::screen::tests::a_panic_gives_the_terminal_back_before_it_is_told";
+        let this = concat!(
+            "terminal::live::screen::tests::",
+            "a_panic_gives_the_terminal_back_before_it_is_told"
+        );
         if std::env::var_os(PANICS).is_some() {
             let title = Title { command: "bench", subject: "m".to_owned() };
             let _shown = Progress::new(View::Screen, title, &Cancel::new());
