@@ -21,7 +21,7 @@ struct Details(DetailTally);
 
 impl Watcher for Details {
     fn tape(&mut self, tape: &Tape) {
-        self.0.add(tape.clone());
+        self.0.add(std::borrow::Cow::Borrowed(tape));
     }
 
     fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {

@@ -1,5 +1,7 @@
 //! What the tapes of a level show beside its figures, for pages and pictures.
 
+use std::borrow::Cow;
+
 use fizeau_core::Tape;
 use fizeau_metrics::ShapeTally;
 use fizeau_record::LevelDetail;
@@ -14,12 +16,14 @@ const MOST_EVENTS: usize = 5_000_000;
 /// What the tapes of a level show beside its figures, taken in one by one: as a run is measured, or when it is read again.
 ///
 /// ```
+/// use std::borrow::Cow;
+///
 /// use fizeau_core::{Stamp, Tape};
 /// use fizeau_interop::{DetailTally, PeerSettings};
 /// use fizeau_metrics::GoodputGoals;
 ///
 /// let mut tally = DetailTally::default();
-/// tally.add(Tape::sent_at(Stamp::EPOCH));
+/// tally.add(Cow::Owned(Tape::sent_at(Stamp::EPOCH)));
 /// let settings = PeerSettings { goals: GoodputGoals::NONE, max_concurrency: None };
 /// assert!(!tally.finish(&settings).peers.is_empty());
 /// ```
@@ -33,15 +37,15 @@ pub struct DetailTally {
 }
 
 impl DetailTally {
-    /// Takes in the tape of a request that was measured, or of a probe.
-    pub fn add(&mut self, tape: Tape) {
+    /// Takes in the tape of a request that was measured, or of a probe. A borrowed one is copied only where it is held.
+    pub fn add(&mut self, tape: Cow<'_, Tape>) {
         self.shape.add(&tape);
         self.events += tape.arrivals.len();
         self.too_many |= self.held.len() >= MOST_REQUESTS || self.events > MOST_EVENTS;
         if self.too_many {
             self.held = Vec::new();
         } else {
-            self.held.push(tape);
+            self.held.push(tape.into_owned());
         }
     }
 

@@ -11,7 +11,7 @@ pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
 pub use merged::{ImportedFrom, ImportedSource, MergedShard};
 
 use fizeau_core::{Millis, UsdPerHour};
-use fizeau_metrics::Pace;
+use fizeau_metrics::{GoodputGoals, Pace};
 use serde::{Deserialize, Serialize};
 
 use crate::{DocumentFields, Endpoint, Json, LevelPlan, Setup};
@@ -232,9 +232,15 @@ impl RunDocument {
         own
     }
 
-    /// Its leaves, to be held against those of another.
+    /// Its leaves, to be held against those of another: each goal in the one form that it has, however it was typed.
     #[must_use]
     pub fn fields(&self) -> DocumentFields {
-        DocumentFields::of(self).unwrap_or_default()
+        let mut document = self.clone();
+        for goal in &mut document.goodput {
+            if let Ok(plain) = goal.parse::<GoodputGoals>() {
+                *goal = plain.to_string();
+            }
+        }
+        DocumentFields::of(&document).unwrap_or_default()
     }
 }

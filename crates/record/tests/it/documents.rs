@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fizeau_record::{AbDocument, LevelDocument, RunDocument, SearchDocument};
+use fizeau_record::{
+    AbDocument, AskedLengths, Json, LevelDocument, RunDocument, SearchDocument, Setup,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -44,4 +46,16 @@ fn what_was_stored_is_written_again_to_the_same_bytes() {
         ["run", "level", "ab", "search"].iter().all(|name| seen.contains_key(name)),
         "{seen:?}"
     );
+}
+
+#[test]
+fn a_goal_is_the_same_however_it_was_typed() {
+    let of = |goal: &str| {
+        let mut document =
+            RunDocument::new(Setup::default(), Json::default(), AskedLengths::default());
+        document.goodput = vec![goal.to_owned()];
+        document.fields()
+    };
+    let differing = |other: &str| of("ttft:500.0").differing(&of(other), &["goodput"]).len();
+    assert_eq!((differing("ttft:500"), differing("ttft:501")), (0, 1));
 }

@@ -1,5 +1,7 @@
 //! A level, read again, with what is shown of it besides.
 
+use std::borrow::Cow;
+
 use fizeau::interop::{
     Detail, DetailTally, PeerSettings, Selection, VllmResult, VllmRun, VllmTally,
 };
@@ -34,7 +36,7 @@ impl Level {
         let read = reader.level(stored, |tape| {
             vllm.iter_mut().for_each(|vllm| vllm.add(&tape));
             if let Some(details) = &mut details {
-                details.add(tape);
+                details.add(Cow::Owned(tape));
             }
         });
         let mut read = read.map_err(Fail::usage)?;

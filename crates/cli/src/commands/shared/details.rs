@@ -1,5 +1,7 @@
 //! What a page shows of levels beside their figures, taken from their tapes as they come.
 
+use std::borrow::Cow;
+
 use fizeau::core::Tape;
 use fizeau::experiment::Watcher;
 use fizeau::interop::{DetailTally, PeerSettings};
@@ -26,7 +28,7 @@ impl Details {
 
 impl Watcher for Details {
     fn tape(&mut self, tape: &Tape) {
-        self.tally.add(tape.clone());
+        self.tally.add(Cow::Borrowed(tape));
     }
 
     fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use fizeau::experiment::ResumedLevels;
-use fizeau::metrics::GoodputGoals;
 use fizeau::record::{Engine, RunDocument, Setup, StoredRun};
 
 use crate::args::SweepArgs;
@@ -66,23 +65,11 @@ fn open(path: &Path) -> Result<StoredRun, Fail> {
     StoredRun::open(path).map_err(|error| Fail::usage(format!("--resume: {error}")))
 }
 
-/// `document` with its goals in the one form that each has, however they were typed.
-fn with_plain_goals(document: &RunDocument) -> RunDocument {
-    let mut document = document.clone();
-    for goal in &mut document.goodput {
-        if let Ok(plain) = goal.parse::<GoodputGoals>() {
-            *goal = plain.to_string();
-        }
-    }
-    document
-}
-
 /// Refuses to go on with `run` as another sweep than it was, and names the first field that differs.
 pub(super) fn check(run: &StoredRun, now: &RunDocument) -> Result<(), Fail> {
     // The embedded engine listens elsewhere each time.
     let is_embedded = matches!(now.setup.engine, Engine::Simulated { .. });
-    let (begun, now) = (with_plain_goals(run.written()), with_plain_goals(now));
-    let mut differing = begun.fields().differing(&now.fields(), &SAME).into_iter();
+    let mut differing = run.written().fields().differing(&now.fields(), &SAME).into_iter();
     let first = differing.find(|found| !(is_embedded && found.field == "setup.endpoint.base_url"));
     let Some(first) = first else { return Ok(()) };
     let shown = |value: Option<&String>| value.map_or("nothing", |value| value).to_owned();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fizeau_interop::{Concept, Peer, PeerSettings};
 use fizeau_metrics::{GoalMetric, PercentileRule};
 
-use super::{all_code, code, rows, table};
+use super::page::{all_code, code, rows, table};
 use crate::tapes::tape;
 
 /// Names that need what no tape holds, so that the code has no figure of them.

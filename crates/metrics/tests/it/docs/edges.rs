@@ -4,7 +4,7 @@ use fizeau_core::{Arrival, Channel, FailureClass, Tape, TokenSource};
 use fizeau_metrics::{RequestMetrics, inter_chunk, inter_token};
 use proptest::prelude::*;
 
-use super::table;
+use super::page::table;
 use crate::cases;
 use crate::tapes::{any_tape, failed, ms, tape};
 
