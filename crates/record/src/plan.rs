@@ -2,8 +2,8 @@
 
 mod bursts;
 mod carried;
+mod document;
 mod goals;
-mod json;
 mod level;
 mod light;
 mod money;
@@ -17,6 +17,7 @@ use fizeau_roofline::HourlyRate;
 
 pub use bursts::{Bursts, SimulatedBursts};
 pub use carried::{Carried, NotCarried};
+pub use document::PlanDocument;
 pub use goals::{GoalPrice, scaled_limits};
 pub use level::{PlanFigure, PlanLevel};
 pub use light::LightCost;
@@ -108,7 +109,7 @@ pub enum NotPlanned {
 
 /// Plans for one or several kinds of device, beside one another.
 ///
-/// It serializes as schema `fizeau.plan/1`.
+/// A [`PlanDocument`] is made of it.
 ///
 /// ```
 /// use std::num::NonZeroU64;
