@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::StoredError;
 use crate::level::SUMMARY;
 use crate::sweep::SWEEP;
-use crate::{SummaryDocument, SweepDocument};
+use crate::{Json, SummaryDocument, SweepDocument};
 
 /// What is looked at first.
 #[derive(Deserialize)]
@@ -35,8 +35,8 @@ pub(crate) fn read<T: DeserializeOwned>(
 
 /// The schema that the document at `path` names; empty if it names none.
 pub(crate) fn schema_of(path: &Path) -> Result<String, StoredError> {
-    let head: Head = parsed(path, &fs::read(path).map_err(StoredError::io(path))?)?;
-    Ok(head.schema)
+    let document: Json = parsed(path, &fs::read(path).map_err(StoredError::io(path))?)?;
+    Ok(document.get("schema").and_then(Json::text).unwrap_or_default().to_owned())
 }
 
 /// The `summary.json` at `path`.
