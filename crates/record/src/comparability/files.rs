@@ -206,12 +206,12 @@ fn table(options: &CompareOptions, a: &DocumentFields, b: &DocumentFields) -> Co
 
 /// A figure of a level as its summary has it; none where it is unknown there.
 fn known(level: &DocumentFields, figure: Figure) -> Option<IntervalFigure> {
-    let (of, name) = match figure.metric() {
+    let (of, name) = match figure.metric {
         Metric::RequestsPerSec => ("throughput".to_owned(), "requests_per_s"),
         Metric::OutputTokensPerSec => ("throughput".to_owned(), "output_tokens_per_s"),
         Metric::GoodputPerSec => ("throughput".to_owned(), "goodput_per_s"),
         Metric::GoodShare => ("throughput".to_owned(), "good_share"),
-        latency => (format!("metrics.{}_ms", latency.as_str()), figure.statistic().as_str()),
+        latency => (format!("metrics.{}_ms", latency.entry().key), figure.statistic.as_str()),
     };
     let n = match of.as_str() {
         "throughput" => level.whole("requests.completed"),

@@ -161,7 +161,7 @@ fn plan(plan: &Plan) -> PlanJson<'_> {
         name: &source.name,
         from: &source.from,
         devices_per_replica: each,
-        usd_per_device_hour: Money { low: hour.low().get(), high: hour.high().get() },
+        usd_per_device_hour: Money { low: hour.low.get(), high: hour.high.get() },
         price_from: price_origin(hour),
         outcome: outcome(&plan.outcome, each),
         bursts: bursts(&source.bursts),

@@ -98,7 +98,7 @@ impl SweepReport {
             interval.and_then(Support::known),
         );
         let device_hours = hours.ok_or(NoTokenCost::NoTokens)?;
-        let usd = self.price().map(|price| device_hours.times(price.low().get()));
+        let usd = self.price().map(|price| device_hours.times(price.low.get()));
         Ok(TokenCost { level, devices, device_hours, usd })
     }
 }

@@ -46,7 +46,7 @@ impl SweepReport {
             usd_per_million_output_reason: usd.is_none().then_some(NO_PRICE),
             usd_per_million_output_ci: usd.and_then(ends),
             ci_reason: hours_ci.is_none().then_some("the rate of output tokens has no interval"),
-            usd_per_device_hour: self.price().map(|price| price.low().get()),
+            usd_per_device_hour: self.price().map(|price| price.low.get()),
             price_from: self.price().map(price_origin),
         };
         (Some(json), None)
