@@ -125,7 +125,7 @@ pub enum NotPlanned {
 ///     Ok(PlanLevel::given(LoadPoint::Rate(PerSec::new(rate)), Estimate::exact(rate)?, vec![figure]))
 /// };
 /// let slo: Slo = "p99 ttft<500ms".parse()?;
-/// let ask = PlanAsk { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals().to_vec(), others: Vec::new() };
+/// let ask = PlanAsk { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals.to_vec(), others: Vec::new() };
 /// let source = PlanSource {
 ///     name: "h100".to_owned(),
 ///     from: "curve.csv".to_owned(),

@@ -217,7 +217,7 @@ fn table(options: &CompareOptions, a: &SummaryDocument, b: &SummaryDocument) -> 
 
 /// A figure of a level as its summary has it; none where it is unknown there.
 fn known(level: &SummaryDocument, figure: Figure) -> Option<IntervalFigure> {
-    let (metric, statistic, level) = (figure.metric(), figure.statistic(), &level.summary);
+    let (metric, statistic, level) = (figure.metric, figure.statistic, &level.summary);
     let sample = metric.distribution(level);
     Some(IntervalFigure {
         figure,

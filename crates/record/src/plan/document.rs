@@ -164,7 +164,7 @@ fn plan(plan: &Plan) -> PlanEntry {
         name: source.name.clone(),
         from: source.from.clone(),
         devices_per_replica: each,
-        usd_per_device_hour: Money { low: hour.low().get(), high: hour.high().get() },
+        usd_per_device_hour: Money { low: hour.low.get(), high: hour.high.get() },
         price_from: price_origin(hour),
         outcome: outcome(&plan.outcome, each),
         bursts: bursts(&source.bursts),

@@ -48,7 +48,7 @@ pub struct PlanCost {
 impl Money {
     fn of(rate: &HourlyRate, factor: f64) -> Self {
         let at = |price: UsdPerHour| price.get() * factor;
-        Self { low: at(rate.low()), high: at(rate.high()) }
+        Self { low: at(rate.low), high: at(rate.high) }
     }
 
     fn times(self, factor: f64) -> Self {

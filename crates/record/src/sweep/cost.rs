@@ -99,7 +99,7 @@ impl SweepReport {
             interval.and_then(Support::known),
         );
         let device_hours = hours.ok_or(NoTokenCost::NoTokens)?;
-        let usd = self.price().map(|price| device_hours.times(price.low().get()));
+        let usd = self.price().map(|price| device_hours.times(price.low.get()));
         Ok(TokenCost { level, devices, device_hours, usd })
     }
 }
@@ -140,7 +140,7 @@ impl CostDocument {
             usd_per_million_output_reason: usd.is_none().then(|| NO_PRICE.to_owned()),
             usd_per_million_output_ci: usd.and_then(ends),
             ci_reason: hours_ci.is_none().then(no_interval),
-            usd_per_device_hour: price.map(|price| price.low().get()),
+            usd_per_device_hour: price.map(|price| price.low.get()),
             price_from: price.map(price_origin),
         }
     }

@@ -35,7 +35,7 @@ pub struct OverRuns {
 
 /// The results of all goals at a level, in the order of the goals.
 pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
-    slo.goals().iter().map(|goal| GoalResult::of(*goal, level)).collect()
+    slo.goals.iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
 impl OverRuns {
@@ -217,7 +217,7 @@ impl From<GoalResult> for GoalDocument {
         Self {
             goal: goal.to_string(),
             limit: goal.limit,
-            unit: goal.metric.unit().to_owned(),
+            unit: goal.metric.entry().unit.to_owned(),
             measured,
             measured_ci: interval.map(|ends| [ends.low, ends.high]),
             margin: result.margin(),

@@ -275,6 +275,6 @@ fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureDocume
 }
 
 fn goal_text(within: &Within, at: usize) -> String {
-    let goal = within.slo.goals().get(at);
+    let goal = within.slo.goals.get(at);
     goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
 }
