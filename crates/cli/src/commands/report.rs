@@ -22,7 +22,7 @@ use fizeau::interop::{Concept, Explanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
     Checklist, Cut, ImportedRun, LevelReport, ReadLevel, ReadRun, RunReader, StoredLevel,
-    StoredRun, SweepReport, is_level_folder,
+    StoredRun, SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
 use serde::Serialize;
@@ -293,7 +293,7 @@ fn sweep_or_blocks(
     let report = asked.together(read_levels(levels))?.report();
     let page = asked.write(&report)?;
     if asked.json {
-        say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?)?;
+        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
         sweep::show(&report, page.as_deref(), &asked.trust)?;
     }
@@ -308,6 +308,7 @@ fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked<'_>) -> Result<Chec
     let all: Vec<&LevelReport> = levels.iter().map(|level| &level.read.report).collect();
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
+        let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
         document("fizeau.levels/1", run, &all)?;
     } else {
         levels.iter().try_for_each(|level| say(level.text()))?;

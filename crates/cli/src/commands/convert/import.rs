@@ -4,7 +4,9 @@ use std::path::Path;
 
 use fizeau::interop::{ForeignFormats, ImportError};
 use fizeau::metrics::{LatencyHistogram, LevelHistograms};
-use fizeau::record::{Checklist, ImportedRun, LevelReport, RunFolder, StoredRun};
+use fizeau::record::{
+    Checklist, ImportedRun, LevelReport, RunFolder, StoredRun, SummaryDocument, SweepDocument,
+};
 use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, PhysicsArgs};
@@ -91,11 +93,12 @@ fn summaries(folder: &RunFolder) -> Result<(), Fail> {
         let list = || Checklist::of(&stored.setup, std::slice::from_ref(level));
         let checklist = level.folder.is_none().then(list);
         let report = LevelReport { checklist, ..level.clone() };
-        own.write_json("summary.json", &report).map_err(Fail::broken)?;
+        own.write_json("summary.json", &SummaryDocument::from(&report)).map_err(Fail::broken)?;
         histograms(&own, level)?;
     }
     if stored.levels.iter().any(|level| level.folder.is_some()) {
-        folder.write_json("sweep.json", &stored.report()).map_err(Fail::broken)?;
+        let document = SweepDocument::from(&stored.report());
+        folder.write_json("sweep.json", &document).map_err(Fail::broken)?;
     }
     Ok(())
 }

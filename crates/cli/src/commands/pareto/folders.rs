@@ -142,7 +142,7 @@ impl Folders {
                 Some(price) => Some(given(price)?),
                 None => system
                     .and_then(|system| published(system, name, is_priced))
-                    .map(|rate| rate.low()),
+                    .map(|rate| rate.low),
             };
             runs.push(TableRun {
                 name: name.clone(),
@@ -236,14 +236,14 @@ fn count(devices: f64) -> Result<u64, Fail> {
 }
 
 fn given(price: f64) -> Result<UsdPerHour, Fail> {
-    HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour").map(|rate| rate.low())
+    HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour").map(|rate| rate.low)
 }
 
 /// The device's published price, and whose it is.
 fn published(system: &System, run: &str, is_said: bool) -> Option<HourlyRate> {
     let rate = HourlyRate::lowest_published(system.device()).ok()?;
-    if let (Origin::Published { kind, source, date }, true) = (rate.origin(), is_said) {
-        let price = rate.low().get();
+    if let (Origin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
+        let price = rate.low.get();
         let note = format!(
             "note: {run}: {price} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
              yours"

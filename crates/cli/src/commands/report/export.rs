@@ -96,7 +96,7 @@ impl Whole {
             levels: &self.levels,
             system,
             devices: self.devices.or_else(|| system.map(|of| of.deployment().devices())),
-            price: self.report.price().map(HourlyRate::low),
+            price: self.report.price().map(|price| price.low),
             quality: None,
         }])
     }

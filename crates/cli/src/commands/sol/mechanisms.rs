@@ -135,7 +135,7 @@ fn apart(
 ) -> Result<SolAside, Fail> {
     let device = of.system.device();
     let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
-        Fail::usage(format!("--disaggregate: no link is known of {}", device.name()))
+        Fail::usage(format!("--disaggregate: no link is known of {}", device.name))
     })?;
     let apart = Disaggregation {
         prefill: of.system,
@@ -174,7 +174,7 @@ pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
         Some(percent) => number(percent)? / 100.0,
         None => return number(limit).map(Watts::new),
     };
-    let name = system.device().name();
+    let name = &system.device().name;
     let unknown = || Fail::usage(format!("--power-limit {limit}: that of {name} is not known"));
     system.device().tdp().map(|own| own * share).ok_or_else(unknown)
 }
