@@ -2,9 +2,8 @@
 
 use fizeau_metrics::{Comparison, Goal, GoalOutcome, Metric, Slo, Statistic};
 
-use super::goals::{GoalResult, results};
 use crate::LevelReport;
-use crate::goal::shown;
+use crate::goal::{GoalResult, results, shown};
 use crate::text::decimals;
 use crate::text::listed;
 
