@@ -90,9 +90,7 @@ pub use plan::{
     PlanAsk, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned,
     SimulatedBursts, TestedLoads, TestedLoadsError, scaled_limits,
 };
-pub use reading::{
-    ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder, is_sustained_folder,
-};
+pub use reading::{ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder};
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
 pub use run::{

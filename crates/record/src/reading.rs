@@ -19,7 +19,8 @@ use crate::{
 pub use context::StoredLevelContext;
 pub use level::ReadLevel;
 pub(crate) use planned::LevelAhead;
-pub use planned::{is_level_folder, is_sustained_folder};
+pub use planned::is_level_folder;
+pub(crate) use planned::is_sustained_folder;
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
 /// said.

@@ -32,7 +32,7 @@ pub(super) fn reason(slo: &Slo, levels: &[LevelReport], of: &[usize]) -> Option<
 }
 
 /// Why good requests cannot be counted.
-pub(crate) const NEEDS_GOALS: &str = "goodput needs goals for single requests (--goodput)";
+pub(crate) const NEEDS_GOALS: &str = "goodput needs goals for single requests";
 
 fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
     let values = levels.iter().filter_map(|level| goal.metric.distribution(&level.summary));
