@@ -11,7 +11,7 @@ mod reader;
 mod search;
 mod views;
 
-pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
+pub(crate) use page::{PAGE, write as write_page};
 pub(crate) use reader::read;
 pub(crate) use search::SEARCH;
 
@@ -21,15 +21,14 @@ use fizeau::core::Tape;
 use fizeau::interop::{Concept, Explanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, Cut, ImportedRun, LevelReport, ReadLevel, ReadRun, RunReader, StoredLevel,
-    StoredRun, SweepReport, is_level_folder,
+    Checklist, Cut, ImportedRun, LevelReport, ReadLevel, ReadRun, RunFolder, RunReader,
+    StoredLevel, StoredRun, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
 use serde::Serialize;
 
 use crate::args::{ChoosingArgs, ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
-use crate::commands::shared::folder::holds_whatif;
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -99,7 +98,7 @@ enum Opened {
 
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<Opened, Fail> {
-    if holds_whatif(path) {
+    if RunFolder::holds_whatif(path) {
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
              `fizeau report {path}/configuration-01`",

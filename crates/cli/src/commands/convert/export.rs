@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use fizeau::core::{Nanos, Tape};
 use fizeau::interop::{ExportLevel, ExportedFile, ForeignFormats, RequestRate, VllmRun};
 use fizeau::metrics::GoodputGoals;
-use fizeau::record::{ImportedLevel, ImportedRun, RunDocument, StoredLevelContext, StoredRun};
+use fizeau::record::{
+    ImportedLevel, ImportedRun, RunDocument, RunFolder, StoredLevelContext, StoredRun,
+};
 
 use crate::args::ConvertArgs;
 use crate::commands::report::each_tape;
-use crate::commands::shared::folder::holds_whatif;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -19,7 +20,7 @@ pub(super) fn run(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     let [path] = args.inputs.as_slice() else {
         return Err(Fail::usage("--to: name one run at a time"));
     };
-    if holds_whatif(path) {
+    if RunFolder::holds_whatif(path) {
         let path = path.display();
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side; name one: {path}/configuration-01"

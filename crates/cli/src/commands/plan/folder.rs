@@ -1,16 +1,17 @@
 //! A run's folder, for a plan.
 
-use fizeau::record::{LevelReport, LoadPoint, MeanLengths, PlanLevel, ReadRun, ReferenceFiles};
+use fizeau::record::{
+    LevelReport, LoadPoint, MeanLengths, PlanLevel, ReadRun, ReferenceFiles, RunFolder,
+};
 
 use super::Found;
 use super::from::FromArg;
 use crate::args::{PhysicsArgs, PlanArgs};
 use crate::commands::report::{self, SEARCH};
-use crate::commands::shared::folder::holds_whatif;
 use crate::exit::{Fail, Named};
 
 pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
-    if holds_whatif(&from.path) {
+    if RunFolder::holds_whatif(&from.path) {
         let path = from.path.display();
         return Err(Fail::usage(format!(
             "--from {path}: several configurations side by side; name one: {path}/configuration-01"

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use fizeau::interop::{
-    Detail, DetailTally, PeerSettings, Selection, VllmResult, VllmRun, VllmTally,
-};
-use fizeau::record::{Cut, ReadLevel, Setup, StoredLevel, Unseen};
+use fizeau::interop::{Detail, DetailTally, Selection, VllmResult, VllmRun, VllmTally};
+use fizeau::record::{Cut, LevelDetailTally, ReadLevel, Setup, StoredLevel, Unseen};
 use fizeau::report::Shown;
 
 use super::{Asked, Depth};
@@ -41,8 +39,8 @@ impl Level {
         });
         let mut read = read.map_err(Fail::usage)?;
         note_cut(stored, read.cut);
-        let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: read.cap };
-        read.report.detail = details.map(|details| Box::new(details.finish(&settings)));
+        let detail = |details: DetailTally| Box::new(details.finish(reader.goals(), read.cap));
+        read.report.detail = details.map(detail);
         let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
         Ok(Self { vllm: vllm.map(|vllm| vllm.finish(asked)), read })
     }

@@ -4,56 +4,7 @@ use std::fmt::Write;
 
 use fizeau::core::TokenSource;
 use fizeau::experiment::DetectedEndpoint;
-use fizeau::transport::{Backend, Findings, Flow, ForcedLength};
-
-use crate::args::EndpointArgs;
-use crate::commands::shared::endpoint;
-use crate::exit::Fail;
-use crate::terminal::runtime;
-use crate::terminal::say::say;
-
-/// The value of `--backend` that asks for it.
-pub(crate) const AUTO: &str = "auto";
-
-/// `args` with backend and model filled in if they are to be found out at `base_urls`, and what was found; else as they
-/// are. The first of several is asked: they are alike.
-pub(crate) fn settled(
-    args: &EndpointArgs,
-    base_urls: &[String],
-) -> Result<(EndpointArgs, Option<DetectedEndpoint>), Fail> {
-    let (args, found) = found(args, base_urls)?;
-    found.as_ref().map_or(Ok(()), |found| say(block(found)))?;
-    Ok((args, found))
-}
-
-/// As [`settled`], without a word.
-pub(crate) fn found(
-    args: &EndpointArgs,
-    base_urls: &[String],
-) -> Result<(EndpointArgs, Option<DetectedEndpoint>), Fail> {
-    if args.backend != AUTO {
-        return Ok((args.clone(), None));
-    }
-    let name = args.served_model_name.as_ref().or(args.model.as_ref());
-    let spec = endpoint::spec(&embedded(args), base_urls, name.map_or("", String::as_str), "{}")?;
-    let found = runtime::single()?.block_on(spec.detect())?;
-    let backend = found.backend.to_owned();
-    let model = args.model.clone().or_else(|| Some(found.model.clone()));
-    Ok((EndpointArgs { backend, model, ..args.clone() }, Some(found)))
-}
-
-/// Where backend and model are to be found out: `args` with some in their place, so that all that does not hang on them
-/// can be checked before anything is sent.
-pub(crate) fn stand_in(args: &EndpointArgs) -> Option<EndpointArgs> {
-    let model = args.model.clone().or_else(|| Some("model".to_owned()));
-    (args.backend == AUTO).then(|| EndpointArgs { model, ..embedded(args) })
-}
-
-/// `args` for the embedded engine, which is known to speak as vLLM does.
-pub(crate) fn embedded(args: &EndpointArgs) -> EndpointArgs {
-    let backend = if args.backend == AUTO { Backend::Vllm.as_str() } else { &args.backend };
-    EndpointArgs { backend: backend.to_owned(), ..args.clone() }
-}
+use fizeau::transport::{Findings, Flow, ForcedLength};
 
 /// A few lines for a person.
 pub(crate) fn block(found: &DetectedEndpoint) -> String {

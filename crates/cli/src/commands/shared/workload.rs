@@ -18,8 +18,8 @@ use std::num::NonZeroU64;
 
 use fizeau::core::{EosRule, Tokens};
 use fizeau::experiment::{
-    Field, InputError, PreparedWorkload, PromptSalt, PromptSource, RecordFormat, RecordsSource,
-    TokenizerSpec, TraceSource, WorkloadSpec,
+    ExperimentError, Field, PreparedWorkload, PromptSalt, PromptSource, RecordFormat,
+    RecordsSource, TokenizerSpec, TraceSource, WorkloadSpec,
 };
 use fizeau::workload::{
     Form, Length, Order, PrefixRepetition, Repeat, Seed, Take, TracePacing, VllmRandom,
@@ -178,11 +178,14 @@ pub(crate) fn paced(mut spec: WorkloadSpec, pacing: TracePacing) -> WorkloadSpec
     spec
 }
 
-/// What is wrong with a workload, by the flags that its command has for lengths and arrivals.
-pub(crate) fn refused(nominal: Nominal<'_>, arrivals: &'static str) -> impl Fn(InputError) -> Fail {
+/// What is wrong with an experiment, by the flags that its command has for lengths and arrivals.
+pub(crate) fn refused(
+    nominal: Nominal<'_>,
+    arrivals: &'static str,
+) -> impl Fn(ExperimentError) -> Fail + Copy + use<> {
     let (input, output) = (nominal.input.0, nominal.output.0);
     move |error| {
-        refusal::refused(&error, |field| match field {
+        refusal::of_experiment(error, |field| match field {
             Field::PromptLength => input,
             Field::OutputLength => output,
             Field::Arrivals => arrivals,
