@@ -45,7 +45,7 @@ pub use peers::{
     Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
     PeerStatistic, PeerUnit, PeerValue, beside_ours,
 };
-pub use table::{Table, TableError, TableField};
+pub use table::{Table, TableError};
 pub use vllm::{
     Detail, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
     VllmTally,

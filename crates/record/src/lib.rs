@@ -90,7 +90,8 @@ pub use plan::{
     TestedLoads, TestedLoadsError, scaled_limits,
 };
 pub use reading::{
-    ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder, is_sustained_folder,
+    NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder,
+    is_sustained_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;

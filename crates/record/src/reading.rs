@@ -4,6 +4,7 @@ mod context;
 mod imported;
 mod level;
 mod missing;
+mod named;
 mod planned;
 mod reference;
 mod sweep;
@@ -18,6 +19,7 @@ use crate::{
 
 pub use context::StoredLevelContext;
 pub use level::ReadLevel;
+pub use named::NamedRun;
 pub(crate) use planned::LevelAhead;
 pub use planned::{is_level_folder, is_sustained_folder};
 use sweep::SweepFile;
@@ -259,6 +261,20 @@ impl<'a> RunReader<'a> {
 }
 
 impl ReadRun {
+    /// The levels of a sweep as its own table has them: of a load that was measured more than once the run that stands for all, since
+    /// the luckiest of its runs is no configuration of its own. Levels of any other kind of run are all kept.
+    #[must_use]
+    pub fn one_a_load(&self) -> Vec<LevelReport> {
+        let is_of_sweep = |at: &LevelReport| at.folder.as_deref().is_some_and(is_level_folder);
+        match self.levels.iter().all(is_of_sweep) {
+            true => {
+                let (setup, levels) = (self.setup.clone(), self.levels.clone());
+                SweepReport::of_runs(setup, levels, None).levels().to_vec()
+            }
+            false => self.levels.clone(),
+        }
+    }
+
     /// All of it side by side.
     #[must_use]
     pub fn report(self) -> SweepReport {

@@ -1,7 +1,7 @@
 //! A table of tested loads, for a plan.
 
 use fizeau::core::{Arrival, Channel, Stamp, Tape, Tokens};
-use fizeau::interop::{Table, TableField};
+use fizeau::interop::Table;
 use fizeau::record::SpeedOfLightReference;
 use fizeau::record::{LightCurve, MeanLengths, TestedLoads};
 
@@ -54,11 +54,7 @@ fn tested(path: &str) -> Result<TestedLoads, Fail> {
     let wrong = |error| Fail::usage(format!("{path}: {error}"));
     let mut loads = TestedLoads::of(&names, greatest_goodput(&table, &names)?).map_err(wrong)?;
     table.each::<Fail>(&names, |at, fields| {
-        let field = |name: &str| {
-            let at = names.iter().position(|other| *other == name)?;
-            fields.get(at).filter(|field| **field != TableField::Absent).map(TableField::words)
-        };
-        loads.add(&field).map_err(|wrong| table.wrong(at, wrong.to_string()).into())
+        loads.add(fields).map_err(|wrong| table.wrong(at, wrong.to_string()).into())
     })?;
     match loads.levels() {
         [] => Err(Fail::usage(format!("{path}: there is no row; give one for each load"))),
@@ -71,8 +67,8 @@ fn greatest_goodput(table: &Table, names: &[&str]) -> Result<f64, Fail> {
     let mut greatest = 0.0_f64;
     if names.contains(&"goodput") {
         table.each::<Fail>(&["goodput"], |_, fields| {
-            let numbers = fields.iter().filter_map(TableField::number);
-            greatest = numbers.fold(greatest, f64::max);
+            let number = fields("goodput").and_then(|text| text.trim().parse().ok());
+            greatest = number.map_or(greatest, |number: f64| greatest.max(number));
             Ok(())
         })?;
     }

@@ -1,18 +1,14 @@
 //! All devices, a line each.
 
-use fizeau::core::{BytesPerSec, Watts};
-use fizeau::roofline::{Device, MathType};
+use fizeau_core::{BytesPerSec, Watts};
+use fizeau_roofline::{Device, MathType};
 
 const HEAD: [&str; 9] = ["device", "GiB", "GB/s", "bf16", "fp8", "fp4", "link", "W", "$/h"];
 
 const LEGEND: &str = "\
 GiB held; GB/s read; bf16, fp8, fp4: dense TFLOP/s; link: GB/s to neighbours, in
 one direction; W: the board's limit; $/h: the least and the most that is asked.
-Where sources disagree, the figure with which a bound is sound.
-
-fizeau devices NAME                each figure with its source and date
-fizeau devices NAME --toml > FILE  a pattern for a device of your own, which
-                                   --hardware FILE then takes";
+Where sources disagree, the figure with which a bound is sound.";
 
 /// A table and what its columns are.
 pub(super) fn of(devices: &[&Device]) -> String {

@@ -1,27 +1,27 @@
-//! Levels of runs as text of 80 columns.
+//! What is on the frontier of levels, as text of 80 columns and as JSON.
 
-use fizeau::interop::{Table, TableField as Field};
-use fizeau::record::text::wrap;
-use fizeau::report::LeftOut;
+mod answer;
+
+use std::borrow::Cow;
+
+use fizeau_pareto::{Axis, Direction, FrontierAnswer, FrontierQuery};
+use fizeau_record::text::wrap;
+use fizeau_record::variant_letter as letter;
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
-use super::asked::{self, Asked};
-use super::sample::Sample;
-use super::show;
-use crate::exit::Fail;
-use crate::terminal::say::printable;
+use crate::text::{WIDTH, plain};
+use crate::{LeftOut, Shown};
 
-const WIDTH: usize = 80;
-
-/// What the rows of a table of levels are.
-pub(super) struct Levels<'a> {
-    asked: &'a Asked,
+/// What the rows of a [`LevelTable`](crate::LevelTable) are, for who reads what is on their frontier.
+#[derive(Debug)]
+pub struct FrontierLevels<'a> {
+    query: &'a FrontierQuery,
     rows: Vec<Level>,
     /// Each run, or whatever column tells the rows apart, in order.
     parties: Vec<String>,
 }
 
+#[derive(Debug)]
 struct Level {
     /// Which of the parties.
     party: usize,
@@ -34,7 +34,7 @@ struct Level {
 }
 
 /// What a level was measured on.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 struct Setting {
     hardware: String,
     precision: String,
@@ -46,74 +46,84 @@ struct Setting {
 const ABOUT: [&str; 7] =
     ["run", "load", "hardware", "precision", "devices", "deployment", "greatest_for_p99"];
 
-/// A level that is compared with nothing, in a line.
-pub(super) fn left_out(level: &LeftOut) -> String {
-    format!("left out: {} at {} ({})", level.run, level.load, level.reason)
+impl LeftOut {
+    /// That it is compared with nothing, in a line.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("left out: {} at {} ({})", self.run, self.load, self.reason)
+    }
 }
 
-impl<'a> Levels<'a> {
-    pub(super) fn read(table: &Table, asked: &'a Asked) -> Result<Self, Fail> {
-        let mut names = ABOUT.to_vec();
-        names.push(asked.by.as_deref().unwrap_or("run"));
-        names.extend(asked.axes.iter().map(fizeau::pareto::Axis::name));
-        let (mut rows, mut parties) = (Vec::new(), Vec::<String>::new());
-        table.each::<Fail>(&names, |_, fields| {
-            let word = |at: usize| {
-                fields.get(at).map_or_else(String::new, |field| field.words().into_owned())
-            };
-            let own = word(ABOUT.len());
-            let party = match parties.iter().position(|known| *known == own) {
-                Some(party) => party,
-                None => {
-                    parties.push(own);
-                    parties.len() - 1
-                }
-            };
-            rows.push(Level {
-                party,
-                run: word(0),
-                load: word(1),
-                setting: Setting {
-                    hardware: word(2),
-                    precision: word(3),
-                    devices: fields.get(4).and_then(Field::number),
-                    deployment: word(5),
-                },
-                figures: fields.iter().skip(ABOUT.len() + 1).map(Field::number).collect(),
-                greatest: word(6),
-            });
-            Ok(())
-        })?;
-        Ok(Self { asked, rows, parties })
+impl<'a> FrontierLevels<'a> {
+    /// No rows yet.
+    #[must_use]
+    pub const fn new(query: &'a FrontierQuery) -> Self {
+        Self { query, rows: Vec::new(), parties: Vec::new() }
+    }
+
+    /// The columns that it reads.
+    #[must_use]
+    pub fn columns(&self) -> Vec<&'a str> {
+        let axes = self.query.axes.iter().map(Axis::name);
+        ABOUT.into_iter().chain([self.by()]).chain(axes).collect()
+    }
+
+    /// The column that tells the rows apart.
+    fn by(&self) -> &'a str {
+        self.query.by.as_deref().unwrap_or("run")
+    }
+
+    /// Takes in the next row. `fields` has what a field says, by the name of its column; none where it is empty.
+    pub fn add<'f>(&mut self, fields: &dyn Fn(&str) -> Option<Cow<'f, str>>) {
+        let word = |name: &str| fields(name).unwrap_or_default().into_owned();
+        let number = |name: &str| fields(name)?.trim().parse().ok().filter(|n: &f64| !n.is_nan());
+        let [run, load, hardware, precision, devices, deployment, greatest] = ABOUT;
+        let own = word(self.by());
+        let known = self.parties.iter().position(|known| *known == own);
+        let party = known.unwrap_or_else(|| {
+            self.parties.push(own);
+            self.parties.len() - 1
+        });
+        let (hardware, precision, deployment) = (word(hardware), word(precision), word(deployment));
+        self.rows.push(Level {
+            party,
+            run: word(run),
+            load: word(load),
+            setting: Setting { hardware, precision, devices: number(devices), deployment },
+            figures: self.query.axes.iter().map(|axis| number(axis.name())).collect(),
+            greatest: word(greatest),
+        });
     }
 
     /// A row in words: `tp 2 at concurrency 16`.
-    pub(super) fn at(&self, row: usize) -> String {
+    #[must_use]
+    pub fn at(&self, row: usize) -> String {
         self.rows
             .get(row)
             .map_or_else(String::new, |level| format!("{} at {}", level.run, level.load))
     }
 
-    /// The rows that lack a figure, each in a line.
-    pub(super) fn lacking(&self, sample: &Sample) -> Vec<String> {
+    /// That these rows lack a figure, each in a line.
+    #[must_use]
+    pub fn lacking(&self, skipped: &[usize]) -> Vec<String> {
         let lacks = |row: &usize| {
             let figures = &self.rows.get(*row)?.figures;
             let missing =
-                self.asked.axes.iter().zip(figures).find(|(_, figure)| figure.is_none())?;
+                self.query.axes.iter().zip(figures).find(|(_, figure)| figure.is_none())?;
             Some(format!("left out: {} (no {})", self.at(*row), missing.0.name()))
         };
-        sample.skipped.iter().filter_map(lacks).collect()
+        skipped.iter().filter_map(lacks).collect()
     }
 
     /// The rows on any frontier, as objects.
-    pub(super) fn json(&self, answer: &Answer) -> Value {
+    fn json(&self, answer: &FrontierAnswer) -> Value {
         let point = |row: usize| {
             let level = self.rows.get(row)?;
             let mut point = Map::new();
             point.insert("row".to_owned(), json!(row));
             point.insert("run".to_owned(), json!(level.run));
             point.insert("load".to_owned(), json!(level.load));
-            for (axis, figure) in self.asked.axes.iter().zip(&level.figures) {
+            for (axis, figure) in self.query.axes.iter().zip(&level.figures) {
                 point.insert(axis.name().to_owned(), json!(figure));
             }
             let place = if answer.is_on_frontier(row) { "all" } else { "own" };
@@ -130,20 +140,18 @@ impl<'a> Levels<'a> {
         answer.on_any().into_iter().filter_map(point).collect()
     }
 
-    /// The parties, the rows on any frontier, and what is not among them. Ends with a newline.
-    pub(super) fn text(&self, answer: &Answer, sample: &Sample, out: &[LeftOut]) -> String {
+    /// The parties, the rows on any frontier, and what is not among them: the rows that were `skipped`, and levels that are `out` of
+    /// the table. Ends with a newline.
+    #[must_use]
+    pub fn text(&self, answer: &FrontierAnswer, skipped: &[usize], out: &[LeftOut]) -> String {
         let mut text = String::new();
         let mut line = |words: &str| {
             text.push_str(&wrapped(words));
             text.push('\n');
         };
         let (levels, parties) = (counted(self.rows.len(), "level"), self.parties.len());
-        let what = self.asked.by.as_deref().unwrap_or("run");
-        line(&format!(
-            "{levels} of {}: {}",
-            counted(parties, what),
-            asked::words(&self.asked.axes)
-        ));
+        let what = self.by();
+        line(&format!("{levels} of {}: {}", counted(parties, what), words(&self.query.axes)));
         for (index, name) in self.parties.iter().enumerate() {
             line(&format!("  {} {name}{}", letter(index), self.setting(index)));
         }
@@ -154,15 +162,15 @@ impl<'a> Levels<'a> {
         if beaten > 0 {
             line(&format!("Not shown: {} that others beat", counted(beaten, "level")));
         }
-        let remarks = show::remarks(answer, |row| self.at(row));
-        let left_out = out.iter().map(left_out).chain(self.lacking(sample));
+        let remarks = Shown(answer).remarks(|row| self.at(row));
+        let left_out = out.iter().map(LeftOut::words).chain(self.lacking(skipped));
         remarks.into_iter().chain(left_out).for_each(|words| line(&capital(&words)));
         text
     }
 
     /// What the marks in the table mean.
-    fn marks(&self, answer: &Answer) -> Vec<String> {
-        let what = self.asked.by.as_deref().unwrap_or("run");
+    fn marks(&self, answer: &FrontierAnswer) -> Vec<String> {
+        let what = self.by();
         let mut marks = Vec::new();
         if self.is_marked(answer) {
             marks.push(match answer.layers {
@@ -181,7 +189,7 @@ impl<'a> Levels<'a> {
         }
         let shown = answer.shown();
         let mut shown = shown.iter().filter_map(|&row| self.rows.get(row));
-        let axes = 0..self.asked.axes.len();
+        let axes = 0..self.query.axes.len();
         if shown.any(|level| axes.clone().any(|axis| self.is_greatest(level, axis))) {
             marks.push(
                 "* fewer than 100 values: the greatest seen, since a p99 needs 100".to_owned(),
@@ -191,13 +199,13 @@ impl<'a> Levels<'a> {
     }
 
     /// Whether the frontier of all is marked: where it is not all that is shown.
-    fn is_marked(&self, answer: &Answer) -> bool {
+    fn is_marked(&self, answer: &FrontierAnswer) -> bool {
         answer.layers.is_some() || (answer.by.is_some() && self.parties.len() > 1)
     }
 
     /// Whether the greatest value stands in for the percentile that an axis is named after.
     fn is_greatest(&self, level: &Level, axis: usize) -> bool {
-        let name = self.asked.axes.get(axis).map(fizeau::pareto::Axis::name);
+        let name = self.query.axes.get(axis).map(Axis::name);
         name.is_some_and(|name| level.greatest.split(' ').any(|column| column == name))
     }
 
@@ -224,14 +232,14 @@ impl<'a> Levels<'a> {
     }
 
     /// A line for each row that is shown, from the least to the greatest of the first axis.
-    fn table(&self, answer: &Answer) -> Vec<String> {
+    fn table(&self, answer: &FrontierAnswer) -> Vec<String> {
         let mut rows: Vec<(usize, &Level)> =
             answer.shown().into_iter().filter_map(|row| Some((row, self.rows.get(row)?))).collect();
         let first = |level: &Level| level.figures.first().copied().flatten().unwrap_or_default();
         rows.sort_by(|a, b| first(a.1).total_cmp(&first(b.1)).then(a.0.cmp(&b.0)));
-        let own = |level: &Level| match self.asked.by.as_deref() {
-            None | Some("run") => level.load.clone(),
-            Some(_) => format!("{}, {}", level.run, level.load),
+        let own = |level: &Level| match self.by() {
+            "run" => level.load.clone(),
+            _ => format!("{}, {}", level.run, level.load),
         };
         let loads: Vec<String> = rows.iter().map(|(_, level)| own(level)).collect();
         let load_width =
@@ -257,15 +265,15 @@ impl<'a> Levels<'a> {
                     format!("  {:>1$}", cells.get(at).map_or("-", String::as_str), head.len())
                 })
                 .collect();
-            let load: String = printable(&load).chars().take(load_width).collect();
+            let load: String = plain(&load).chars().take(load_width).collect();
             let layer = answer.layer_of(*row).map(|layer| layer.to_string()).unwrap_or_default();
             let party = letter(level.party);
             lines.push(format!(
                 "{mark} {party:letters$} {load:load_width$}{layer:>layer_width$}{cells}"
             ));
         }
-        if heads.iter().zip(&self.asked.axes).any(|(head, axis)| head.trim() != axis.name()) {
-            for (head, axis) in heads.iter().zip(&self.asked.axes) {
+        if heads.iter().zip(&self.query.axes).any(|(head, axis)| head.trim() != axis.name()) {
+            for (head, axis) in heads.iter().zip(&self.query.axes) {
                 lines.push(format!("  {}: {}", head.trim(), axis.name()));
             }
         }
@@ -275,7 +283,7 @@ impl<'a> Levels<'a> {
     /// The names of the axes, or numbers for them where there is no room; each at least as wide as a figure.
     fn heads(&self, room: usize) -> Vec<String> {
         let names: Vec<String> =
-            self.asked.axes.iter().map(|axis| format!("{:>10}", axis.name())).collect();
+            self.query.axes.iter().map(|axis| format!("{:>10}", axis.name())).collect();
         match names.iter().map(|name| name.len() + 2).sum::<usize>() <= room {
             true => names,
             false => {
@@ -318,18 +326,23 @@ fn capital(words: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// A to Z, then AA, AB, ...
-fn letter(index: usize) -> String {
-    let last = char::from(b'A' + (index % 26) as u8);
-    match index / 26 {
-        0 => last.to_string(),
-        before => format!("{}{last}", letter(before - 1)),
-    }
+/// Each axis with its direction in words.
+fn words(axes: &[Axis]) -> String {
+    let one = |axis: &Axis| {
+        let better = match axis.direction() {
+            Direction::Maximize => "more is better",
+            Direction::Minimize => "less is better",
+        };
+        // The names of the others have their unit in them.
+        let unit = if axis.name() == "cost_per_million_output" { "US dollars, " } else { "" };
+        format!("{} ({unit}{better})", axis.name())
+    };
+    axes.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Broken between words; further lines stand further in. A line that fits is left as it is.
-pub(super) fn wrapped(text: &str) -> String {
-    let text = printable(text);
+fn wrapped(text: &str) -> String {
+    let text = plain(text);
     if text.chars().count() <= WIDTH {
         return text.trim_end().to_owned();
     }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use fizeau::record::text::wrap_hanging;
-use fizeau::roofline::{Cell, Device, Link, Price, Reduces, Topology};
+use fizeau_record::text::wrap_hanging;
+use fizeau_roofline::{Cell, Device, Link, Price, Reduces, Topology};
 
-const WIDTH: usize = 80;
+use crate::text::WIDTH;
+
 /// Where the columns begin: what is used, and what is said of it.
 const VALUE: usize = 18;
 const REMARK: usize = 35;

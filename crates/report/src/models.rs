@@ -2,10 +2,40 @@
 
 use std::fmt::Write as _;
 
-use fizeau::roofline::{Attention, FeedForward, Keys, Layers, Mixer, Model, ModelSheet as Sheet};
+use fizeau_roofline::{Attention, FeedForward, Keys, Layers, Mixer, Model, ModelSheet as Sheet};
 
-/// All of them, a line each, 80 columns wide.
-pub(super) fn table(sheets: &[Sheet]) -> String {
+use crate::Shown;
+
+impl Shown<'_, Vec<Sheet>> {
+    /// A table with a line for each, 80 columns wide.
+    #[must_use]
+    pub fn text(&self) -> String {
+        table(self)
+    }
+}
+
+impl Shown<'_, Sheet> {
+    /// What was understood of a config: the sheet's figures, and the layers of `model`, of which it is.
+    ///
+    /// ```
+    /// use fizeau_report::Shown;
+    /// use fizeau_roofline::{KnownModel, ModelSheet};
+    ///
+    /// let known = KnownModel::named("llama-3.1-8b")?;
+    /// let model = known.model()?;
+    /// let sheet = ModelSheet::of(known.name(), Some(known), &model);
+    /// assert!(Shown(&sheet).text(&model).contains("32 x 32 heads of 128 on 8"));
+    /// assert!(Shown(&vec![sheet]).text().contains("8.03 B"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn text(&self, model: &Model) -> String {
+        sheet(self, model)
+    }
+}
+
+/// All of them, a line each.
+fn table(sheets: &[Sheet]) -> String {
     let mut text = format!(
         "{:<23} {:>6} {:>7} {:>7} {:>8} {:>8}  {}\n",
         "model", "layers", "total", "active", "streamed", "KV/token", "kind"
@@ -32,7 +62,7 @@ pub(super) fn table(sheets: &[Sheet]) -> String {
 }
 
 /// One model.
-pub(super) fn sheet(sheet: &Sheet, model: &Model) -> String {
+fn sheet(sheet: &Sheet, model: &Model) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}: {}, {}", sheet.name, sheet.architecture, sheet.kind);
     if let Some(repository) = sheet.repository {
