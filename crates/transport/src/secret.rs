@@ -114,7 +114,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secret, Secrets};
+    use super::{Secret, Secrets, base64, percent_decoded};
 
     #[test]
     fn a_detail_is_one_short_line_without_secrets() {

@@ -3,28 +3,44 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use clap::ValueEnum;
-use fizeau::roofline::Routing;
+use fizeau_roofline::{ExpertExchange, Overlap, Prefix, Routing};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::query::Query;
-use crate::args::routing;
+use super::{SolQuery, SolQueryError};
 
-/// A line that was understood.
+/// A line of JSON that was understood as a query.
 #[derive(Debug)]
-pub(super) struct Line<'a> {
-    pub(super) query: Query<'a>,
+#[non_exhaustive]
+pub struct QueryLine<'a> {
+    /// The query.
+    pub query: SolQuery<'a>,
     /// Fields that nothing is known of.
-    pub(super) unknown: Vec<String>,
+    pub unknown: Vec<String>,
 }
 
-/// The query of `line`; what it does not say is as in `defaults`.
-pub(super) fn parse<'a>(line: &'a [u8], defaults: &Query<'a>) -> Result<Line<'a>, String> {
-    let mut json = serde_json::Deserializer::from_slice(line);
-    let read = Reader(defaults).deserialize(&mut json);
-    let read = read.and_then(|read| json.end().map(|()| read));
-    read.map_err(|error| not_json(&error))?
+impl<'a> SolQuery<'a> {
+    /// The query of `line`, a JSON object; what it does not say is as in this one.
+    ///
+    /// # Errors
+    /// If it is no such object, or a field of it is not understood.
+    ///
+    /// ```
+    /// use fizeau_experiment::{LoadQuery, SolQuery, SystemQuery};
+    ///
+    /// let load = LoadQuery { isl: 1024, osl: 128, cached: 0, concurrency: 1 };
+    /// let defaults = SolQuery { system: SystemQuery::new("llama-3.1-8b", "h100-sxm"), load };
+    /// let line = defaults.line(br#"{"tp": 2, "concurrency": 8.0, "note": "x"}"#)?;
+    /// assert_eq!((line.query.system.spread.tp, line.query.load.concurrency), (2, 8));
+    /// assert_eq!(line.unknown, ["note"]);
+    /// # Ok::<(), fizeau_experiment::SolQueryError>(())
+    /// ```
+    pub fn line(&self, line: &'a [u8]) -> Result<QueryLine<'a>, SolQueryError> {
+        let mut json = serde_json::Deserializer::from_slice(line);
+        let read = Reader(self).deserialize(&mut json);
+        let read = read.and_then(|read| json.end().map(|()| read));
+        read.map_err(|error| not_json(&error)).and_then(|read| read).map_err(SolQueryError)
+    }
 }
 
 /// Every line is the first of its own text, so only the column says something.
@@ -35,10 +51,10 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("not a JSON object: {what} at column {column}")
 }
 
-struct Reader<'q, 'a>(&'q Query<'a>);
+struct Reader<'q, 'a>(&'q SolQuery<'a>);
 
 impl<'a> DeserializeSeed<'a> for Reader<'_, 'a> {
-    type Value = Result<Line<'a>, String>;
+    type Value = Result<QueryLine<'a>, String>;
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Self::Value, D::Error> {
         json.deserialize_map(self)
@@ -46,7 +62,7 @@ impl<'a> DeserializeSeed<'a> for Reader<'_, 'a> {
 }
 
 impl<'a> Visitor<'a> for Reader<'_, 'a> {
-    type Value = Result<Line<'a>, String>;
+    type Value = Result<QueryLine<'a>, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -54,7 +70,7 @@ impl<'a> Visitor<'a> for Reader<'_, 'a> {
 
     /// Reads on after the first field that is wrong, so that what is no JSON at all is said to be that.
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut line = Line { query: self.0.clone(), unknown: Vec::new() };
+        let mut line = QueryLine { query: self.0.clone(), unknown: Vec::new() };
         let mut wrong = None;
         while let Some(Name(name)) = map.next_key()? {
             let value: Scalar<'a> = map.next_value()?;
@@ -66,10 +82,11 @@ impl<'a> Visitor<'a> for Reader<'_, 'a> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> QueryLine<'a> {
     /// A null is as if the field were absent.
     fn set(&mut self, name: &str, value: Scalar<'a>) -> Result<(), String> {
-        let Query { system, load } = &mut self.query;
+        let SolQuery { system, load } = &mut self.query;
+        let spread = &mut system.spread;
         if matches!(value, Scalar::Null(())) {
             return Ok(());
         }
@@ -79,15 +96,15 @@ impl<'a> Line<'a> {
             "weights" => system.weights = Some(value.text(name)?),
             "engine" => system.engine = Some(value.text(name)?),
             "kv" => system.kv = Some(value.text(name)?),
-            "tp" => system.degrees.tp = value.degree(name)?,
-            "pp" => system.degrees.pp = value.degree(name)?,
-            "ep" => system.degrees.ep = value.degree(name)?,
-            "dp" => system.degrees.dp = value.degree(name)?,
-            "replicas" => system.degrees.replicas = value.degree(name)?,
-            "prefix" => system.choices.prefix = value.one_of(name)?,
-            "routing" => system.choices.routing = value.routing(name)?,
-            "overlap" => system.choices.overlap = value.one_of(name)?,
-            "exchange" => system.choices.exchange = value.one_of(name)?,
+            "tp" => spread.tp = value.degree(name)?,
+            "pp" => spread.pp = value.degree(name)?,
+            "ep" => spread.ep = value.degree(name)?,
+            "dp" => spread.dp = value.degree(name)?,
+            "replicas" => spread.replicas = value.degree(name)?,
+            "prefix" => spread.choices.prefix = value.one_of(name, &PREFIXES)?,
+            "routing" => spread.choices.routing = value.routing(name)?,
+            "overlap" => spread.choices.overlap = value.one_of(name, &OVERLAPS)?,
+            "exchange" => spread.choices.exchange = value.one_of(name, &EXCHANGES)?,
             "isl" => load.isl = value.count(name)?,
             "osl" => load.osl = value.count(name)?,
             "cached" => load.cached = value.count(name)?,
@@ -97,6 +114,15 @@ impl<'a> Line<'a> {
         Ok(())
     }
 }
+
+const PREFIXES: [(&str, Prefix); 2] = [("shared", Prefix::Shared), ("own", Prefix::Own)];
+const OVERLAPS: [(&str, Overlap); 2] =
+    [("none", Overlap::None), ("two-batches", Overlap::TwoBatches)];
+const EXCHANGES: [(&str, ExpertExchange); 3] = [
+    ("fastest", ExpertExchange::Fastest),
+    ("all-to-all", ExpertExchange::AllToAll),
+    ("all-gather", ExpertExchange::AllGather),
+];
 
 /// A field's name.
 #[derive(Deserialize)]
@@ -124,17 +150,17 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    fn one_of<T: ValueEnum>(self, name: &str) -> Result<T, String> {
+    fn one_of<T: Copy>(self, name: &str, all: &[(&str, T)]) -> Result<T, String> {
         let text = self.text(name)?;
-        T::from_str(&text, false).map_err(|_| {
-            let all = T::value_variants().iter().filter_map(T::to_possible_value);
-            let all: Vec<String> = all.map(|value| value.get_name().to_owned()).collect();
+        let found = all.iter().find(|(known, _)| *known == text);
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let all: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
             format!("{name} is `{text}`; it must be {}", all.join(" or "))
         })
     }
 
     fn routing(self, name: &str) -> Result<Routing, String> {
-        routing(&self.text(name)?).map_err(|error| format!("{name} {error}"))
+        self.text(name)?.parse().map_err(|error| format!("{name} {error}"))
     }
 
     /// Programs that keep all numbers as floating-point ones write 8 as 8.0.
