@@ -85,12 +85,13 @@ pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_fold
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
-    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
-    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
-    TestedLoads, TestedLoadsError, scaled_limits,
+    Bursts, BurstsAsk, BurstsLevel, Carried, GoalPrice, LightCost, MeanLengths, Money,
+    NoPromptShare, NotCarried, NotPlanned, Plan, PlanAsk, PlanCost, PlanFigure, PlanLevel,
+    PlanReport, PlanSource, Planned, SimulatedBursts, TestedLoads, TestedLoadsError, TestedReplica,
+    scaled_limits,
 };
 pub use reading::{
-    NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder,
+    NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError, is_level_folder,
     is_sustained_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};

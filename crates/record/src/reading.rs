@@ -7,6 +7,7 @@ mod missing;
 mod named;
 mod planned;
 mod reference;
+mod summaries;
 mod sweep;
 
 use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
@@ -22,6 +23,7 @@ pub use level::ReadLevel;
 pub use named::NamedRun;
 pub(crate) use planned::LevelAhead;
 pub use planned::{is_level_folder, is_sustained_folder};
+pub use summaries::SummariesError;
 use sweep::SweepFile;
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
@@ -73,6 +75,8 @@ pub struct ReadRun {
     pub curve: Option<LightCurve>,
     /// The loads that were planned and of which nothing is there.
     pub unmeasured: Vec<Unmeasured>,
+    /// Whether the run is a search.
+    pub is_search: bool,
     /// The run at the operating point, after all levels; of a search its long levels, rising.
     pub sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
@@ -227,6 +231,7 @@ impl<'a> RunReader<'a> {
             profile: profile.unwrap_or(Profile::GENERAL),
             curve,
             unmeasured,
+            is_search: self.run.path().join("search.json").is_file(),
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,

@@ -11,9 +11,9 @@ mod reader;
 mod search;
 mod views;
 
+pub(crate) use level::note_cut;
 pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
-pub(crate) use reader::read;
-pub(crate) use search::SEARCH;
+pub(crate) use reader::{read, reader};
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ use crate::commands::shared::folder::holds_whatif;
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
-use level::{Level, note_cut};
+use level::Level;
 use page::Place;
 
 /// The width of what is not a table.
@@ -332,16 +332,10 @@ fn say_page(page: Option<&Path>) -> Result<(), Fail> {
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-pub(crate) fn each_tape(
-    level: &StoredLevel,
-    mut each: impl FnMut(Tape),
-) -> Result<Option<Cut>, Fail> {
-    let mut tapes = level.tapes().map_err(Fail::usage)?;
-    for tape in tapes.by_ref() {
-        each(tape.map_err(Fail::usage)?);
-    }
-    note_cut(level, tapes.cut());
-    Ok(tapes.cut())
+fn each_tape(level: &StoredLevel, each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
+    let cut = level.each_tape(each).map_err(Fail::usage)?;
+    note_cut(level.path(), cut);
+    Ok(cut)
 }
 
 /// A word without a run.

@@ -1,6 +1,7 @@
 //! A level, read again, with what is shown of it besides.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use fizeau::interop::{
     Detail, DetailTally, PeerSettings, Selection, VllmResult, VllmRun, VllmTally,
@@ -40,7 +41,7 @@ impl Level {
             }
         });
         let mut read = read.map_err(Fail::usage)?;
-        note_cut(stored, read.cut);
+        note_cut(stored.path(), read.cut);
         let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: read.cap };
         read.report.detail = details.map(|details| Box::new(details.finish(&settings)));
         let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
@@ -72,12 +73,12 @@ fn of_vllm(unseen: Option<&Unseen>) -> Result<Selection, Fail> {
     }
 }
 
-/// Says what a killed run left over of a level's tapes.
-pub(super) fn note_cut(level: &StoredLevel, cut: Option<Cut>) {
+/// Says what a killed run left over of the tapes of a level in this folder.
+pub(crate) fn note_cut(folder: &Path, cut: Option<Cut>) {
     if let Some(Cut { whole, rest_bytes, .. }) = cut {
         tell!(
             "note: {}: cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are left over",
-            level.path().join("tapes.jsonl").display(),
+            folder.join("tapes.jsonl").display(),
         );
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn write_read(folder: &RunFolder, known: &SweepReport) -> Result<(), 
 /// A run with all that its tapes show.
 fn read(path: &Path) -> Result<SweepReport, Fail> {
     let run = StoredRun::open(path).map_err(Fail::usage)?;
-    let reader = reader::reader(&run, &[], &PhysicsArgs::default())?;
+    let reader = reader(&run, &[], &PhysicsArgs::default())?;
     let asked = Asked { depth: Depth::Page, ..Asked::of(reader) };
     Ok(asked.together(read_levels(Level::all(&asked)?))?.report())
 }

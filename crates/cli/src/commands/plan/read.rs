@@ -1,18 +1,18 @@
-//! A table of tested loads, for a plan.
+//! What is read of one source: a table of tested loads, or a run's folder.
 
-use fizeau::core::{Arrival, Channel, Stamp, Tape, Tokens};
 use fizeau::interop::Table;
-use fizeau::record::SpeedOfLightReference;
-use fizeau::record::{LightCurve, MeanLengths, TestedLoads};
+use fizeau::record::{MeanLengths, ReferenceFiles, TestedLoads, TestedReplica};
 
 use super::Found;
 use super::from::FromArg;
-use crate::args::PlanArgs;
-use crate::commands::pareto;
+use crate::args::{PhysicsArgs, PlanArgs};
+use crate::commands::shared::folder::holds_whatif;
 use crate::commands::shared::speed;
-use crate::exit::Fail;
+use crate::commands::{pareto, report};
+use crate::exit::{Fail, Named};
 
-pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
+/// A table of tested loads.
+pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     let loads = tested(&from.path.to_string_lossy())?;
     let own = loads.lengths();
     let lengths =
@@ -24,7 +24,7 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
         Some(_) => speed::from_args(&asked)?,
         None => None,
     };
-    let light = physics.as_ref().and_then(|physics| light(physics, lengths));
+    let light = physics.as_ref().and_then(|physics| lengths.light(physics));
     Ok(Found {
         left_out: Vec::new(),
         slo: None,
@@ -37,14 +37,35 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     })
 }
 
-/// The speed of light of requests that are all alike.
-fn light(physics: &SpeedOfLightReference, lengths: MeanLengths) -> Option<LightCurve> {
-    let (input, output) = (lengths.input?.round() as u64, lengths.output?.round() as u32);
-    let mut tape = Tape::sent_at(Stamp::EPOCH);
-    tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, output.max(1), Channel::Visible));
-    let mut all = physics.clone().for_prompts_of(Tokens::new(input.max(1))).lengths();
-    all.add(&tape);
-    LightCurve::over(physics.reference(), &all, &[]).ok()
+/// A run's folder.
+pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
+    if holds_whatif(&from.path) {
+        let path = from.path.display();
+        return Err(Fail::usage(format!(
+            "--from {path}: several configurations side by side; name one: {path}/configuration-01"
+        )));
+    }
+    let stored = report::read(&from.path, &args.goodput, &physics(from, args))
+        .named(&format!("--from {}", from.path.display()))?;
+    let TestedReplica { levels, left_out, lengths, burstiness, .. } = TestedReplica::of(&stored);
+    Ok(Found {
+        levels,
+        left_out,
+        lengths,
+        burstiness,
+        slo: stored.slo,
+        light: stored.curve,
+        hardware: stored.setup.hardware,
+        physics: stored.reference,
+    })
+}
+
+/// The device of one source alone is its run's too, where the run has a model.
+fn physics(from: &FromArg, args: &PlanArgs) -> PhysicsArgs {
+    let [config, ..] = ReferenceFiles::NAMES;
+    let has_model = args.physics.model_config.is_some() || from.path.join(config).is_file();
+    let own = from.hardware.clone().or_else(|| args.physics.hardware.clone());
+    PhysicsArgs { hardware: own.filter(|_| has_model), ..args.physics.clone() }
 }
 
 /// The tested loads in the table at `path`.
@@ -73,9 +94,4 @@ fn greatest_goodput(table: &Table, names: &[&str]) -> Result<f64, Fail> {
         })?;
     }
     Ok(greatest)
-}
-
-/// The tokens of a mean length, for an engine that takes whole ones.
-pub(super) fn whole(mean: f64) -> Tokens {
-    Tokens::new((mean.round() as u64).max(1))
 }
