@@ -6,6 +6,7 @@
 //!   [`ForeignFormat::export`] writes them, of a stored run's [`ExportSource`]. How to add a format is
 //!   told at [`ForeignFormat`].
 //! - [`Table`] reads anybody's table, CSV or JSON Lines, and joins two.
+//! - [`LevelAgain`] reads a stored level with what a page shows of its tapes, and vLLM's block.
 //! - [`VllmTally`] adds up what vLLM's client would have seen, [`VllmResult`] is its printed block and its JSON file.
 //!
 //! ```
@@ -32,6 +33,7 @@
 mod detail;
 mod files;
 mod foreign;
+mod level;
 mod peers;
 mod source;
 mod table;
@@ -42,6 +44,7 @@ pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
 };
+pub use level::{LevelAgain, TakenBeside};
 pub use peers::{
     Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
     PeerStatistic, PeerUnit, PeerValue, beside_ours,

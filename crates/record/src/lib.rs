@@ -91,8 +91,8 @@ pub use plan::{
     scaled_limits,
 };
 pub use reading::{
-    NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError, is_level_folder,
-    is_sustained_folder,
+    LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
+    is_level_folder, is_sustained_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
@@ -113,8 +113,8 @@ pub use stored::{
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
-    OperatingPoint, OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained,
-    SweepReport, TokenCost, Unmeasured, Why, Within,
+    OperatingPoint, OverRuns, Place, Profile, ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE,
+    Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};

@@ -7,15 +7,17 @@ mod missing;
 mod named;
 mod planned;
 mod reference;
+mod sides;
 mod summaries;
 mod sweep;
+mod views;
 
 use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
-    LevelDetail, LevelReport, LightCurve, Profile, Setup, SpeedOfLightReference, StoredError,
-    StoredRun, SweepReport, Unmeasured,
+    LevelDetail, LevelReport, LightCurve, Profile, ProfileChoice, Setup, SpeedOfLightReference,
+    StoredError, StoredRun, SweepReport, Unmeasured,
 };
 
 pub use context::StoredLevelContext;
@@ -25,6 +27,7 @@ pub(crate) use planned::LevelAhead;
 pub use planned::{is_level_folder, is_sustained_folder};
 pub use summaries::SummariesError;
 use sweep::SweepFile;
+pub use views::LevelView;
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
 /// said.
@@ -48,6 +51,7 @@ pub struct RunReader<'a> {
     no_reference: String,
     precision: Precision,
     price: Option<HourlyRate>,
+    choice: ProfileChoice,
 }
 
 /// Whose the formats of weights and cache are that a setup names.
@@ -141,7 +145,8 @@ impl<'a> RunReader<'a> {
         let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
         let no_reference = "no model and device were given".to_owned();
         let precision = Precision::Own;
-        Ok(Self { run, goals, window, reference, no_reference, precision, price })
+        let choice = ProfileChoice::default();
+        Ok(Self { run, goals, window, reference, no_reference, precision, price, choice })
     }
 
     /// By other goals of single requests.
@@ -157,6 +162,11 @@ impl<'a> RunReader<'a> {
     /// With another cut at the end.
     pub fn with_cooldown(self, cooldown: WindowEnd) -> Self {
         Self { window: WindowChoice { cooldown, ..self.window }, ..self }
+    }
+
+    /// With another choice among the levels within the goals, as far as one is made.
+    pub fn with_choice(self, choice: ProfileChoice) -> Self {
+        Self { choice, ..self }
     }
 
     /// With what an hour of a device costs.
@@ -228,7 +238,7 @@ impl<'a> RunReader<'a> {
             setup,
             levels,
             slo,
-            profile: profile.unwrap_or(Profile::GENERAL),
+            profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,
             unmeasured,
             is_search: self.run.path().join("search.json").is_file(),

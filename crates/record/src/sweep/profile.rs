@@ -73,6 +73,24 @@ pub enum Aim {
 /// Twice the latency for under 10 % more throughput.
 const RULE: Option<StepRule> = Some(StepRule { most_cost: 2.0, least_gain: 0.10 });
 
+/// What is put first, and when a step is worth it, as far as somebody says so.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProfileChoice {
+    /// What is put first.
+    pub profile: Option<Profile>,
+    /// The rule of the step, or that there is none.
+    pub rule: Option<Option<StepRule>>,
+}
+
+impl ProfileChoice {
+    /// What is said; the rest as `own` has it.
+    #[must_use]
+    pub fn over(self, own: Profile) -> Profile {
+        let profile = self.profile.unwrap_or(own);
+        self.rule.map_or(profile, |rule| profile.with_rule(rule))
+    }
+}
+
 impl Profile {
     /// No use in particular: the most requests per second that are worth their latency.
     pub const GENERAL: Self = Self {

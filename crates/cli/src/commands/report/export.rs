@@ -6,12 +6,13 @@ mod sink;
 
 use fizeau::core::Nanos;
 use fizeau::experiment::WallTime;
+use fizeau::interop::TakenBeside;
 use fizeau::record::{NamedRun, ReadRun, SweepReport};
 use fizeau::report::{Exposition, LevelTable, TableRun};
 use fizeau::roofline::HourlyRate;
 use fizeau::transport::{MonotonicClock, PushProtocol, PushTarget};
 
-use super::{Asked, level::Level, read_levels};
+use super::{Asked, level};
 use crate::args::ExportArgs;
 use crate::commands::shared::endpoint;
 use crate::exit::{Exit, Fail};
@@ -35,7 +36,8 @@ pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
     if !wants_levels && args.prometheus.is_none() && targets.is_empty() {
         return Ok(Exit::Good);
     }
-    let read = asked.together(read_levels(Level::all(asked)?))?;
+    let levels = level::read(level::all(asked, TakenBeside::default())?);
+    let read = asked.reader.together(levels).map_err(Fail::usage)?;
     let (name, report) = (NamedRun::at(run.path()).name, read.clone().report());
     if wants_levels {
         let table = table(&read, &name, &report);

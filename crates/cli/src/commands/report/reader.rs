@@ -30,7 +30,8 @@ pub(crate) fn read(
 
 /// As `args` have it.
 pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunReader<'a>, Fail> {
-    let mut reader = reader(run, &args.goodput, &args.physics)?;
+    let reader = reader(run, &args.goodput, &args.physics)?;
+    let mut reader = reader.with_choice(args.choosing.choice());
     if let Some(end) = args.warmup {
         reader = reader.with_warmup(end);
     }
