@@ -61,7 +61,7 @@ fn answered(
 ) -> RunDocument {
     document.time = (reader == PromptReader::Simulation).then_some(RunTime::Virtual);
     document.speed_of_light = light.map(|light| light.deployment().clone());
-    document.gpu_hour_usd = price.map(HourlyRate::low);
+    document.gpu_hour_usd = price.map(|price| price.low);
     document
 }
 

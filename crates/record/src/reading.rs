@@ -26,7 +26,6 @@ pub use named::NamedRun;
 pub(crate) use planned::LevelAhead;
 pub use planned::{is_level_folder, is_sustained_folder};
 pub use summaries::SummariesError;
-use sweep::SweepFile;
 pub use views::LevelView;
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
@@ -112,7 +111,7 @@ impl StoredRun {
     /// # Errors
     /// If `sweep.json` cannot be read or is of another schema.
     pub fn is_rest(&self, level: &LevelReport) -> Result<bool, StoredError> {
-        let sweep = SweepFile::read(self)?;
+        let sweep = sweep::read(self)?;
         Ok(!missing::of(self, std::slice::from_ref(level), sweep.as_ref()).is_empty())
     }
 }
@@ -223,9 +222,9 @@ impl<'a> RunReader<'a> {
         self.describe(&mut setup);
         let curve = self.curve(&levels);
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
-        let sweep = SweepFile::read(self.run)?;
-        let slo = sweep.as_ref().map(|sweep| sweep.slo(self.run)).transpose()?.flatten();
-        let profile = sweep.as_ref().map(|sweep| sweep.profile(self.run)).transpose()?;
+        let sweep = sweep::read(self.run)?;
+        let slo = sweep.as_ref().map(|stored| sweep::slo(stored, self.run)).transpose()?.flatten();
+        let profile = sweep.as_ref().map(|stored| sweep::profile(stored, self.run)).transpose()?;
         let unmeasured = missing::of(self.run, &levels, sweep.as_ref());
         let device = match &self.reference {
             Some(reference) => Some(reference.reference().system.device()),

@@ -13,7 +13,7 @@ pub use imported::ImportedTableRun;
 use crate::{ChartFigure, ChartFigures};
 use fizeau_core::UsdPerHour;
 use fizeau_record::{LevelReport, ReadRun, Setup, SweepReport};
-use fizeau_roofline::{HourlyRate, System};
+use fizeau_roofline::System;
 pub(crate) use list::in_a_sentence;
 use list::{COLUMNS, Content};
 
@@ -46,7 +46,7 @@ impl<'a> TableRun<'a> {
             levels: report.levels(),
             system: None,
             devices: report.devices(),
-            price: report.price().map(HourlyRate::low),
+            price: report.price().map(|price| price.low),
             quality: None,
         }
     }

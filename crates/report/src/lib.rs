@@ -83,7 +83,7 @@ pub use charts::{
 };
 pub use checklist::ChecklistRows;
 pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
-pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
+pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};
 pub use frontier::FrontierLevels;
 pub use markdown::Markdown;

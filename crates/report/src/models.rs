@@ -74,8 +74,8 @@ fn sheet(sheet: &Sheet, model: &Model) -> String {
         "hidden size {}, vocabulary {}, longest context {context}\n",
         sheet.hidden, sheet.vocabulary
     );
-    for layers in model.layers() {
-        let _ = writeln!(text, "{:>4} x {}", layers.count, one_layer(layers));
+    for layers in &model.layers {
+        let _ = writeln!(text, "{:>4} x {}", layers.count, one_layer(&layers));
     }
     let params = &sheet.params;
     let _ = writeln!(

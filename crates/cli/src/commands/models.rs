@@ -12,7 +12,7 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
     match &args.model {
         Some(name) => {
             let loaded = LoadedModel::named(name).named(name)?;
-            let name = loaded.known.map_or(name.as_str(), |known| known.name());
+            let name = loaded.known.map_or(name.as_str(), |known| known.name);
             let sheet = Sheet::of(name, loaded.known, &loaded.model);
             match args.json {
                 true => say(json(&sheet)?)?,
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
 
 fn built_in() -> Result<Vec<Sheet>, Fail> {
     let sheet = |known: &'static KnownModel| {
-        let model = known.model().named(known.name())?;
-        Ok(Sheet::of(known.name(), Some(known), &model))
+        let model = known.model().named(known.name)?;
+        Ok(Sheet::of(known.name, Some(known), &model))
     };
     KnownModel::all().iter().map(sheet).collect()
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
         Some(slo) => slo,
         None => own_goals(&found)?,
     };
-    let ask = PlanAsk { demand, goals: slo.goals().to_vec(), others };
+    let ask = PlanAsk { demand, goals: slo.goals.to_vec(), others };
     let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
     let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
     if args.json {
@@ -89,7 +89,7 @@ fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
 
 fn goals(text: &str, flag: &str) -> Result<Vec<Goal>, Fail> {
     let slo: Slo = text.parse().named(flag)?;
-    Ok(slo.goals().to_vec())
+    Ok(slo.goals.to_vec())
 }
 
 fn found(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {

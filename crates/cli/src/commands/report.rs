@@ -20,8 +20,8 @@ use fizeau::core::Tape;
 use fizeau::interop::{Concept, Explanation, LevelAgain, TakenBeside};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, Cut, ImportedRun, LevelReport, RunReader, StoredLevel, StoredRun, SweepReport,
-    is_level_folder,
+    Checklist, Cut, ImportedRun, LevelReport, RunReader, StoredLevel, StoredRun, SummaryDocument,
+    SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
 use serde::Serialize;
@@ -261,7 +261,7 @@ fn sweep_or_blocks(
     let report = asked.together(levels)?;
     let page = asked.write(&report)?;
     if asked.json {
-        say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?)?;
+        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
         sweep::show(&report, page.as_deref(), &asked.trust)?;
     }
@@ -276,6 +276,7 @@ fn blocks(run: &StoredRun, levels: Vec<LevelAgain>, asked: &Asked<'_>) -> Result
     let all: Vec<&LevelReport> = levels.iter().map(|level| &level.read.report).collect();
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
+        let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
         say(run.levels_json("fizeau.levels/1", &all).map_err(Fail::broken)?)?;
     } else {
         levels.iter().try_for_each(|level| say(level::text(level)))?;

@@ -4,7 +4,9 @@ use fizeau_metrics::{LatencyHistogram, LevelHistograms};
 use thiserror::Error;
 
 use super::RunReader;
-use crate::{Checklist, FolderError, LevelReport, RunFolder, StoredError};
+use crate::{
+    Checklist, FolderError, LevelReport, RunFolder, StoredError, SummaryDocument, SweepDocument,
+};
 
 /// Why figures could not be written beside the tapes that they are computed from.
 #[derive(Debug, Error)]
@@ -42,7 +44,8 @@ impl RunReader<'_> {
             // One of a sweep has no list of its own.
             let list = || Checklist::of(&read.setup, std::slice::from_ref(level));
             let checklist = level.folder.is_none().then(list);
-            own.write_json("summary.json", &LevelReport { checklist, ..level.clone() })?;
+            let report = LevelReport { checklist, ..level.clone() };
+            own.write_json("summary.json", &SummaryDocument::from(&report))?;
             // Gaps that are made up are in no figure.
             if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
                 histograms.itl = LatencyHistogram::default();
@@ -51,7 +54,8 @@ impl RunReader<'_> {
             own.write_histograms(&histograms, duration)?;
         }
         if read.levels.iter().any(|level| level.folder.is_some()) {
-            RunFolder::again(path).write_json("sweep.json", &read.report())?;
+            let document = SweepDocument::from(&read.report());
+            RunFolder::again(path).write_json("sweep.json", &document)?;
         }
         Ok(())
     }

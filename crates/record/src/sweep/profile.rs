@@ -19,8 +19,8 @@ use crate::{LevelReport, Tail};
     schemars(rename = "Profile", transform = listed::<Self>)
 )]
 pub(crate) struct ProfileDocument {
-    name: String,
-    step_rule: Option<String>,
+    pub(crate) name: String,
+    pub(crate) step_rule: Option<String>,
     first: Aim,
     keep: Aim,
     factor: f64,
@@ -40,8 +40,7 @@ impl From<Profile> for ProfileDocument {
 /// First the rule of the step leaves out what is not worth its latency. Of what remains, the levels count that give up no more
 /// than `factor` of the figure `keep`, from the best there is; of these the one with the best figure `first` is chosen. Without
 /// the bound, a latency put first would always choose the lowest load.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "ProfileDocument")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
     /// Its name, as on the command line.
     pub name: &'static str,
@@ -195,6 +194,3 @@ impl Aim {
         }
     }
 }
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(Profile, ProfileDocument);

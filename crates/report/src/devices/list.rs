@@ -34,7 +34,7 @@ pub(super) fn of(devices: &[&Device]) -> String {
     let table: String = std::iter::once(line(&HEAD.map(str::to_owned)))
         .chain(rows.iter().map(|row| line(row)))
         .collect();
-    let noted = |device: &&Device| Some(format!("{}: {}\n", device.name(), device.note()?));
+    let noted = |device: &&Device| Some(format!("{}: {}\n", device.name, device.note.as_deref()?));
     let notes: String = devices.iter().filter_map(noted).collect();
     format!("{table}\n{notes}{LEGEND}")
 }
@@ -45,7 +45,7 @@ fn row(device: &Device) -> [String; 9] {
     let link = device.link().map(|link| link.bandwidth.get() / 1e9);
     let bandwidth: BytesPerSec = device.memory_bandwidth();
     [
-        device.name().to_owned(),
+        device.name.to_owned(),
         figure(Some(device.memory().get() / 1_073_741_824.0)),
         figure(Some(bandwidth.get() / 1e9)),
         rate(MathType::Bf16),
@@ -59,8 +59,8 @@ fn row(device: &Device) -> [String; 9] {
 
 /// The least and the most that anybody asks.
 fn price(device: &Device) -> String {
-    let low = device.prices().iter().map(|price| price.low().get()).reduce(f64::min);
-    let high = device.prices().iter().map(|price| price.high().get()).reduce(f64::max);
+    let low = device.prices.iter().map(|price| price.low.get()).reduce(f64::min);
+    let high = device.prices.iter().map(|price| price.high.get()).reduce(f64::max);
     match (low, high) {
         (Some(low), Some(high)) if low < high => format!("{low:.2}-{high:.2}"),
         (Some(low), _) => format!("{low:.2}"),

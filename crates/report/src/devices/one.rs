@@ -18,13 +18,13 @@ pub(super) fn of(device: &Device) -> String {
     row(&mut text, "figure", "used", "as printed; where sources disagree; source");
     for cell in device.cells() {
         let remark = remark(cell, &mut sources);
-        row(&mut text, cell.field(), cell.value(), &remark);
+        row(&mut text, cell.field, &cell.value, &remark);
     }
-    if !device.prices().is_empty() {
+    if !device.prices.is_empty() {
         text.push('\n');
         row(&mut text, "$/h of one", "asked", "by whom; source");
     }
-    for price in device.prices() {
+    for price in &device.prices {
         row(&mut text, "", &asked(price), &by_whom(price, &mut sources));
     }
     text.push('\n');
@@ -41,11 +41,12 @@ pub(super) fn of(device: &Device) -> String {
 }
 
 fn head(device: &Device) -> String {
-    let mut text = format!("{}\n", device.title());
-    let aliases = device.aliases().join(", ");
+    let mut text = format!("{}\n", device.title);
+    let aliases = device.aliases.join(", ");
     let called = if aliases.is_empty() { String::new() } else { format!("; also {aliases}") };
-    text.push_str(&hanging("  ", &format!("{}{called}", device.name())));
-    let kind: Vec<&str> = device.vendor().into_iter().chain(device.generation()).collect();
+    text.push_str(&hanging("  ", &format!("{}{called}", device.name)));
+    let kind: Vec<&str> =
+        device.vendor.iter().chain(&device.generation).map(String::as_str).collect();
     if !kind.is_empty() {
         text.push_str(&hanging("  ", &kind.join(", ")));
     }
@@ -55,7 +56,7 @@ fn head(device: &Device) -> String {
         (None, None) => "no link is known".to_owned(),
     };
     text.push_str(&hanging("  ", &link));
-    text.push_str(&device.note().map(|note| hanging("  ", note)).unwrap_or_default());
+    text.push_str(&device.note.as_ref().map(|note| hanging("  ", note)).unwrap_or_default());
     text.push('\n');
     text
 }
@@ -83,23 +84,23 @@ fn linked(link: &Link) -> String {
 
 /// What is said of a figure.
 fn remark(cell: &Cell, sources: &mut Sources) -> String {
-    let printed = cell.printed().map(str::to_owned);
+    let printed = cell.printed.clone();
     let range = cell.range().map(|(least, most)| format!("from {least} to {most}"));
-    let note = cell.note().map(str::to_owned);
+    let note = cell.note.clone();
     let said = printed.into_iter().chain(range).chain(note).collect::<Vec<_>>().join("; ");
-    let date = cell.date().unwrap_or_default();
-    format!("{said} {}", sources.mark(cell.source(), date, cell.is_unverified())).trim().to_owned()
+    let date = cell.date.as_deref().unwrap_or_default();
+    format!("{said} {}", sources.mark(&cell.source, date, cell.is_unverified)).trim().to_owned()
 }
 
 fn asked(price: &Price) -> String {
-    let (low, high) = (price.low().get(), price.high().get());
+    let (low, high) = (price.low.get(), price.high.get());
     if low < high { format!("{low:.2} to {high:.2}") } else { format!("{low:.2}") }
 }
 
 fn by_whom(price: &Price, sources: &mut Sources) -> String {
-    let note = price.note().map(|note| format!("; {note}")).unwrap_or_default();
-    let mark = sources.mark(price.source(), price.date(), price.is_unverified());
-    format!("{}{note} {mark}", price.kind())
+    let note = price.note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
+    let mark = sources.mark(&price.source, &price.date, price.is_unverified);
+    format!("{}{note} {mark}", price.kind)
 }
 
 /// Sources in the order in which they are first named.

@@ -149,14 +149,14 @@ fn count(devices: f64) -> Result<u64, Fail> {
 }
 
 fn given(price: f64) -> Result<UsdPerHour, Fail> {
-    HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour").map(|rate| rate.low())
+    HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour").map(|rate| rate.low)
 }
 
 /// The device's published price, and whose it is.
 fn published(system: &System, run: &str, is_said: bool) -> Option<UsdPerHour> {
     let rate = HourlyRate::lowest_published(system.device()).ok()?;
-    let price = rate.low();
-    if let (Origin::Published { kind, source, date }, true) = (rate.origin(), is_said) {
+    let price = rate.low;
+    if let (Origin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
         let note = format!(
             "note: {run}: {} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
              yours",

@@ -9,7 +9,6 @@ use fizeau::experiment::WallTime;
 use fizeau::interop::TakenBeside;
 use fizeau::record::{NamedRun, ReadRun, SweepReport};
 use fizeau::report::{Exposition, LevelTable, TableRun};
-use fizeau::roofline::HourlyRate;
 use fizeau::transport::{MonotonicClock, PushProtocol, PushTarget};
 
 use super::{Asked, level};
@@ -91,6 +90,6 @@ fn one_to_the_screen(args: &ExportArgs) -> Result<(), Fail> {
 fn table(read: &ReadRun, name: &str, report: &SweepReport) -> LevelTable {
     let run = TableRun::of_read(read, &read.levels, name);
     let devices = report.devices().or(run.devices);
-    let price = report.price().map(HourlyRate::low);
+    let price = report.price().map(|price| price.low);
     LevelTable::of_all(&[TableRun { setup: report.setup(), devices, price, ..run }])
 }

@@ -79,7 +79,7 @@ impl Simulation {
     fn limit(&self) -> Option<ContextLimit> {
         let tokens = self.scenario.serve().longest_job()?;
         let config = self.scenario.config();
-        let made_for = self.scenario.model().max_context();
+        let made_for = self.scenario.model().max_context;
         // Nobody asked for less than the model takes.
         let is_cache = tokens == config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
         let (blocks, block) = (config.blocks, config.block);

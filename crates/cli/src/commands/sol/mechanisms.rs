@@ -137,7 +137,7 @@ fn apart(
 ) -> Result<SolAside, Fail> {
     let device = of.system.device();
     let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
-        Fail::usage(format!("--disaggregate: no link is known of {}", device.name()))
+        Fail::usage(format!("--disaggregate: no link is known of {}", device.name))
     })?;
     let apart = Disaggregation {
         prefill: of.system,
@@ -164,7 +164,7 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
 pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
     let cap = limit.parse::<PowerCap>();
     let cap = cap.map_err(|error| Fail::usage(format!("--power-limit is {error}")))?;
-    let name = system.device().name();
+    let name = &system.device().name;
     let unknown = || Fail::usage(format!("--power-limit {limit}: that of {name} is not known"));
     cap.of(system.device()).ok_or_else(unknown)
 }

@@ -2,65 +2,71 @@
 
 use fizeau_metrics::Goal;
 use fizeau_pareto::{Estimate, Fleet};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Bursts, GoalPrice, LightCost, Money, NotPlanned, Plan, PlanCost, PlanReport, Planned};
-use crate::LoadPoint;
 use crate::goal::Bounds;
 use crate::text::price_origin;
+use crate::{JsonError, LoadPoint};
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlanDocument"))]
-struct Document<'a> {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.plan/1")))]
-    schema: &'static str,
-    version: &'static str,
-    requests_per_s: f64,
-    goals: Vec<String>,
+/// What `fizeau plan` prints as JSON (schema `fizeau.plan/1`): how many devices a rate takes, and what they cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = PLAN)))]
+    schema: String,
+    version: String,
+    /// The rate that is planned for.
+    pub requests_per_s: f64,
+    /// The goals, as they are typed.
+    pub goals: Vec<String>,
     headroom: f64,
     spare_replicas: u32,
     /// The name of the plan that costs least.
-    cheapest: Option<&'a str>,
-    plans: Vec<PlanJson<'a>>,
+    pub cheapest: Option<String>,
+    plans: Vec<PlanEntry>,
 }
 
-#[derive(Serialize)]
+/// The schema of a plan.
+const PLAN: &str = "fizeau.plan/1";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Plan"))]
-struct PlanJson<'a> {
-    name: &'a str,
-    from: &'a str,
+struct PlanEntry {
+    name: String,
+    from: String,
     devices_per_replica: u64,
     usd_per_device_hour: Money,
     price_from: String,
     #[serde(flatten)]
-    outcome: Outcome<'a>,
-    bursts: BurstsJson<'a>,
-    other_goals: Vec<PriceJson<'a>>,
+    outcome: Outcome,
+    bursts: BurstsDocument,
+    other_goals: Vec<PriceDocument>,
     tightest_share_of_latency_limits: Option<f64>,
-    left_out: &'a [String],
+    left_out: Vec<String>,
 }
 
 /// Every figure, or all of them null and the reason.
-#[derive(Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Outcome<'a> {
+struct Outcome {
     requests_per_s_per_replica: Option<Ends>,
     planned_requests_per_s_per_replica: Option<Ends>,
     served_requests_per_s_per_replica: Option<Ends>,
-    ends_are: Option<&'static str>,
+    ends_are: Option<String>,
     may_be_higher: Option<bool>,
     nearest_tested: Option<LoadPoint>,
-    breaks_first: Option<&'a str>,
-    likely: Option<FleetJson<'a>>,
-    at_the_low_end: Option<FleetJson<'a>>,
-    speed_of_light: Option<LightJson>,
+    breaks_first: Option<String>,
+    likely: Option<FleetDocument>,
+    at_the_low_end: Option<FleetDocument>,
+    speed_of_light: Option<PlanLight>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    speed_of_light_reason: Option<&'a str>,
+    speed_of_light_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     no_plan_reason: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Estimate"))]
 struct Ends {
     value: f64,
@@ -68,39 +74,39 @@ struct Ends {
     high: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Fleet"))]
-struct FleetJson<'a> {
+struct FleetDocument {
     replicas_needed: u64,
     replicas_spare: u64,
     devices: u64,
     utilisation: f64,
     #[serde(flatten)]
-    cost: &'a PlanCost,
+    cost: PlanCost,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlanLight"))]
-struct LightJson {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct PlanLight {
     requests_per_s_per_replica: f64,
     share_of_replica: f64,
     usd_per_hour: Money,
     share_of_cost: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bursts"))]
-enum BurstsJson<'a> {
+enum BurstsDocument {
     Not {
         accounted: bool,
-        reason: &'a str,
+        reason: String,
     },
     Simulated {
         accounted: bool,
         burstiness: f64,
-        engine: &'a str,
-        measured_with: &'a str,
+        engine: String,
+        measured_with: String,
         as_measured_requests_per_s: f64,
         under_bursts_requests_per_s: f64,
         factor: f64,
@@ -110,42 +116,39 @@ enum BurstsJson<'a> {
     },
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "GoalPrice"))]
-struct PriceJson<'a> {
-    label: &'a str,
+struct PriceDocument {
+    label: String,
     goals: Vec<String>,
     #[serde(flatten)]
-    outcome: Outcome<'a>,
+    outcome: Outcome,
 }
 
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(PlanReport, Document<'static>);
-
-impl Serialize for PlanReport {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let cheapest = self.cheapest().and_then(|index| self.plans.get(index));
-        let document = Document {
-            schema: "fizeau.plan/1",
-            version: env!("CARGO_PKG_VERSION"),
-            requests_per_s: self.ask.demand.rate(),
-            goals: goals(&self.ask.goals),
-            headroom: self.ask.demand.headroom(),
-            spare_replicas: self.ask.demand.spare(),
-            cheapest: cheapest.map(|plan| plan.source.name.as_str()),
-            plans: self.plans.iter().map(plan).collect(),
-        };
-        document.serialize(to)
+impl From<&PlanReport> for PlanDocument {
+    fn from(report: &PlanReport) -> Self {
+        let PlanReport { ask, plans } = report;
+        let cheapest = report.cheapest().and_then(|index| plans.get(index));
+        Self {
+            schema: PLAN.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            requests_per_s: ask.demand.rate(),
+            goals: goals(&ask.goals),
+            headroom: ask.demand.headroom(),
+            spare_replicas: ask.demand.spare(),
+            cheapest: cheapest.map(|plan| plan.source.name.clone()),
+            plans: plans.iter().map(plan).collect(),
+        }
     }
 }
 
 impl PlanReport {
-    /// JSON, indented, with a newline at its end.
+    /// A [`PlanDocument`], indented, with a newline at its end.
     ///
     /// # Errors
     /// Only if the JSON writer fails, which it does not for these types.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        JsonError::pretty(&PlanDocument::from(self))
     }
 }
 
@@ -153,32 +156,32 @@ fn goals(goals: &[Goal]) -> Vec<String> {
     goals.iter().map(ToString::to_string).collect()
 }
 
-fn plan(plan: &Plan) -> PlanJson<'_> {
+fn plan(plan: &Plan) -> PlanEntry {
     let source = &plan.source;
     let each = source.devices_per_replica.get();
     let hour = &source.hour;
-    PlanJson {
-        name: &source.name,
-        from: &source.from,
+    PlanEntry {
+        name: source.name.clone(),
+        from: source.from.clone(),
         devices_per_replica: each,
-        usd_per_device_hour: Money { low: hour.low().get(), high: hour.high().get() },
+        usd_per_device_hour: Money { low: hour.low.get(), high: hour.high.get() },
         price_from: price_origin(hour),
         outcome: outcome(&plan.outcome, each),
         bursts: bursts(&source.bursts),
         other_goals: plan.prices.iter().map(|other| price(other, each)).collect(),
         tightest_share_of_latency_limits: plan.tightest,
-        left_out: &source.left_out,
+        left_out: source.left_out.clone(),
     }
 }
 
-fn price(price: &GoalPrice, each: u64) -> PriceJson<'_> {
+fn price(price: &GoalPrice, each: u64) -> PriceDocument {
     let GoalPrice { label, goals: asked, outcome: found } = price;
-    PriceJson { label, goals: goals(asked), outcome: outcome(found, each) }
+    PriceDocument { label: label.clone(), goals: goals(asked), outcome: outcome(found, each) }
 }
 
-fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome<'_> {
+fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome {
     let planned = outcome.as_ref().ok();
-    let fleet = |fleet: Fleet, cost| FleetJson {
+    let fleet = |fleet: Fleet, cost: PlanCost| FleetDocument {
         replicas_needed: fleet.needed,
         replicas_spare: fleet.spare,
         devices: fleet.installed().saturating_mul(each),
@@ -191,19 +194,18 @@ fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome<'_> {
         planned_requests_per_s_per_replica: planned.map(|planned| ends(planned.per_replica)),
         served_requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.served)),
         ends_are: planned.map(|planned| match planned.carried.bounds {
-            Bounds::Interval => "interval",
-            Bounds::Runs => "runs",
-            Bounds::Tested => "tested_loads",
+            Bounds::Interval => "interval".to_owned(),
+            Bounds::Runs => "runs".to_owned(),
+            Bounds::Tested => "tested_loads".to_owned(),
         }),
         may_be_higher: planned.map(|planned| planned.carried.is_open_above),
         nearest_tested: planned.map(|planned| planned.carried.nearest),
-        breaks_first: planned.and_then(|planned| planned.carried.breaks.as_deref()),
-        likely: planned.map(|planned| fleet(planned.fleets.likely, &planned.cost)),
-        at_the_low_end: planned.and_then(|planned| {
-            Some(fleet(planned.fleets.cautious?, planned.cautious_cost.as_ref()?))
-        }),
+        breaks_first: planned.and_then(|planned| planned.carried.breaks.clone()),
+        likely: planned.map(|planned| fleet(planned.fleets.likely, planned.cost)),
+        at_the_low_end: planned
+            .and_then(|planned| Some(fleet(planned.fleets.cautious?, planned.cautious_cost?))),
         speed_of_light: light.and_then(|light| light.as_ref().ok().map(light_json)),
-        speed_of_light_reason: light.and_then(|light| light.as_ref().err().map(String::as_str)),
+        speed_of_light_reason: light.and_then(|light| light.as_ref().err().cloned()),
         no_plan_reason: outcome.as_ref().err().map(ToString::to_string),
     }
 }
@@ -212,8 +214,8 @@ fn ends(estimate: Estimate) -> Ends {
     Ends { value: estimate.value(), low: estimate.low(), high: estimate.high() }
 }
 
-const fn light_json(light: &LightCost) -> LightJson {
-    LightJson {
+const fn light_json(light: &LightCost) -> PlanLight {
+    PlanLight {
         requests_per_s_per_replica: light.requests_per_s.get(),
         share_of_replica: light.share_of_replica,
         usd_per_hour: light.usd_per_hour,
@@ -221,14 +223,16 @@ const fn light_json(light: &LightCost) -> LightJson {
     }
 }
 
-fn bursts(bursts: &Bursts) -> BurstsJson<'_> {
+fn bursts(bursts: &Bursts) -> BurstsDocument {
     match bursts {
-        Bursts::NotAccounted { reason } => BurstsJson::Not { accounted: false, reason },
-        Bursts::Simulated(simulated) => BurstsJson::Simulated {
+        Bursts::NotAccounted { reason } => {
+            BurstsDocument::Not { accounted: false, reason: reason.clone() }
+        }
+        Bursts::Simulated(simulated) => BurstsDocument::Simulated {
             accounted: true,
             burstiness: simulated.burstiness,
-            engine: &simulated.engine,
-            measured_with: &simulated.measured_with,
+            engine: simulated.engine.clone(),
+            measured_with: simulated.measured_with.clone(),
             as_measured_requests_per_s: simulated.as_measured.get(),
             under_bursts_requests_per_s: simulated.under_bursts.get(),
             factor: simulated.factor(),

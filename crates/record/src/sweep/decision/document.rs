@@ -2,76 +2,77 @@
 
 use fizeau_core::LoadKind;
 use fizeau_pareto::{Break, Departure, Edge, Estimate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Decision, OperatingPoint, SweepReport, Why, Within};
+use super::super::{OperatingPoint, SweepReport, Why, lacking};
+use super::{Decision, Within};
 use crate::goal::Bounds;
-use crate::{GoalResult, LoadPoint};
+use crate::{GoalDocument, GoalResult, LoadPoint};
 
 /// The level to run at.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatingPoint"))]
-pub(super) struct Operating<'a> {
+pub(crate) struct PointDocument {
     level: usize,
     load: Option<LoadPoint>,
     margin: f64,
     /// Why this level: `goals`, `rule` or `profile`.
-    chosen_by: &'static str,
+    chosen_by: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<RuleJson>,
-    goals: &'a [GoalResult],
+    rule: Option<RuleDocument>,
+    goals: Vec<GoalDocument>,
 }
 
 /// The first level that costs too much.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "StepRule"))]
-struct RuleJson {
+struct RuleDocument {
     beyond: usize,
     requests_gain: f64,
     e2el_factor: f64,
 }
 
 /// The level that misses least.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NearestPoint"))]
-pub(super) struct Nearest<'a> {
+pub(crate) struct NearestDocument {
     level: usize,
     load: Option<LoadPoint>,
     could_be_met: Vec<String>,
-    goals: &'a [GoalResult],
+    goals: Vec<GoalDocument>,
 }
 
 /// One kind of load.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Decision"))]
-pub(super) struct DecisionJson<'a> {
+pub(crate) struct DecisionDocument {
     kind: LoadKind,
-    met: &'static str,
-    tight: WithinJson<'a>,
-    loose: Option<WithinJson<'a>>,
+    met: String,
+    tight: WithinDocument,
+    loose: Option<WithinDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    loose_reason: Option<&'static str>,
+    loose_reason: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Within"))]
-struct WithinJson<'a> {
+struct WithinDocument {
     slo: String,
-    operating_point: Option<Operating<'a>>,
+    operating_point: Option<PointDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operating_point_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    operating_point_nearest: Option<Nearest<'a>>,
-    highest_load: Option<HighestJson>,
+    operating_point_nearest: Option<NearestDocument>,
+    highest_load: Option<HighestDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
     highest_load_reason: Option<String>,
-    not_monotone: Vec<DepartureJson>,
+    not_monotone: Vec<DepartureDocument>,
 }
 
 /// The highest load within the goals.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "HighestLoad"))]
-struct HighestJson {
+struct HighestDocument {
     /// False where it lies beyond all that was tested: then `load` is the highest tested.
     reached: bool,
     load: f64,
@@ -91,27 +92,27 @@ struct HighestJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_per_s_ci_reason: Option<String>,
     nearest_level: usize,
-    breaks_first: Option<BreakJson>,
+    breaks_first: Option<BreakDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    breaks_first_reason: Option<&'static str>,
+    breaks_first_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closest_goal: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closest_margin: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Break"))]
-struct BreakJson {
+struct BreakDocument {
     goal: String,
     level: usize,
     value: f64,
     excess: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Departure"))]
-struct DepartureJson {
+struct DepartureDocument {
     goal: String,
     earlier_level: usize,
     later_level: usize,
@@ -120,32 +121,32 @@ struct DepartureJson {
 }
 
 impl SweepReport {
-    pub(super) fn decisions_json(&self) -> Vec<DecisionJson<'_>> {
-        self.decisions.iter().map(|decision| self.decision_json(decision)).collect()
+    pub(in crate::sweep) fn decision_documents(&self) -> Vec<DecisionDocument> {
+        self.decisions.iter().map(|decision| self.decision_document(decision)).collect()
     }
 
-    fn decision_json<'a>(&'a self, decision: &'a Decision) -> DecisionJson<'a> {
+    fn decision_document(&self, decision: &Decision) -> DecisionDocument {
         let met = match (decision.is_met(), decision.is_loose_only()) {
             (true, false) => "tight",
             (true, true) => "loose",
             (false, _) => "none",
         };
-        DecisionJson {
+        DecisionDocument {
             kind: decision.kind,
-            met,
-            tight: self.within_json(&decision.tight),
-            loose: decision.loose.as_ref().map(|loose| self.within_json(loose)),
-            loose_reason: decision.loose.is_none().then_some("no goal is a range"),
+            met: met.to_owned(),
+            tight: self.within_document(&decision.tight),
+            loose: decision.loose.as_ref().map(|loose| self.within_document(loose)),
+            loose_reason: decision.loose.is_none().then(|| "no goal is a range".to_owned()),
         }
     }
 
-    fn within_json<'a>(&'a self, within: &'a Within) -> WithinJson<'a> {
-        let operating_point = self.operating_json(&within.point);
+    fn within_document(&self, within: &Within) -> WithinDocument {
+        let operating_point = self.point_document(&within.point);
         let highest_load = highest(within);
-        WithinJson {
+        WithinDocument {
             slo: within.slo.to_string(),
             operating_point_reason: operating_point.is_none().then(|| self.no_point(&within.point)),
-            operating_point_nearest: self.nearest_json(&within.point),
+            operating_point_nearest: self.nearest_document(&within.point),
             operating_point,
             highest_load_reason: highest_load.is_none().then(|| no_highest(within)),
             highest_load,
@@ -158,37 +159,46 @@ impl SweepReport {
         }
     }
 
-    pub(super) fn operating_json<'a>(&self, point: &'a OperatingPoint) -> Option<Operating<'a>> {
+    pub(in crate::sweep) fn point_document(&self, point: &OperatingPoint) -> Option<PointDocument> {
         let OperatingPoint::Met { level, why, margin, goals } = point else { return None };
         let (chosen_by, rule) = match *why {
             Why::Goals => ("goals", None),
             Why::Profile => ("profile", None),
             Why::Rule { beyond, gain, cost } => {
-                ("rule", Some(RuleJson { beyond, requests_gain: gain, e2el_factor: cost }))
+                ("rule", Some(RuleDocument { beyond, requests_gain: gain, e2el_factor: cost }))
             }
         };
-        let load = self.levels.get(*level).map(|level| level.load);
-        Some(Operating { level: *level, load, margin: *margin, chosen_by, rule, goals })
+        let load = self.load_of(*level);
+        let chosen_by = chosen_by.to_owned();
+        let goals = documents(goals);
+        Some(PointDocument { level: *level, load, margin: *margin, chosen_by, rule, goals })
     }
 
     /// Why there is no level to run at.
-    pub(super) fn no_point(&self, point: &OperatingPoint) -> String {
+    pub(in crate::sweep) fn no_point(&self, point: &OperatingPoint) -> String {
         point.words(&self.levels, &self.profile).replacen("none, since ", "", 1)
     }
 
-    pub(super) fn nearest_json<'a>(&self, point: &'a OperatingPoint) -> Option<Nearest<'a>> {
+    pub(in crate::sweep) fn nearest_document(
+        &self,
+        point: &OperatingPoint,
+    ) -> Option<NearestDocument> {
         let OperatingPoint::Missed { nearest: Some(level), goals } = point else { return None };
-        let load = self.levels.get(*level).map(|level| level.load);
-        Some(Nearest {
+        let load = self.load_of(*level);
+        Some(NearestDocument {
             level: *level,
             load,
-            could_be_met: super::lacking::could_be_met(goals),
-            goals,
+            could_be_met: lacking::could_be_met(goals),
+            goals: documents(goals),
         })
     }
 }
 
-fn highest(within: &Within) -> Option<HighestJson> {
+fn documents(goals: &[GoalResult]) -> Vec<GoalDocument> {
+    goals.iter().copied().map(GoalDocument::from).collect()
+}
+
+fn highest(within: &Within) -> Option<HighestDocument> {
     let maximum = &within.maximum;
     let without = maximum.without_interval.iter().map(|goal| goal_text(within, *goal));
     let without: Vec<String> = without.collect();
@@ -204,18 +214,18 @@ fn highest(within: &Within) -> Option<HighestJson> {
     let (load_ci_reason, requests_per_s_ci_reason) = (reason.clone(), reason);
     let is_of_runs = maximum.bounds == Bounds::Runs;
     let is_tested = maximum.bounds == Bounds::Tested;
-    let of = |throughput: &Estimate| HighestJson {
+    let of = |throughput: &Estimate| HighestDocument {
         requests_per_s: throughput.value(),
         requests_per_s_ci: is_known.then_some([throughput.low(), throughput.high()]),
         load_ci_reason,
         requests_per_s_ci_reason,
-        ..HighestJson::default()
+        ..HighestDocument::default()
     };
     match maximum.edge.as_ref().ok()? {
         Edge::Between(found) => {
             let low = (!found.is_open_below).then_some(found.load.low());
             let high = (!found.is_open_above).then_some(found.load.high());
-            Some(HighestJson {
+            Some(HighestDocument {
                 reached: true,
                 load: found.load.value(),
                 load_ci: is_known.then_some([low, high]),
@@ -226,13 +236,13 @@ fn highest(within: &Within) -> Option<HighestJson> {
                 ..of(&found.throughput)
             })
         }
-        Edge::Beyond(found) => Some(HighestJson {
+        Edge::Beyond(found) => Some(HighestDocument {
             reached: false,
             load: found.load,
             load_ci: is_known.then_some([Some(found.surely), None]),
             load_over_runs: is_of_runs.then_some([Some(found.surely), None]),
             nearest_level: found.level,
-            breaks_first_reason: Some("every goal is kept at the highest load tested"),
+            breaks_first_reason: Some("every goal is kept at the highest load tested".to_owned()),
             closest_goal: found.closest.map(|(goal, _)| goal_text(within, goal)),
             closest_margin: found.closest.map(|(_, margin)| margin),
             ..of(&found.throughput)
@@ -248,14 +258,14 @@ fn no_highest(within: &Within) -> String {
     }
 }
 
-fn broken(within: &Within, found: &Break) -> BreakJson {
+fn broken(within: &Within, found: &Break) -> BreakDocument {
     let Break { limit, level, value, excess } = *found;
-    BreakJson { goal: goal_text(within, limit), level, value, excess }
+    BreakDocument { goal: goal_text(within, limit), level, value, excess }
 }
 
-fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureJson {
+fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureDocument {
     let Departure { earlier, later, by, errors } = *found;
-    DepartureJson {
+    DepartureDocument {
         goal: goal_text(within, goal),
         earlier_level: earlier,
         later_level: later,
@@ -265,6 +275,6 @@ fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureJson {
 }
 
 fn goal_text(within: &Within, at: usize) -> String {
-    let goal = within.slo.goals().get(at);
+    let goal = within.slo.goals.get(at);
     goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
 }
