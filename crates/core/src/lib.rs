@@ -4,6 +4,39 @@
 //! ([`Request`]), what was seen ([`Tape`]), and the few small traits in which one layer meets the next
 //! ([`RequestSource`], [`Transport`], [`Clock`], [`Timer`], [`TokenCounter`], [`TapeSink`]).
 //!
+//! A source of requests of one's own, and what a transport would say of one of them:
+//!
+//! ```
+//! use std::convert::Infallible;
+//!
+//! use fizeau_core::{
+//!     Arrival, Channel, Nanos, Prompt, Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Tokens,
+//! };
+//!
+//! /// One request every 100 ms, for ever.
+//! struct Metronome(u64);
+//!
+//! impl RequestSource for Metronome {
+//!     type Error = Infallible;
+//!
+//!     fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
+//!         let (id, at) = (RequestId(self.0), Nanos::from_millis(100 * self.0));
+//!         self.0 += 1;
+//!         let request = Request::new(id, Prompt::Text("Tell me".to_owned()), Tokens::new(16));
+//!         Ok(Some(Scheduled { request, at: Some(at) }))
+//!     }
+//! }
+//!
+//! let first = Metronome(0).next_request()?.map(|scheduled| scheduled.request.id);
+//! assert_eq!(first, Some(RequestId(0)));
+//!
+//! let mut tape = Tape::sent_at(Stamp::EPOCH);
+//! let token = Stamp::EPOCH + Nanos::from_millis(20);
+//! tape.arrivals.push(Arrival::tokens(token, 1, Channel::Visible));
+//! assert_eq!(tape.first_token(), Some(token));
+//! # Ok::<(), Infallible>(())
+//! ```
+//!
 //! **Use this crate** to implement one of those traits (a transport of your own, say) or to read and write tapes.
 //! **Use `fizeau`** to get all layers at once.
 //!

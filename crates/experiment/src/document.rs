@@ -49,7 +49,7 @@ fn asked(
     document.goodput = goals.to_string().split_whitespace().map(str::to_owned).collect();
     document.time = (basis.reader == PromptReader::Simulation).then_some(RunTime::Virtual);
     document.speed_of_light = basis.light().ok().map(|light| light.deployment().clone());
-    document.gpu_hour_usd = price.map(HourlyRate::low);
+    document.gpu_hour_usd = price.map(|price| price.low);
     Ok(document)
 }
 

@@ -46,6 +46,7 @@ mod reference;
 mod runner;
 mod scheduler;
 mod search;
+mod sol;
 mod sweep;
 mod system;
 mod tokenizer;
@@ -82,6 +83,10 @@ pub use scheduler::SweepScheduler;
 pub use search::{
     Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, PreparedSearch, SearchOutcome,
     SearchSettings, SearchStep, Trial,
+};
+pub use sol::{
+    FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
+    SolSystems, SystemQuery,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,

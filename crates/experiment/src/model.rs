@@ -38,7 +38,7 @@ impl LoadedModel {
             && let Ok(known) = KnownModel::named(name)
         {
             let model = known.model().map_err(|error| wrong(&error))?;
-            let text = known.config().to_owned();
+            let text = known.config.to_owned();
             return Ok(Self { model, text, quantization: None, known: Some(known) });
         }
         let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };

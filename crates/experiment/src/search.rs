@@ -180,7 +180,7 @@ impl LoadSearch {
     /// The goal that breaks first beyond the load that was found; none where no goal does.
     #[must_use]
     pub fn first_broken(&self) -> Option<Goal> {
-        let mut goals = self.spec.slo.goals().iter().filter(|goal| spec::breaks(goal));
+        let mut goals = self.spec.slo.goals.iter().filter(|goal| spec::breaks(goal));
         goals.nth(self.found().first_broken?).copied()
     }
 

@@ -17,7 +17,7 @@ mod uncertainty;
 mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
-pub use catalogue::{Direction, Metric, MetricTable};
+pub use catalogue::{Direction, Metric, MetricEntry, MetricTable};
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};

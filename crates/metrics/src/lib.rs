@@ -96,15 +96,16 @@ pub use goodput::{
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Arrivals, Direction, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck,
-    LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricTable,
-    ModelName, ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals,
-    RequestCounts, RequestRates, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics,
-    WindowThroughput, Windowed,
+    LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricEntry,
+    MetricTable, ModelName, ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary,
+    RateIntervals, RequestCounts, RequestRates, Throughput, TokenCounts, Window, WindowFigures,
+    WindowMetrics, WindowThroughput, Windowed,
 };
 pub use output::{ChannelTokens, RequestOutput};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;
-pub use series::{CountSeries, PeakRate, TimeSpan, TimeWeighted, Timeline, TokenCells};
+pub(crate) use series::{CountSeries, TokenCells};
+pub use series::{PeakRate, TimeSpan, Timeline};
 pub use shape::{
     Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, ShapeTally, TtftOfInput,
 };

@@ -44,13 +44,7 @@ pub struct PrecisionOutcome {
     pub half_width: Option<Support<f64>>,
 }
 
-impl Precision {
-    /// What is asked for, in the order in which it was given; at least one.
-    #[must_use]
-    pub fn goals(&self) -> &[PrecisionGoal] {
-        &self.goals
-    }
-}
+impl Precision {}
 
 impl PrecisionOutcome {
     /// Whether the interval is narrow enough.
@@ -195,6 +189,6 @@ impl fmt::Display for PrecisionGoal {
         }
         // To a millionth of a percent: 0.02 * 100 is no whole number of floats.
         let percent = (self.within * 1e8).round() / 1e6;
-        write!(f, "{} ci={percent}%", self.metric.as_str())
+        write!(f, "{} ci={percent}%", self.metric.entry().key)
     }
 }

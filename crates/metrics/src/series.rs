@@ -5,11 +5,12 @@ mod count;
 mod timeline;
 mod weighted;
 
-pub use cells::{PeakRate, TokenCells};
-pub use count::CountSeries;
+pub use cells::PeakRate;
+pub(crate) use cells::TokenCells;
+pub(crate) use count::CountSeries;
 pub(crate) use timeline::Sent;
 pub use timeline::Timeline;
-pub use weighted::TimeWeighted;
+pub(crate) use weighted::TimeWeighted;
 
 use fizeau_core::{Nanos, Stamp, Tape};
 
@@ -26,15 +27,8 @@ pub struct TimeSpan {
 
 impl TimeSpan {
     /// From `from` to `to`; of no length at `from` where `to` is before it.
-    ///
-    /// ```
-    /// use fizeau_core::{Nanos, Stamp};
-    /// use fizeau_metrics::TimeSpan;
-    /// let span = TimeSpan::new(Stamp::from_nanos(5), Stamp::from_nanos(8));
-    /// assert_eq!(span.length(), Nanos::from_nanos(3));
-    /// ```
     #[must_use]
-    pub fn new(from: Stamp, to: Stamp) -> Self {
+    pub(crate) fn new(from: Stamp, to: Stamp) -> Self {
         Self { from, to: to.max(from) }
     }
 

@@ -18,20 +18,20 @@ pub struct LevelShape {
     pub quantiles: QuantileCurves,
     /// The level bin by bin, from the first release to the last end.
     pub course: Course,
-    /// The time to first token beside the length of the prompt, by rising length: of at most [`LevelShape::MOST_PAIRS`] completed
+    /// The time to first token beside the length of the prompt, by rising length: of at most 400 completed
     /// requests, an even sample of all by their numbers, the same in any order of tapes. Empty where no prompt's length is known.
     pub ttft_by_input: Vec<TtftOfInput>,
 }
 
 impl LevelShape {
     /// The most bins of a course.
-    pub const MOST_BINS: usize = 160;
+    pub(crate) const MOST_BINS: usize = 160;
     /// Bins that are longer than they must be leave half as many at least.
-    pub const FEW_BINS: usize = 64;
+    pub(crate) const FEW_BINS: usize = 64;
     /// A level that is so many median replies long is drawn in bins that are no shorter than one.
     pub(crate) const MANY_REPLIES: u64 = 40;
     /// The most pairs of prompt length and time to first token.
-    pub const MOST_PAIRS: usize = 400;
+    pub(crate) const MOST_PAIRS: usize = 400;
 
     /// The shape of `tapes`, the whole of a level's in any order.
     #[must_use]
@@ -70,7 +70,7 @@ pub struct Course {
     /// When the first bin begins: less than a bin before the first release, at a multiple of its length from the epoch.
     pub start: Stamp,
     /// How long a bin is: 125 us, or that doubled as often as it takes; zero where there is none. From
-    /// [`LevelShape::FEW_BINS`] on they are longer where shorter ones would show single events in place of the level: twice as long
+    /// 64 bins on they are longer where shorter ones would show single events in place of the level: twice as long
     /// as the 99th percentile of silences between events, and of forty one after the other as long as the median
     /// one, since requests that came together end together.
     pub bin: Nanos,

@@ -28,13 +28,15 @@ use crate::{LevelSummary, Metric, Statistic};
 ///
 /// ```
 /// let slo: fizeau_metrics::Slo = "p99 ttft<500ms, mean tpot<50ms".parse()?;
-/// assert_eq!(slo.goals().len(), 2);
+/// assert_eq!(slo.goals.len(), 2);
 /// assert_eq!(slo.to_string(), "p99 ttft<500ms, mean tpot<50ms");
 /// # Ok::<(), fizeau_metrics::SloError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Slo {
-    goals: Vec<Goal>,
+    /// The goals, in the order in which they were given; at least one.
+    pub goals: Vec<Goal>,
 }
 
 /// One goal.
@@ -78,12 +80,6 @@ pub struct GoalOutcome {
 }
 
 impl Slo {
-    /// The goals, in the order in which they were given; at least one.
-    #[must_use]
-    pub fn goals(&self) -> &[Goal] {
-        &self.goals
-    }
-
     /// Whether a goal is a range.
     #[must_use]
     pub fn is_range(&self) -> bool {
@@ -145,10 +141,10 @@ impl Goal {
         let loosest = self.loosest.map(|loosest| format!("..{loosest}")).unwrap_or_default();
         let parts = [
             self.statistic.as_str().to_owned(),
-            self.metric.label().to_owned(),
+            self.metric.entry().label.to_owned(),
             self.comparison.as_str().to_owned(),
             format!("{}{loosest}", self.limit),
-            self.metric.unit().to_owned(),
+            self.metric.entry().unit.to_owned(),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(" ")
@@ -161,7 +157,7 @@ impl fmt::Display for Goal {
             write!(f, "{} ", self.statistic.as_str())?;
         }
         let unit = if self.metric.is_latency() { "ms" } else { "" };
-        let (metric, comparison) = (self.metric.as_str(), self.comparison.as_str());
+        let (metric, comparison) = (self.metric.entry().key, self.comparison.as_str());
         write!(f, "{metric}{comparison}{}{unit}", self.limit)?;
         self.loosest.map_or(Ok(()), |loosest| write!(f, "..{loosest}{unit}"))
     }
@@ -170,7 +166,7 @@ impl fmt::Display for Goal {
 impl Comparison {
     /// The sign: `<`, `<=`, `>`, `>=`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Less => "<",
             Self::LessOrEqual => "<=",

@@ -58,17 +58,7 @@ pub enum CutReason {
     },
 }
 
-impl CutReason {
-    /// The name used in files: `asked`, `steady` or `plateau`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Stationary => "steady",
-            Self::Plateau { .. } => "plateau",
-        }
-    }
-}
+impl CutReason {}
 
 /// That there is no window, and why.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

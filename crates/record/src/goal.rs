@@ -227,7 +227,7 @@ pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
 /// The figure of a goal, in words: `p99 TTFT`.
 #[must_use]
 pub fn name(goal: &Goal) -> String {
-    let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
+    let name = format!("{} {}", goal.statistic.as_str(), goal.metric.entry().label);
     name.trim_start().to_owned()
 }
 
@@ -248,13 +248,13 @@ pub fn measured(goal: &Goal, value: f64, interval: Option<Interval<f64>>) -> Str
     let finer = [number(value)].into_iter().chain((0..6).map(|n| format!("{value:.n$}")));
     let told = [rounded].into_iter().chain(finer).find(is_told);
     let told = told.unwrap_or_else(|| value.to_string());
-    format!("{told} {}", goal.metric.unit()).trim_end().to_owned()
+    format!("{told} {}", goal.metric.entry().unit).trim_end().to_owned()
 }
 
 /// A figure of a goal, with its unit.
 #[must_use]
 pub fn shown(goal: &Goal, value: f64) -> String {
-    match goal.metric.unit() {
+    match goal.metric.entry().unit {
         "ms" => duration_ms(value),
         unit => format!("{} {unit}", number(value)).trim_end().to_owned(),
     }

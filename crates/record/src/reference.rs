@@ -239,7 +239,7 @@ impl SpeedOfLightReference {
     /// Says in `setup` what it is computed from.
     pub fn describe_in(&self, setup: &mut Setup) {
         setup.model_config = Some(self.model_name.clone());
-        setup.hardware = Some(self.system.device().name().to_owned());
+        setup.hardware = Some(self.system.device().name.to_owned());
         setup.deployment = Some(self.deployment.words(&self.system));
         // What somebody said of the server stands.
         setup.precision.get_or_insert_with(|| formats(self.system.model()));

@@ -18,20 +18,20 @@ pub struct Exposition {
 
 /// A metric with all of its series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MetricFamily {
+struct MetricFamily {
     /// Its name, unit and all.
-    pub name: &'static str,
+    name: &'static str,
     /// What it is, in one line.
-    pub help: &'static str,
+    help: &'static str,
     /// What its values are.
-    pub kind: MetricKind,
+    kind: MetricKind,
     /// Its series, no two with the same labels.
-    pub series: Vec<MetricSeries>,
+    series: Vec<MetricSeries>,
 }
 
 /// What the values of a metric are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricKind {
+enum MetricKind {
     /// Numbers.
     Gauge,
     /// Samples: count, sum and quantiles.
@@ -40,16 +40,16 @@ pub enum MetricKind {
 
 /// One series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MetricSeries {
+struct MetricSeries {
     /// Names and values of its labels.
-    pub labels: Vec<(&'static str, String)>,
+    labels: Vec<(&'static str, String)>,
     /// Its value.
-    pub value: MetricValue,
+    value: MetricValue,
 }
 
 /// What a series shows.
 #[derive(Debug, Clone, PartialEq)]
-pub enum MetricValue {
+enum MetricValue {
     /// A finite number.
     Number(f64),
     /// A sample.
@@ -71,12 +71,6 @@ impl Exposition {
         families.extend(level::families(report, run));
         families.retain(|family| !family.series.is_empty());
         Self { families }
-    }
-
-    /// All metrics that have a series.
-    #[must_use]
-    pub fn families(&self) -> &[MetricFamily] {
-        &self.families
     }
 
     /// The names of all metrics that there can be.

@@ -119,7 +119,7 @@ impl PercentileTable {
         for row in &self.rows {
             let is_first = before.replace(row.metric) != Some(row.metric);
             let (name, n) = match is_first {
-                true => (row.metric.label(), row.n.to_string()),
+                true => (row.metric.entry().label, row.n.to_string()),
                 false => ("", String::new()),
             };
             let figures = match row.found {
@@ -143,7 +143,7 @@ impl Serialize for PercentileTable {
         map.serialize_entry("rule", self.rule.key())?;
         for rows in self.rows.chunk_by(|one, next| one.metric == next.metric) {
             let [first, ..] = rows else { continue };
-            map.serialize_entry(first.metric.json_path()[1], rows)?;
+            map.serialize_entry(first.metric.entry().json[1], rows)?;
         }
         map.end()
     }

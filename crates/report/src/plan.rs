@@ -141,7 +141,7 @@ impl Shown<'_, Planned> {
 
 /// What an hour costs, and who says so.
 fn price(hour: &HourlyRate) -> String {
-    let (low, high) = (hour.low().get(), hour.high().get());
+    let (low, high) = (hour.low.get(), hour.high.get());
     if low >= high {
         return text::price_words(hour);
     }

@@ -42,10 +42,11 @@ impl Shown<'_, SearchReport> {
     }
 
     fn table(&self, out: &mut String) {
-        let goals = self.slo.goals().iter().take(GOALS);
+        let goals = self.slo.goals.iter().take(GOALS);
         let heads: Vec<String> = goals
             .map(|goal| {
-                let parts = [goal.statistic.as_str(), goal.metric.label(), goal.metric.unit()];
+                let parts =
+                    [goal.statistic.as_str(), goal.metric.entry().label, goal.metric.entry().unit];
                 parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
             })
             .collect();

@@ -89,7 +89,7 @@ impl System {
             ));
         }
         let longest: Tokens = load.input_tokens + load.output_tokens;
-        if let Some(most) = self.model().max_context()
+        if let Some(most) = self.model().max_context
             && longest > most
         {
             warnings.push(format!(

@@ -12,10 +12,14 @@ use crate::{Device, Load, Price};
 
 /// What an hour of one device costs, and who says so.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct HourlyRate {
-    low: UsdPerHour,
-    high: UsdPerHour,
-    origin: Origin,
+    /// The least.
+    pub low: UsdPerHour,
+    /// The most.
+    pub high: UsdPerHour,
+    /// Who says so.
+    pub origin: Origin,
 }
 
 /// Who says what an hour costs.
@@ -74,7 +78,7 @@ impl HourlyRate {
     /// use fizeau_roofline::{HourlyRate, Ownership};
     /// let owned = "purchase_usd = 30000\namortisation_years = 4\npower_w = 1000\npue = 1.3\nelectricity_usd_per_kwh = 0.1";
     /// let rate = HourlyRate::owned(&Ownership::from_toml(owned)?);
-    /// assert_eq!(format!("{:.2}", rate.low().get()), "0.99");
+    /// assert_eq!(format!("{:.2}", rate.low.get()), "0.99");
     /// # Ok::<(), fizeau_roofline::OwnershipError>(())
     /// ```
     #[must_use]
@@ -88,8 +92,8 @@ impl HourlyRate {
     /// # Errors
     /// If none is known.
     pub fn published(device: &Device) -> Result<Self, CostError> {
-        let price = device.prices().first();
-        price.map(Self::from).ok_or_else(|| CostError::NoPrice { device: device.name().to_owned() })
+        let price = device.prices.first();
+        price.map(Self::from).ok_or_else(|| CostError::NoPrice { device: device.name.to_owned() })
     }
 
     /// The lowest of the first of the device's published prices: what a device costs where nobody says. A price that is
@@ -100,35 +104,17 @@ impl HourlyRate {
     pub fn lowest_published(device: &Device) -> Result<Self, CostError> {
         Self::published(device).map(|rate| Self { high: rate.low, ..rate })
     }
-
-    /// The least.
-    #[must_use]
-    pub const fn low(&self) -> UsdPerHour {
-        self.low
-    }
-
-    /// The most.
-    #[must_use]
-    pub const fn high(&self) -> UsdPerHour {
-        self.high
-    }
-
-    /// Who says so.
-    #[must_use]
-    pub const fn origin(&self) -> &Origin {
-        &self.origin
-    }
 }
 
 impl From<&Price> for HourlyRate {
     fn from(price: &Price) -> Self {
         Self {
-            low: price.low(),
-            high: price.high(),
+            low: price.low,
+            high: price.high,
             origin: Origin::Published {
-                kind: price.kind().to_owned(),
-                source: price.source().to_owned(),
-                date: price.date().to_owned(),
+                kind: price.kind.to_owned(),
+                source: price.source.to_owned(),
+                date: price.date.to_owned(),
             },
         }
     }

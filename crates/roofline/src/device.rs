@@ -35,17 +35,23 @@ pub use price::Price;
 /// assert_eq!(device.dense_rate(MathType::Fp4), None);
 ///
 /// let error = Device::named("h100-smx").unwrap_err();
-/// assert_eq!(error.nearest(), "h100-sxm");
+/// assert_eq!(error.nearest, "h100-sxm");
 /// # Ok::<(), fizeau_roofline::UnknownDevice>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Device {
-    name: String,
-    title: String,
-    vendor: Option<String>,
-    generation: Option<String>,
-    aliases: Vec<String>,
-    note: Option<String>,
+    /// The name to find it by, such as `h100-sxm`.
+    pub name: String,
+    /// The name for a reader, such as `NVIDIA H100 SXM 80 GB`.
+    pub title: String,
+    /// Who makes it, where that is stated.
+    pub vendor: Option<String>,
+    /// The kind of silicon, such as `hopper`, where that is stated: what [`Device::doubts`] holds figures against.
+    pub generation: Option<String>,
+    /// Other names that [`Device::named`] finds it by.
+    pub aliases: Vec<String>,
+    /// What must be known of it whatever is asked, such as that a card holds two of it.
+    pub note: Option<String>,
     memory: Bytes,
     usable_memory: Bytes,
     memory_bandwidth: BytesPerSec,
@@ -56,7 +62,8 @@ pub struct Device {
     link: Option<Link>,
     network: Option<Link>,
     tdp: Option<Watts>,
-    prices: Vec<Price>,
+    /// What an hour of one device costs, by whom it is asked; none where nobody's price is known.
+    pub prices: Vec<Price>,
     cells: Vec<Cell>,
 }
 
@@ -122,46 +129,10 @@ impl Device {
 
 /// What is known of them.
 impl Device {
-    /// The name to find it by, such as `h100-sxm`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The name for a reader, such as `NVIDIA H100 SXM 80 GB`.
-    #[must_use]
-    pub fn title(&self) -> &str {
-        &self.title
-    }
-
-    /// Who makes it, where that is stated.
-    #[must_use]
-    pub fn vendor(&self) -> Option<&str> {
-        self.vendor.as_deref()
-    }
-
-    /// The kind of silicon, such as `hopper`, where that is stated: what [`Device::doubts`] holds figures against.
-    #[must_use]
-    pub fn generation(&self) -> Option<&str> {
-        self.generation.as_deref()
-    }
-
-    /// Other names that [`Device::named`] finds it by.
-    #[must_use]
-    pub fn aliases(&self) -> &[String] {
-        &self.aliases
-    }
-
-    /// What must be known of it whatever is asked, such as that a card holds two of it.
-    #[must_use]
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
-    }
-
     /// Where most of the figures are published: the source of the memory bandwidth.
     #[must_use]
     pub fn source(&self) -> &str {
-        self.cell("memory.bandwidth").map_or("", Cell::source)
+        self.cell("memory.bandwidth").map_or("", |cell| &cell.source)
     }
 
     /// What it holds, all of it: nothing is set aside for error correction, a driver or an engine, so that no
@@ -243,12 +214,6 @@ impl Device {
         self.tdp
     }
 
-    /// What an hour of one device costs, by whom it is asked; none where nobody's price is known.
-    #[must_use]
-    pub fn prices(&self) -> &[Price] {
-        &self.prices
-    }
-
     /// Each figure as it was published, with its source and date.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.cells.iter()
@@ -262,6 +227,6 @@ impl Device {
     }
 
     fn cell(&self, field: &str) -> Option<&Cell> {
-        self.cells.iter().find(|cell| cell.field() == field)
+        self.cells.iter().find(|cell| cell.field == field)
     }
 }

@@ -167,7 +167,7 @@ impl Disaggregation<'_> {
             instances: f64::from(self.decode_instances.get()),
             transfer,
             when: self.transfer,
-            layers: self.prefill.model().layers().iter().map(|layers| layers.count).sum(),
+            layers: self.prefill.model().layers.iter().map(|layers| layers.count).sum(),
             prompt: self.prefill.prompt_latency(by, &self.prefill.prefill_pass(load)),
             prefill_rate: self.prefill_rate(by, load),
             transfer_rate: self.transfer_rate(by, load),

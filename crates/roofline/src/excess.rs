@@ -134,7 +134,7 @@ impl System {
 
 /// `one h100-sxm`, `8 x h100-sxm (TP8)`.
 fn against(system: &System) -> String {
-    let (device, deployment) = (system.device().name(), system.deployment());
+    let (device, deployment) = (&system.device().name, system.deployment());
     match deployment.devices() {
         1 => format!("one {device}"),
         devices => format!("{devices} x {device} ({deployment})"),

@@ -32,8 +32,8 @@ pub(crate) struct Exchanges {
 impl Exchanges {
     pub(crate) fn new(model: &Model, device: &Device, deployment: &Deployment) -> Self {
         let tensor = Group::of(device, deployment.tensor());
-        let token = ACTIVATION * model.hidden() as f64;
-        let logits = ACTIVATION * model.vocabulary() as f64;
+        let token = ACTIVATION * model.hidden as f64;
+        let logits = ACTIVATION * model.vocabulary as f64;
         let groups = deployment.attention_groups();
         let over = |collective, bytes, times: f64| {
             if deployment.tensor() == 1 {
@@ -129,7 +129,7 @@ fn prepared(group: Result<Group, GroupError>, collective: Collective) -> Levels 
 }
 
 fn per_layer(model: &Model, times: impl Fn(&Layers) -> f64) -> f64 {
-    model.layers().iter().map(|layers| layers.count as f64 * times(layers)).sum()
+    model.layers.iter().map(|layers| layers.count as f64 * times(layers)).sum()
 }
 
 /// Sums within an attention group: after each mixer and after each feed-forward block, after both at once where they read

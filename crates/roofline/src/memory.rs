@@ -35,7 +35,7 @@ impl Kept {
         let empty = |reach: &Reach| (*reach, 0.0);
         let mut kept = Self { tokens: reaches.iter().map(empty).collect(), state: 0.0 };
         let size = model.kv_cache().element_size().get();
-        for layers in model.layers() {
+        for layers in &model.layers {
             let count = layers.count as f64;
             let (reach, bytes, heads) = match &layers.mixer {
                 Mixer::Attention(layer) if layer.keys != Keys::Shared => (
@@ -156,7 +156,7 @@ pub(crate) fn usable(device: &Device, serving: &Serving) -> f64 {
 
 /// Of the layers, the share that the fullest stage has: `ceil(L / p) / L`.
 pub(crate) fn fullest_stage(model: &Model, deployment: &Deployment) -> f64 {
-    let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
+    let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
     let most = layers.div_ceil(u64::from(deployment.pipeline()));
     most as f64 / layers.max(1) as f64
 }

@@ -46,20 +46,26 @@ use crate::Format;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    architecture: String,
-    hidden: u64,
-    vocabulary: u64,
-    layers: Vec<Layers>,
+    /// The architecture's name as the config gives it, such as `LlamaForCausalLM`.
+    pub architecture: String,
+    /// The width of the residual stream, `h`.
+    pub hidden: u64,
+    /// The entries of the vocabulary, `V`.
+    pub vocabulary: u64,
+    /// The layers, those that are alike together. An MTP module is not among them.
+    pub layers: Vec<Layers>,
     /// Elements of the norm before the LM head, of the head's bias, and of a table of positions.
     final_vectors: u64,
     tables: Tables,
     cache: CacheFormats,
-    /// What predicts further tokens (MTP); not part of the base model.
-    draft: Option<Layers>,
+    /// What predicts further tokens (multi-token prediction), one module; none where the model has none.
+    pub draft: Option<Layers>,
     /// Whether the family's code is known to build the module so.
     knows_draft: bool,
-    max_context: Option<Tokens>,
-    warnings: Vec<String>,
+    /// The longest context that the config declares; none where it is silent.
+    pub max_context: Option<Tokens>,
+    /// What in the config could matter and was not understood, a sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// How the embedding and the LM head are stored.
@@ -119,36 +125,6 @@ impl Model {
         Self { cache: CacheFormats { state: Some(format), ..self.cache }, ..self }
     }
 
-    /// The architecture's name as the config gives it, such as `LlamaForCausalLM`.
-    #[must_use]
-    pub fn architecture(&self) -> &str {
-        &self.architecture
-    }
-
-    /// The width of the residual stream, `h`.
-    #[must_use]
-    pub const fn hidden(&self) -> u64 {
-        self.hidden
-    }
-
-    /// The entries of the vocabulary, `V`.
-    #[must_use]
-    pub const fn vocabulary(&self) -> u64 {
-        self.vocabulary
-    }
-
-    /// The layers, those that are alike together. An MTP module is not among them.
-    #[must_use]
-    pub fn layers(&self) -> &[Layers] {
-        &self.layers
-    }
-
-    /// What predicts further tokens (multi-token prediction), one module; none where the model has none.
-    #[must_use]
-    pub const fn draft(&self) -> Option<&Layers> {
-        self.draft.as_ref()
-    }
-
     /// How keys and values (or latents) are kept.
     #[must_use]
     pub const fn kv_cache(&self) -> Format {
@@ -185,17 +161,5 @@ impl Model {
     #[must_use]
     pub const fn head_format(&self) -> Format {
         self.tables.head
-    }
-
-    /// The longest context that the config declares; none where it is silent.
-    #[must_use]
-    pub const fn max_context(&self) -> Option<Tokens> {
-        self.max_context
-    }
-
-    /// What in the config could matter and was not understood, a sentence each.
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 }

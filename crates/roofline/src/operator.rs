@@ -167,11 +167,11 @@ impl Operator {
 pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec<Operator> {
     let mut all = Vec::new();
     let by = Builder { model, reaches: &Reaches::of(model), deployment, cut };
-    for layers in model.layers() {
-        by.mixer(layers, &mut all);
-        by.feed_forward(layers, &mut all);
+    for layers in &model.layers {
+        by.mixer(&layers, &mut all);
+        by.feed_forward(&layers, &mut all);
     }
-    let (hidden, vocabulary) = (model.hidden(), model.vocabulary());
+    let (hidden, vocabulary) = (model.hidden, model.vocabulary);
     let logits = Widths { whole: hidden, cut: vocabulary };
     let parts = Parts { cut: hidden * vocabulary, ..Parts::default() };
     let head = by.matrices(OperatorKind::Head, model.head_format(), parts, logits, 1.0);

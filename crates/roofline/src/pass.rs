@@ -2,7 +2,6 @@
 
 use fizeau_core::Seconds;
 
-use crate::share::Share;
 use crate::span::Span;
 
 /// What one pass carries, in one replica: sequences that decode, prompts that are read in, or both.
@@ -156,13 +155,6 @@ impl PassTime {
     #[must_use]
     pub fn communication(&self) -> Seconds {
         self.link + self.hops
-    }
-
-    /// How much of this pass's speed a `measured` pass of the same batch reaches: this pass's time over the measured one. None of
-    /// a time that is not above 0.
-    #[must_use]
-    pub fn share_of(&self, measured: Seconds) -> Option<Share> {
-        Share::of(self.total.get(), measured.get())
     }
 
     /// A share of the pass.

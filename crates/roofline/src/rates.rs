@@ -62,7 +62,7 @@ impl Kind {
 
     fn said(&self, formats: &[Format], device: &Device) -> String {
         let names: Vec<String> = formats.iter().map(Format::to_string).collect();
-        let (names, device, used) = (names.join(", "), device.name(), self.used.name());
+        let (names, device, used) = (names.join(", "), &device.name, self.used.name());
         let bound = match self.faster {
             Some(faster) => format!("; the bound assumes its {} rate", faster.name()),
             None => String::new(),
@@ -86,7 +86,7 @@ pub(crate) fn disagreements(model: &Model, device: &Device) -> Vec<String> {
         let (most, least) = (device.dense_rate(math)?, device.usual_rate(math)?);
         let tera = |rate: FlopsPerSec| rate.get() / 1e12;
         (least < most && is_used(math)).then(|| {
-            let (device, math) = (device.name(), math.name());
+            let (device, math) = (&device.name, math.name());
             let (least, most) = (tera(least), tera(most));
             format!(
                 "{device}: its {math} rate is {least} to {most} TFLOP/s; the bound takes the most, the expectation the least{}",

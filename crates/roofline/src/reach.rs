@@ -127,7 +127,7 @@ impl Default for Reaches {
 impl Reaches {
     pub(crate) fn of(model: &Model) -> Self {
         let mut all = Self::default();
-        for layers in model.layers() {
+        for layers in &model.layers {
             match &layers.mixer {
                 Mixer::Attention(attention) => all.add(Reach::of_attention(attention)),
                 Mixer::Latent(latent) => all.add(Reach::of_latent(latent)),

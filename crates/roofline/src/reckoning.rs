@@ -33,19 +33,8 @@ impl System {
     }
 
     /// What a decode step of `batch` sequences takes, all replicas together, each of which sees `context` tokens.
-    ///
-    /// ```
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Reckoning, Seconds, System, Tokens};
-    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
-    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let step = system.decode_step(Reckoning::Bound, 32.0, Tokens::new(8192));
-    /// assert_eq!(format!("{:.1} ms", step.total.to_millis().get()), "14.7 ms");
-    /// let measured = Seconds::new(0.0184); // of the same batch
-    /// assert_eq!(step.share_of(measured).ok_or("none")?.to_string(), "80.1 %");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
-    pub fn decode_step(&self, by: Reckoning, batch: f64, context: Tokens) -> PassTime {
+    pub(crate) fn decode_step(&self, by: Reckoning, batch: f64, context: Tokens) -> PassTime {
         let contexts = Span::at(context.get() as f64);
         self.pass_time(by, &Pass::decode(self.micro_batch(batch), contexts))
     }

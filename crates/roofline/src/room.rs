@@ -53,17 +53,8 @@ impl System {
     }
 
     /// How many sequences that see `context` tokens each fit at once, as [`System::max_batch`] counts them.
-    ///
-    /// ```
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, System, Tokens};
-    /// let model = KnownModel::named("llama-3.1-70b")?.model()?;
-    /// let four = Deployment::SINGLE.with_tensor(4)?;
-    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), four)?;
-    /// assert_eq!(system.max_batch_at(Tokens::new(8192)), 62.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
-    pub fn max_batch_at(&self, context: Tokens) -> f64 {
+    pub(crate) fn max_batch_at(&self, context: Tokens) -> f64 {
         self.max_batch(&Load::new(context, Tokens::ZERO, NonZeroU64::MIN))
     }
 

@@ -44,9 +44,12 @@ use crate::{Figures, Load, Pass};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Speculation {
-    acceptance: Acceptance,
-    drafter: Drafter,
+    /// How likely drafted tokens are accepted.
+    pub acceptance: Acceptance,
+    /// Who drafts.
+    pub drafter: Drafter,
 }
 
 /// What speculation makes of a load.
@@ -73,18 +76,6 @@ impl Speculation {
     #[must_use]
     pub const fn new(acceptance: Acceptance, drafter: Drafter) -> Self {
         Self { acceptance, drafter }
-    }
-
-    /// How likely drafted tokens are accepted.
-    #[must_use]
-    pub const fn acceptance(&self) -> &Acceptance {
-        &self.acceptance
-    }
-
-    /// Who drafts.
-    #[must_use]
-    pub const fn drafter(&self) -> &Drafter {
-        &self.drafter
     }
 
     /// `system` under `load` with `batch` sequences running, each with a draft of `length` tokens in a row.

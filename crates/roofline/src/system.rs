@@ -308,13 +308,13 @@ impl System {
 
 /// What the model's config left open, what the device lacks, and what the deployment does not do well.
 fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
-    let mut notes = model.warnings().to_vec();
+    let mut notes = model.warnings.to_vec();
     if model.has_unsaid_states() {
         notes.push("how states are kept is not said: expected in 32 bits, in 16 at best".into());
     }
     notes.extend(rates::notes(model, device));
     notes.extend(rates::disagreements(model, device));
-    notes.extend(device.note().map(|note| format!("{}: {note}", device.name())));
+    notes.extend(device.note.as_deref().map(|note| format!("{}: {note}", device.name)));
     notes.extend(model.cache_note());
     notes.extend(deployment.notes(model));
     notes.extend(deployment.link_notes(device));

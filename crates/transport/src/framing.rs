@@ -164,26 +164,3 @@ impl WholeBody {
         (!self.data.is_empty()).then_some(event)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use fizeau_core::Stamp;
-
-    use super::WholeBody;
-    use crate::event::ReadMark;
-
-    #[test]
-    fn a_body_is_bounded_and_marked_by_its_last_read() {
-        let mark = |number| ReadMark::user(Stamp::from_nanos(u64::from(number)), number);
-        let mut body = WholeBody { limit: 5, ..WholeBody::new() };
-        assert_eq!(body.event(), None);
-        assert_eq!(body.feed(b"ab", mark(1)), None);
-        assert_eq!(body.feed(b"cde", mark(2)), None);
-        assert_eq!(body.feed(b"", mark(3)), None);
-        let event = body.event().unwrap();
-        assert_eq!((event.data, event.mark), (&b"abcde"[..], mark(2)));
-        assert!(body.feed(b"f", mark(4)).unwrap().contains("longer"));
-        assert!(body.feed(b"f", mark(5)).is_some());
-        assert_eq!(body.event(), None);
-    }
-}

@@ -6,6 +6,28 @@
 //! all that are alike; [`ReplyReader`] keeps account of tokens and decides how the reply ended. All but the first are pure and work on
 //! bytes from anywhere.
 //!
+//! A recorded stream, read as if it came from a socket in two reads:
+//!
+//! ```
+//! use fizeau_core::{Finish, Nanos, Outcome, Stamp};
+//! use fizeau_transport::{BodyEnd, KeepText, ReadMark, ReplyReader, Route};
+//!
+//! let stream = "data: {\"choices\": [{\"text\": \"Once\", \"index\": 0, \"finish_reason\": null}]}\n\n\
+//!     data: {\"choices\": [{\"text\": \" upon\", \"index\": 0, \"finish_reason\": \"length\"}]}\n\n\
+//!     data: [DONE]\n\n";
+//! let (first, rest) = stream.as_bytes().split_at(100);
+//! let at = |ms| Stamp::EPOCH + Nanos::from_millis(ms);
+//!
+//! let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::Yes);
+//! reader.feed(first, ReadMark::user(at(20), 0));
+//! reader.feed(rest, ReadMark::user(at(30), 1));
+//! let reply = reader.finish(BodyEnd::Whole);
+//!
+//! assert_eq!(reply.outcome, Outcome::Complete(Finish::Length));
+//! assert_eq!(reply.text.as_deref(), Some("Once upon"));
+//! assert_eq!(reply.arrivals.iter().map(|arrival| arrival.at).collect::<Vec<_>>(), [at(20), at(30)]);
+//! ```
+//!
 //! **Use this crate** to measure an endpoint in a harness of your own, or to read a recorded stream as Fizeau
 //! would. **Use `fizeau-harness`** to have load driven for you, and another client to *talk* to a model: this
 //! one keeps stamps and throws text away.
@@ -38,6 +60,7 @@ mod http;
 mod lenient_json;
 pub mod ndjson;
 mod probe;
+mod push;
 mod reply;
 mod route;
 mod secret;
@@ -57,6 +80,7 @@ pub use probe::{
     Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
     Server, ServerTimed, Tried, candidates, context_limit, probe,
 };
+pub use push::{PushError, PushProtocol, PushTarget};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;

@@ -229,27 +229,3 @@ fn clamp(count: usize) -> u32 {
 fn clamp_u64(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::spread;
-
-    proptest! {
-        #[test]
-        fn a_spread_is_even_and_its_sum_exact(total in 0u64..100_000, events in 1usize..2_000) {
-            let shares = spread(total, events);
-            prop_assert_eq!(shares.len(), events);
-            prop_assert_eq!(shares.iter().map(|share| u64::from(*share)).sum::<u64>(), total);
-            let (least, most) = (shares.iter().min(), shares.iter().max());
-            prop_assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1));
-            prop_assert_eq!(shares.first(), most);
-        }
-    }
-
-    #[test]
-    fn nothing_to_spread_over_is_nothing() {
-        assert!(spread(5, 0).is_empty());
-    }
-}

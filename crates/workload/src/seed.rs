@@ -187,25 +187,3 @@ impl Draws {
         shape.sample(&mut self.0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scramble_is_the_published_one() {
-        // The first output of SplitMix64 from state 0, as in the reference C code of Vigna (prng.di.unimi.it)
-        // and the JDK's SplittableRandom: the finalizer of the golden-ratio increment.
-        assert_eq!(scramble(0x9e37_79b9_7f4a_7c15), 0xe220_a839_7b1d_cdaf);
-    }
-
-    #[test]
-    fn streams_of_other_purpose_index_or_seed_are_others() {
-        let first = |seed, purpose, index| Seed(seed).stream(purpose, index).next_u64();
-        let base = first(0, Purpose::Body, 0);
-        assert_eq!(base, first(0, Purpose::Body, 0));
-        assert_ne!(base, first(1, Purpose::Body, 0));
-        assert_ne!(base, first(0, Purpose::Prefix, 0));
-        assert_ne!(base, first(0, Purpose::Body, 1));
-    }
-}

@@ -30,17 +30,3 @@ pub(crate) const WORDS: [&str; 256] = [
     "white", "why", "wife", "will", "window", "with", "wood", "work", "would", "wrong", "year",
     "yes", "you",
 ];
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::WORDS;
-
-    #[test]
-    fn words_are_distinct_and_plain() {
-        let distinct: HashSet<&str> = WORDS.into_iter().collect();
-        assert_eq!(distinct.len(), WORDS.len());
-        assert!(WORDS.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase())));
-    }
-}

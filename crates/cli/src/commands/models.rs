@@ -1,8 +1,7 @@
 //! `fizeau models`: what is known of models, and what is understood of a config.
 
-mod text;
-
 use fizeau::experiment::LoadedModel;
+use fizeau::report::Shown;
 use fizeau::roofline::{KnownModel, ModelSheet as Sheet};
 
 use crate::args::ModelsArgs;
@@ -13,18 +12,18 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
     match &args.model {
         Some(name) => {
             let loaded = LoadedModel::named(name).named(name)?;
-            let name = loaded.known.map_or(name.as_str(), |known| known.name());
+            let name = loaded.known.map_or(name.as_str(), |known| known.name);
             let sheet = Sheet::of(name, loaded.known, &loaded.model);
             match args.json {
                 true => say(json(&sheet)?)?,
-                false => say(text::sheet(&sheet, &loaded.model).trim_end())?,
+                false => say(Shown(&sheet).text(&loaded.model).trim_end())?,
             }
         }
         None => {
             let sheets = built_in()?;
             match args.json {
                 true => say(json(&sheets)?)?,
-                false => say(text::table(&sheets).trim_end())?,
+                false => say(Shown(&sheets).text().trim_end())?,
             }
         }
     }
@@ -33,8 +32,8 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
 
 fn built_in() -> Result<Vec<Sheet>, Fail> {
     let sheet = |known: &'static KnownModel| {
-        let model = known.model().named(known.name())?;
-        Ok(Sheet::of(known.name(), Some(known), &model))
+        let model = known.model().named(known.name)?;
+        Ok(Sheet::of(known.name, Some(known), &model))
     };
     KnownModel::all().iter().map(sheet).collect()
 }

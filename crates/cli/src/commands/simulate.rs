@@ -51,7 +51,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let slo = args.sweep.goals.slo()?;
     args.check()?;
     let goals = args.level.result.goodput.join(" ").parse().named("--goodput")?;
-    check_goals(Some(&slo), args.sweep.choosing.over(Profile::GENERAL), &goals)?;
+    check_goals(Some(&slo), args.sweep.choosing.choice().over(Profile::GENERAL), &goals)?;
     let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
@@ -199,7 +199,7 @@ impl<'a> Simulation<'a> {
     fn limit(&self) -> Option<ContextLimit> {
         let tokens = self.scenario.serve().longest_job()?;
         let config = self.scenario.config();
-        let made_for = self.scenario.model().max_context();
+        let made_for = self.scenario.model().max_context;
         // Nobody asked for less than the model takes.
         let is_cache = tokens == config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
         let (blocks, block) = (config.blocks, config.block);

@@ -1,7 +1,7 @@
 //! A sweep, carried out and kept.
 
 use fizeau_harness::Measure;
-use fizeau_record::{Engine, RunDocument, RunFolder, StoredRun, SweepReport};
+use fizeau_record::{Engine, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport};
 
 use super::SweepScheduler;
 use crate::event::{Event, Note, Watcher};
@@ -32,7 +32,8 @@ impl PreparedSweep {
         self.note_short(watcher);
         let scheduler = SweepScheduler::new(self, with, folder, watcher);
         let report = scheduler.resuming(resumed.unwrap_or_default()).run().await?;
-        let kept = folder.map(|folder| folder.write_json("sweep.json", &report));
+        let kept =
+            folder.map(|folder| folder.write_json("sweep.json", &SweepDocument::from(&report)));
         kept.transpose().map_err(ExperimentError::broken)?;
         Ok(report)
     }

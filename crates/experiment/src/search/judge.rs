@@ -15,7 +15,7 @@ const FAILED: f64 = 0.01;
 
 /// The margins of all goals that more load breaks.
 pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Evaluation {
-    let goals = slo.goals().iter().filter(|goal| breaks(goal));
+    let goals = slo.goals.iter().filter(|goal| breaks(goal));
     Evaluation {
         load: load.value(),
         margins: goals.map(|goal| margin_of(goal, level)).collect(),

@@ -3,7 +3,8 @@
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LevelStatus, RunFolder, SearchAsked, SearchReport, SearchedLevel, SweepReport,
+    LevelReport, LevelStatus, RunFolder, SearchAsked, SearchReport, SearchedLevel, SweepDocument,
+    SweepReport,
 };
 use fizeau_transport::Target;
 
@@ -136,7 +137,9 @@ impl PreparedSearch {
         if let Some(folder) = folder {
             let written = folder.write_json("search.json", &report);
             written.map_err(ExperimentError::broken)?;
-            folder.write_json("sweep.json", &sweep).map_err(ExperimentError::broken)?;
+            folder
+                .write_json("sweep.json", &SweepDocument::from(&sweep))
+                .map_err(ExperimentError::broken)?;
         }
         Ok(SearchOutcome { report, sweep, page })
     }

@@ -87,7 +87,7 @@ impl LoadSearchSpec {
     }
 
     pub(super) fn check(&self) -> Result<(), LoadSearchError> {
-        if !self.slo.goals().iter().any(breaks) {
+        if !self.slo.goals.iter().any(breaks) {
             return Err(LoadSearchError::NothingBreaks(self.slo.to_string()));
         }
         if self.most_levels < 3 {
@@ -121,7 +121,7 @@ fn needed(slo: &Slo) -> NonZeroU64 {
     const USUAL: NonZeroU64 = NonZeroU64::new(20_000).unwrap();
     const FAR_OUT: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
     let is_far_out = |statistic| matches!(statistic, Statistic::P999 | Statistic::Max);
-    let far_out = slo.goals().iter().any(|goal| is_far_out(goal.statistic));
+    let far_out = slo.goals.iter().any(|goal| is_far_out(goal.statistic));
     if far_out { FAR_OUT } else { USUAL }
 }
 

@@ -145,7 +145,7 @@ pub fn check_goals(
         InputError::new(field, why).hint(Hint::NeedsGoodput)
     };
     let is_about = |metric| matches!(metric, Metric::GoodShare | Metric::GoodputPerSec);
-    let of_slo = slo.and_then(|slo| slo.goals().iter().find(|goal| is_about(goal.metric)));
+    let of_slo = slo.and_then(|slo| slo.goals.iter().find(|goal| is_about(goal.metric)));
     match of_slo {
         _ if *goals != GoodputGoals::NONE => Ok(()),
         Some(goal) => Err(needs(Field::Slo).given(goal)),

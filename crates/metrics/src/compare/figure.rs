@@ -19,9 +19,12 @@ use crate::{Direction, GoodputGoals, Metric, Statistic};
 /// # Ok::<(), fizeau_metrics::FigureError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Figure {
-    metric: Metric,
-    statistic: Statistic,
+    /// Which metric.
+    pub metric: Metric,
+    /// Which statistic of it; [`Statistic::Value`] for a rate or a share.
+    pub statistic: Statistic,
 }
 
 /// Why a text names no figure.
@@ -78,18 +81,6 @@ impl Figure {
     /// The share of all sent that met every goal for a request.
     pub const GOOD_SHARE: Self = Self { metric: Metric::GoodShare, statistic: Statistic::Value };
 
-    /// Which metric.
-    #[must_use]
-    pub const fn metric(self) -> Metric {
-        self.metric
-    }
-
-    /// Which statistic of it; [`Statistic::Value`] for a rate or a share.
-    #[must_use]
-    pub const fn statistic(self) -> Statistic {
-        self.statistic
-    }
-
     /// Which way is good.
     #[must_use]
     pub const fn direction(self) -> Direction {
@@ -99,13 +90,13 @@ impl Figure {
     /// The unit: `ms`, `req/s`, `tok/s`; empty for a share.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        self.metric.unit()
+        self.metric.entry().unit
     }
 
     /// The name for people: `p99 TTFT`, `output TPS`.
     #[must_use]
     pub fn label(self) -> String {
-        format!("{} {}", self.statistic.as_str(), self.metric.label()).trim_start().to_owned()
+        format!("{} {}", self.statistic.as_str(), self.metric.entry().label).trim_start().to_owned()
     }
 
     /// All that a level can have.
@@ -118,7 +109,7 @@ impl Figure {
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = format!("{} {}", self.statistic.as_str(), self.metric.as_str());
+        let text = format!("{} {}", self.statistic.as_str(), self.metric.entry().key);
         f.pad(text.trim_start())
     }
 }
@@ -138,7 +129,7 @@ impl FromStr for Figure {
             return Err(FigureError::Unknown { text, name: name.to_owned() });
         };
         if !metric.is_latency() {
-            let metric_name = metric.as_str();
+            let metric_name = metric.entry().key;
             return match statistic.map(str::to_owned) {
                 None => Ok(Self { metric, statistic: Statistic::Value }),
                 Some(statistic) => {

@@ -29,10 +29,10 @@ impl RoundFigures {
     #[must_use]
     pub fn of(level: &LevelSummary) -> Self {
         let measured =
-            |figure: Figure| Some((figure, figure.metric().measured(figure.statistic(), level)?));
+            |figure: Figure| Some((figure, figure.metric.measured(figure.statistic, level)?));
         let withheld = |figure: Figure| {
-            let distribution = figure.metric().distribution(level)?;
-            match distribution.quantile(figure.statistic())? {
+            let distribution = figure.metric.distribution(level)?;
+            match distribution.quantile(figure.statistic)? {
                 Quantile::Withheld { needs } => Some((figure, needs, distribution.n)),
                 Quantile::Absent | Quantile::Known { .. } => None,
             }
@@ -45,7 +45,7 @@ impl RoundFigures {
 
     /// One of them, in its unit; absent if the round has none.
     #[must_use]
-    pub fn get(&self, figure: Figure) -> Option<f64> {
+    pub(crate) fn get(&self, figure: Figure) -> Option<f64> {
         self.known.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
     }
 

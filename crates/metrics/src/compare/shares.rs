@@ -121,7 +121,7 @@ pub struct Smallest(f64);
 
 impl Smallest {
     /// 0.1 %.
-    pub const THOUSANDTH: Self = Self(0.001);
+    pub(crate) const THOUSANDTH: Self = Self(0.001);
 
     /// The share.
     #[must_use]

@@ -74,7 +74,7 @@ impl PooledSample {
     }
 
     /// Takes in all that `other` has, as if pushed here.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         match (&mut self.0, other.0) {
             (State::Exact(ours), State::Exact(theirs)) => {
                 ours.whole.append(theirs.whole);

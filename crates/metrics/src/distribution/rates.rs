@@ -39,7 +39,7 @@ pub struct RateDistribution {
 impl RateDistribution {
     /// One statistic; none if the sample is empty or cannot support it, and for those of the other tail, which it does not have.
     #[must_use]
-    pub const fn statistic(&self, statistic: Statistic) -> Option<PerSec> {
+    pub(crate) const fn statistic(&self, statistic: Statistic) -> Option<PerSec> {
         match statistic {
             Statistic::Mean => self.mean,
             Statistic::P50 => self.p50,

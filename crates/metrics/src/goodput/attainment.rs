@@ -61,7 +61,7 @@ impl Attainment {
 impl GroupAttainment {
     /// The goals of the group as they are written: `ttft:500 tpot:50`.
     #[must_use]
-    pub fn spelled(&self) -> String {
+    pub(crate) fn spelled(&self) -> String {
         spelled(self.goals.iter().map(|goal| &goal.goal))
     }
 }

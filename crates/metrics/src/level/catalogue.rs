@@ -15,7 +15,7 @@ use crate::series::Sent;
 use crate::statistic::Statistic;
 use crate::{Distribution, LevelSummary, RateDistribution, RequestMetrics, Support};
 use Source::{Each, OfRequests, Pooled, Rate, Series, Share};
-use entry::Entry;
+pub use entry::MetricEntry;
 
 /// Which way is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,14 +83,16 @@ macro_rules! catalogue {
             /// Every figure, in the order of reports.
             pub const ALL: &[Self] = &[$(Self::$variant,)* $(Self::$other,)*];
 
-            const fn entry(self) -> &'static Entry {
+            /// What the catalogue says of it.
+            #[must_use]
+            pub const fn entry(self) -> &'static MetricEntry {
                 match self {
                     $(Self::$variant => {
-                        const ENTRY: Entry = $entry.named(stringify!($field), ["metrics", $json], $about);
+                        const ENTRY: MetricEntry = $entry.named(stringify!($field), ["metrics", $json], $about);
                         &ENTRY
                     })*
                     $(Self::$other => {
-                        const ENTRY: Entry = $other_entry.named($key, $path, $other_about);
+                        const ENTRY: MetricEntry = $other_entry.named($key, $path, $other_about);
                         &ENTRY
                     })*
                 }
@@ -117,94 +119,94 @@ const NO_KERNEL: &str = "the kernel stamped no arrival";
 catalogue! {
     |table or tokens| {
         /// Send start to first token.
-        ttft = Ttft, "ttft_ms", each(tokens) => Entry::new("TTFT", "ms", Series(|of| ms(of.ttft()), |of| ms(of.ttft)))
+        ttft = Ttft, "ttft_ms", each(tokens) => MetricEntry::new("TTFT", "ms", Series(|of| ms(of.ttft()), |of| ms(of.ttft)))
             .goal().column("ttft_ms").exposed("fizeau_ttft_seconds").bounded();
         /// Intended instant to first token.
         ttft_scheduled = TtftScheduled, "ttft_scheduled_ms", each(tokens)
-            => Entry::new("TTFT (scheduled)", "ms", Series(|of| ms(of.ttft_scheduled()), |of| ms(of.ttft_scheduled)))
+            => MetricEntry::new("TTFT (scheduled)", "ms", Series(|of| ms(of.ttft_scheduled()), |of| ms(of.ttft_scheduled)))
             .goal().exposed("fizeau_ttft_scheduled_seconds");
         /// Send start to the first token that a reader would see.
         first_visible = FirstVisible, "first_visible_ms", each(tokens)
-            => Entry::new("first visible", "ms", Series(|of| ms(of.visible()), |of| ms(of.first_visible))).goal();
+            => MetricEntry::new("first visible", "ms", Series(|of| ms(of.visible()), |of| ms(of.first_visible))).goal();
         /// First token to the first that a reader would see, of requests that reasoned in between.
-        reasoning = Reasoning, "reasoning_ms", each(NO_REASONING) => Entry::new("reasoning", "ms", Each(|of| of.reasoning));
+        reasoning = Reasoning, "reasoning_ms", each(NO_REASONING) => MetricEntry::new("reasoning", "ms", Each(|of| of.reasoning));
         /// Time per output token, one value a request.
         /// It is the mean pace after the first event.
-        tpot = Tpot, "tpot_ms", each(tokens) => Entry::new("TPOT", "ms", Series(Sent::tpot, |of| of.tpot))
+        tpot = Tpot, "tpot_ms", each(tokens) => MetricEntry::new("TPOT", "ms", Series(Sent::tpot, |of| of.tpot))
             .goal().column("tpot_ms").exposed("fizeau_tpot_seconds").bounded();
         /// Gaps between tokens, of all requests.
         /// Each gap between events is shared over the tokens of the one that closes it, and weighted by them.
-        itl = Itl, "itl_ms", each(tokens) => Entry::new("ITL", "ms", Pooled(Latencies::itl))
+        itl = Itl, "itl_ms", each(tokens) => MetricEntry::new("ITL", "ms", Pooled(Latencies::itl))
             .goal().column("itl_ms").exposed("fizeau_itl_seconds");
         /// Gaps between generation events, of all requests.
-        icl = Icl, "icl_ms", each(tokens) => Entry::new("ICL", "ms", Pooled(Latencies::icl)).goal();
+        icl = Icl, "icl_ms", each(tokens) => MetricEntry::new("ICL", "ms", Pooled(Latencies::icl)).goal();
         /// Send start to the last of the output.
         /// That is a token, or an embedding.
-        e2el = E2el, "e2el_ms", is() => Entry::new("E2EL", "ms", Series(|of| ms(of.e2el()), |of| ms(of.e2el)))
+        e2el = E2el, "e2el_ms", is() => MetricEntry::new("E2EL", "ms", Series(|of| ms(of.e2el()), |of| ms(of.e2el)))
             .goal().column("e2el_ms").exposed("fizeau_e2el_seconds").bounded();
         /// Intended instant to the last of the output.
         e2el_scheduled = E2elScheduled, "e2el_scheduled_ms", is()
-            => Entry::new("E2EL (scheduled)", "ms", Series(|of| ms(of.e2el_scheduled()), |of| ms(of.e2el_scheduled)))
+            => MetricEntry::new("E2EL (scheduled)", "ms", Series(|of| ms(of.e2el_scheduled()), |of| ms(of.e2el_scheduled)))
             .goal().exposed("fizeau_e2el_scheduled_seconds");
         /// Intended instant to send start: the client's own doing.
         /// Of all requests that were sent.
-        send_lateness = SendLateness, "send_lateness_ms", is() => Entry::new("send lateness", "ms", Each(|of| of.send_lateness))
+        send_lateness = SendLateness, "send_lateness_ms", is() => MetricEntry::new("send lateness", "ms", Each(|of| of.send_lateness))
             .exposed("fizeau_send_lateness_seconds");
         /// Intended instant to release, of all requests.
         release_lateness = ReleaseLateness, "release_lateness_ms", is()
-            => Entry::new("release lateness", "ms", Each(|of| of.release_lateness));
+            => MetricEntry::new("release lateness", "ms", Each(|of| of.release_lateness));
         /// Release to send start, the wait for a connection not counted, of all requests that were sent.
-        send_delay = SendDelay, "send_delay_ms", is() => Entry::new("send delay", "ms", Each(|of| of.send_delay));
+        send_delay = SendDelay, "send_delay_ms", is() => MetricEntry::new("send delay", "ms", Each(|of| of.send_delay));
         /// The part of release to send start that went into making a connection, of all requests that were sent.
         /// It is zero where one was at hand.
         connection_wait = ConnectionWait, "connection_wait_ms", is()
-            => Entry::new("connection wait", "ms", Each(|of| of.connection_wait));
+            => MetricEntry::new("connection wait", "ms", Each(|of| of.connection_wait));
         /// The making of a connection, of requests that made one.
-        connect = Connect, "connect_ms", each(NO_CONNECTION) => Entry::new("connect", "ms", Each(|of| of.connect));
+        connect = Connect, "connect_ms", each(NO_CONNECTION) => MetricEntry::new("connect", "ms", Each(|of| of.connect));
         /// The part of it that the name took, of those that had one to resolve.
-        dns = Dns, "dns_ms", each(NO_NAME) => Entry::new("DNS", "ms", Each(|of| of.dns));
+        dns = Dns, "dns_ms", each(NO_NAME) => MetricEntry::new("DNS", "ms", Each(|of| of.dns));
         /// The part of it that the TCP handshake took.
-        tcp = Tcp, "tcp_ms", each(NO_CONNECTION) => Entry::new("TCP", "ms", Each(|of| of.tcp));
+        tcp = Tcp, "tcp_ms", each(NO_CONNECTION) => MetricEntry::new("TCP", "ms", Each(|of| of.tcp));
         /// The part of it that the TLS handshake took, of those that had one.
-        tls = Tls, "tls_ms", each(NO_TLS) => Entry::new("TLS", "ms", Each(|of| of.tls));
+        tls = Tls, "tls_ms", each(NO_TLS) => MetricEntry::new("TLS", "ms", Each(|of| of.tls));
         /// How long after the kernel's stamp each arrival was read, of all requests that the kernel stamped.
         /// A stamp of this process's own would have been late by as much.
-        read_lag = ReadLag, "read_lag_ms", each(NO_KERNEL) => Entry::new("read lag", "ms", Pooled(Latencies::read_lag));
+        read_lag = ReadLag, "read_lag_ms", each(NO_KERNEL) => MetricEntry::new("read lag", "ms", Pooled(Latencies::read_lag));
     }
     {
         /// Requests completed per second.
         RequestsPerSec, "rps", ["throughput", "requests_per_s"]
-            => Entry::new("RPS", "req/s", Rate(|of| Some(of.requests_per_s), |ends| ends.requests_per_s))
+            => MetricEntry::new("RPS", "req/s", Rate(|of| Some(of.requests_per_s), |ends| ends.requests_per_s))
             .goal().column("requests_per_s").exposed("fizeau_requests_per_second");
         /// Output tokens per second.
         OutputTokensPerSec, "output_tps", ["throughput", "output_tokens_per_s"]
-            => Entry::new("output TPS", "tok/s", Rate(|of| Some(of.output_tokens_per_s), |ends| ends.output_tokens_per_s))
+            => MetricEntry::new("output TPS", "tok/s", Rate(|of| Some(of.output_tokens_per_s), |ends| ends.output_tokens_per_s))
             .goal().column("output_tps").exposed("fizeau_output_tokens_per_second");
         /// Prompt and output tokens per second.
         TotalTokensPerSec, "total_tps", ["throughput", "total_tokens_per_s"]
-            => Entry::new("total TPS", "tok/s", Rate(|of| of.total_tokens_per_s, |ends| ends.total_tokens_per_s))
+            => MetricEntry::new("total TPS", "tok/s", Rate(|of| of.total_tokens_per_s, |ends| ends.total_tokens_per_s))
             .column("total_tps").exposed("fizeau_total_tokens_per_second");
         /// Requests per second that met every goal for a request.
         GoodputPerSec, "goodput_per_s", ["throughput", "goodput_per_s"]
-            => Entry::new("goodput", "req/s", Rate(|of| Some(of.goodput?.rate), |ends| ends.goodput_per_s))
+            => MetricEntry::new("goodput", "req/s", Rate(|of| Some(of.goodput?.rate), |ends| ends.goodput_per_s))
             .goal().column("goodput").exposed("fizeau_good_requests_per_second");
         /// Good requests of all that were sent, 0 to 1.
         GoodShare, "good_share", ["throughput", "good_share"]
-            => Entry::new("good share", "", Share(|of| Some(of.goodput?.share), |ends| ends.good_share))
+            => MetricEntry::new("good share", "", Share(|of| Some(of.goodput?.share), |ends| ends.good_share))
             .goal().column("good_share").exposed("fizeau_good_requests_ratio");
         /// Output tokens per second of one user: one over TPOT.
         UserTokensPerSec, "user_tps", ["rates", "user_tokens_per_s"]
-            => Entry::new("user TPS", "tok/s", OfRequests(|of| &of.user_tps, Some(|of| of.user_tps)))
+            => MetricEntry::new("user TPS", "tok/s", OfRequests(|of| &of.user_tps, Some(|of| of.user_tps)))
             .exposed("fizeau_user_output_tokens_per_second");
         /// Prompt tokens per second of a request: those that no cache supplied, over TTFT.
         PrefillTokensPerSec, "prefill_tps", ["rates", "prefill_tokens_per_s"]
-            => Entry::new("prefill TPS", "tok/s", OfRequests(|of| &of.prefill_tps, Some(|of| of.prefill_tps)));
+            => MetricEntry::new("prefill TPS", "tok/s", OfRequests(|of| &of.prefill_tps, Some(|of| of.prefill_tps)));
         /// Bytes of visible text per second of a reply, after its first visible event.
         TextBytesPerSec, "text_bytes", ["rates", "text_bytes_per_s"]
-            => Entry::new("text bytes", "B/s", OfRequests(|of| &of.text_bytes, None));
+            => MetricEntry::new("text bytes", "B/s", OfRequests(|of| &of.text_bytes, None));
         /// Characters of visible text per second of a reply, after its first visible event.
         TextCharsPerSec, "text_chars", ["rates", "text_chars_per_s"]
-            => Entry::new("text characters", "char/s", OfRequests(|of| &of.text_chars, None));
+            => MetricEntry::new("text characters", "char/s", OfRequests(|of| &of.text_chars, None));
     }
 }
 
@@ -220,7 +222,10 @@ impl Metric {
 
     /// The latencies that a level is known by: those that have columns in tables of levels.
     pub fn headline() -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(|metric| metric.is_latency() && metric.column().is_some())
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|metric| metric.is_latency() && metric.entry().column.is_some())
     }
 
     /// How many [`Metric::series`] there are.
@@ -237,12 +242,12 @@ impl Metric {
 
     /// The one of [`Metric::goals`] of that name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::goals().find(|metric| metric.as_str() == name)
+        Self::goals().find(|metric| metric.entry().key == name)
     }
 
     /// The names of [`Metric::goals`], as messages list them.
     pub(crate) fn goal_names() -> String {
-        Self::goals().map(Self::as_str).collect::<Vec<_>>().join(", ")
+        Self::goals().map(|metric| metric.entry().key).collect::<Vec<_>>().join(", ")
     }
 
     /// The latencies that there is one of for each request, in the order of sending: those that single requests are compared by.
@@ -251,53 +256,10 @@ impl Metric {
         Self::ALL.iter().copied().filter(is_series)
     }
 
-    /// The name in goals: `ttft`, `rps`, `good_share`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        self.entry().key
-    }
-
-    /// The name for people: `TTFT`, `output TPS`, `good share`.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        self.entry().label
-    }
-
-    /// The unit of its figures and limits: `ms`, `req/s`, `tok/s`; empty for a share.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        self.entry().unit
-    }
-
-    /// What it is, in a sentence.
-    #[must_use]
-    pub fn definition(self) -> &'static str {
-        self.entry().definition.trim()
-    }
-
     /// Which way is good: latencies are better low, all else high.
     #[must_use]
     pub const fn direction(self) -> Direction {
         if self.is_latency() { Direction::LowerIsBetter } else { Direction::HigherIsBetter }
-    }
-
-    /// The object of a level's JSON that it is in, and its key there: `metrics` and `ttft_ms`.
-    #[must_use]
-    pub const fn json_path(self) -> [&'static str; 2] {
-        self.entry().json
-    }
-
-    /// The column of a table of levels, of a latency what stands behind the statistic's name: `output_tps`, `ttft_ms`; none where
-    /// such a table leaves it out.
-    #[must_use]
-    pub const fn column(self) -> Option<&'static str> {
-        self.entry().column
-    }
-
-    /// The name of the metric for monitoring systems, in base units: `fizeau_ttft_seconds`; none where it is left out there.
-    #[must_use]
-    pub const fn exposition(self) -> Option<&'static str> {
-        self.entry().exposition
     }
 
     /// Whether it is a latency, which has statistics and is in milliseconds.

@@ -44,13 +44,13 @@ pub struct LengthDifference {
     pub max: i64,
     /// How many requests are off by more than 1 % of what was asked.
     pub past_one_percent: u64,
-    /// How many requests differ by how much, in the order of [`LengthDifference::BUCKETS`].
+    /// How many requests differ by how much: by tokens seen less tokens asked, up to -65, -17, -5, -2, -1, 0, 1, 4, 16 and 64, and beyond.
     pub histogram: [u64; 11],
 }
 
 impl LengthDifference {
     /// The names of the histogram's buckets: tokens seen less tokens asked.
-    pub const BUCKETS: [&'static str; 11] = [
+    pub(crate) const BUCKETS: [&'static str; 11] = [
         "<=-65", "-64..-17", "-16..-5", "-4..-2", "-1", "0", "+1", "+2..+4", "+5..+16", "+17..+64",
         ">=+65",
     ];

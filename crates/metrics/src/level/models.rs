@@ -33,13 +33,13 @@ pub enum ModelName {
     Own,
     /// One that requests named.
     Named(Arc<str>),
-    /// All beyond the first [`ModelSummary::MOST`], in the order of the alphabet.
+    /// All beyond the first hundred, in the order of the alphabet.
     Others,
 }
 
 impl ModelSummary {
     /// How many models are told apart.
-    pub const MOST: usize = 100;
+    pub(crate) const MOST: usize = 100;
 }
 
 /// The models seen so far. Of too many the first by name are kept, so that the order of tapes does not matter.

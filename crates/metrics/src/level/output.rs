@@ -109,7 +109,7 @@ impl EventHistogram {
     }
 
     /// Takes in all that `other` has.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.events.iter_mut().zip(&other.events).for_each(|(our, their)| *our += their);
     }
 

@@ -24,7 +24,7 @@ pub struct OverTime {
     /// The mean number of tokens in flight: prompts of all requests in flight, and what has come of their outputs. Absent if the
     /// length of a prompt is unknown. A peak would take the tapes in order.
     pub tokens_in_flight: Option<f64>,
-    /// The most output tokens per second, over windows of about a second made of whole cells ([`TokenCells::peak`]). Never below
+    /// The most output tokens per second, over windows of about a second made of whole cells. Never below
     /// the mean over the whole run.
     pub peak_output_tokens: PeakRate,
     /// How finely tokens are known by time.

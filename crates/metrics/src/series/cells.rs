@@ -17,22 +17,8 @@ const MOST: u64 = 1 << 20;
 /// A cell is 1 ms long and holds what came after its beginning, up to its end. Where the cells are more than 2^20 from the first to
 /// the last token, pairs of them become one, as often as it takes. The order in which tokens or parts of a level are taken in is
 /// no matter: the same tokens give the same cells.
-///
-/// ```
-/// use fizeau_core::{Nanos, Stamp, Tokens};
-/// use fizeau_metrics::{TimeSpan, TokenCells};
-///
-/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
-/// let mut cells = TokenCells::default();
-/// for (at, tokens) in [(900, 30), (1_100, 20), (4_000, 1)] {
-///     cells.add(ms(at), Tokens::new(tokens));
-/// }
-/// assert_eq!(cells.within(TimeSpan::new(ms(900), ms(4_000))), Tokens::new(21));
-/// let peak = cells.peak(TimeSpan::new(ms(0), ms(4_000)), Nanos::from_secs(1)).unwrap();
-/// assert_eq!((peak.rate.get(), peak.over), (50.0, Nanos::from_secs(1)));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TokenCells {
+pub(crate) struct TokenCells {
     /// How often cells were made twice as long.
     folds: u32,
     /// The number of the first cell, from the epoch.
@@ -53,7 +39,7 @@ pub struct PeakRate {
 
 impl TokenCells {
     /// Takes in `tokens` that came at `at`. What came at the epoch itself is in the first cell after it.
-    pub fn add(&mut self, at: Stamp, tokens: Tokens) {
+    pub(crate) fn add(&mut self, at: Stamp, tokens: Tokens) {
         if tokens > Tokens::ZERO {
             self.put(fine(at), tokens.get());
         }
@@ -92,7 +78,7 @@ impl TokenCells {
     }
 
     /// Takes in all that `other` has.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         while self.folds < other.folds {
             self.fold();
         }
@@ -105,13 +91,13 @@ impl TokenCells {
 
     /// How long a cell is.
     #[must_use]
-    pub const fn cell(&self) -> Nanos {
+    pub(crate) const fn cell(&self) -> Nanos {
         Nanos::from_nanos(CELL << self.folds)
     }
 
     /// `span` made smaller until it begins and ends with a cell; of no length where no whole cell is in it.
     #[must_use]
-    pub fn snapped(&self, span: TimeSpan) -> TimeSpan {
+    pub(crate) fn snapped(&self, span: TimeSpan) -> TimeSpan {
         let cell = self.cell().as_nanos();
         let from = span.from().as_nanos().div_ceil(cell) * cell;
         let to = span.to().as_nanos() / cell * cell;
@@ -120,7 +106,7 @@ impl TokenCells {
 
     /// How many tokens came within the whole cells of `span`.
     #[must_use]
-    pub fn within(&self, span: TimeSpan) -> Tokens {
+    pub(crate) fn within(&self, span: TimeSpan) -> Tokens {
         let (span, cell) = (self.snapped(span), self.cell().as_nanos());
         let index = |at: Stamp| (at.as_nanos() / cell).saturating_sub(self.first) as usize;
         let (from, to) = (index(span.from()), index(span.to()));
@@ -132,7 +118,7 @@ impl TokenCells {
     /// tokens: the level itself is one of the windows. The others are as long as the greatest whole part of `whole` that is no
     /// longer than `longest`, to the nearest cell. None if `whole` or `longest` has no length.
     #[must_use]
-    pub fn peak(&self, whole: TimeSpan, longest: Nanos) -> Option<PeakRate> {
+    pub(crate) fn peak(&self, whole: TimeSpan, longest: Nanos) -> Option<PeakRate> {
         let length = whole.length();
         if length == Nanos::ZERO || longest == Nanos::ZERO {
             return None;

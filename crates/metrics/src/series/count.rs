@@ -9,19 +9,8 @@ use crate::sort::ascending;
 ///
 /// One that ends at the very instant at which another begins is gone by then, so that the count of a closed loop never
 /// exceeds its slots. What begins and ends at one instant never counts.
-///
-/// ```
-/// use fizeau_core::Stamp;
-/// use fizeau_metrics::{CountSeries, TimeSpan};
-///
-/// let span = |from, to| TimeSpan::new(Stamp::from_nanos(from), Stamp::from_nanos(to));
-/// let series = CountSeries::of([span(0, 30), span(10, 20), span(20, 40)]);
-/// assert_eq!(series.peak(), 2); // never three
-/// assert_eq!(series.value_at(Stamp::from_nanos(30)), 1);
-/// assert_eq!(series.over(span(0, 40)).integral(), 30 + 10 + 20);
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CountSeries {
+pub(crate) struct CountSeries {
     starts: Vec<Stamp>,
     ends: Vec<Stamp>,
 }
@@ -29,7 +18,7 @@ pub struct CountSeries {
 impl CountSeries {
     /// Of these spans, in any order.
     #[must_use]
-    pub fn of(spans: impl IntoIterator<Item = TimeSpan>) -> Self {
+    pub(crate) fn of(spans: impl IntoIterator<Item = TimeSpan>) -> Self {
         let mut series = Self::default();
         for span in spans {
             series.starts.push(span.from());
@@ -38,19 +27,6 @@ impl CountSeries {
         ascending(&mut series.starts, |at| at.as_nanos());
         ascending(&mut series.ends, |at| at.as_nanos());
         series
-    }
-
-    /// From the first start to the last end; none if there never was anything.
-    #[must_use]
-    pub fn span(&self) -> Option<TimeSpan> {
-        Some(TimeSpan::new(*self.starts.first()?, *self.ends.last()?))
-    }
-
-    /// How many at `at`, those that begin then included and those that end then not.
-    #[must_use]
-    pub fn value_at(&self, at: Stamp) -> u64 {
-        let (begun, over) = self.until(at);
-        (begun - over) as u64
     }
 
     /// The same at each of `instants`, which ascend.
@@ -73,18 +49,18 @@ impl CountSeries {
 
     /// The most at any instant.
     #[must_use]
-    pub fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         self.steps().map(|(_, value)| value).max().unwrap_or(0)
     }
 
     /// Every change: its instant and the number from there on, in order.
-    pub fn steps(&self) -> impl Iterator<Item = (Stamp, u64)> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (Stamp, u64)> {
         self.steps_after((0, 0))
     }
 
     /// How long which number held within `span`.
     #[must_use]
-    pub fn over(&self, span: TimeSpan) -> TimeWeighted {
+    pub(crate) fn over(&self, span: TimeSpan) -> TimeWeighted {
         let before = self.until(span.from());
         let first = (span.from(), (before.0 - before.1) as u64);
         TimeWeighted::of(std::iter::once(first).chain(self.steps_after(before)), span)

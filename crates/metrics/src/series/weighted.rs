@@ -9,19 +9,8 @@ use super::TimeSpan;
 /// How long a step function had which value within a span.
 ///
 /// Memory grows with the number of different values, not with that of steps: a stream of any length can be taken in.
-///
-/// ```
-/// use fizeau_core::Stamp;
-/// use fizeau_metrics::{TimeSpan, TimeWeighted};
-///
-/// let at = Stamp::from_nanos;
-/// // 2 from 0 to 30, 5 from there to 40.
-/// let load = TimeWeighted::of([(at(0), 2), (at(30), 5)], TimeSpan::new(at(0), at(40)));
-/// assert_eq!(load.mean(), Some(2.75));
-/// assert_eq!((load.peak(), load.quantile(0.5), load.quantile(0.9)), (Some(5), Some(2), Some(5)));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeWeighted {
+pub(crate) struct TimeWeighted {
     length: Nanos,
     /// Nanoseconds by value.
     held: BTreeMap<u64, u64>,
@@ -31,7 +20,7 @@ impl TimeWeighted {
     /// Of the function that has each value from its instant to the next one's, and zero before the first. `steps` are in
     /// order of their instants; one that is not counts as if it had come at once.
     #[must_use]
-    pub fn of(steps: impl IntoIterator<Item = (Stamp, u64)>, span: TimeSpan) -> Self {
+    pub(crate) fn of(steps: impl IntoIterator<Item = (Stamp, u64)>, span: TimeSpan) -> Self {
         let mut held = Held::default();
         let mut hold = |value: u64, from: Stamp, to: Stamp| {
             let time = to.min(span.to).saturating_since(from.max(span.from)).as_nanos();
@@ -54,19 +43,19 @@ impl TimeWeighted {
 
     /// The greatest value that held for any time; none in a span of no length.
     #[must_use]
-    pub fn peak(&self) -> Option<u64> {
+    pub(crate) fn peak(&self) -> Option<u64> {
         self.held.keys().next_back().copied()
     }
 
     /// The sum of value times nanoseconds, exact. Of a number of requests in flight: the time that all of them spent there.
     #[must_use]
-    pub fn integral(&self) -> u128 {
+    pub(crate) fn integral(&self) -> u128 {
         self.held.iter().map(|(&value, &time)| u128::from(value) * u128::from(time)).sum()
     }
 
     /// The mean over time; none in a span of no length.
     #[must_use]
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         let length = self.length.as_nanos();
         (length > 0).then(|| self.integral() as f64 / length as f64)
     }
@@ -74,7 +63,7 @@ impl TimeWeighted {
     /// The least value that was not exceeded for a share `q` of the time (from 0 to 1); none for another `q` and in a span of
     /// no length. Time is continuous and values are whole: there is nothing to interpolate.
     #[must_use]
-    pub fn quantile(&self, q: f64) -> Option<u64> {
+    pub(crate) fn quantile(&self, q: f64) -> Option<u64> {
         if !(0.0..=1.0).contains(&q) {
             return None;
         }
@@ -91,7 +80,7 @@ impl TimeWeighted {
 
     /// The share of the time, from 0 to 1, with a value of at least `least`; none in a span of no length.
     #[must_use]
-    pub fn share_at_least(&self, least: u64) -> Option<f64> {
+    pub(crate) fn share_at_least(&self, least: u64) -> Option<f64> {
         let length = self.length.as_nanos();
         let time: u64 = self.held.range(least..).map(|(_, &time)| time).sum();
         (length > 0).then(|| time as f64 / length as f64)

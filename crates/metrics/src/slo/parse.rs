@@ -193,7 +193,7 @@ fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<St
             return Err(SloError::StatisticOfValue {
                 piece: piece.to_owned(),
                 name: name.to_owned(),
-                metric: metric.as_str(),
+                metric: metric.entry().key,
             });
         }
     };
@@ -214,7 +214,7 @@ fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f
             return Err(SloError::Unit {
                 piece: piece.to_owned(),
                 unit: unit.to_owned(),
-                metric: metric.as_str(),
+                metric: metric.entry().key,
                 right: if is_latency { "ns, us, ms or s" } else { "a bare number" },
             });
         }

@@ -43,7 +43,7 @@ impl Percent {
 
     /// The same as a share, from 0 to 1.
     #[must_use]
-    pub const fn share(self) -> f64 {
+    pub(crate) const fn share(self) -> f64 {
         self.0 / 100.0
     }
 }

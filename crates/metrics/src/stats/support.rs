@@ -40,7 +40,7 @@ impl<T> Support<T> {
     /// assert_eq!(Support::Known(3).map(|n| n * 2), Support::Known(6));
     /// ```
     #[must_use]
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Support<U> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Support<U> {
         match self {
             Self::Known(known) => Support::Known(change(known)),
             Self::NotSupported { needs, has } => Support::NotSupported { needs, has },

@@ -99,7 +99,7 @@ impl Timeline {
     /// # Errors
     /// If nothing is left, or if there is neither a steady state nor a plateau: the reason and the evidence are those of the steady
     /// state.
-    pub fn chosen(&self, choice: WindowChoice) -> Result<MeasuredWindow, NoWindow> {
+    pub(crate) fn chosen(&self, choice: WindowChoice) -> Result<MeasuredWindow, NoWindow> {
         const NOTHING: Edge = Edge::Requests(0);
         let all = self.requests().len();
         let (moving, asked) = match (choice.warmup, choice.cooldown) {

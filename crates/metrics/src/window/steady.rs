@@ -37,16 +37,6 @@ pub enum Signal {
 impl Signal {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::InFlight, Self::TtftScheduled, Self::Tpot];
-
-    /// The name used in files: `in_flight`, `ttft_scheduled_ms` or `tpot_ms`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InFlight => "in_flight",
-            Self::TtftScheduled => "ttft_scheduled_ms",
-            Self::Tpot => "tpot_ms",
-        }
-    }
 }
 
 impl fmt::Display for Signal {

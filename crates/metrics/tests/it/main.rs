@@ -18,7 +18,6 @@ mod precision;
 mod probe;
 mod request;
 mod reread;
-mod series;
 mod shape;
 mod slo;
 mod tally;

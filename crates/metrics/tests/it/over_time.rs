@@ -1,78 +1,53 @@
 //! What went on over the whole of a level.
 
-use fizeau_core::{Nanos, Stamp, Tape, Tokens};
-use fizeau_metrics::{GoodputGoals, LevelSummary, TimeSpan, TokenCells};
+use fizeau_core::{FailureClass, Nanos, Part, Stamp, Tape, Tokens};
+use fizeau_metrics::{Edge, GoodputGoals, LevelSummary, LevelTally, WindowChoice, WindowEnd};
 use proptest::prelude::*;
 
 use crate::tapes::{any_tape, failed, ms, tape};
-use fizeau_core::FailureClass;
 
 fn level(tapes: &[Tape]) -> LevelSummary {
     LevelSummary::of(tapes, &GoodputGoals::default())
 }
 
-fn cells(arrivals: &[(u64, u64)]) -> TokenCells {
-    let mut cells = TokenCells::default();
-    for &(at, tokens) in arrivals {
-        cells.add(Stamp::from_nanos(at), Tokens::new(tokens));
-    }
-    cells
-}
-
-/// Instants over twelve days at most, in nanoseconds, most of them close together: cells fold for some.
-fn any_arrivals() -> impl Strategy<Value = Vec<(u64, u64)>> {
-    let at = prop_oneof![
-        8 => 0_u64..3_000_000_000,
-        1 => 0_u64..2_000_000_000_000,
-        1 => 0_u64..1_000_000_000_000_000,
-    ];
-    prop::collection::vec((at, 0_u64..9), 0..60)
-}
-
 proptest! {
     #![proptest_config(crate::cases(128))]
 
+    /// What a window has of tokens is what came within its whole cells, arrival by arrival.
     #[test]
-    fn cells_hold_what_an_exact_series_counts(
-        tapes in prop::collection::vec(any_tape(), 1..20),
-        ends in (0_u64..2_000_000_000, 0_u64..2_000_000_000),
+    fn windows_hold_what_came_within_their_cells(
+        tapes in prop::collection::vec(any_tape(), 1..20), front in 0_u64..1_000,
     ) {
-        let arrivals = || tapes.iter().flat_map(|tape| &tape.arrivals);
-        let mut cells = TokenCells::default();
-        arrivals().for_each(|arrival| cells.add(arrival.at, Tokens::new(arrival.tokens.into())));
-        let wanted = TimeSpan::new(Stamp::from_nanos(ends.0), Stamp::from_nanos(ends.1));
-        let span = cells.snapped(wanted);
-        let inside = arrivals().filter(|arrival| span.from() < arrival.at && arrival.at <= span.to());
-        let exact: u64 = inside.map(|arrival| u64::from(arrival.tokens)).sum();
-        prop_assert_eq!(cells.within(wanted).get(), exact);
-        prop_assert_eq!(cells.cell(), Nanos::from_millis(1));
-        let inside = span.length() == Nanos::ZERO
-            || (span.from() >= wanted.from() && span.to() <= wanted.to());
-        prop_assert!(inside && span.from().as_nanos() % 1_000_000 == 0);
-        let short = wanted.length().saturating_sub(span.length());
-        prop_assert!(short < Nanos::from_millis(2));
+        let choice = WindowChoice {
+            warmup: WindowEnd::Asked(Edge::Time(Nanos::from_millis(front))),
+            cooldown: WindowEnd::Asked(Edge::Requests(0)),
+        };
+        let mut tally = LevelTally::new(&GoodputGoals::default()).with_window(choice);
+        tapes.iter().for_each(|tape| tally.add(tape));
+        let summary = tally.summary();
+        let Some((window, rates)) =
+            summary.windowed.figures().and_then(|part| Some((&part.window, part.throughput?)))
+        else {
+            return Ok(());
+        };
+        let cell = summary.over_time.unwrap().cell.as_nanos();
+        let from = window.span.from().as_nanos().div_ceil(cell) * cell;
+        let to = window.span.to().as_nanos() / cell * cell;
+        let inside = |at: Stamp| from < at.as_nanos() && at.as_nanos() <= to;
+        let arrivals = tapes.iter().flat_map(|tape| &tape.arrivals);
+        let exact: u64 =
+            arrivals.filter(|one| inside(one.at)).map(|one| u64::from(one.tokens)).sum();
+        let found = rates.output_tokens_per_s.get() * (to - from) as f64 / 1e9;
+        prop_assert!((found - exact as f64).abs() < 1e-6, "{found} against {exact}");
     }
 
-    /// In any order and in any parts, and however long the run.
     #[test]
-    fn cells_are_the_same_however_they_are_put_together(
-        arrivals in any_arrivals(), cut in 0..60_usize,
+    fn statistics_of_what_is_in_flight_keep_their_order(
+        tapes in prop::collection::vec(any_tape(), 1..60),
     ) {
-        let (head, tail) = arrivals.split_at(cut.min(arrivals.len()));
-        let mut merged = cells(tail);
-        merged.merge(&cells(head));
-        let whole = cells(&arrivals);
-        prop_assert_eq!(&merged, &whole);
-        let mut reversed = arrivals.clone();
-        reversed.reverse();
-        prop_assert_eq!(&cells(&reversed), &whole);
-        let mut none = TokenCells::default();
-        none.merge(&whole);
-        prop_assert_eq!(&none, &whole);
-        // A cell of the last token's, and one more for what came at the epoch.
-        let all = TimeSpan::new(Stamp::EPOCH, Stamp::from_nanos(2_000_000_000_000_000));
-        let sum: u64 = arrivals.iter().map(|(_, tokens)| tokens).sum();
-        prop_assert_eq!(whole.within(all).get(), sum);
+        let Some(over_time) = level(&tapes).over_time else { return Ok(()); };
+        let of = over_time.in_flight;
+        prop_assert!(of.p50 <= of.p90 && of.p90 <= of.peak && of.mean <= of.peak as f64);
     }
 
     #[test]
@@ -174,12 +149,25 @@ fn the_richest_second_is_found_between_full_seconds() {
 
 #[test]
 fn cells_grow_with_the_run() {
-    let second = 1_000_000_000;
-    assert_eq!(cells(&[(1, 1), (1_048 * second, 1)]).cell(), Nanos::from_millis(1));
-    assert_eq!(cells(&[(1, 1), (1_049 * second, 1)]).cell(), Nanos::from_millis(2));
-    assert_eq!(cells(&[(1, 1), (3_600 * second, 1)]).cell(), Nanos::from_millis(4));
+    let cell = |first, last| level(&[tape(0, &[(first, 1), (last, 1)])]).over_time.unwrap().cell;
+    assert_eq!(cell(1, 1_048_000), Nanos::from_millis(1));
+    assert_eq!(cell(1, 1_049_000), Nanos::from_millis(2));
+    assert_eq!(cell(1, 3_600_000), Nanos::from_millis(4));
     // What matters is the time from the first to the last token.
-    assert_eq!(cells(&[(9_000 * second, 1), (9_001 * second, 1)]).cell(), Nanos::from_millis(1));
+    assert_eq!(cell(9_000_000, 9_001_000), Nanos::from_millis(1));
+}
+
+/// 1 for 60 ms, 3 for 30 ms, 2 for 10 ms: by hand. A probe is no part of it, a request that was lost is.
+#[test]
+fn quantiles_are_weighted_by_time_and_not_by_events() {
+    let mut lost = failed(tape(60, &[]), FailureClass::TimeoutTotal);
+    lost.marks.end = Some(ms(100));
+    let mut probe = tape(0, &[(90, 1)]);
+    probe.part = Part::Probe;
+    let found =
+        level(&[tape(0, &[(100, 1)]), tape(60, &[(90, 1)]), lost, probe]).over_time.unwrap();
+    let of = found.in_flight;
+    assert_eq!((of.mean, of.p50, of.p90, of.peak), (1.7, 1, 3, 3));
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn goals_are_read_as_written() {
     ];
     for (text, expected) in cases {
         let slo: Slo = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(slo.goals(), [expected], "{text}");
+        assert_eq!(slo.goals, [expected], "{text}");
     }
 }
 
@@ -47,14 +47,14 @@ fn a_range_goes_from_the_limit_wanted_to_a_looser_one() {
     ];
     for (text, expected) in cases {
         let slo: Slo = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(slo.goals(), [expected], "{text}");
+        assert_eq!(slo.goals, [expected], "{text}");
         assert!(slo.is_range() && !slo.tight().is_range() && !slo.loose().is_range());
-        assert_eq!(slo.tight().goals()[0].limit, expected.limit);
-        assert_eq!(slo.loose().goals()[0].limit, expected.loosest.unwrap());
+        assert_eq!(slo.tight().goals[0].limit, expected.limit);
+        assert_eq!(slo.loose().goals[0].limit, expected.loosest.unwrap());
     }
     let slo: Slo = "p99 ttft<500ms..800ms".parse().unwrap();
     assert_eq!(slo.to_string(), "p99 ttft<500ms..800ms");
-    assert_eq!(slo.goals()[0].describe(), "p99 TTFT < 500..800 ms");
+    assert_eq!(slo.goals[0].describe(), "p99 TTFT < 500..800 ms");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_level_of_nothing_meets_nothing() {
 #[test]
 fn goals_are_described_for_people() {
     let slo: Slo = "p99 ttft<0.5s, goodput>=0.99, rps>3".parse().unwrap();
-    let described: Vec<String> = slo.goals().iter().map(Goal::describe).collect();
+    let described: Vec<String> = slo.goals.iter().map(Goal::describe).collect();
     assert_eq!(described, ["p99 TTFT < 500 ms", "good share >= 0.99", "RPS > 3 req/s"]);
 }
 

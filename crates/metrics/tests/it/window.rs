@@ -1,7 +1,9 @@
 //! Which part of a level is steady, and whether its queue grew.
 
 use fizeau_core::{Nanos, Stamp, Tape};
-use fizeau_metrics::{CutReason, Edge, Saturation, Signal, Timeline, WhyNoWindow};
+use fizeau_metrics::{
+    CutReason, Edge, GoodputGoals, LevelSummary, Saturation, Signal, Timeline, WhyNoWindow,
+};
 use proptest::prelude::*;
 
 use crate::tapes::{ms, tape};
@@ -309,7 +311,8 @@ fn a_cap_does_not_hide_saturation() {
     };
     let tapes: Vec<Tape> = (0..500).map(run).collect();
     let timeline = Timeline::of(&tapes);
-    assert_eq!(timeline.in_flight().peak(), 4);
+    let in_flight = LevelSummary::of(&tapes, &GoodputGoals::default()).over_time.unwrap().in_flight;
+    assert_eq!(in_flight.peak, 4);
     assert!(matches!(timeline.saturation(), Saturation::Saturated(_)));
 }
 

@@ -30,16 +30,3 @@ pub(crate) fn ranked(order: &[usize]) -> Vec<usize> {
     }
     ranks
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{lowest_first, ranked};
-
-    #[test]
-    fn orders_by_one_axis_then_by_the_others() {
-        let points = [[3.0, 1.0], [-0.0, 2.0], [0.0, 1.0], [-1.0, 1.0], [-2.5, 9.0]];
-        assert_eq!(lowest_first(&points, 0), [4, 3, 2, 1, 0]);
-        assert_eq!(lowest_first(&points, 1), [3, 2, 0, 1, 4]);
-        assert_eq!(ranked(&[2, 0, 1]), [2, 3, 1]);
-    }
-}

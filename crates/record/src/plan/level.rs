@@ -141,7 +141,7 @@ impl PlanLevel {
     pub(super) fn names(&self) -> Option<Vec<String>> {
         let Figures::Given(figures) = &self.figures else { return None };
         let name = |figure: &PlanFigure| {
-            let name = format!("{} {}", figure.statistic.as_str(), figure.metric.as_str());
+            let name = format!("{} {}", figure.statistic.as_str(), figure.metric.entry().key);
             name.trim_start().to_owned()
         };
         Some(figures.iter().map(name).collect())

@@ -117,7 +117,7 @@ mod tests {
         let points = [8, 16, 20, 24].map(place);
         let most = |goal: &str| {
             let slo: Slo = goal.parse().unwrap();
-            most_within(&points, slo.goals())
+            most_within(&points, &slo.goals)
         };
         let carried = place(17).bound.requests_per_s.get();
         assert!(most("mean e2el<271").unwrap() >= carried);

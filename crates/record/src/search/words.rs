@@ -186,7 +186,7 @@ impl SearchReport {
 
     /// Which figure has no interval, and why.
     fn lacking(&self) -> String {
-        let goal = self.first_broken.or_else(|| self.slo.goals().first().copied());
+        let goal = self.first_broken.or_else(|| self.slo.goals.first().copied());
         let Some(goal) = goal else { return "the levels have no intervals".to_owned() };
         let needs = self.evaluations().filter_map(|level| {
             let sample = goal.metric.distribution(&level.level.summary)?;

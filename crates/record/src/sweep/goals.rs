@@ -10,9 +10,8 @@ use crate::reasons::listed;
 use crate::reasons::reasons;
 use crate::text::{percent, supported};
 
-/// How one goal came out at a level. It serializes as a [`GoalDocument`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "GoalDocument")]
+/// How one goal came out at a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GoalResult {
     /// The goal and what was measured.
     pub outcome: GoalOutcome,
@@ -36,7 +35,7 @@ pub struct OverRuns {
 
 /// The results of all goals at a level, in the order of the goals.
 pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
-    slo.goals().iter().map(|goal| GoalResult::of(*goal, level)).collect()
+    slo.goals.iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
 impl OverRuns {
@@ -218,7 +217,7 @@ impl From<GoalResult> for GoalDocument {
         Self {
             goal: goal.to_string(),
             limit: goal.limit,
-            unit: goal.metric.unit().to_owned(),
+            unit: goal.metric.entry().unit.to_owned(),
             measured,
             measured_ci: interval.map(|ends| [ends.low, ends.high]),
             margin: result.margin(),
@@ -232,6 +231,3 @@ impl From<GoalResult> for GoalDocument {
         }
     }
 }
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(GoalResult, GoalDocument);

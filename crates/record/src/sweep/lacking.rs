@@ -19,14 +19,14 @@ pub(super) fn reason(slo: &Slo, levels: &[LevelReport], of: &[usize]) -> Option<
         };
         !levels.iter().any(known)
     };
-    let goal = slo.goals().get((0..slo.goals().len()).find(lacks)?)?;
+    let goal = slo.goals.get((0..slo.goals.len()).find(lacks)?)?;
     let is_known = |metric: &Metric| {
         let statistic = if metric.is_latency() { Statistic::Mean } else { Statistic::Value };
         levels.iter().any(|level| metric.measured(statistic, &level.summary).is_some())
     };
     let known: Vec<String> = Metric::goals()
         .filter(|metric| is_known(metric) && *metric != goal.metric)
-        .map(|metric| metric.label().to_owned())
+        .map(|metric| metric.entry().label.to_owned())
         .collect();
     let has = if known.is_empty() { "nothing".to_owned() } else { listed(&known) };
     Some(format!("{} cannot be judged: {}; the run has {has}", goal.describe(), why(goal, &levels)))
@@ -43,7 +43,7 @@ fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
             let asked = goal.statistic.as_str();
             format!("no level has values enough for a {asked} (at most {n})")
         }
-        _ => format!("no level has a {}", goal.metric.label()),
+        _ => format!("no level has a {}", goal.metric.entry().label),
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn could_be_met(goals: &[GoalResult]) -> Vec<String> {
             }
         };
         let limit = shown(&goal, limit);
-        let words = [goal.statistic.as_str(), goal.metric.label(), sign, &limit];
+        let words = [goal.statistic.as_str(), goal.metric.entry().label, sign, &limit];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         Some(words.join(" "))
     };

@@ -42,7 +42,7 @@ impl Runs<'_> {
 
     /// How the goals came out at a load, by all of its runs that may be compared.
     pub(super) fn results(&self, slo: &Slo, level: &LevelReport) -> Vec<GoalResult> {
-        slo.goals().iter().map(|goal| self.result(goal, level)).collect()
+        slo.goals.iter().map(|goal| self.result(goal, level)).collect()
     }
 
     /// The same of one goal.
@@ -81,7 +81,7 @@ impl Runs<'_> {
                 self.of(level).iter().filter_map(move |run| measured(slo, index, run))
             })
             .collect();
-        let loads = Loads::of(slo.goals(), &measured);
+        let loads = Loads::of(&slo.goals, &measured);
         let not_monotone = loads.not_monotone();
         match loads.highest() {
             Ok(found) => Maximum {
@@ -110,6 +110,6 @@ fn measured(slo: &Slo, index: usize, run: &LevelReport) -> Option<Measured> {
         load: run.load,
         served: served(&run.summary)?,
         is_saturated: run.is_saturated(),
-        figures: slo.goals().iter().map(|goal| figure(goal, &run.summary)).collect(),
+        figures: slo.goals.iter().map(|goal| figure(goal, &run.summary)).collect(),
     })
 }

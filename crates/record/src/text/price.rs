@@ -4,7 +4,7 @@ use fizeau_roofline::{HourlyRate, Origin};
 
 /// What a reader is told of a price: how much, who says so, and when.
 pub fn price_words(hour: &HourlyRate) -> String {
-    let (low, high) = (hour.low().get(), hour.high().get());
+    let (low, high) = (hour.low.get(), hour.high.get());
     let price = match low < high {
         false => format!("{} US dollars a device and hour", usd(low)),
         true => format!("{} to {} US dollars a device and hour", usd(low), usd(high)),
@@ -14,7 +14,7 @@ pub fn price_words(hour: &HourlyRate) -> String {
 
 /// `price`, and who says so.
 pub fn said_by(price: &str, hour: &HourlyRate) -> String {
-    match hour.origin() {
+    match &hour.origin {
         Origin::Published { kind, source, date } => {
             format!(
                 "{price}: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says yours"
@@ -30,12 +30,12 @@ pub const MILLION: &str = "A million output tokens";
 
 /// At what price something costs so much: `at 2.10 USD a device-hour, as given`.
 pub fn at_price(hour: &HourlyRate) -> String {
-    let low = usd(hour.low().get());
-    let origin = match hour.origin() {
+    let low = usd(hour.low.get());
+    let origin = match &hour.origin {
         Origin::Given => "as given".to_owned(),
         Origin::Owned => "as owning it costs".to_owned(),
         // Some say the date themselves.
-        Origin::Published { kind, date, .. } if kind.contains(date.get(..4).unwrap_or(date)) => {
+        Origin::Published { kind, date, .. } if kind.contains(date.get(..4).unwrap_or(&date)) => {
             format!("a list price ({kind})")
         }
         Origin::Published { kind, date, .. } => format!("a list price of {date} ({kind})"),
@@ -46,7 +46,7 @@ pub fn at_price(hour: &HourlyRate) -> String {
 
 /// Who says so, as files have it.
 pub fn price_origin(hour: &HourlyRate) -> String {
-    match hour.origin() {
+    match &hour.origin {
         Origin::Published { kind, source, date } => format!("{kind}, {source}, {date}"),
         Origin::Owned => "the costs of owning one".to_owned(),
         _ => "given".to_owned(),

@@ -74,6 +74,6 @@ impl WhatIf {
 /// The goals as they were given.
 #[must_use]
 pub fn slo_words(slo: &Slo) -> String {
-    let goals: Vec<String> = slo.goals().iter().map(Goal::describe).collect();
+    let goals: Vec<String> = slo.goals.iter().map(Goal::describe).collect();
     goals.join(", ")
 }

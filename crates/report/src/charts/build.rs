@@ -46,7 +46,7 @@ impl ChartRun {
             report.levels().get(*index).map(|l| l.summary.throughput.requests_per_s.get())
         };
         frontier.sort_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)));
-        let goals = report.slo().map(|slo| slo.goals().iter().filter_map(goal).collect());
+        let goals = report.slo().map(|slo| slo.goals.iter().filter_map(goal).collect());
         Self {
             name: name.to_owned(),
             title: report.title(),
@@ -89,10 +89,10 @@ fn light(curve: &LightCurve) -> ChartLight {
 /// A goal that is an upper limit of a latency: the others are no line of any chart.
 fn goal(goal: &Goal) -> Option<ChartGoal> {
     let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    let column = goal.metric.column().filter(|_| goal.metric.is_latency() && upper)?;
+    let column = goal.metric.entry().column.filter(|_| goal.metric.is_latency() && upper)?;
     Some(ChartGoal {
         figure: format!("{}_{column}", goal.statistic.as_str()),
-        metric: goal.metric.as_str().to_owned(),
+        metric: goal.metric.entry().key.to_owned(),
         limit: goal.limit,
         loosest: goal.loosest,
         text: goal.describe(),

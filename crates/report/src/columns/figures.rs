@@ -83,7 +83,7 @@ pub(super) fn stand_ins(row: &Row<'_>) -> Option<String> {
         let of = metric.distribution(&row.level.summary);
         of.and_then(|of| of.or_greatest(Statistic::P99)).is_some_and(|of| of.stand_in.is_some())
     };
-    let names = Metric::headline().filter(is_short).filter_map(Metric::column);
+    let names = Metric::headline().filter(is_short).filter_map(|metric| metric.entry().column);
     let names: Vec<String> = names.map(|name| format!("p99_{name}")).collect();
     (!names.is_empty()).then(|| names.join(" "))
 }

@@ -50,8 +50,8 @@ const STATISTICS: [Statistic; 5] =
 
 /// The columns of a figure; none where tables leave it out.
 fn of(metric: Metric) -> Vec<Column> {
-    let Some(name) = metric.column() else { return Vec::new() };
-    let about: Cow<'static, str> = in_a_sentence(metric.definition()).into();
+    let Some(name) = metric.entry().column else { return Vec::new() };
+    let about: Cow<'static, str> = in_a_sentence(metric.entry().definition).into();
     let column = |name, statistic| Column {
         name,
         about: about.clone(),

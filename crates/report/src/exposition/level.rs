@@ -53,7 +53,7 @@ const fn metric(name: &'static str, help: &'static str, source: Source) -> Metri
 /// Every metric, in the order in which they are shown.
 static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
     let of = |figure: Figure| {
-        let (name, help) = (figure.exposition()?, figure.definition());
+        let (name, help) = (figure.entry().exposition?, figure.entry().definition);
         Some(Metric { name, help, source: Source::Figure(figure) })
     };
     let (latencies, rates): (Vec<Figure>, Vec<Figure>) =

@@ -50,9 +50,9 @@ fn column(name: &str, head: &str, unit: &'static str, stays: bool) -> Column {
 /// The columns of a latency.
 fn latency_columns((metric, statistics): &(Metric, &[Statistic])) -> Vec<Column> {
     let column = |statistic: &Statistic| {
-        let (statistic, name) = (statistic.as_str(), metric.column().unwrap_or_default());
-        let head = format!("{statistic} {}", metric.label());
-        column(&format!("{statistic}_{name}"), &head, metric.unit(), true)
+        let (statistic, name) = (statistic.as_str(), metric.entry().column.unwrap_or_default());
+        let head = format!("{statistic} {}", metric.entry().label);
+        column(&format!("{statistic}_{name}"), &head, metric.entry().unit, true)
     };
     statistics.iter().map(column).collect()
 }
@@ -222,7 +222,7 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
         for (metric, sample) in
             Metric::headline().filter_map(sample).filter(|(_, sample)| sample.n > 0)
         {
-            let mut cells = vec![load_cell(level), Cell::left(metric.label())];
+            let mut cells = vec![load_cell(level), Cell::left(metric.entry().label)];
             cells.extend(SHARES.map(|(_, share)| {
                 let ends = sample.interval(share).map(|ends| (ends.low.get(), ends.high.get()));
                 latency(sample.statistic(share), ends)

@@ -36,8 +36,8 @@ const fn column(name: &'static str, about: &'static str, content: Content) -> Co
 /// Every column, in order: which request it is, how it ended, its size, its instants, its figures. New ones go to the end.
 pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let of = |metric: Metric| Column {
-        name: metric.json_path()[1],
-        about: in_a_sentence(metric.definition()).into(),
+        name: metric.entry().json[1],
+        about: in_a_sentence(metric.entry().definition).into(),
         content: Content::Metric(metric),
     };
     let (latencies, rates): (Vec<Metric>, Vec<Metric>) = Metric::ALL

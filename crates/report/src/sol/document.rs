@@ -140,9 +140,9 @@ impl<'a> ModelBlock<'a> {
         let tensors = model.tensors();
         Self {
             config,
-            architecture: model.architecture(),
-            layers: model.layers().iter().map(|layers| layers.count).sum(),
-            max_context: model.max_context().map(Tokens::get),
+            architecture: &model.architecture,
+            layers: model.layers.iter().map(|layers| layers.count).sum(),
+            max_context: model.max_context.map(Tokens::get),
             kv_format: model.kv_cache().to_string(),
             state_format: model.state_cache().to_string(),
             tensors: tensors.iter().map(TensorBlock::of).collect(),
@@ -190,8 +190,8 @@ impl<'a> DeviceBlock<'a> {
             Some((math.name().to_owned(), Value::from(rate.get())))
         };
         Self {
-            name: device.name(),
-            title: device.title(),
+            name: &device.name,
+            title: &device.title,
             memory_bytes: whole(device.memory()),
             usable_memory_bytes: whole(device.usable_memory()),
             memory_bytes_per_s: Number(device.memory_bandwidth().get()),

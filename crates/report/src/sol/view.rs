@@ -54,9 +54,9 @@ impl SolView<'_> {
 
     fn say_model(&self, text: &mut Text) {
         let model = self.system.model();
-        let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
+        let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
         let parameters = &self.answer.parameters;
-        text.say("Model", &format!("{}: {}, {layers} layers", self.name, model.architecture()));
+        text.say("Model", &format!("{}: {}, {layers} layers", self.name, model.architecture));
         let active = match parameters.active == parameters.total {
             true => String::new(),
             false => format!("{} active, ", count(parameters.active)),
@@ -91,7 +91,7 @@ impl SolView<'_> {
             1 => "1".to_owned(),
             devices => format!("{devices} ({deployment})"),
         };
-        text.say("Devices", &format!("{spread} x {}: {}", device.name(), device.title()));
+        text.say("Devices", &format!("{spread} x {}: {}", device.name, device.title));
         text.say("", &device_figures(device));
     }
 

@@ -19,7 +19,7 @@ impl Shown<'_, SweepReport> {
     /// 1.49 US dollars a device and hour: the lowest of on-demand list prices, ..., 2025-11; no offer, --gpu-hour says yours
     /// ```
     #[must_use]
-    pub fn price_words(&self) -> Option<String> {
+    pub(crate) fn price_words(&self) -> Option<String> {
         self.price().map(text::price_words)
     }
 }

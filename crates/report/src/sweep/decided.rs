@@ -34,7 +34,7 @@ impl Shown<'_, SweepReport> {
     /// The highest load within some goals, what breaks beyond it, and what speaks against the answer.
     fn maximum_lines(&self, kind: LoadKind, within: &Within) -> Vec<String> {
         let mut lines = Vec::new();
-        let goal = |at: usize| within.slo.goals().get(at);
+        let goal = |at: usize| within.slo.goals.get(at);
         let named = |at: usize| goal(at).map(Goal::describe).unwrap_or_default();
         match &within.maximum.edge {
             Ok(Edge::Between(found)) => {

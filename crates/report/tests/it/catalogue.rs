@@ -14,16 +14,16 @@ const EXPORTS: &str = include_str!("../../../../docs/exports.md");
 fn names_are_told_apart_and_definitions_are_sentences() {
     let all = Metric::ALL.iter();
     let names: BTreeSet<_> =
-        all.clone().map(|metric| (metric.as_str(), metric.json_path())).collect();
+        all.clone().map(|metric| (metric.entry().key, metric.entry().json)).collect();
     assert_eq!(
         names.len(),
-        all.clone().map(|metric| metric.as_str()).collect::<BTreeSet<_>>().len()
+        all.clone().map(|metric| metric.entry().key).collect::<BTreeSet<_>>().len()
     );
     assert_eq!(names.len(), Metric::ALL.len());
     for metric in all {
-        let definition = metric.definition();
+        let definition = metric.entry().definition;
         assert!(definition.ends_with('.') && !definition.contains("  "), "{definition}");
-        assert!(!metric.label().is_empty() && !metric.statistics().is_empty(), "{metric:?}");
+        assert!(!metric.entry().label.is_empty() && !metric.statistics().is_empty(), "{metric:?}");
     }
 }
 
@@ -32,7 +32,7 @@ fn each_is_in_the_json_of_a_level_and_on_the_page_that_defines_it() {
     let sweep = sample::sweep();
     let json = serde_json::to_value(&sweep.levels()[0].summary).unwrap();
     for metric in Metric::ALL {
-        let [object, key] = metric.json_path();
+        let [object, key] = metric.entry().json;
         assert!(json[object].get(key).is_some(), "{object}.{key}");
         assert!(DEFINITIONS.contains(&format!("`{key}`")), "docs/metrics.md does not define {key}");
     }
@@ -46,12 +46,16 @@ fn each_has_the_columns_that_its_entry_names() {
     let requests: BTreeSet<&str> = requests.split(',').collect();
     for &metric in Metric::ALL {
         let is_there = |name: &str| table.heads().iter().any(|head| head == name);
-        match metric.column() {
+        match metric.entry().column {
             Some(name) if metric.is_latency() => assert!(is_there(&format!("p50_{name}"))),
             Some(name) => assert!(is_there(name) && is_there(&format!("{name}_low")), "{name}"),
-            None => assert!(!is_there(metric.json_path()[1]), "{metric:?}"),
+            None => assert!(!is_there(metric.entry().json[1]), "{metric:?}"),
         }
-        assert_eq!(requests.contains(metric.json_path()[1]), metric.is_of_requests(), "{metric:?}");
+        assert_eq!(
+            requests.contains(metric.entry().json[1]),
+            metric.is_of_requests(),
+            "{metric:?}"
+        );
     }
 }
 
@@ -60,25 +64,29 @@ fn each_is_exposed_by_the_name_of_its_entry() {
     let sweep = sample::sweep();
     let text = Exposition::of(&sweep, "a run").to_prometheus();
     for metric in Metric::ALL {
-        let Some(name) = metric.exposition() else { continue };
+        let Some(name) = metric.entry().exposition else { continue };
         assert!(Exposition::names().any(|known| known == name), "{name}");
         assert!(EXPORTS.contains(&format!("`{name}`")), "docs/exports.md does not name {name}");
         let has = |statistic| metric.measured(statistic, &sweep.levels()[0].summary).is_some();
         let is_known = metric.statistics().iter().any(|&statistic| has(statistic));
-        let help = format!("# HELP {name} {}\n", metric.definition());
+        let help = format!("# HELP {name} {}\n", metric.entry().definition);
         assert_eq!(text.contains(&help), is_known, "{name}");
     }
 }
 
 #[test]
 fn goals_and_comparisons_are_about_those_whose_entries_say_so() {
-    let goals: BTreeSet<&str> = Metric::goals().map(Metric::as_str).collect();
+    let goals: BTreeSet<&str> = Metric::goals().map(|metric| metric.entry().key).collect();
     for metric in Metric::ALL {
-        let name = metric.as_str();
+        let name = metric.entry().key;
         assert_eq!(format!("{name}>0.5").parse::<Slo>().is_ok(), goals.contains(name), "{name}");
         let figure = if metric.is_latency() { format!("p99 {name}") } else { name.to_owned() };
         let figure = figure.parse::<Figure>().ok();
-        assert_eq!(figure.map(Figure::metric), goals.contains(name).then_some(*metric), "{name}");
+        assert_eq!(
+            figure.map(|figure| figure.metric),
+            goals.contains(name).then_some(*metric),
+            "{name}"
+        );
         assert!(figure.is_none_or(|figure| figure.direction() == metric.direction()));
     }
 }

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use crate::{cases, sample};
 
 fn goals(text: &str) -> Vec<Goal> {
-    text.parse::<Slo>().unwrap().goals().to_vec()
+    text.parse::<Slo>().unwrap().goals.to_vec()
 }
 
 fn ask(slo: &str) -> PlanAsk {

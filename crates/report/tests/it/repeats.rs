@@ -32,7 +32,7 @@ fn a_sweep_with_repeats_and_a_plan_of_it_say_the_same() {
     // The level to run at is judged by all runs of its load, too.
     assert_eq!(report.operating_point().goals()[0].outcome.measured, Some(300.0));
     let levels: Vec<PlanLevel> = runs.iter().map(|run| PlanLevel::measured(run).unwrap()).collect();
-    let carried = Carried::of(&levels, slo.goals()).unwrap();
+    let carried = Carried::of(&levels, &slo.goals).unwrap();
     assert_eq!((carried.requests_per_s, carried.served), (edge.load, edge.throughput));
     // What the ends are is said: no interval.
     assert_eq!(carried.bounds, Bounds::Runs);

@@ -146,8 +146,8 @@ impl System {
 
     fn weights_do_not_fit(&self, needed: f64, memory: f64, is_all: bool) -> AnswerError {
         AnswerError::WeightsDoNotFit {
-            architecture: self.model().architecture().to_owned(),
-            device: self.device().name().to_owned(),
+            architecture: self.model().architecture.to_owned(),
+            device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
             needed: Bytes::new(needed),
             memory: Bytes::new(memory),
@@ -158,8 +158,8 @@ impl System {
 
     fn no_room(&self, tokens: Tokens, needed: f64, room: f64) -> AnswerError {
         AnswerError::NoRoomForRequest {
-            architecture: self.model().architecture().to_owned(),
-            device: self.device().name().to_owned(),
+            architecture: self.model().architecture.to_owned(),
+            device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
             tokens,
             needed: Bytes::new(needed),

@@ -206,7 +206,7 @@ impl Accounts {
 
     /// Bytes that a token takes between layers.
     fn token_bytes(&self) -> f64 {
-        ACTIVATION * self.system.model().hidden() as f64
+        ACTIVATION * self.system.model().hidden as f64
     }
 
     /// What a prompt of `input` tokens takes of all devices, a prompt in each attention group at a time.

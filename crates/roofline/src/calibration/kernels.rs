@@ -29,7 +29,7 @@ const PASS: u64 = 3;
 
 /// Kernels of a decode step.
 pub(super) fn of_pass(model: &Model) -> u64 {
-    let layers = model.layers().iter();
+    let layers = model.layers.iter();
     PASS + layers.map(|layers| layers.count * of_layer(layers)).sum::<u64>()
 }
 
@@ -75,7 +75,7 @@ pub(super) fn small_collectives(model: &Model) -> u64 {
         matches!(&layers.mixer, Mixer::Attention(attention)
             if attention.query_norm == QueryNorm::AllHeads)
     };
-    model.layers().iter().filter(spans).map(|layers| layers.count).sum()
+    model.layers.iter().filter(spans).map(|layers| layers.count).sum()
 }
 
 /// Sums over ranks of a pass: after each mixer and each feed-forward block.
@@ -83,7 +83,7 @@ pub(super) fn collectives(model: &Model) -> u64 {
     let each = |layers: &Layers| {
         u64::from(layers.mixer != Mixer::None) + u64::from(layers.feed_forward != FeedForward::None)
     };
-    model.layers().iter().map(|layers| layers.count * each(layers)).sum()
+    model.layers.iter().map(|layers| layers.count * each(layers)).sum()
 }
 
 /// Layers that have weights for which `widens` holds.
@@ -103,7 +103,7 @@ pub(super) fn layers_with(model: &Model, widens: impl Fn(Format) -> bool) -> u64
         };
         mixer.is_some_and(&widens) || feed_forward.is_some_and(&widens)
     };
-    model.layers().iter().filter(has).map(|layers| layers.count).sum()
+    model.layers.iter().filter(has).map(|layers| layers.count).sum()
 }
 
 #[cfg(test)]

@@ -56,17 +56,17 @@ impl Calibration {
     /// and for a device that was not fitted those of all; the warnings say so.
     #[must_use]
     pub fn predictor(&self, system: &System, engine: Option<&str>) -> Predictor {
-        let group = self.nearest(system.device().name(), engine);
+        let group = self.nearest(&system.device().name, engine);
         let mut warnings = Vec::new();
         let mark = ModelMark::of(system);
-        let device = system.device().name();
+        let device = &system.device().name;
         let is_known =
             self.models.iter().any(|known| known.mark == mark && known.devices.contains(device));
         let spread = match &group.scope {
             Scope::All => {
                 warnings.push(format!(
                     "the calibration has no measurements on {}: constants are those of all devices",
-                    system.device().name()
+                    system.device().name
                 ));
                 self.spreads.new_device
             }

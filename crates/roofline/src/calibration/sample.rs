@@ -48,7 +48,7 @@ impl Sample {
         tpot: Seconds,
     ) -> Result<Self, SampleError> {
         Ok(Self {
-            device: system.device().name().to_owned(),
+            device: system.device().name.to_owned(),
             engine: None,
             model: model.into(),
             mark: ModelMark::of(system),
@@ -89,7 +89,7 @@ impl Sample {
 impl ModelMark {
     pub(super) fn of(system: &System) -> Self {
         let model = system.model();
-        Self { architecture: model.architecture().to_owned(), parameters: model.parameters().total }
+        Self { architecture: model.architecture.to_owned(), parameters: model.parameters().total }
     }
 }
 

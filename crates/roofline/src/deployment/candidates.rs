@@ -51,7 +51,7 @@ impl Deployment {
     /// Experts cut over all devices of a stage, and kept as whole as their number allows.
     fn with_sensible_experts(self, model: &Model) -> impl Iterator<Item = Self> {
         let stage = self.devices_per_stage();
-        let counts = model.layers().iter().filter_map(|layers| match &layers.feed_forward {
+        let counts = model.layers.iter().filter_map(|layers| match &layers.feed_forward {
             FeedForward::Experts(experts) => Some(experts.count),
             _ => None,
         });
@@ -64,7 +64,7 @@ impl Deployment {
 
 /// Whether attention groups could be better than replicas: they share experts, and divide what heads cannot.
 fn gains_from_groups(model: &Model) -> bool {
-    model.layers().iter().any(|layers| {
+    model.layers.iter().any(|layers| {
         matches!(layers.feed_forward, FeedForward::Experts(_))
             || matches!(layers.mixer, Mixer::Latent(_))
     })

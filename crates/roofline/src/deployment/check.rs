@@ -71,12 +71,12 @@ impl Deployment {
     /// # Errors
     /// If there are more stages than layers, or heads, widths or experts do not divide, naming which and what would.
     pub fn check(&self, model: &Model) -> Result<(), DeploymentError> {
-        let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
+        let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
         if u64::from(self.pipeline()) > layers {
             return Err(DeploymentError::MoreStagesThanLayers { stages: self.pipeline(), layers });
         }
         let value = self.tensor();
-        let obstacle_to = |degree| model.layers().iter().find_map(|of| tensor_obstacle(of, degree));
+        let obstacle_to = |degree| model.layers.iter().find_map(|of| tensor_obstacle(of, degree));
         match obstacle_to(value) {
             None => {}
             Some(Obstacle::Divides { what, whole }) => {
@@ -95,7 +95,7 @@ impl Deployment {
     fn check_experts(&self, model: &Model) -> Result<(), DeploymentError> {
         let stage = self.devices_per_stage();
         let obstacle_to = |groups: u32| {
-            let each = model.layers().iter().filter_map(|of| match &of.feed_forward {
+            let each = model.layers.iter().filter_map(|of| match &of.feed_forward {
                 FeedForward::Experts(experts) => Some(("experts", experts.count)),
                 _ => None,
             });

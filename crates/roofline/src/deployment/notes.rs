@@ -24,14 +24,14 @@ impl Deployment {
         let ranks = u32::try_from(self.devices_per_replica()).unwrap_or(u32::MAX);
         let error = Group::of(device, ranks).err();
         let note = |error| {
-            format!("{}: {error}; expected times leave that communication out", device.name())
+            format!("{}: {error}; expected times leave that communication out", device.name)
         };
         error.map(note).into_iter().collect()
     }
 
     fn note_caches(&self, model: &Model, notes: &mut Vec<String>) {
         let tensor = u64::from(self.tensor());
-        let kv_heads = model.layers().iter().filter_map(|layers| match &layers.mixer {
+        let kv_heads = model.layers.iter().filter_map(|layers| match &layers.mixer {
             Mixer::Attention(attention) => Some(attention.kv_heads),
             _ => None,
         });
@@ -44,7 +44,7 @@ impl Deployment {
             notes.push(format!("{heads} on {tensor} ranks: each is stored {times}"));
         }
         let is_latent = |mixer: &Mixer| matches!(mixer, Mixer::Latent(_));
-        if tensor > 1 && model.layers().iter().any(|layers| is_latent(&layers.mixer)) {
+        if tensor > 1 && model.layers.iter().any(|layers| is_latent(&layers.mixer)) {
             notes.push(format!(
                 "the latent cache is whole on each of {tensor} ranks; attention groups would share it"
             ));
@@ -53,7 +53,7 @@ impl Deployment {
 
     fn note_stages(&self, model: &Model, notes: &mut Vec<String>) {
         let stages = u64::from(self.pipeline());
-        let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
+        let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
         if !layers.is_multiple_of(stages) {
             let (most, least) = (layers.div_ceil(stages), layers / stages);
             notes.push(format!(
@@ -65,7 +65,7 @@ impl Deployment {
     fn note_experts(&self, model: &Model, notes: &mut Vec<String>) {
         let has_experts = |feed: &FeedForward| matches!(feed, FeedForward::Experts(_));
         let groups = self.expert_groups();
-        if groups > 1 && !model.layers().iter().any(|layers| has_experts(&layers.feed_forward)) {
+        if groups > 1 && !model.layers.iter().any(|layers| has_experts(&layers.feed_forward)) {
             notes.push(format!("the model has no experts to spread over {groups} groups"));
         }
     }
@@ -74,7 +74,7 @@ impl Deployment {
     fn note_widths(&self, model: &Model, notes: &mut Vec<String>) {
         let tensor = u64::from(self.tensor());
         let cut = self.devices_per_stage() / u64::from(self.expert_groups());
-        let widths = model.layers().iter().flat_map(|layers| match &layers.feed_forward {
+        let widths = model.layers.iter().flat_map(|layers| match &layers.feed_forward {
             FeedForward::Dense(dense) => [Some((dense, tensor)), None],
             FeedForward::Experts(experts) => {
                 [Some((&experts.each, cut)), experts.shared.as_ref().map(|of| (of, tensor))]

@@ -7,24 +7,31 @@ use super::quantity::Measure;
 /// One published figure of a device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
-    pub(super) field: &'static str,
-    pub(super) value: String,
+    /// Which figure, as the table's files call it: `memory.bandwidth`, `rates.fp8`.
+    pub field: &'static str,
+    /// The figure that is used, with its unit: of one device, dense, one direction.
+    pub value: String,
     /// In bytes, bytes/s, FLOP/s, W or s.
     #[serde(skip)]
     pub(super) number: f64,
-    pub(super) printed: Option<String>,
+    /// What the source prints, where that is something else: a sum of both directions, a figure with sparsity or of
+    /// a whole board, or bytes counted in another unit.
+    pub printed: Option<String>,
     pub(super) range: Option<Span>,
     /// What a rate's ratio to the next wider type is said to be, where it is not what bits alone would give.
     #[serde(skip)]
     pub(super) ratio: Option<f64>,
-    pub(super) source: String,
-    pub(super) date: Option<String>,
+    /// Who published it.
+    pub source: String,
+    /// When the source said so: a year, a month or a day, as in `2026-08`.
+    pub date: Option<String>,
     /// Whether the file has a list of sources and this is none of it, nor dated: a slip in its key.
     #[serde(skip)]
     pub(super) unlisted: bool,
-    #[serde(rename = "is_unverified")]
-    pub(super) unverified: bool,
-    pub(super) note: Option<String>,
+    /// Whether the figure is an assumption, or its source is weak or was not seen again.
+    pub is_unverified: bool,
+    /// What must be known besides.
+    pub note: Option<String>,
 }
 
 /// The least and the most that sources give.
@@ -49,28 +56,9 @@ impl Cell {
             source: "given by the caller".to_owned(),
             date: None,
             unlisted: false,
-            unverified: false,
+            is_unverified: false,
             note: None,
         }
-    }
-
-    /// Which figure, as the table's files call it: `memory.bandwidth`, `rates.fp8`.
-    #[must_use]
-    pub const fn field(&self) -> &'static str {
-        self.field
-    }
-
-    /// The figure that is used, with its unit: of one device, dense, one direction.
-    #[must_use]
-    pub fn value(&self) -> &str {
-        &self.value
-    }
-
-    /// What the source prints, where that is something else: a sum of both directions, a figure with sparsity or of
-    /// a whole board, or bytes counted in another unit.
-    #[must_use]
-    pub fn printed(&self) -> Option<&str> {
-        self.printed.as_deref()
     }
 
     /// The least and the most that sources give, where they disagree. The figure that is used is the end that keeps
@@ -78,29 +66,5 @@ impl Cell {
     #[must_use]
     pub fn range(&self) -> Option<(&str, &str)> {
         self.range.as_ref().map(|span| (span.texts.0.as_str(), span.texts.1.as_str()))
-    }
-
-    /// Who published it.
-    #[must_use]
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// When the source said so: a year, a month or a day, as in `2026-08`.
-    #[must_use]
-    pub fn date(&self) -> Option<&str> {
-        self.date.as_deref()
-    }
-
-    /// Whether the figure is an assumption, or its source is weak or was not seen again.
-    #[must_use]
-    pub const fn is_unverified(&self) -> bool {
-        self.unverified
-    }
-
-    /// What must be known besides.
-    #[must_use]
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
     }
 }

@@ -114,12 +114,12 @@ fn balance(device: &Device, doubts: &mut Vec<String>) {
 
 fn prices(device: &Device, doubts: &mut Vec<String>) {
     for price in &device.prices {
-        let (low, high) = (price.low().get(), price.high().get());
+        let (low, high) = (price.low.get(), price.high.get());
         if low < 0.02 || high > 40.0 || high > 10.0 * low {
             doubts.push(format!(
                 "prices: {} asks {low} to {high} dollars for an hour of one device: is it one device's, and one \
                  hour's?",
-                price.kind()
+                price.kind
             ));
         }
     }

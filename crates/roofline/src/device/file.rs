@@ -109,7 +109,7 @@ fn rent(section: &Section<'_>, sources: &Sources<'_>) -> Result<Price, DeviceErr
     let range = (UsdPerHour::new(low), UsdPerHour::new(high));
     let mut price = Price::new(range, kind, source, date)?;
     price.unlisted = sources.lack(section)?;
-    price.unverified = section.flag("unverified")?;
+    price.is_unverified = section.flag("unverified")?;
     price.note = section.text("note")?.map(str::to_owned);
     Ok(price)
 }

@@ -165,7 +165,7 @@ impl Device {
 
     /// In the place of the cell of that field, or at the end.
     pub(super) fn put(&mut self, cell: Cell) {
-        match self.cells.iter_mut().find(|known| known.field() == cell.field()) {
+        match self.cells.iter_mut().find(|known| known.field == cell.field) {
             Some(known) => *known = cell,
             None => self.cells.push(cell),
         }

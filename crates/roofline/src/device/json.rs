@@ -13,10 +13,10 @@ impl Serialize for Device {
         Document {
             name: &self.name,
             title: &self.title,
-            vendor: self.vendor(),
-            generation: self.generation(),
+            vendor: self.vendor.as_deref(),
+            generation: self.generation.as_deref(),
             aliases: &self.aliases,
-            note: self.note(),
+            note: self.note.as_deref(),
             memory_bytes: self.memory.get(),
             usable_memory_bytes: self.usable_memory.get(),
             memory_bytes_per_s: self.memory_bandwidth.get(),

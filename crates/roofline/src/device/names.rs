@@ -7,26 +7,21 @@ use super::{Device, table};
 #[error("no device is named {name:?}; did you mean \"{nearest}\"? known are {}", known())]
 pub struct UnknownDevice {
     name: String,
-    nearest: &'static str,
+    /// The known name most like it.
+    pub nearest: &'static str,
 }
 
 impl UnknownDevice {
-    /// The known name most like it.
-    #[must_use]
-    pub const fn nearest(&self) -> &'static str {
-        self.nearest
-    }
-
     fn new(name: &str, wanted: &str) -> Self {
         // Part of a name is the likeliest slip ("h100", "4090"); after that, the fewest edits.
         let cost = |device: &&Device| {
-            let known = device.name();
+            let known = &device.name;
             (!known.contains(wanted), edits(wanted, known))
         };
         let nearest = Device::all().iter().min_by_key(cost);
         Self {
             name: name.chars().take(64).collect(),
-            nearest: nearest.map_or("", |device| device.name()),
+            nearest: nearest.map_or("", |device| &device.name),
         }
     }
 }
@@ -45,7 +40,7 @@ pub(super) fn file(name: &str) -> Result<&'static str, UnknownDevice> {
 }
 
 fn known() -> String {
-    let names: Vec<&str> = Device::all().iter().map(Device::name).collect();
+    let names: Vec<&str> = Device::all().iter().map(|device| device.name.as_str()).collect();
     names.join(", ")
 }
 

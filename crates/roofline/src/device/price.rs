@@ -10,19 +10,25 @@ use super::error::{at_most, positive};
 /// seven times among sellers, and go stale in months.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Price {
+    /// The lowest that is asked.
     #[serde(rename = "low_usd_per_h")]
-    pub(super) low: UsdPerHour,
+    pub low: UsdPerHour,
+    /// The highest that is asked.
     #[serde(rename = "high_usd_per_h")]
-    pub(super) high: UsdPerHour,
-    pub(super) kind: String,
-    pub(super) source: String,
-    pub(super) date: String,
+    pub high: UsdPerHour,
+    /// Whose price it is, or what kind of seller's.
+    pub kind: String,
+    /// Where it was published.
+    pub source: String,
+    /// When it was asked: a year, a month or a day, as in `2026-03`.
+    pub date: String,
     /// As of a [`super::Cell`].
     #[serde(skip)]
     pub(super) unlisted: bool,
-    #[serde(rename = "is_unverified")]
-    pub(super) unverified: bool,
-    pub(super) note: Option<String>,
+    /// Whether the source is weak or was not seen again.
+    pub is_unverified: bool,
+    /// What must be known besides.
+    pub note: Option<String>,
 }
 
 impl Price {
@@ -46,50 +52,8 @@ impl Price {
             source: source.into(),
             date: date.into(),
             unlisted: false,
-            unverified: false,
+            is_unverified: false,
             note: None,
         })
-    }
-
-    /// The lowest that is asked.
-    #[must_use]
-    pub const fn low(&self) -> UsdPerHour {
-        self.low
-    }
-
-    /// The highest that is asked.
-    #[must_use]
-    pub const fn high(&self) -> UsdPerHour {
-        self.high
-    }
-
-    /// Whose price it is, or what kind of seller's.
-    #[must_use]
-    pub fn kind(&self) -> &str {
-        &self.kind
-    }
-
-    /// Where it was published.
-    #[must_use]
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// When it was asked: a year, a month or a day, as in `2026-03`.
-    #[must_use]
-    pub fn date(&self) -> &str {
-        &self.date
-    }
-
-    /// Whether the source is weak or was not seen again.
-    #[must_use]
-    pub const fn is_unverified(&self) -> bool {
-        self.unverified
-    }
-
-    /// What must be known besides.
-    #[must_use]
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
     }
 }

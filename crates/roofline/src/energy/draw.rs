@@ -69,7 +69,7 @@ impl PowerDraw {
     /// If no limit of power is published for the device.
     pub fn estimate(device: &Device) -> Result<Self, PowerError> {
         let limit =
-            device.tdp().ok_or_else(|| PowerError::NoLimit { device: device.name().to_owned() })?;
+            device.tdp().ok_or_else(|| PowerError::NoLimit { device: device.name.to_owned() })?;
         let link = device.link().map_or(0.0, |link| link.bandwidth.get());
         Ok(Self {
             arithmetic: limit * ARITHMETIC_SHARE,

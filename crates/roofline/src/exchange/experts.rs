@@ -39,9 +39,9 @@ impl ExpertTraffic {
         let ranks = u32::try_from(deployment.devices_per_stage()).unwrap_or(u32::MAX);
         let stage = Group::of(device, ranks);
         let mut all: Vec<Self> = Vec::new();
-        for layers in model.layers() {
+        for layers in &model.layers {
             let FeedForward::Experts(experts) = &layers.feed_forward else { continue };
-            let width = experts.latent.unwrap_or_else(|| model.hidden());
+            let width = experts.latent.unwrap_or_else(|| model.hidden);
             let new = Self::new(experts, width, stage, deployment);
             let count = layers.count as f64;
             match all.iter_mut().find(|known| Self { layers: 0.0, ..(*known).clone() } == new) {

@@ -83,7 +83,7 @@ impl System {
         goal: &Goal,
         most: Tokens,
     ) -> Option<LargestContext> {
-        let declared = self.model().max_context().filter(|declared| *declared < most);
+        let declared = self.model().max_context.filter(|declared| *declared < most);
         let last = declared.unwrap_or(most).get();
         let target = goal.tightest_tpot();
         let breaks = |context: u64| self.breaks(by, batch, (target, goal.ttft), context);

@@ -179,7 +179,7 @@ impl<'a> Query<'a> {
         devices: u64,
         closest: Option<(Deployment, Shortfall)>,
     ) -> SearchError {
-        let device = device.name().to_owned();
+        let device = device.name.to_owned();
         match closest {
             Some((closest, lacks)) => SearchError::NothingMeets { device, devices, closest, lacks },
             None => SearchError::NothingDivides { device, devices },

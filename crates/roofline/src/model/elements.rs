@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_latent_is_kept_once_for_keys_and_values() {
-        for layers in model("deepseek-v3.2").layers() {
+        for layers in model("deepseek-v3.2").layers {
             let Mixer::Latent(latent) = &layers.mixer else { continue };
             assert_eq!(latent.cache_elements(), 576);
             // Absorbed decode: 2,176 FLOP a head and token.
@@ -227,7 +227,7 @@ mod tests {
             };
             (layers.count * state, layers.count * convolution)
         };
-        let each = model.layers().iter().map(of);
+        let each = model.layers.iter().map(of);
         each.fold((0, 0), |sum, (state, convolution)| (sum.0 + state, sum.1 + convolution))
     }
 

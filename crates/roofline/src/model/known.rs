@@ -11,16 +11,21 @@ use super::{Model, ModelError};
 /// use fizeau_roofline::KnownModel;
 ///
 /// let known = KnownModel::named("Qwen/Qwen3-30B-A3B")?;
-/// assert_eq!(known.name(), "qwen3-30b-a3b");
+/// assert_eq!(known.name, "qwen3-30b-a3b");
 /// assert_eq!(known.model()?.parameters().total, 30_532_122_624);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KnownModel {
-    name: &'static str,
-    repository: &'static str,
-    aliases: &'static [&'static str],
-    config: &'static str,
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The repository on Hugging Face that the config is from.
+    pub repository: &'static str,
+    /// Repositories whose configs have the same sizes, context and formats: other training of the same architecture.
+    pub aliases: &'static [&'static str],
+    /// The text of the config.
+    pub config: &'static str,
 }
 
 /// A name that no built-in model has.
@@ -102,30 +107,6 @@ impl KnownModel {
             name: name.chars().take(80).collect(),
             known: KNOWN.map(|known| known.name).join(", "),
         })
-    }
-
-    /// The name on the command line.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The repository on Hugging Face that the config is from.
-    #[must_use]
-    pub const fn repository(&self) -> &'static str {
-        self.repository
-    }
-
-    /// Repositories whose configs have the same sizes, context and formats: other training of the same architecture.
-    #[must_use]
-    pub const fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    /// The text of the config.
-    #[must_use]
-    pub const fn config(&self) -> &'static str {
-        self.config
     }
 
     /// The config, read.

@@ -83,13 +83,13 @@ impl ModelSheet {
         let kept = |context| CacheAt { context, bytes: model.cache_bytes(context as f64).get() };
         Self {
             name: name.to_owned(),
-            repository: known.map(KnownModel::repository),
-            architecture: model.architecture().to_owned(),
+            repository: known.map(|known| known.repository),
+            architecture: model.architecture.to_owned(),
             kind: kind(model),
-            layers: model.layers().iter().map(|layers| layers.count).sum(),
-            hidden: model.hidden(),
-            vocabulary: model.vocabulary(),
-            max_context: model.max_context().map(Tokens::get),
+            layers: model.layers.iter().map(|layers| layers.count).sum(),
+            hidden: model.hidden,
+            vocabulary: model.vocabulary,
+            max_context: model.max_context.map(Tokens::get),
             params: model.parameters(),
             weight_bytes: model.weight_bytes().get(),
             streamed_weight_bytes: model.streamed_weight_bytes().get(),
@@ -98,7 +98,7 @@ impl ModelSheet {
             kv_cache: model.kv_cache().to_string(),
             cache: CONTEXTS.into_iter().map(kept).collect(),
             tensors: model.tensors().iter().map(TensorSheet::of).collect(),
-            warnings: model.warnings().to_vec(),
+            warnings: model.warnings.to_vec(),
         }
     }
 }
@@ -118,7 +118,7 @@ impl TensorSheet {
 
 /// `MoE, MLA`: the feed-forward block first, then what makes its attention particular.
 fn kind(model: &Model) -> String {
-    let any = |is: fn(&Layers) -> bool| model.layers().iter().any(is);
+    let any = |is: fn(&Layers) -> bool| model.layers.iter().any(is);
     let experts = any(|layers| matches!(layers.feed_forward, FeedForward::Experts(_)));
     let mixers = [
         (any(|layers| matches!(&layers.mixer, Mixer::Latent(l) if l.indexer.is_some())), "DSA"),

@@ -23,7 +23,7 @@ impl Builder<'_> {
     }
 
     fn dense(&self, kind: OperatorKind, dense: &Dense, count: f64) -> Operator {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         let parts = Parts { cut: dense.matrix_elements(hidden), ..Parts::default() };
         // In and out whole; between them one output for each matrix but the last, and its input.
         let widths = Widths { whole: 2 * hidden, cut: dense.matrices * dense.width };
@@ -32,7 +32,7 @@ impl Builder<'_> {
 
     /// The projections that narrow what experts work on, and widen what they give (LatentMoE).
     fn narrowing(&self, experts: &Experts, latent: u64, count: f64) -> Operator {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         let parts = Parts { cut: experts.latent_elements(hidden), ..Parts::default() };
         let widths = Widths { whole: 2 * hidden, cut: 2 * latent };
         self.matrices(OperatorKind::Shared, experts.each.format, parts, widths, count)
@@ -40,7 +40,7 @@ impl Builder<'_> {
 
     /// Engines keep routers whole on each device.
     fn router(&self, experts: &Experts, count: f64) -> Operator {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         let parts = Parts { whole: experts.count * hidden, ..Parts::default() };
         let widths = Widths { whole: hidden + experts.count, cut: 0 };
         self.matrices(OperatorKind::Router, experts.router_format, parts, widths, count)
@@ -48,7 +48,7 @@ impl Builder<'_> {
 
     /// Every token of the replica reaches the experts, which all devices of a stage share.
     fn experts(&self, experts: &Experts, count: f64) -> Operator {
-        let (format, hidden) = (experts.each.format, self.model.hidden());
+        let (format, hidden) = (experts.each.format, self.model.hidden);
         let elements = experts.each_elements(hidden) as f64 * count;
         let each = format.element_size().get() * elements / self.stage();
         let (total, per_token) = (experts.count as f64, experts.per_token as f64);

@@ -18,7 +18,7 @@ impl Builder<'_> {
     }
 
     fn softmax(&self, layer: &Attention, count: f64, all: &mut Vec<Operator>) {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         let kv = match layer.keys {
             Keys::Own => layer.kv_heads * (layer.key_dim + layer.value_dim),
             Keys::AreValues => layer.kv_heads * layer.key_dim,
@@ -50,7 +50,7 @@ impl Builder<'_> {
     }
 
     fn latent(&self, layer: &Latent, count: f64, all: &mut Vec<Operator>) {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         // The projections down to the latents are whole on each rank, those up from them are cut by heads.
         let down = layer.query_rank.unwrap_or(0) + layer.cache_elements();
         let parts = Parts {
@@ -80,7 +80,7 @@ impl Builder<'_> {
 
     /// Engines keep the indexer whole on each rank.
     fn indexer(&self, latent: &Latent, count: f64) -> Option<Operator> {
-        let (indexer, hidden) = (latent.indexer.as_ref()?, self.model.hidden());
+        let (indexer, hidden) = (latent.indexer.as_ref()?, self.model.hidden);
         let whole = indexer.matrix_elements(hidden, latent.query_rank);
         let from = latent.query_rank.unwrap_or(hidden);
         let widths = Widths {
@@ -123,7 +123,7 @@ impl Builder<'_> {
     }
 
     fn delta_net(&self, layer: &DeltaNet, count: f64) -> Operator {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         let (keys, values) = (layer.key_heads * layer.key_dim, layer.value_heads * layer.value_dim);
         let widths = Widths { whole: 2 * hidden, cut: 2 * keys + 3 * values };
         let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };
@@ -132,7 +132,7 @@ impl Builder<'_> {
     }
 
     fn mamba(&self, layer: &Mamba2, count: f64) -> Operator {
-        let hidden = self.model.hidden();
+        let hidden = self.model.hidden;
         let inner = layer.heads * layer.head_dim;
         let cut = 3 * inner + 2 * layer.groups * layer.state + layer.heads;
         let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };

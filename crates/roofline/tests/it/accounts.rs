@@ -15,7 +15,7 @@ fn check(name: &str, model: Model) {
 #[test]
 fn a_step_alone_reads_every_weight_that_streams() {
     for known in KnownModel::all() {
-        check(known.name(), known.model().unwrap());
+        check(known.name, known.model().unwrap());
     }
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/configs");
     for entry in std::fs::read_dir(folder).unwrap() {

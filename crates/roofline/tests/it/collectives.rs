@@ -137,7 +137,7 @@ fn every_device_of_the_table_has_times_or_says_why_not() {
             match Group::of(device, ranks) {
                 Ok(group) => {
                     let time = group.time(Collective::AllReduce, Bytes::new(1e6)).total().get();
-                    assert!(time.is_finite() && (time > 0.0) == (ranks > 1), "{}", device.name());
+                    assert!(time.is_finite() && (time > 0.0) == (ranks > 1), "{}", device.name);
                 }
                 Err(GroupError::NoLink { .. }) => assert!(device.link().is_none()),
                 Err(GroupError::NoNetwork { domain, .. }) => {

@@ -77,7 +77,7 @@ fn what_decides_over_layers_is_never_ignored() {
         ("image_layers_token", json!({"every": 4})),
     ] {
         let model = Model::from_config_json(&with(field, value)).unwrap();
-        let [warning] = model.warnings() else { panic!("{field}: {:?}", model.warnings()) };
+        let [warning] = &*model.warnings else { panic!("{field}: {:?}", model.warnings) };
         assert!(warning.contains(field), "{warning}");
     }
     for (field, value) in [
@@ -88,7 +88,7 @@ fn what_decides_over_layers_is_never_ignored() {
         ("vision_lora", json!({"r": 256})),
     ] {
         let model = Model::from_config_json(&with(field, value)).unwrap();
-        assert!(model.warnings().is_empty(), "{field}: {:?}", model.warnings());
+        assert!(model.warnings.is_empty(), "{field}: {:?}", model.warnings);
     }
 }
 
@@ -117,7 +117,7 @@ fn a_list_has_an_entry_for_each_layer() {
 #[test]
 fn fields_of_an_absent_kind_of_layer_are_named() {
     let model = Model::from_config_json(&with("mamba_d_state", json!(128))).unwrap();
-    let [warning] = model.warnings() else { panic!("{:?}", model.warnings()) };
+    let [warning] = &*model.warnings else { panic!("{:?}", model.warnings) };
     assert!(warning.contains("`mamba_d_state`") && warning.contains("no layer"), "{warning}");
 }
 

@@ -8,14 +8,14 @@ use fizeau_roofline::{Cell, Device, MathType, Topology};
 fn names_are_unique_and_canonical() {
     let mut names = HashSet::new();
     for device in Device::all() {
-        let aliases = device.aliases().iter().map(String::as_str);
-        for name in std::iter::once(device.name()).chain(aliases) {
+        let aliases = device.aliases.iter().map(String::as_str);
+        for name in std::iter::once(device.name.as_str()).chain(aliases) {
             assert!(names.insert(name), "{name} is used twice");
             let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(name.chars().all(is_plain), "{name} cannot be found");
         }
     }
-    let titles: HashSet<&str> = Device::all().iter().map(Device::title).collect();
+    let titles: HashSet<&str> = Device::all().iter().map(|device| device.title.as_str()).collect();
     assert_eq!(titles.len(), Device::all().len(), "a title is used twice");
 }
 
@@ -64,7 +64,7 @@ fn figures_are_those_of_a_second_copy() {
     assert_eq!(lines.len(), Device::all().len());
     for (line, device) in lines.iter().zip(Device::all()) {
         let (name, figures) = line.trim().split_once(' ').unwrap();
-        assert_eq!(device.name(), name, "in this order");
+        assert_eq!(device.name, name, "in this order");
         let rate = |math| device.dense_rate(math).map(|rate| rate.get() / 1e12);
         let [bf16, fp8, fp4, int8] = MathType::ALL.map(rate);
         let found = [
@@ -91,9 +91,9 @@ fn figures_are_those_of_a_second_copy() {
 #[test]
 fn no_figure_of_the_table_is_in_doubt() {
     for device in Device::all() {
-        assert_eq!(device.doubts(), [""; 0], "{}", device.name());
-        assert!(device.generation().is_some() && device.vendor().is_some(), "{}", device.name());
-        assert!(device.title().starts_with(device.vendor().unwrap()), "{}", device.title());
+        assert_eq!(device.doubts(), [""; 0], "{}", device.name);
+        assert!(device.generation.is_some() && device.vendor.is_some(), "{}", device.name);
+        assert!(device.title.starts_with(device.vendor.as_deref().unwrap()), "{}", device.title);
     }
 }
 
@@ -102,15 +102,15 @@ fn each_figure_has_a_source_and_a_date() {
     let this_century = |date: &str| (2015..2100).contains(&date[..4].parse::<u32>().unwrap());
     for device in Device::all() {
         for cell in device.cells() {
-            let (name, field) = (device.name(), cell.field());
-            assert!(this_century(cell.date().unwrap()), "{name}: {field}");
-            assert!(cell.source().len() > 8, "{name}: {field} names a key, {}", cell.source());
+            let (name, field) = (&device.name, cell.field);
+            assert!(this_century(cell.date.as_deref().unwrap()), "{name}: {field}");
+            assert!(cell.source.len() > 8, "{name}: {field} names a key, {}", cell.source);
         }
-        for price in device.prices() {
-            assert!(this_century(price.date()), "{}", device.name());
-            assert!(price.source().len() > 8 && !price.kind().is_empty(), "{}", device.name());
+        for price in &device.prices {
+            assert!(this_century(&price.date), "{}", device.name);
+            assert!(price.source.len() > 8 && !price.kind.is_empty(), "{}", device.name);
         }
-        assert!(device.cells().any(|cell| !cell.is_unverified()), "{}", device.name());
+        assert!(device.cells().any(|cell| !cell.is_unverified), "{}", device.name);
     }
 }
 
@@ -119,13 +119,13 @@ fn each_figure_has_a_source_and_a_date() {
 fn memory_is_in_binary_with_the_print_beside_it() {
     for device in Device::all() {
         let gib = device.memory().get() / 1_073_741_824.0;
-        assert_eq!(gib.fract(), 0.0, "{}", device.name());
-        assert!(device.title().contains(&format!(" {gib} GB")), "{}", device.title());
+        assert_eq!(gib.fract(), 0.0, "{}", device.name);
+        assert!(device.title.contains(&format!(" {gib} GB")), "{}", device.title);
         let cell = cell(device, "memory.capacity").unwrap();
-        assert_eq!(cell.value(), format!("{gib} GiB"));
-        let printed = cell.printed().unwrap();
-        assert!(printed.contains("GB") || printed.contains("GiB"), "{}", device.name());
-        assert!(device.usable_memory() <= device.memory(), "{}", device.name());
+        assert_eq!(cell.value, format!("{gib} GiB"));
+        let printed = cell.printed.as_deref().unwrap();
+        assert!(printed.contains("GB") || printed.contains("GiB"), "{}", device.name);
+        assert!(device.usable_memory() <= device.memory(), "{}", device.name);
     }
 }
 
@@ -137,8 +137,8 @@ fn of_a_range_the_sound_end_is_used() {
         for cell in device.cells() {
             let Some((least, most)) = cell.range() else { continue };
             ranges += 1;
-            let sound = if cell.field().ends_with("latency") { least } else { most };
-            assert_eq!(cell.value(), sound, "{}: {}", device.name(), cell.field());
+            let sound = if cell.field.ends_with("latency") { least } else { most };
+            assert_eq!(cell.value, sound, "{}: {}", device.name, cell.field);
         }
     }
     assert!(ranges > 10, "{ranges}");
@@ -149,19 +149,19 @@ fn of_a_range_the_sound_end_is_used() {
 fn links_are_of_one_direction() {
     let mut halved = 0;
     for device in Device::all() {
-        for cell in device.cells().filter(|cell| cell.field().starts_with("link.")) {
-            let Some(printed) = cell.printed().filter(|text| text.contains("both")) else {
+        for cell in device.cells().filter(|cell| cell.field.starts_with("link.")) {
+            let Some(printed) = cell.printed.as_deref().filter(|text| text.contains("both")) else {
                 continue;
             };
             let number = |text: &str| -> f64 {
                 let digits = |c: char| !(c.is_ascii_digit() || c == '.');
                 text.split(digits).rfind(|word| !word.is_empty()).unwrap().parse().unwrap()
             };
-            let (printed_number, used) = (number(printed), number(cell.value()));
+            let (printed_number, used) = (number(&printed), number(&cell.value));
             let is_half = [2.0, 2.0 * 8.0, 2.0 / 7.0]
                 .iter()
                 .any(|times| (printed_number / used / times - 1.0).abs() < 1e-9);
-            assert!(is_half, "{}: {used} of \"{printed}\"", device.name());
+            assert!(is_half, "{}: {used} of \"{printed}\"", device.name);
             halved += 1;
         }
     }
@@ -172,11 +172,11 @@ fn links_are_of_one_direction() {
 fn topologies_are_those_of_their_makers() {
     for device in Device::all() {
         let Some(link) = device.link() else {
-            assert_eq!(device.name(), "dgx-spark");
+            assert_eq!(device.name, "dgx-spark");
             continue;
         };
-        let name = device.name();
-        let expected = match device.vendor().unwrap() {
+        let name = &device.name;
+        let expected = match device.vendor.as_deref().unwrap() {
             "AMD" | "Intel" => "mesh",
             "Google" | "AWS" => "torus",
             _ if name.contains("sxm") || name.starts_with("gb") || name == "h20" => "switch",
@@ -197,7 +197,7 @@ fn devices_with_fp8_units_multiply_integers_as_fast_but_for_cuts() {
     for device in Device::all() {
         let rate = |math| device.dense_rate(math).map(fizeau_core::FlopsPerSec::get);
         if let Some(fp8) = rate(MathType::Fp8) {
-            assert!(rate(MathType::Int8).is_some_and(|int8| int8 >= fp8), "{}", device.name());
+            assert!(rate(MathType::Int8).is_some_and(|int8| int8 >= fp8), "{}", device.name);
         }
     }
 }
@@ -206,11 +206,11 @@ fn devices_with_fp8_units_multiply_integers_as_fast_but_for_cuts() {
 #[test]
 fn what_only_custom_says_is_unverified() {
     for device in Device::all() {
-        let cells = device.cells().map(|cell| (cell.source(), cell.is_unverified()));
-        let prices = device.prices().iter().map(|price| (price.source(), price.is_unverified()));
+        let cells = device.cells().map(|cell| (&cell.source, cell.is_unverified));
+        let prices = device.prices.iter().map(|price| (&price.source, price.is_unverified));
         for (source, is_unverified) in cells.chain(prices) {
             let is_weak = ["commonly", "a guide", "derived"].iter().any(|w| source.contains(w));
-            assert!(is_unverified || !is_weak, "{}: {source}", device.name());
+            assert!(is_unverified || !is_weak, "{}: {source}", device.name);
         }
     }
 }
@@ -231,5 +231,5 @@ fn what_is_expected_of_a_rate_is_the_least_that_is_given() {
 }
 
 fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a Cell> {
-    device.cells().find(|cell| cell.field() == field)
+    device.cells().find(|cell| cell.field == field)
 }

@@ -168,7 +168,7 @@ fn the_busiest_experts_are_waited_for() {
 #[test]
 fn groups_of_experts_spare_the_network() {
     let text = |groups: u32| {
-        let known = KnownModel::named("deepseek-v3").unwrap().config();
+        let known = KnownModel::named("deepseek-v3").unwrap().config;
         let text = known.replace("\"topk_group\": 4", &format!("\"topk_group\": {groups}"));
         Model::from_config_json(&text).unwrap()
     };
@@ -181,7 +181,7 @@ fn groups_of_experts_spare_the_network() {
 #[test]
 fn a_layer_of_one_block_has_one_sum() {
     let hybrid = known("nemotron-h-56b");
-    let layers: u64 = hybrid.layers().iter().map(|layers| layers.count).sum();
+    let layers: u64 = hybrid.layers.iter().map(|layers| layers.count).sum();
     let time = expected(hybrid, deployment("TP8"), &decode(1.0));
     assert_eq!(time.collectives, layers as f64 + 2.0);
 }

@@ -96,7 +96,7 @@ fn modules_for_further_tokens_are_apart() {
     let whole = |text: &str| {
         let model = read(text);
         let counted = model.parameters();
-        counted.total + counted.draft + 2 * model.vocabulary() * model.hidden()
+        counted.total + counted.draft + 2 * model.vocabulary * model.hidden
     };
     assert_eq!(whole(whole!("glm-4.5")), 358_337_791_296);
     assert_eq!(whole(whole!("glm-4.5-air")), 110_468_824_832);
@@ -111,7 +111,7 @@ fn nothing_in_whole_configs_is_called_unknown() {
         if path.extension().is_some_and(|extension| extension == "json") {
             let model = read(&std::fs::read_to_string(&path).unwrap());
             let meant = |text: &&String| text.contains("not counted") || text.contains("float32");
-            let unknown = model.warnings().iter().filter(|text| !meant(text));
+            let unknown = model.warnings.iter().filter(|text| !meant(text));
             assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&String>::new(), "{}", path.display());
         }
     }
@@ -122,7 +122,7 @@ fn windows(text: &str) -> BTreeSet<(Option<u64>, u64)> {
         Mixer::Attention(attention) => Some((attention.window, layers.count)),
         _ => None,
     };
-    read(text).layers().iter().filter_map(of).collect()
+    read(text).layers.iter().filter_map(of).collect()
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn heads_may_differ_between_kinds_of_layer() {
             }
             _ => None,
         };
-        read(text).layers().iter().filter_map(of).collect()
+        read(text).layers.iter().filter_map(of).collect()
     };
     let mimo = heads(whole!("mimo-v2-flash"));
     assert_eq!(mimo, BTreeSet::from([(false, 64, 4, 192, 128), (true, 64, 8, 192, 128)]));
@@ -187,7 +187,7 @@ fn heads_may_differ_between_kinds_of_layer() {
 #[test]
 fn keys_that_serve_as_values_are_kept_once() {
     let model = read(whole!("gemma-4-31b"));
-    let full = model.layers().iter().find_map(|layers| match &layers.mixer {
+    let full = model.layers.iter().find_map(|layers| match &layers.mixer {
         Mixer::Attention(attention) if attention.window.is_none() => Some(attention.clone()),
         _ => None,
     });
@@ -200,7 +200,7 @@ fn keys_that_serve_as_values_are_kept_once() {
 fn experts_stand_where_the_config_says() {
     let sparse = |text: &str| {
         let has = |layers: &&Layers| matches!(layers.feed_forward, FeedForward::Experts(_));
-        read(text).layers().iter().filter(has).map(|layers| layers.count).sum::<u64>()
+        read(text).layers.iter().filter(has).map(|layers| layers.count).sum::<u64>()
     };
     assert_eq!(sparse(whole!("llama-4-maverick")), 24);
     assert_eq!(sparse(whole!("llama-4-scout")), 48);
@@ -216,7 +216,7 @@ fn experts_may_start_late_and_skip_layers() {
     let config = whole!("hunyuan-a13b");
     let sparse = |text: &str| {
         let has = |layers: &&Layers| matches!(layers.feed_forward, FeedForward::Experts(_));
-        read(text).layers().iter().filter(has).map(|layers| layers.count).sum::<u64>()
+        read(text).layers.iter().filter(has).map(|layers| layers.count).sum::<u64>()
     };
     let skipping = |by: &str| config.replace("\"moe_layer_num_skipped\": 0", by);
     assert_eq!(sparse(config), 32);
@@ -246,11 +246,11 @@ fn defaults_that_files_leave_out() {
         whole!("smollm3-3b").replace("\"tie_word_embeddings\": true", "\"unsloth_fixed\": true");
     assert_eq!(read(&smollm), read(whole!("smollm3-3b")));
     let gemma = whole!("gemma-3-27b");
-    assert_eq!(read(gemma).max_context().unwrap().get(), 131_072);
+    assert_eq!(read(gemma).max_context.unwrap().get(), 131_072);
     let unknown = whole!("phi-4").replace("Phi3", "Foo").replace("phi3", "foo");
     let untold = unknown.replace("\"tie_word_embeddings\": false", "\"use_cache\": true");
-    assert!(!read(&unknown).warnings().iter().any(|text| text.contains("tie_word")));
-    assert!(read(&untold).warnings().iter().any(|text| text.contains("tie_word_embeddings")));
+    assert!(!read(&unknown).warnings.iter().any(|text| text.contains("tie_word")));
+    assert!(read(&untold).warnings.iter().any(|text| text.contains("tie_word_embeddings")));
 }
 
 /// GPT-2, OPT-6.7B and DBRX, which name their dimensions in their own ways.
@@ -259,7 +259,7 @@ fn older_names_are_read() {
     let check = |config: serde_json::Value, total: u64, warnings: &[&str]| {
         let model = read(&config.to_string());
         assert_eq!(model.parameters().total, total, "{config}");
-        assert_eq!(model.warnings(), warnings, "{config}");
+        assert_eq!(model.warnings, warnings, "{config}");
     };
     let gpt2 = serde_json::json!({
         "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "model_type": "gpt2",

@@ -76,9 +76,9 @@ fn counts_have_the_printed_digits() {
 #[test]
 fn every_known_model_has_golden_values_and_no_warnings() {
     for known in KnownModel::all() {
-        assert!(GOLDEN.iter().any(|golden| golden.name == known.name()), "{}", known.name());
+        assert!(GOLDEN.iter().any(|golden| golden.name == known.name), "{}", known.name);
         let model = known.model().unwrap();
-        assert_eq!(model.warnings(), <[String; 0]>::default(), "{}", known.name());
+        assert_eq!(model.warnings, <[String; 0]>::default(), "{}", known.name);
     }
 }
 
@@ -122,7 +122,7 @@ fn gpt_oss_caps_half_of_its_cache() {
 fn deepseek_has_one_module_for_the_next_token() {
     let model = model("deepseek-v3");
     let Parameters { total, draft, .. } = model.parameters();
-    let tables = 2 * model.vocabulary() * model.hidden();
+    let tables = 2 * model.vocabulary * model.hidden;
     check("module", draft, "11.610");
     check("module and tables", draft + tables, "13.463");
     check("repository", total + draft + tables, "684.5");
@@ -136,7 +136,7 @@ fn deepseek_keeps_latents_and_keys_of_the_indexer() {
         Mixer::Latent(latent) => Some((layers.count, latent.clone())),
         _ => None,
     };
-    let latents: Vec<(u64, Latent)> = model.layers().iter().filter_map(latent).collect();
+    let latents: Vec<(u64, Latent)> = model.layers.iter().filter_map(latent).collect();
     assert_eq!(latents.iter().map(|(count, _)| count).sum::<u64>(), 61);
     for (_, latent) in latents {
         assert_eq!((latent.heads, latent.kv_rank, latent.rope_dim), (128, 512, 64));
@@ -149,7 +149,7 @@ fn deepseek_keeps_latents_and_keys_of_the_indexer() {
 fn dense_first_layers_are_not_mixtures() {
     let dense = |name: &str| {
         let is_dense = |layers: &&Layers| matches!(layers.feed_forward, FeedForward::Dense(_));
-        model(name).layers().iter().filter(is_dense).map(|layers| layers.count).sum::<u64>()
+        model(name).layers.iter().filter(is_dense).map(|layers| layers.count).sum::<u64>()
     };
     assert_eq!(dense("deepseek-v3"), 3);
     assert_eq!(dense("kimi-k2"), 1);
@@ -160,7 +160,7 @@ fn dense_first_layers_are_not_mixtures() {
 #[test]
 fn names_are_found_in_any_spelling() {
     for name in ["llama-3.1-8b", "Llama-3.1-8B", "meta-llama/Llama-3.1-8B"] {
-        assert_eq!(KnownModel::named(name).unwrap().repository(), "meta-llama/Llama-3.1-8B");
+        assert_eq!(KnownModel::named(name).unwrap().repository, "meta-llama/Llama-3.1-8B");
     }
     let error = KnownModel::named("llama-9").unwrap_err().to_string();
     assert!(error.contains("`llama-9`") && error.contains("qwen3-8b"), "{error}");

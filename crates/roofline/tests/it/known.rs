@@ -23,8 +23,8 @@ pub(crate) struct Any(System);
 
 impl fmt::Debug for Any {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (model, device) = (self.model().architecture(), self.device().name());
-        write!(f, "{model} ({}) on {device} {}", self.model().hidden(), self.deployment())
+        let (model, device) = (&self.model().architecture, &self.device().name);
+        write!(f, "{model} ({}) on {device} {}", self.model().hidden, self.deployment())
     }
 }
 
@@ -82,13 +82,13 @@ pub(crate) fn at_most(less: f64, more: f64) -> bool {
 fn every_alias_means_one_model() {
     let mut seen = std::collections::HashSet::new();
     for known in KnownModel::all() {
-        for name in known.aliases().iter().chain([&known.repository()]) {
+        for name in known.aliases.iter().chain([&known.repository]) {
             assert!(seen.insert(name.to_ascii_lowercase()), "{name}");
             let short = name.rsplit('/').next().unwrap();
             for called in [*name, short] {
-                assert_eq!(KnownModel::named(called).unwrap().name(), known.name(), "{called}");
+                assert_eq!(KnownModel::named(called).unwrap().name, known.name, "{called}");
             }
         }
     }
-    assert_eq!(KnownModel::named("deepseek-ai/DeepSeek-R1").unwrap().name(), "deepseek-v3");
+    assert_eq!(KnownModel::named("deepseek-ai/DeepSeek-R1").unwrap().name, "deepseek-v3");
 }

@@ -98,8 +98,8 @@ fn an_fp8_cache_is_half_as_large() {
 #[test]
 fn names_and_limits_are_passed_on() {
     let model = llama_8b();
-    assert_eq!(model.architecture(), "LlamaForCausalLM");
-    assert_eq!(model.max_context(), Some(Tokens::new(131_072)));
+    assert_eq!(model.architecture, "LlamaForCausalLM");
+    assert_eq!(model.max_context, Some(Tokens::new(131_072)));
 }
 
 /// Qwen2.5-0.5B: 494,032,768 parameters, by the checkpoint's safetensors; its biases are not in the config.

@@ -34,7 +34,7 @@ fn every_model_has_its_counts_on_the_page() {
     let rows = table(&["model", "total", "active", "streamed", "cache elements"]);
     let named: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     for known in KnownModel::all() {
-        assert!(named.contains(&known.name()), "{} has no row", known.name());
+        assert!(named.contains(&known.name), "{} has no row", known.name);
     }
     for row in &rows {
         let model = KnownModel::named(row[0]).unwrap().model().unwrap();

@@ -4,12 +4,12 @@ use fizeau_roofline::{Format, KnownModel, Model, TensorClass};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn known(name: &str) -> Model {
-    Model::from_config_json(KnownModel::named(name).unwrap().config()).unwrap()
+    Model::from_config_json(KnownModel::named(name).unwrap().config).unwrap()
 }
 
 /// A known model's config, unquantised, with this `quantization_config`.
 pub(crate) fn quantized(name: &str, quantization: Value) -> String {
-    let text = KnownModel::named(name).unwrap().config();
+    let text = KnownModel::named(name).unwrap().config;
     let mut config: Map<String, Value> = serde_json::from_str(text).unwrap();
     config.insert("quantization_config".to_owned(), quantization);
     config.insert("torch_dtype".to_owned(), json!("bfloat16"));
@@ -43,7 +43,7 @@ pub(crate) fn check_all(model: &Model, expected: [&str; 4]) {
     }
     check(model, TensorClass::Embedding, "bf16");
     check(model, TensorClass::Vectors, "bf16");
-    assert_eq!(model.warnings(), [""; 0]);
+    assert_eq!(model.warnings, [""; 0]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn lists_of_modules_go_layer_by_layer() {
     let mut found = formats(&model, TensorClass::Dense);
     found.sort_by_key(|entry| std::cmp::Reverse(entry.1));
     assert_eq!(found, expected);
-    assert!(model.warnings().is_empty(), "{:?}", model.warnings());
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
 }
 
 /// A class of which a part is left out is the blend of its matrices.
@@ -174,7 +174,7 @@ fn groups_with_paths_hold_over_classes() {
 #[test]
 fn modelopt_is_read_from_its_own_file() {
     let mut config: Map<String, Value> =
-        serde_json::from_str(KnownModel::named("deepseek-v3").unwrap().config()).unwrap();
+        serde_json::from_str(KnownModel::named("deepseek-v3").unwrap().config).unwrap();
     config.remove("quantization_config");
     let mut left: Vec<String> = (0..62).map(|n| format!("model.layers.{n}.self_attn*")).collect();
     left.extend(["lm_head", "*.mlp.gate.", "model.layers.61*"].map(str::to_owned));
@@ -292,7 +292,7 @@ fn experts_may_be_listed_one_by_one() {
     check_all(&of(128), ["fp8", "bf16", "bf16", "bf16"]);
     let some = of(127);
     check(&some, TensorClass::Experts, "fp8");
-    assert_eq!(some.warnings().len(), 1, "{:?}", some.warnings());
+    assert_eq!(some.warnings.len(), 1, "{:?}", some.warnings);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_gguf_file_type_in_a_config_is_the_choice_by_name() {
 
 #[test]
 fn experts_may_have_a_type_of_their_own() {
-    let text = KnownModel::named("deepseek-v3").unwrap().config();
+    let text = KnownModel::named("deepseek-v3").unwrap().config;
     let mut config: Map<String, Value> = serde_json::from_str(text).unwrap();
     config.insert("expert_dtype".to_owned(), json!("fp4"));
     let model = Model::from_config_json(&Value::Object(config).to_string()).unwrap();

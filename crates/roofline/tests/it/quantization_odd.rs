@@ -89,8 +89,8 @@ fn what_could_matter_and_is_not_known_is_a_warning() {
         (json!({"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*mlp.*": {}}}), "dynamic"),
     ] {
         let model = read("llama-3.1-8b", config);
-        let found = model.warnings().iter().filter(|warning| warning.contains(says)).count();
-        assert_eq!(found, 1, "{says}: {:?}", model.warnings());
+        let found = model.warnings.iter().filter(|warning| warning.contains(says)).count();
+        assert_eq!(found, 1, "{says}: {:?}", model.warnings);
     }
 }
 
@@ -127,7 +127,7 @@ proptest! {
     ) {
         let of = |list: &[String]| read("llama-3.1-8b", json!({"quant_method": "fp8", "ignored_layers": list}));
         let (one, other) = (of(&patterns.0), of(&patterns.1));
-        prop_assert_eq!(one.warnings(), other.warnings());
+        prop_assert_eq!(&one.warnings, &other.warnings);
         prop_assert_eq!(one, other);
     }
 
@@ -143,7 +143,7 @@ proptest! {
         prop_assert!(with.weight_bytes() >= without.weight_bytes());
         let wide = ["gate", "embed", "model", "router"].iter().any(|word| pattern.contains(word));
         let changed = with.weight_bytes() > without.weight_bytes();
-        prop_assert!(changed || wide || !with.warnings().is_empty(), "{pattern}");
+        prop_assert!(changed || wide || !with.warnings.is_empty(), "{pattern}");
     }
 
     /// Any content gives a model with finite sizes, or an error.

@@ -122,7 +122,7 @@ fn quark_caches() {
         let model = read("llama-3.1-8b", config);
         assert_eq!(model.kv_cache(), Format::Fp8, "{more}");
         check_all(&model, ["fp8", "fp8", "-", "bf16"]);
-        assert!(model.warnings().is_empty(), "{more} {:?}", model.warnings());
+        assert!(model.warnings.is_empty(), "{more} {:?}", model.warnings);
     }
 }
 

@@ -129,7 +129,7 @@ proptest! {
             prop_assert!(tensors.stored >= tensors.active && tensors.active >= tensors.streamed);
         }
         prop_assert!(model.weight_bytes() >= model.streamed_weight_bytes());
-        let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
+        let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
         prop_assert_eq!(Some(layers), config["num_hidden_layers"].as_u64());
     }
 
@@ -148,7 +148,7 @@ proptest! {
         prop_assert!((slope - 1e6 * per_token).abs() <= 1e-9 * far(1e6));
         let state = model.cache_bytes(0.0);
         let recurrent = |mixer: &Mixer| matches!(mixer, Mixer::DeltaNet(_) | Mixer::Mamba2(_));
-        let remembers = model.layers().iter().any(|layers| recurrent(&layers.mixer));
+        let remembers = model.layers.iter().any(|layers| recurrent(&layers.mixer));
         prop_assert_eq!(state > Bytes::default(), remembers);
     }
 
@@ -185,7 +185,7 @@ proptest! {
         let (plain, odd) = (read(&config), read(&odd));
         prop_assert_eq!(odd.parameters(), plain.parameters());
         let warning = format!("`{name}` is not understood and could matter");
-        prop_assert!(odd.warnings().contains(&warning));
+        prop_assert!(odd.warnings.contains(&warning));
     }
 
     /// Layers that borrow their keys keep none.

@@ -168,7 +168,7 @@ proptest! {
         let pace = 1.0 / system.single_request(&load).bound.get();
         let weights = model.streamed_weight_bytes().get();
         prop_assert!(at_least(pace * bandwidth, weights));
-        let is_plain = model.layers().iter().all(|layers| matches!(
+        let is_plain = model.layers.iter().all(|layers| matches!(
             &layers.mixer, fizeau_roofline::Mixer::Attention(attention) if attention.window.is_none()
         ));
         if is_plain {

@@ -217,7 +217,7 @@ fn the_head_is_for_sampled_positions_alone() {
 #[test]
 fn what_predicts_further_tokens_is_not_read() {
     let (model, system) = (model("deepseek-v3"), system("deepseek-v3", "1 device"));
-    assert!(model.draft().is_some());
+    assert!(model.draft.is_some());
     let read = bytes(system.bound_pass(&decode(1.0, 1)).weights);
     close(read, model.streamed_weight_bytes().get());
     close(system.weight_bytes_per_device().get(), model.weight_bytes().get());

@@ -15,7 +15,7 @@ fn weights_are_as_large_as_the_published_files() {
     let small = gigabytes(&known("gpt-oss-20b")) * 1e9 / (1_u64 << 30) as f64;
     assert!((small / 12.82 - 1.0).abs() < 0.001, "{small}");
     let deepseek = known("deepseek-v3");
-    let tables = 2.0 * 2.0 * (deepseek.hidden() * deepseek.vocabulary()) as f64;
+    let tables = 2.0 * 2.0 * (deepseek.hidden * deepseek.vocabulary) as f64;
     let draft = deepseek.parameters().draft as f64 * Format::FP8_BLOCK.element_size().get();
     let file = gigabytes(&deepseek) + (draft + tables) / 1e9;
     assert!((file / 688.6 - 1.0).abs() < 0.002, "{file}");
@@ -42,7 +42,7 @@ fn file_types_take_what_llama_cpp_says() {
         let model = llama_8b().with_weights(&choice);
         let found = model.weight_bytes().get() * 8.0 / model.parameters().total as f64;
         assert!((found - bits).abs() < 0.001, "{kind}: {found:.4} for {bits}");
-        assert!(model.warnings().is_empty(), "{:?}", model.warnings());
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     }
 }
 
@@ -108,7 +108,7 @@ fn a_word_changes_what_the_checkpoint_quantised() {
     for word in ["nvfp4", "fp8"] {
         let model = with("gpt-oss-120b", word);
         assert_eq!(model.tensors(), known("gpt-oss-120b").tensors());
-        assert!(model.warnings().iter().any(|warning| warning.contains("mxfp4")), "{word}");
+        assert!(model.warnings.iter().any(|warning| warning.contains("mxfp4")), "{word}");
     }
     assert_eq!(with("gpt-oss-120b", "mxfp4"), known("gpt-oss-120b"));
     // A class by name holds all the same.

@@ -246,16 +246,17 @@ fn narrower_cache(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
 }
 
 fn larger_device(of: &Asked, system: &System) -> Option<(String, Tokens)> {
-    let vendor = system.device().vendor();
+    let vendor = system.device().vendor.as_deref();
     let mut devices: Vec<&Device> = Device::all().iter().collect();
     devices.sort_by(|a, b| {
-        let key = |device: &Device| (device.vendor() != vendor, device.usable_memory().get());
+        let key =
+            |device: &Device| (device.vendor.as_deref() != vendor, device.usable_memory().get());
         let ((other_a, memory_a), (other_b, memory_b)) = (key(a), key(b));
         other_a.cmp(&other_b).then(memory_a.total_cmp(&memory_b))
     });
     devices.into_iter().find_map(|device| {
         let tokens = holds(of, &system.with_device(device.clone()))?;
-        Some((device.name().to_owned(), tokens))
+        Some((device.name.to_owned(), tokens))
     })
 }
 

@@ -84,9 +84,9 @@ fn handover(
 ) -> Result<Handover, ScenarioError> {
     let device = system.device();
     let link = device.network().or_else(|| device.link());
-    let link = link.ok_or_else(|| ScenarioError::NoLink { device: device.name().to_owned() })?;
+    let link = link.ok_or_else(|| ScenarioError::NoLink { device: device.name.to_owned() })?;
     let (constant, per_token) = memory::kept_with(system, drafter);
-    let layers: u64 = system.model().layers().iter().map(|layers| layers.count).sum();
+    let layers: u64 = system.model().layers.iter().map(|layers| layers.count).sum();
     let layers = u32::try_from(layers).ok().and_then(NonZeroU32::new);
     let groups = NonZeroU32::new(system.deployment().attention_groups());
     Ok(Handover {

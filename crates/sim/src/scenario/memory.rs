@@ -31,7 +31,7 @@ pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
     }
     let blocks = if asked.blocks == 0 { most } else { asked.blocks };
     let config = EngineConfig { blocks, ..asked };
-    let made_for = system.model().max_context();
+    let made_for = system.model().max_context;
     let max_context = match (config.max_context, made_for) {
         (Some(asked), Some(most)) if asked > most => {
             let model = of.model_name.clone();

@@ -31,7 +31,7 @@ pub(super) fn describe(scenario: &Scenario) -> String {
 
 /// `one NVIDIA H100 SXM`, `4 NVIDIA H100 SXM (TP4)`.
 pub(super) fn devices(system: &System) -> String {
-    let (deployment, title) = (system.deployment(), system.device().title());
+    let (deployment, title) = (system.deployment(), &system.device().title);
     match deployment.devices() {
         1 => format!("one {title}"),
         many => format!("{many} {title} ({deployment})"),

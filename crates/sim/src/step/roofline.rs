@@ -184,7 +184,7 @@ fn drawn(pass: PassTime, of: &Overheads) -> PassTime {
 
 impl Passing {
     fn new(system: Arc<System>) -> Self {
-        let layers = system.model().layers().iter().map(|layers| layers.count).sum();
+        let layers = system.model().layers.iter().map(|layers| layers.count).sum();
         Self { system, layers }
     }
 }

@@ -73,7 +73,7 @@ proptest! {
         prop_assert!(blocks(config.blocks) <= room * (1.0 + 1e-9));
         prop_assert!(blocks(config.blocks + 1) > room * (1.0 - 1e-9));
         prop_assert_eq!(config.groups, u64::from(system.deployment().attention_groups()));
-        let most = system.model().max_context().unwrap().min(config.kv_capacity());
+        let most = system.model().max_context.unwrap().min(config.kv_capacity());
         prop_assert_eq!(config.max_context, Some(most));
         prop_assert_eq!(scenario.system().serving().max_sequences.unwrap().get(), max);
     }

@@ -236,39 +236,3 @@ fn limit_of_models(answer: &Value, model: &str) -> Option<u64> {
 fn on_card(card: &Value) -> Option<u64> {
     NAMES.iter().find_map(|name| card[*name].as_u64())
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::limit_of_models;
-
-    fn limit(cards: &Value, model: &str) -> Option<u64> {
-        limit_of_models(&json!({ "data": cards }), model)
-    }
-
-    #[test]
-    fn each_name_of_the_limit_is_known() {
-        for name in super::NAMES {
-            assert_eq!(limit(&json!([{"id": "m", name: 8192}]), "m"), Some(8192), "{name}");
-        }
-        assert_eq!(limit(&json!([{"id": "m", "max_model_len": null}]), "m"), None);
-        assert_eq!(limit(&json!([{"id": "m", "max_model_len": -1}]), "m"), None);
-        assert_eq!(limit(&json!("m"), "m"), None);
-    }
-
-    #[test]
-    fn an_adapter_has_the_limit_of_its_model() {
-        let cards = json!([
-            {"id": "base", "max_model_len": 4096, "parent": null},
-            {"id": "adapter", "max_model_len": null, "parent": "base"},
-        ]);
-        assert_eq!(limit(&cards, "adapter"), Some(4096));
-        assert_eq!(limit(&cards, "other"), None, "which of the two is meant is not known");
-    }
-
-    #[test]
-    fn the_only_model_is_meant_whatever_its_name() {
-        assert_eq!(limit(&json!([{"id": "m", "max_model_len": 9}]), "other"), Some(9));
-    }
-}

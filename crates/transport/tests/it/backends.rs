@@ -1,7 +1,7 @@
 //! What is known of the servers, and what reaches them: paths, headers, and lines over a socket.
 
 use fizeau_core::{FailureClass, Finish, Outcome, TokenSource};
-use fizeau_transport::{Backend, Forcing, Route, Secret, Target};
+use fizeau_transport::{Backend, Forcing, PromptKind, Route, Secret, Target};
 
 use crate::http::{ask, good, transport};
 use crate::server::{LAST, Server, Step, chunk, send, stream};
@@ -92,6 +92,21 @@ fn the_path_decides_among_all_routes() {
     }
     assert_eq!(route(Backend::Sglang, "/generate"), Route::SglangGenerate);
     assert_eq!(route(Backend::Vllm, "/generate"), Route::Completions);
+}
+
+#[test]
+fn the_default_path_of_a_route_leads_back_to_it() {
+    for route in Route::ALL {
+        let path = route.default_path("a/b c");
+        let plain = path.split('?').next().unwrap();
+        let expected = (route != Route::SglangGenerate).then_some(route);
+        assert_eq!(Route::of_path(plain), expected, "{path}");
+        assert!(!path.contains(' '));
+        assert!(route.takes(PromptKind::Text) || route.takes(PromptKind::Chat));
+    }
+    let path = |model| Route::Gemini.default_path(model);
+    assert_eq!(path("models/g-2.5"), path("g-2.5"));
+    assert!(path("org/g").contains("/org%2Fg:stream"));
 }
 
 #[test]

@@ -132,6 +132,57 @@ fn base_urls_with_a_prefix() {
     assert_eq!(url("http://h:8000/a/b/"), "http://h:8000/a/b/v1/completions");
 }
 
+#[track_caller]
+fn check_base(url: &str, expected: Result<&str, &str>) {
+    let target = Target::new(url, Backend::Vllm, "m").map(|target| target.url());
+    match (&target, expected) {
+        (Ok(url), Ok(expected)) => assert_eq!(url, &format!("{expected}/v1/completions")),
+        (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+        _ => panic!("{url}: {target:?}, expected {expected:?}"),
+    }
+}
+
+#[test]
+fn base_urls() {
+    check_base("http://localhost:8000", Ok("http://localhost:8000"));
+    check_base("HTTP://10.0.0.1/", Ok("http://10.0.0.1:80"));
+    check_base("http://h/a/b/", Ok("http://h:80/a/b"));
+    check_base("http://[::1]:9/v1", Ok("http://[::1]:9"));
+    check_base("http://[fe80::1]", Ok("http://[fe80::1]:80"));
+    check_base("localhost:8000", Err("no scheme"));
+    check_base("ftp://h", Err("unknown scheme"));
+    check_base("http://", Err("no host"));
+    check_base("http://:80", Err("no host"));
+    check_base("http://h:0", Err("port"));
+    check_base("http://h:65536", Err("port"));
+    check_base("http://[::1]8", Err("port"));
+    check_base("http://::1", Err("brackets"));
+    check_base("http://[::1", Err("closing bracket"));
+    check_base("http://h?x=1", Err("query"));
+    check_base("http://u:p@h", Err("password"));
+    check_base("http://a b", Err("characters"));
+    #[cfg(feature = "tls")]
+    check_base("https://h", Ok("https://h:443"));
+    #[cfg(feature = "tls")]
+    check_base("HTTPS://h:8443/v1/", Ok("https://h:8443"));
+    #[cfg(not(feature = "tls"))]
+    check_base("https://h", Err("feature `tls`"));
+}
+
+#[test]
+fn a_password_is_not_repeated() {
+    let cases = [
+        ("ftp://u:pw@h/", "`ftp://***@h/`"),
+        ("ftp://h/", "`ftp://h/`"),
+        ("ftp://u:p?w@h/", "`ftp://***`"),
+        ("ftp://h?key=a@b", "`ftp://***`"),
+        ("ftp://u:p@h?key=a", "`ftp://***@h?***`"),
+    ];
+    for (url, shown) in cases {
+        check_base(url, Err(shown));
+    }
+}
+
 #[test]
 fn targets_that_cannot_be() {
     let target = || Target::new("http://h", Backend::Vllm, "m").unwrap();

@@ -59,7 +59,9 @@ async fn a_status_other_than_200_keeps_the_servers_words() {
         plain("429 Too Many Requests", "Retry-After: 7\r\n", r#"{"detail":[{"msg":"busy"}]}"#);
     let broken = plain("500 Internal Server Error", "", "oh\nno");
     let silent = plain("404 Not Found", "", "");
-    let server = Server::run(vec![[refused, busy, broken, silent].concat()]);
+    // The cut of a long line must not leave half a secret.
+    let long = plain("403 Forbidden", "", &format!("{}sk-hush", "é".repeat(177)));
+    let server = Server::run(vec![[refused, busy, broken, silent, long].concat()]);
     let target = target(&server.url()).api_key(Secret::new("sk-hush")).unwrap();
     let target = target.path("/v1/completions?code=c0de").unwrap();
     let transport = transport(target);
@@ -73,6 +75,8 @@ async fn a_status_other_than_200_keeps_the_servers_words() {
     let tape = ask(&transport).await;
     check_failure(&tape, FailureClass::Status, Some(404), "404 Not Found");
     assert_eq!(tape.connection, Connection::Reused, "a refusal leaves the connection whole");
+    let detail = &failure(&ask(&transport).await).detail.clone();
+    assert!(!detail.contains("sk") && detail.chars().count() <= 200, "{detail}");
 }
 
 #[tokio::test]

@@ -86,6 +86,8 @@ async fn a_model_of_its_own_is_in_the_path_wherever_the_path_names_one() {
         assert_eq!(sent[1].0, expected.replace("a%2Fb", "own"), "the target's own as before");
         assert_eq!(sent[2].0, sent[1].0);
     }
+    let prefixed = sent(Backend::Gemini, None, &[for_model("models/a b")]).await;
+    assert_eq!(prefixed[0].0, "/v1beta/models/a%20b:streamGenerateContent?alt=sse");
 }
 
 #[tokio::test]
@@ -112,6 +114,7 @@ async fn where_nothing_names_the_model_another_one_is_refused() {
         (Backend::SglangNative, "/generate"),
         (Backend::LlamaCppNative, "/completion"),
         (Backend::Gemini, "/short:streamGenerateContent"),
+        (Backend::Triton, "/v2/models/owner/generate_stream"),
     ];
     for (backend, path) in unnamed {
         let target = Target::new("http://127.0.0.1:1", backend, "own").unwrap();

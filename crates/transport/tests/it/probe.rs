@@ -258,8 +258,98 @@ async fn the_context_limit_is_asked_for() {
 }
 
 #[tokio::test]
+async fn which_card_tells_the_limit() {
+    let of = async |model: &str, cards: &'static str| limit(model, "/v1/models", cards).await.0;
+    let names = [
+        r#"{"data":[{"id":"m","context_window":8192}]}"#,
+        r#"{"data":[{"id":"m","max_context_length":8192}]}"#,
+    ];
+    for card in names {
+        assert_eq!(of("m", card).await, Some(8192), "{card}");
+    }
+    for odd in [r#"{"data":[{"id":"m","max_model_len":-1}]}"#, r#"{"data":"m"}"#] {
+        assert_eq!(of("m", odd).await, None, "{odd}");
+    }
+    let cards = r#"{"data":[{"id":"base","max_model_len":4096,"parent":null},{"id":"adapter","max_model_len":null,"parent":"base"}]}"#;
+    assert_eq!(of("adapter", cards).await, Some(4096));
+    assert_eq!(of("other", cards).await, None, "which of the two is meant is not known");
+    assert_eq!(of("other", r#"{"data":[{"id":"m","max_model_len":9}]}"#).await, Some(9));
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_has_no_context_limit() {
     let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m").unwrap();
     let error = context_limit(&target).await.unwrap_err();
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
+}
+
+const SERVERS: [Server; 17] = [
+    Server::Anthropic,
+    Server::Azure,
+    Server::DeepSeek,
+    Server::DigitalOcean,
+    Server::Gemini,
+    Server::Groq,
+    Server::LlamaCpp,
+    Server::Lmdeploy,
+    Server::Mistral,
+    Server::Ollama,
+    Server::OpenAi,
+    Server::OpenRouter,
+    Server::Sglang,
+    Server::Tgi,
+    Server::Triton,
+    Server::Trtllm,
+    Server::Vllm,
+];
+
+#[test]
+fn every_server_has_a_backend_and_no_other_servers_name() {
+    for server in SERVERS {
+        assert!(!server.backends().is_empty(), "{server}");
+        let same = SERVERS.iter().filter(|other| other.to_string() == server.to_string());
+        assert_eq!(same.count(), 1, "{server}");
+    }
+}
+
+#[test]
+fn hosts_are_told_by_whole_labels() {
+    let cases = [
+        ("API.openai.com", Some(Server::OpenAi)),
+        ("me.openai.azure.com", Some(Server::Azure)),
+        ("openai.azure.com.evil.example", None),
+        ("notapi.groq.com", None),
+        ("eu.api.groq.com", Some(Server::Groq)),
+        ("127.0.0.1", None),
+    ];
+    for (host, server) in cases {
+        let target = Target::new(&format!("http://{host}"), Backend::Vllm, "m").unwrap();
+        assert_eq!(Server::of(&target), server, "{host}");
+    }
+}
+
+#[test]
+fn what_is_known_is_tried_first_and_nothing_twice() {
+    let all = candidates(Some(Server::LlamaCpp), None);
+    assert_eq!((all[0].backend, all[0].ground), (Backend::LlamaCpp, Ground::Known));
+    for candidate in &all {
+        let same = all.iter().filter(|other| other.backend == candidate.backend);
+        assert_eq!(same.count(), 1, "{candidate:?}");
+    }
+}
+
+#[test]
+fn a_path_narrows_the_choice() {
+    for server in SERVERS.map(Some).into_iter().chain([None]) {
+        for route in Route::ALL {
+            let path = route.default_path("m");
+            let Some(route) = Route::of_path(path.split('?').next().unwrap()) else { continue };
+            let narrowed = candidates(server, Some(&path));
+            assert!(narrowed.iter().all(|of| of.backend.route() == route), "{path}");
+            assert!(!narrowed.is_empty(), "{path}");
+        }
+    }
+    let messages = candidates(Some(Server::LlamaCpp), Some("/v1/messages"));
+    assert_eq!(messages.len(), 1, "llama.cpp's server speaks Anthropic's Messages too");
+    assert_eq!(messages[0].backend, Backend::Anthropic);
 }

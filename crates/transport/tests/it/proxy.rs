@@ -75,8 +75,13 @@ fn exceptions_name_hosts_domains_and_ports() {
 
 #[test]
 fn loopback_is_never_proxied() {
-    for url in ["http://localhost:8000", "http://127.0.0.1:8000", "http://[::1]"] {
+    for url in
+        ["http://localhost:8000", "http://127.8.0.1:8000", "http://[::1]", "http://a.LOCALHOST."]
+    {
         check(&[("all_proxy", "p:1")], url, None);
+    }
+    for url in ["http://localhost.com", "http://10.0.0.1", "http://[::2]"] {
+        check(&[("all_proxy", "p:1")], url, Some("http://p:1"));
     }
 }
 

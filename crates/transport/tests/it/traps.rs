@@ -166,6 +166,30 @@ fn usage_and_timing_are_the_servers_words() {
 }
 
 #[test]
+fn a_body_in_one_piece_is_bounded_and_marked_by_its_last_read() {
+    let new = || ReplyReader::new(Route::Embeddings.dialect(), KeepText::No);
+    let mark = |number| ReadMark::user(Stamp::from_nanos(u64::from(number)), number);
+    let mut reader = new();
+    for (number, piece) in [(1, "{\"data\":["), (2, "{\"embedding\":[1]}]}"), (3, "")] {
+        assert_eq!(reader.feed(piece.as_bytes(), mark(number)), Progress::Quiet);
+    }
+    let arrivals = reader.finish(BodyEnd::Whole).arrivals;
+    assert_eq!(arrivals.iter().map(|a| (a.at, a.read)).collect::<Vec<_>>(), [(mark(2).at, 2)]);
+
+    let mut reader = new();
+    let piece = vec![b' '; 1 << 20];
+    for number in 0..64 {
+        assert_eq!(reader.feed(&piece, mark(number)), Progress::Quiet);
+    }
+    assert_eq!(reader.feed(b" ", mark(64)), Progress::Broken);
+    assert_eq!(reader.feed(b" ", mark(65)), Progress::Broken);
+    let Outcome::Failed(failure) = reader.finish(BodyEnd::Whole).outcome else {
+        panic!("an endless body is a failure");
+    };
+    assert!(failure.detail.contains("longer"), "{}", failure.detail);
+}
+
+#[test]
 fn the_servers_words_become_one_short_line() {
     let words = format!("too\\n\\tlong {}", "x".repeat(400));
     let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);

@@ -35,6 +35,28 @@ async fn a_plaintext_endpoint_is_asked_for_in_absolute_form() {
     }
 }
 
+/// In base 64 (RFC 4648), once its escapes are resolved; what is no escape stays. The host's own port is left out.
+#[tokio::test]
+async fn user_and_password_as_they_are_sent() {
+    let cases = [
+        ("f", "Zjo="),
+        ("fo:o", "Zm86bw=="),
+        ("fo:ob", "Zm86b2I="),
+        ("fo:oba", "Zm86b2Jh"),
+        ("a%40b%", "YUBiJTo="),
+        ("%zz%2:%+1", "JXp6JTI6JSsx"),
+    ];
+    for (user, coded) in cases {
+        let proxy = Server::run(vec![stream(&good())]);
+        let url = format!("{user}@{}", proxy.address);
+        let via = Proxy::from_variables(|name| (name == "http_proxy").then(|| url.clone()));
+        ask(&transport(target("http://llm.test:80").proxy(via.unwrap()))).await;
+        let request = &proxy.requests()[0];
+        assert!(request.contains(&format!("proxy-authorization: Basic {coded}\r\n")), "{request}");
+        assert!(request.contains("host: llm.test\r\n"), "{request}");
+    }
+}
+
 #[tokio::test]
 async fn what_a_proxy_repeats_of_its_password_is_not_kept() {
     let body = format!("not allowed: me s3cret {CREDENTIALS}");

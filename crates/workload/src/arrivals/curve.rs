@@ -210,31 +210,3 @@ impl Wave {
         (x, rate)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_area_at_the_share_is_the_part(
-            part in 0.0..1.0, swing in 0.0..=1.0, guess in -1.0..2.0,
-        ) {
-            let (x, _) = Wave::new(1.0, swing, 1.0).share(part, guess);
-            prop_assert!((0.0..=1.0).contains(&x));
-            let area = x + swing * (1.0 - (TAU * x).cos()) / TAU;
-            prop_assert!((area - part).abs() < 1e-15, "{area} for {part}");
-        }
-    }
-
-    #[test]
-    fn a_full_swing_stands_still_at_three_quarters() {
-        let wave = Wave::new(1.0, 1.0, 1.0);
-        let bottom = 0.75 + 1.0 / TAU;
-        // A cubic: what the area has of error comes out as its cube root.
-        assert!((wave.share(bottom, bottom).0 - 0.75).abs() < 1e-5);
-        assert_eq!(wave.share(0.0, 0.5).0, 0.0);
-    }
-}

@@ -172,29 +172,3 @@ pub(super) fn go_on(before: Prompt, reply: &str, new: Prompt) -> Result<Prompt, 
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::prompts::user_message;
-
-    #[test]
-    fn messages_follow_each_other_and_texts_are_joined_by_line_ends() {
-        let text = |text: &str| Prompt::Text(text.to_owned());
-        assert_eq!(go_on(text("a"), "b", text("c")), Ok(text("a\nb\nc")));
-        let user = |text: &str| user_message(text.to_owned());
-        let Ok(Prompt::Chat(messages)) = go_on(user("a"), "b", user("c")) else { panic!() };
-        let said: Vec<_> = messages.iter().map(|m| (m.role.as_str(), &*m.content)).collect();
-        assert_eq!(said, [("user", "a"), ("assistant", "b"), ("user", "c")]);
-    }
-
-    #[test]
-    fn what_cannot_be_gone_on_from_is_named() {
-        let body = Prompt::Body("{}".into());
-        assert_eq!(
-            go_on(Prompt::TokenIds(vec![1]), "", Prompt::TokenIds(vec![2])),
-            Err("token ids")
-        );
-        assert_eq!(go_on(body.clone(), "", body), Err("whole bodies"));
-    }
-}

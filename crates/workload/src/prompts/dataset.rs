@@ -296,17 +296,3 @@ fn salted(messages: &[Message], line: Option<String>) -> Vec<Message> {
     }
     messages
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shuffle_keeps_its_order() {
-        // This code's own values, and those of an independent implementation in Python.
-        assert_eq!(shuffled(10, Seed(0)), [0, 7, 8, 9, 5, 6, 2, 3, 1, 4]);
-        assert_eq!(shuffled(10, Seed(42)), [1, 3, 7, 5, 2, 4, 6, 9, 0, 8]);
-        assert_eq!(shuffled(1, Seed(0)), [0]);
-        assert!(shuffled(0, Seed(0)).is_empty());
-    }
-}

@@ -205,26 +205,3 @@ pub(crate) fn fit_text(
     }
     Ok(ExactText { text, tokens: Tokens::new(tokens as u64) })
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn digits_can_be_read_back(number: u64, base in 2_u64..5_000) {
-            let digits: Vec<usize> = spell(number, base).collect();
-            let read = digits.iter().rev().fold(0_u128, |n, &digit| n * u128::from(base) + digit as u128);
-            prop_assert_eq!(read, u128::from(number));
-            prop_assert!(digits.iter().all(|&digit| (digit as u64) < base));
-        }
-    }
-
-    #[test]
-    fn documented_numbers_of_symbols_tell_prompts_apart() {
-        assert_eq!(spell(0, WORDS.len() as u64).count(), 8);
-        assert_eq!(spell(0, 3_900).count(), 6);
-    }
-}

@@ -223,4 +223,21 @@ fn half_a_surrogate_pair_becomes_the_replacement_character() {
                                        {"from": "gpt", "value": "\ude00"}]}]"#;
     let read = Dataset::sharegpt("cut.json", json.as_bytes(), &ShareGpt::default()).unwrap();
     assert_eq!(text(&read), cut);
+    let cases = [
+        (r"a\ud83d", "a\u{fffd}"),
+        (r"\ud83d\ude00!", "\u{1f600}!"),
+        (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
+        (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+        // Only where there is a half is a text put right: the last escape is one.
+        (r"\\ud83d \n\u00e9é\ude00", "\\ud83d \n\u{e9}é\u{fffd}"),
+    ];
+    for (json, expected) in cases {
+        let line = format!(r#"{{"prompt": "{json}"}}"#);
+        let read = Dataset::jsonl("cut.jsonl", line.as_bytes()).unwrap();
+        assert_eq!(text(&read), Prompt::Text(expected.to_owned()), "{json}");
+    }
+    for odd in [r"\ud83", r"\u", r"\ud83d\", r"\é", r"\ud83d\u12é"] {
+        let line = format!(r#"{{"prompt": "{odd}"}}"#);
+        assert!(Dataset::jsonl("cut.jsonl", line.as_bytes()).is_err(), "{odd}");
+    }
 }

@@ -212,6 +212,70 @@ fn whole_bodies_are_salted_in_their_first_text_and_nowhere_else() {
     assert_eq!(of(Salt(3)).request(RequestId(1)).max_output_tokens, Tokens::new(128));
 }
 
+/// A data set of bodies.
+fn bodies(bodies: &[&str]) -> Dataset {
+    let turn = |body: &&str| Turn::new(Prompt::Body((*body).into())).into();
+    let conversations = bodies.iter().map(turn).collect();
+    Dataset { name: "bodies".to_owned(), conversations, dropped: 0 }
+}
+
+/// The bodies of `dataset`, as they are sent with a salt.
+fn salted_bodies(dataset: &Dataset) -> Vec<String> {
+    let asked = dataset.conversations.len() as u64;
+    let spec = Spec { content: AS_GIVEN, salt: Salt(3), ..spec(asked, 0) };
+    let sent = requests(&plan(spec, dataset.clone())).into_iter().map(|request| request.prompt);
+    sent.map(|prompt| match prompt {
+        Prompt::Body(body) => body.to_string(),
+        other => panic!("{other:?}"),
+    })
+    .collect()
+}
+
+#[test]
+fn a_line_goes_before_what_the_model_reads_first() {
+    // The line comes where the `|` is.
+    let cases = [
+        r#"{"prompt": "|Hi"}"#,
+        r#"{"input":"|x", "n": 1}"#,
+        r#"{"messages": [{"role": "system", "content": "|\u00e9"}, {"content": "y"}]}"#,
+        // Of two the last counts.
+        r#"{"prompt": "a", "prompt": "|b"}"#,
+    ];
+    let plain = cases.map(|body| body.replace('|', ""));
+    let dataset = bodies(&plain.each_ref().map(String::as_str));
+    assert_eq!(dataset.unsalted(), 0);
+    for (body, salted) in cases.into_iter().zip(salted_bodies(&dataset)) {
+        let (before, behind) = body.split_once('|').unwrap();
+        let line = salted.strip_prefix(before).unwrap().strip_suffix(behind).unwrap();
+        assert_eq!(
+            line.strip_suffix("\\n").map(|line| line.split(' ').count()),
+            Some(8),
+            "{salted}"
+        );
+    }
+    let parts = r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}"#;
+    let bare = [parts, r#"{"prompt": [1, 2]}"#, r#"{"messages": []}"#, "{}", "[", ""];
+    let dataset = bodies(&bare);
+    assert_eq!(dataset.unsalted(), 6);
+    assert_eq!(salted_bodies(&dataset), bare);
+}
+
+#[test]
+fn each_name_of_the_length_is_set_where_the_body_has_one() {
+    let cases = [
+        (
+            r#"{"max_tokens": 200, "prompt": "x", "max_completion_tokens":1}"#,
+            r#"{"max_tokens": 7, "prompt": "x", "max_completion_tokens":7}"#,
+        ),
+        (r#"{"max_tokens": null}"#, r#"{"max_tokens": null}"#),
+    ];
+    let set = bodies(&cases.map(|(body, _)| body)).with_output(Tokens::new(7));
+    for (record, (_, expected)) in set.conversations.iter().zip(cases) {
+        assert_eq!(record.turns[0].prompt, Prompt::Body(expected.into()));
+        assert_eq!(record.turns[0].output_tokens, Some(Tokens::new(7)));
+    }
+}
+
 #[test]
 fn token_ids_are_salted_with_ids_that_the_data_set_has() {
     let turn = |ids: &[u32]| Turn::new(Prompt::TokenIds(ids.to_vec())).into();

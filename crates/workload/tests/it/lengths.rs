@@ -108,6 +108,48 @@ proptest! {
     }
 }
 
+#[test]
+fn bounds_are_those_of_vllm_and_of_sglang() {
+    let ends = |length: Length| length.bounds().into_inner();
+    // Python 3: (math.floor(L * (1 - r)), math.ceil(L * (1 + r))), the lower one at least 1.
+    for (nominal, ratio, least, most) in [
+        (1024, 0.0, 1024, 1024),
+        (100, 0.1, 90, 111),
+        (1024, 0.3, 716, 1332),
+        (7, 0.5, 3, 11),
+        (1, 0.99, 1, 2),
+    ] {
+        let length = Length::Uniform { nominal: tokens(nominal), ratio };
+        assert_eq!(ends(length), (tokens(least), tokens(most)));
+    }
+    // SGLang's compute_random_lens: numpy.random.randint(max(int(L * r), 1), L + 1).
+    for (most, ratio, least) in [(1024, 0.0, 1), (1024, 1.0, 1024), (7, 0.5, 3)] {
+        let length = Length::UniformUpTo { most: tokens(most), ratio };
+        assert_eq!(ends(length), (tokens(least), tokens(most)));
+    }
+}
+
+proptest! {
+    #[test]
+    fn quantiles_of_the_normal_law_are_statrs(q in 1e-9..1.0) {
+        // So wide that a token is a step of 1e-10.
+        let (mean, deviation) = (1_000_000_000_000_u64, 1e10);
+        let length = Length::Normal { mean: tokens(mean), deviation, least: tokens(0), most: tokens(u64::MAX) };
+        let expected = Normal::standard().inverse_cdf(q);
+        let found = (length.quantile(q).get() as f64 - mean as f64) / deviation;
+        // The tables behind statrs have about eleven digits.
+        prop_assert!((found - expected).abs() < 1e-8 * (1.0 + expected.abs()));
+    }
+}
+
+#[test]
+fn quantiles_of_a_histogram_go_over_gaps_and_overlaps() {
+    let bins = [bin(1, 10, 1.0), bin(101, 110, 1.0), bin(106, 115, 2.0), bin(900, 999, 0.0)];
+    let length = Length::Histogram(bins.into());
+    let at = |q| length.quantile(q).get();
+    assert_eq!([0.0, 0.25, 0.26, 0.375, 1.0].map(at), [1, 10, 101, 105, 115]);
+}
+
 /// The largest distance between the distribution of `sample` and `law`'s, over whole numbers that were rounded.
 fn distance(mut sample: Vec<u64>, law: &impl ContinuousCDF<f64, f64>) -> f64 {
     sample.sort_unstable();

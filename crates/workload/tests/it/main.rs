@@ -8,6 +8,7 @@ mod cache;
 mod dataset;
 mod dataset_bad;
 mod dataset_plan;
+mod draws;
 mod exact_text;
 mod golden;
 mod golden_sessions;

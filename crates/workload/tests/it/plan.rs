@@ -158,17 +158,27 @@ proptest! {
 
     #[test]
     fn prompts_differ_from_each_other_and_from_warm_up(
-        content in prop_oneof![Just(Content::default()), Just(Content::Text(Wording::Words))],
+        // So many are promised to be enough.
+        (content, own) in prop_oneof![Just((Content::default(), 6)), Just((Content::Text(Wording::Words), 8))],
         prefix in 0_u64..20,
         seed: u64,
     ) {
-        // 8 words, and a fortiori 8 token ids, are promised to be enough.
-        let (lengths, prefix) = (input(Length::Fixed(Tokens::new(8))), common(prefix));
+        let (lengths, prefix) = (input(Length::Fixed(Tokens::new(own))), common(prefix));
         let plan = Plan::new(Spec { content, lengths, prefix, ..spec(300, seed) }).unwrap();
         let all = requests(plan.source()).into_iter().chain(requests(plan.warmup(300)));
         let distinct: HashSet<String> = all.map(|request| format!("{:?}", request.prompt)).collect();
         prop_assert_eq!(distinct.len(), 600);
     }
+}
+
+#[test]
+fn words_are_256_and_plain() {
+    let content = Content::Text(Wording::Words);
+    let plan = Plan::new(Spec { content, ..spec(1_000, 0) }).unwrap();
+    let all: Vec<String> = plan.source().map(|s| text(&s.request.prompt).to_owned()).collect();
+    let words: HashSet<&str> = all.iter().flat_map(|prompt| prompt.split(' ')).collect();
+    assert_eq!(words.len(), 256);
+    assert!(words.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase())));
 }
 
 #[test]

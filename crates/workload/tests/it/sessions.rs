@@ -272,6 +272,26 @@ impl ContentSource for Growing {
     }
 }
 
+/// Two turns of whole bodies.
+#[derive(Debug)]
+struct Bodies;
+
+impl ContentSource for Bodies {
+    fn content(&self, _: &RequestPosition) -> Turn {
+        Turn::new(Prompt::Body("{}".into()))
+    }
+
+    fn turns(&self, _: SessionId) -> Option<u32> {
+        Some(2)
+    }
+}
+
+#[test]
+fn bodies_cannot_be_gone_on_from() {
+    let error = Plan::builder(spec(2, 0)).content(Bodies).build().unwrap_err().to_string();
+    assert!(error.ends_with("whole bodies cannot be gone on from"), "{error}");
+}
+
 #[test]
 fn content_of_ones_own_may_decide_turns_and_thinking() {
     let plan =

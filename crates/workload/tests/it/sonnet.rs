@@ -66,3 +66,19 @@ fn a_real_vocabulary_fits_verse_to_the_token() {
         assert_eq!(scheduled.request.input_tokens, Some(Tokens::new(530)));
     }
 }
+
+const SONNETS: &str = include_str!("../../src/prompts/sonnets.txt");
+
+#[test]
+fn eight_sonnets_of_fourteen_plain_lines_each() {
+    let lines: Vec<&str> = SONNETS.lines().collect();
+    assert_eq!(lines.len(), 8 * 14);
+    let distinct: HashSet<&&str> = lines.iter().collect();
+    assert_eq!(distinct.len(), lines.len());
+    for line in &lines {
+        assert!(line.is_ascii() && *line == line.trim() && !line.contains("  "), "{line}");
+        assert!((5..=11).contains(&line.split(' ').count()), "{line}");
+    }
+    // Each ends in a full stop.
+    assert!(lines.chunks(14).all(|sonnet| sonnet[13].ends_with('.')));
+}

@@ -277,6 +277,41 @@ fn the_expected_cache_is_what_the_prompts_share() {
     assert!(azure.expected_cache().share() == 0.0);
 }
 
+/// Half a million distinct blocks, each in two prompts: more than are remembered.
+#[test]
+fn of_very_many_blocks_a_sample_comes_near_the_whole() {
+    let line = |number: u64| {
+        let first = number / 2 * 500;
+        let blocks: Vec<String> = (first..first + 500).map(|id| id.to_string()).collect();
+        let (at, tokens, ids) = (number, 500 * 512, blocks.join(","));
+        format!(
+            "{{\"timestamp\":{at},\"input_length\":{tokens},\"output_length\":1,\"hash_ids\":[{ids}]}}\n"
+        )
+    };
+    let expected = trace(mooncake(), &(0..2_000).map(line).collect::<String>()).expected_cache();
+    assert_eq!(expected.basis, CacheBasis::Sampled);
+    // Half of the blocks and more are sampled: a standard error of a fifth of a per cent.
+    assert!((0.49..0.51).contains(&expected.share()), "{}", expected.share());
+}
+
+#[test]
+fn a_block_counts_only_behind_the_same_blocks() {
+    let cases = [("1,2", 0), ("2,1", 0), ("1,2", 15), ("1,3", 10), ("", 0)];
+    let lines = cases.map(|(ids, _)| {
+        format!(
+            "{{\"timestamp\":0,\"input_length\":15,\"output_length\":1,\"hash_ids\":[{ids}]}}\n"
+        )
+    });
+    let block = NonZeroU64::new(10).unwrap();
+    let spec = TraceSpec::new("blocks", TraceFormat::Mooncake { block });
+    let mut cached = 0;
+    for (number, (_, more)) in (1..).zip(cases) {
+        cached += more;
+        let trace = trace(asked(number, spec.clone()), &lines.concat());
+        assert_eq!(trace.expected_cache().cached.get(), cached, "{number} requests");
+    }
+}
+
 #[test]
 fn what_cannot_be_replayed_is_refused_with_its_place() {
     let line =

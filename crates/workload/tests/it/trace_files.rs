@@ -173,6 +173,95 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
     }
 }
 
+/// The instant that a record of Azure's has at `time`; none if that is refused.
+fn instant(time: &str) -> Option<u64> {
+    let file = format!("TIMESTAMP,ContextTokens,GeneratedTokens\n{time},1,1\n");
+    let record = read(TraceFormat::Azure, file.as_bytes()).pop().unwrap();
+    record.ok().map(|record| record.at.as_nanos())
+}
+
+#[test]
+fn times_of_day_are_read_to_the_last_digit_or_refused() {
+    // `date -u -d '2023-11-16 18:15:46' +%s` says 1700158546.
+    assert_eq!(instant("2023-11-16 18:15:46.6805900"), Some(1_700_158_546_680_590_000));
+    assert_eq!(instant("2023-11-16T18:15:46Z"), Some(1_700_158_546_000_000_000));
+    assert_eq!(instant("2023-11-16 19:15:46.5+01:00"), Some(1_700_158_546_500_000_000));
+    assert_eq!(instant("1970-01-01 00:00:00"), Some(0));
+    // `date -u -d '2024-02-29' +%s` says 1709164800.
+    assert_eq!(instant("2024-02-29 00:00:00.000001+00:00"), Some(1_709_164_800_000_001_000));
+    let wrong = [
+        "",
+        "2023-11-16",
+        "2023-02-29 00:00:00",
+        "2023-13-01 00:00:00",
+        "2023-11-16 24:00:00",
+        "2023-11-16 18:15:46.",
+        "2023-11-16 18:15:46.1x",
+        "16/11/2023 18:15:46",
+        "1969-12-31 00:00:00",
+        "1970-01-01 00:00:00+01:00",
+        "9999-01-01 00:00:00",
+    ];
+    for wrong in wrong {
+        assert_eq!(instant(wrong), None, "{wrong}");
+    }
+}
+
+/// What a record of Mooncake's has at these numbers.
+fn numbers(millis: &str, input: &str) -> Option<(u64, u64)> {
+    let line = format!("{{\"timestamp\":{millis},\"input_length\":{input},\"output_length\":1}}");
+    let record = read(TraceFormat::mooncake(), line.as_bytes()).pop().unwrap().ok()?;
+    Some((record.at.as_nanos(), record.input.get()))
+}
+
+#[test]
+fn times_keep_every_digit_down_to_the_nanosecond() {
+    let good = [
+        ("27482", 27_482_000_000),
+        ("0.5", 500_000),
+        ("0.0000019", 1),
+        ("1e3", 1_000_000_000),
+        ("1.5E+3", 1_500_000_000),
+        ("2.5e-3", 2_500),
+        ("1.697e12", 1_697_000_000_000_000_000),
+        ("1e-99", 0),
+    ];
+    for (millis, nanos) in good {
+        assert_eq!(numbers(millis, "7"), Some((nanos, 7)), "{millis}");
+    }
+    let wrong = ["e3", "1e", "1e+", "1.e3", "1e400", "1e99", ".5e1", "1e2e3", "-1e2"];
+    for wrong in wrong.into_iter().chain([".", "1.", ".5", "1.x", "99999999999999999999"]) {
+        assert_eq!(numbers(wrong, "7"), None, "{wrong}");
+    }
+    let seconds = "Timestamp,Request tokens,Response tokens\n1.000000001,1,1\n";
+    let at = records(TraceFormat::BurstGpt, seconds)[0].at;
+    assert_eq!(at, Nanos::from_nanos(1_000_000_001));
+}
+
+#[test]
+fn numbers_of_tokens_are_digits_and_nothing_else() {
+    assert_eq!(numbers("0", "472.0"), Some((0, 472)));
+    let too_many = message(TraceFormat::mooncake(), "{\"input_length\":18446744073709551615}");
+    assert!(!too_many.contains("found `18446744073709551615`"), "it is a number: {too_many}");
+    for wrong in ["", "-1", "1e3", "18446744073709551616", "472.5", "472."] {
+        assert_eq!(numbers("0", wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn fields_are_parted_by_commas_outside_of_quotes() {
+    let header = "a,Timestamp,\"b, c\",Request tokens, \"Response tokens\" ,\n";
+    let fine = format!("{header}x,5 , 7, 9 ,4,\n\"say \"\"no\"\"\",\"5\",\"7, 8\", \"9\" ,4,z\n");
+    for record in records(TraceFormat::BurstGpt, &fine) {
+        let found = (record.at.as_secs_f64(), record.input.get(), record.output.get());
+        assert_eq!(found, (5.0, 9, 4));
+    }
+    for broken in ["\"open,5,,9,4,", "\"a\"b,5,,9,4,"] {
+        let message = message(TraceFormat::BurstGpt, &format!("{header}{broken}\n"));
+        assert!(message.contains("expected a closing quote"), "{message}");
+    }
+}
+
 #[test]
 fn a_line_without_end_is_refused_before_it_fills_memory() {
     let endless = BufReader::new(std::io::repeat(b' ')).take(1 << 30);

@@ -1,9 +1,9 @@
 //! The page of a run.
 
-use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
 use fizeau::record::{RunFolder, SweepReport};
+use fizeau::report::Shown;
 
 use crate::exit::{Fail, Named};
 

@@ -31,7 +31,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     of.notes().iter().for_each(|note| tell!("note: {note}"));
     let speculation = speculation(engine, &of)?;
     let drafts = speculation.as_ref().map(|(by, length)| {
-        let acceptance = by.acceptance().clone();
+        let acceptance = by.acceptance.clone();
         Drafts { length: *length, acceptance }
     });
     let config = EngineConfig { drafts, ..config(engine)? };
@@ -41,7 +41,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     let mut scenario =
         Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
     if let Some((by, _)) = speculation {
-        scenario = scenario.with_drafter(by.drafter().clone()).map_err(Fail::usage)?;
+        scenario = scenario.with_drafter(by.drafter.clone()).map_err(Fail::usage)?;
     }
     scenario = timed(scenario, &engine.step)?;
     match sol::instances(&engine.apart)? {
@@ -99,7 +99,7 @@ fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
     let device = hardware::named(hardware)?.device;
     let system = speed::deployed(args).system(loaded.model, device).map_err(Fail::usage)?;
     let name = match args.model_config {
-        Some(_) => loaded.known.map_or(model, |known| known.name()),
+        Some(_) => loaded.known.map_or(model, |known| known.name),
         None => DEFAULT.1,
     };
     Ok((name.to_owned(), system))

@@ -46,9 +46,9 @@ pub(super) struct Series {
 impl Columns<'_> {
     /// The series of `figure`.
     pub(super) fn of(&self, figure: Figure) -> Result<Both, Missing> {
-        let metric = figure.metric();
+        let metric = figure.metric;
         if let Some(place) = Metric::series().position(|known| known == metric) {
-            let what = what(figure.statistic())
+            let what = what(figure.statistic)
                 .ok_or(Missing { values: (None, None), why: Untested::NeedsRounds })?;
             return self.values(what, |row| row.latencies.get(place).copied().flatten());
         }

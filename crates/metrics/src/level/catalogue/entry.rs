@@ -8,7 +8,7 @@ use crate::series::Sent;
 use crate::{Distribution, RateDistribution, RequestMetrics, Support};
 
 /// What a figure of a level is made from, and read off.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(in crate::level) enum Source {
     /// A latency that each request has one of, kept in the order of sending, so that there are intervals; and that of a request by
     /// itself.
@@ -31,24 +31,31 @@ pub(in crate::level) type Ends<T> = fn(&RateIntervals) -> Option<Support<Interva
 /// A rate of a request.
 pub(in crate::level) type RateOf = fn(&RequestMetrics) -> Option<PerSec>;
 
-/// One figure.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    /// The word in goals and comparisons.
-    pub(super) key: &'static str,
-    pub(super) label: &'static str,
-    pub(super) unit: &'static str,
-    pub(super) definition: &'static str,
-    /// The object of a level's JSON, and the key in it.
-    pub(super) json: [&'static str; 2],
+/// What the catalogue says of one figure.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct MetricEntry {
+    /// The name in goals: `ttft`, `rps`, `good_share`.
+    pub key: &'static str,
+    /// The name for people: `TTFT`, `output TPS`, `good share`.
+    pub label: &'static str,
+    /// The unit of its figures and limits: `ms`, `req/s`, `tok/s`; empty for a share.
+    pub unit: &'static str,
+    /// What it is, in a sentence.
+    pub definition: &'static str,
+    /// The object of a level's JSON that it is in, and its key there: `metrics` and `ttft_ms`.
+    pub json: [&'static str; 2],
     pub(super) source: Source,
-    pub(super) column: Option<&'static str>,
-    pub(super) exposition: Option<&'static str>,
+    /// The column of a table of levels, of a latency what stands behind the statistic's name: `output_tps`, `ttft_ms`; none where
+    /// such a table leaves it out.
+    pub column: Option<&'static str>,
+    /// The name of the metric for monitoring systems, in base units: `fizeau_ttft_seconds`; none where it is left out there.
+    pub exposition: Option<&'static str>,
     pub(super) is_goal: bool,
     pub(super) is_bounded: bool,
 }
 
-impl Entry {
+impl MetricEntry {
     pub(super) const fn new(label: &'static str, unit: &'static str, source: Source) -> Self {
         Self {
             key: "",
@@ -70,7 +77,7 @@ impl Entry {
         json: [&'static str; 2],
         definition: &'static str,
     ) -> Self {
-        (self.key, self.json, self.definition) = (key, json, definition);
+        (self.key, self.json, self.definition) = (key, json, definition.trim_ascii());
         self
     }
 

@@ -45,6 +45,6 @@ fn meaning(column: &str) -> Option<Meaning> {
     });
     let text = split.unwrap_or_else(|| format!("{name}<1"));
     let slo: Slo = text.parse().ok()?;
-    let goal = slo.goals().first()?;
+    let goal = slo.goals.first()?;
     (goal.metric != Metric::RequestsPerSec).then_some((goal.metric, goal.statistic))
 }

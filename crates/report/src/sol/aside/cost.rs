@@ -10,7 +10,7 @@ impl SolAside {
     pub fn cost(of: &SolSubject<'_>, rate: &HourlyRate) -> Self {
         let [bound, expected] = by_each(|by| of.system.cost(by, of.load, of.batch, rate));
         let costs = [bound, expected];
-        let (low, high) = (rate.low().get(), rate.high().get());
+        let (low, high) = (rate.low.get(), rate.high.get());
         let price = match low < high {
             true => format!("{low:.2} to {high:.2}"),
             false => format!("{low:.2}"),
@@ -31,7 +31,7 @@ impl SolAside {
         }
         aside
             .both("prompt_share", "share of the time that prompts take", |i| costs[i].prompt_share);
-        match rate.origin() {
+        match &rate.origin {
             Origin::Published { kind, source, date } => {
                 aside.note(format!(
                     "The price: {kind}, {source}, {date}. No offer; --price says yours."

@@ -20,16 +20,16 @@ impl SolAside {
         };
         let found = by_each(|by| speculation.chain(system, by, load, batch, length));
         let plain = by_each(|by| system.figures_at(by, load, without));
-        let who = match speculation.drafter() {
+        let who = match &speculation.drafter {
             Drafter::Lookup => "by a search in the text",
             Drafter::Share(_) => "at a share of a step each",
-            Drafter::Model(drafter) if is_own(system, drafter) => "by the model's own module",
+            Drafter::Model(drafter) if is_own(system, &drafter) => "by the model's own module",
             _ => "by a model",
         };
         let mut aside = Self::new("speculation", format!("Drafts of {length} tokens"));
         aside.word("drafter", "drafted", who);
         aside.one("draft_tokens", "tokens drafted", f64::from(length));
-        let accepted = speculation.acceptance().tokens(1) - 1.0;
+        let accepted = speculation.acceptance.tokens(1) - 1.0;
         aside.one("first_acceptance", "the first accepted, of 1", accepted);
         aside.one("tokens_per_cycle", "tokens of a cycle", found[1].tokens_per_cycle);
         aside.both("draft_ms", "drafting, ms", |i| found[i].draft.get() * 1e3);
@@ -44,9 +44,9 @@ impl SolAside {
         aside.both("gain", "output tokens/s over those without", |i| {
             found[i].figures.output_tokens_per_s.get() / plain[i].output_tokens_per_s.get()
         });
-        if let Drafter::Model(drafter) = speculation.drafter() {
-            let known = system.model().warnings();
-            let own = drafter.model().warnings().iter();
+        if let Drafter::Model(drafter) = &speculation.drafter {
+            let known = &system.model().warnings;
+            let own = drafter.model().warnings.iter();
             own.filter(|warning| !known.contains(warning)).for_each(|own| aside.note(own));
         }
         if batch < without {

@@ -114,7 +114,7 @@ impl<'a> Sources<'a> {
             source: source.to_owned(),
             date: date.map(str::to_owned),
             unlisted: self.lack(section)?,
-            unverified: section.flag("unverified")?,
+            is_unverified: section.flag("unverified")?,
             note: section.text("note")?.map(str::to_owned),
         })
     }

@@ -63,7 +63,7 @@ fn linked<'a>(
     let latency = sources.cell(section, which.latency, Measure::Time)?.unwrap_or_else(|| Cell {
         source: ASSUMED.to_owned(),
         date: Some(ASSUMED_AT.to_owned()),
-        unverified: true,
+        is_unverified: true,
         ..Cell::given(which.latency, Measure::Time, assumed)
     });
     let link = Link {

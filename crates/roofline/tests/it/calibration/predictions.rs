@@ -25,7 +25,7 @@ proptest! {
         let model = KnownModel::all()[model].model().unwrap();
         let deployment = Deployment::SINGLE.with_tensor(tensor).unwrap();
         let device = Device::named(DEVICES[device]).unwrap().clone();
-        let is_measured = device.name().starts_with('h') || device.name().starts_with('b');
+        let is_measured = device.name.starts_with('h') || device.name.starts_with('b');
         let Ok(system) = System::new(model, device, deployment) else { return Ok(()) };
         let concurrency = NonZeroU64::new(concurrency).unwrap();
         let load = Load::new(Tokens::new(input), Tokens::new(output), concurrency);

@@ -30,10 +30,10 @@ fn dollars_per_million_tokens() {
 #[test]
 fn a_price_says_whose_it_is() {
     let known = HourlyRate::published(&device("h100-sxm")).unwrap();
-    assert!(known.low().get() < known.high().get());
-    assert!(matches!(known.origin(), Origin::Published { date, source, .. }
+    assert!(known.low.get() < known.high.get());
+    assert!(matches!(known.origin, Origin::Published { date, source, .. }
         if !date.is_empty() && !source.is_empty()));
-    assert_eq!(dollars(3.0).origin(), &Origin::Given);
+    assert_eq!(dollars(3.0).origin, Origin::Given);
     let error = HourlyRate::published(&device("tpu-v5e")).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -57,7 +57,7 @@ fn an_estimate_keeps_to_what_boards_draw() {
         };
         let limit = device.tdp().unwrap().get();
         let all = draw.arithmetic.get() + draw.memory.get() + draw.link.get() + draw.constant.get();
-        assert!((0.85..2.0).contains(&(all / limit)), "{}: {all} of {limit} W", device.name());
+        assert!((0.85..2.0).contains(&(all / limit)), "{}: {all} of {limit} W", device.name);
         let per_byte = draw.memory.get() / device.memory_bandwidth().get();
         assert!((per_byte / 62.4e-12 - 1.0).abs() < 1e-9);
     }

@@ -122,7 +122,7 @@ proptest! {
         if let Some(found) = most(1 << 20) {
             prop_assert!(found.tpot <= goal.tpot.unwrap() && found.ttft <= goal.ttft.unwrap());
             prop_assert_eq!(found.limited_by.is_none(), found.end != CurveEnd::Memory && found.context.get() ==
-                system.model().max_context().map_or(1 << 20, |most| most.get().min(1 << 20)));
+                system.model().max_context.map_or(1 << 20, |most| most.get().min(1 << 20)));
         }
     }
 

@@ -9,7 +9,7 @@ const OWNED: &str = "purchase_usd = 35064\namortisation_years = 4\npower_w = 100
                      electricity_usd_per_kwh = 0.08\n";
 
 fn hour(text: &str) -> f64 {
-    HourlyRate::owned(&Ownership::from_toml(text).unwrap()).low().get()
+    HourlyRate::owned(&Ownership::from_toml(text).unwrap()).low.get()
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn parts_and_shares_by_hand() {
         assert!((part.get() - by_hand * factor).abs() < 1e-12, "{hour:?}");
     }
     let rate = HourlyRate::owned(&owned);
-    assert_eq!((rate.origin(), rate.low()), (&Origin::Owned, rate.high()));
+    assert_eq!((rate.origin, rate.low), (Origin::Owned, rate.high));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_longer_draft_reads_more_experts() {
 fn a_model_drafts_with_its_own_module() {
     let base = model("deepseek-v3");
     let module = base.draft_model().unwrap();
-    let tables = 2 * base.vocabulary() * base.hidden() + base.hidden();
+    let tables = 2 * base.vocabulary * base.hidden + base.hidden;
     assert_eq!(module.parameters().total - tables, base.parameters().draft);
 
     let eight = Deployment::SINGLE.with_tensor(8).unwrap();
@@ -132,8 +132,8 @@ fn a_module_of_unknown_make_is_warned_of() {
     let assumed = |name| {
         let base = model(name);
         let module = base.draft_model().unwrap();
-        assert_eq!(base.warnings(), [""; 0]);
-        module.warnings().iter().any(|warning| warning.contains("as in DeepSeek-V3"))
+        assert_eq!(base.warnings, [""; 0]);
+        module.warnings.iter().any(|warning| warning.contains("as in DeepSeek-V3"))
     };
     assert!(assumed("minimax-m2.5"));
     assert!(!assumed("deepseek-v3"));

@@ -109,7 +109,7 @@ fn build(
         }
         Shape::Apart(prefill, decode, transfer) => {
             let link = system.device().link().copied().unwrap();
-            let layers = system.model().layers().iter().map(|layers| layers.count).sum::<u64>();
+            let layers = system.model().layers.iter().map(|layers| layers.count).sum::<u64>();
             let handover = Handover {
                 per_token: Bytes::new(1e4),
                 per_sequence: Bytes::new(0.0),

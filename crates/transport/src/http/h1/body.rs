@@ -90,38 +90,3 @@ fn length(headers: &HeaderMap) -> Option<u64> {
     }
     length
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(head: &str) -> Result<Body, Malformed> {
-        let pairs = head.lines().filter_map(|line| line.split_once(": "));
-        let pairs = pairs.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        Body::of(StatusCode::OK, Version::HTTP_11, &pairs.collect())
-    }
-
-    #[test]
-    fn how_bodies_end() {
-        let chunked = Body::Chunked(Chunked::default());
-        assert_eq!(of("transfer-encoding: gzip, Chunked\ncontent-length: 3").unwrap(), chunked);
-        assert_eq!(of("transfer-encoding: gzip").unwrap(), Body::UntilClose);
-        assert_eq!(of("content-length: 3, 3").unwrap(), Body::Length(3));
-        assert_eq!(of("").unwrap(), Body::UntilClose);
-        for wrong in ["-1", "+1", "", "1, 2", "0x1", "99999999999999999999"] {
-            assert!(of(&format!("content-length: {wrong}")).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_length_leaves_what_follows() {
-        let mut body = Body::Length(5);
-        let mut bytes: &[u8] = b"abc";
-        assert_eq!(body.next(&mut bytes).unwrap(), Some(&b"abc"[..]));
-        assert_eq!((body.next(&mut bytes).unwrap(), body.is_over()), (None, false));
-        let mut bytes: &[u8] = b"defg";
-        assert_eq!(body.next(&mut bytes).unwrap(), Some(&b"de"[..]));
-        assert_eq!((bytes, body.is_over()), (&b"fg"[..], true));
-        assert_eq!(body.next(&mut bytes).unwrap(), None);
-    }
-}

@@ -60,6 +60,17 @@ fn even_instants_stand_where_the_integral_reaches_whole_numbers() {
     }
 }
 
+proptest! {
+    #[test]
+    fn days_of_any_swing_are_followed(swing in 0.0..=1.0) {
+        let law = diurnal(20.0, swing, 10.0, Spacing::Even);
+        for (count, at) in (1_u32..).zip(seconds(law, 400, 0)) {
+            let area = 20.0 * (at + swing * 10.0 / TAU * (1.0 - (TAU * at / 10.0).cos()));
+            prop_assert!((area - f64::from(count)).abs() < 1e-7, "{count}: {area} at {at} s");
+        }
+    }
+}
+
 #[test]
 fn random_instants_have_exponential_gaps_on_the_scale_of_the_integral() {
     for (number, (law, area)) in LAWS.into_iter().enumerate() {
