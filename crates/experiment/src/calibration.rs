@@ -9,7 +9,7 @@ use fizeau_core::{EosRule, Millis, Nanos, PerSec, Tape, Tokens};
 use fizeau_harness::{Cancel, Load, Measure, PlannedLevel, TextAfter};
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
-use fizeau_transport::{Backend, KeepText, MonotonicClock, Route, Target};
+use fizeau_transport::{Backend, MonotonicClock, Route, Target};
 use fizeau_workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
 
 use crate::client::{Client, ClientSpec, ConnectionNeeds, PACED_SECONDS, PACED_TOKENS};
@@ -98,7 +98,7 @@ where
         _: &mut impl Watcher,
     ) -> Result<ClientCalibration, ExperimentError> {
         let (own, client) = (&experiment.settings, &experiment.conduct.client);
-        let endpoint = experiment.conduct.endpoint.prepare(KeepText::No)?;
+        let endpoint = experiment.conduct.endpoint.prepare_unnamed()?;
         let calibration = Calibration {
             client,
             reached: &endpoint.reached,

@@ -262,6 +262,16 @@ impl EndpointSource {
         }
     }
 
+    /// As [`prepare`](Self::prepare), for what asks no model of it.
+    pub(crate) fn prepare_unnamed(&self) -> Result<PreparedEndpoint, InputError> {
+        match self {
+            Self::Spec(spec) if spec.model.is_empty() => {
+                EndpointSpec { model: "model".to_owned(), ..(**spec).clone() }.prepare(KeepText::No)
+            }
+            other => other.prepare(KeepText::No),
+        }
+    }
+
     /// What it is, found out where that is asked for.
     pub(crate) async fn detect(&self) -> Result<Option<DetectedEndpoint>, ExperimentError> {
         match self {

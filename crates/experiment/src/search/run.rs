@@ -123,16 +123,17 @@ impl PreparedSearch {
         let of_curve: Vec<LevelReport> = of_curve.into_iter().map(|level| level.report).collect();
         // Long levels step down: the lowest is the last.
         let last = long.into_iter().next().map(|level| level.report);
-        let curve = runner.curve(&of_curve);
         let (setup, slo) = (&prepared.basis.setup, &prepared.settings.slo);
-        let finish = |report: SweepReport| {
-            let report = report.with_curve(curve.clone()).with_sustained(last.clone());
+        let finish = |report: SweepReport, levels: &[LevelReport]| {
+            let report = report.with_curve(runner.curve(levels)).with_sustained(last.clone());
             report.with_price(prepared.price.clone())
         };
-        let page = finish(SweepReport::of_runs(setup.clone(), of_curve.clone(), slo.clone()));
+        let page = SweepReport::of_runs(setup.clone(), of_curve.clone(), slo.clone());
+        let page = finish(page, &of_curve);
         // Of a part of a level nothing is concluded.
         let concluded = of_curve.into_iter().filter(|level| level.status == LevelStatus::Finished);
-        let sweep = finish(SweepReport::new(setup.clone(), concluded.collect(), slo.clone()));
+        let sweep = SweepReport::new(setup.clone(), concluded.collect(), slo.clone());
+        let sweep = finish(sweep, &levels);
         let report = search.report(prepared, levels, &sweep);
         if let Some(folder) = folder {
             let written = folder.write_json("search.json", &report);
