@@ -29,7 +29,7 @@ type Prepared = PreparedExperiment<LevelSettings>;
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
     if args.calibrate && !calibrate::has_run(args) {
-        say(calibrate::block(&calibrate::run(args, endpoint(args)?)?))?;
+        say(calibrate::run(args, endpoint(args)?)?.words())?;
         return Ok(Exit::Good);
     }
     let cancel = Cancel::new();
@@ -91,7 +91,7 @@ fn calibrated(args: &BenchArgs, prepared: Prepared) -> Result<Prepared, Fail> {
     }
     let Some(endpoint) = prepared.endpoints().first() else { return Ok(prepared) };
     let calibration = calibrate::run(args, endpoint.clone())?;
-    say(calibrate::block(&calibration))?;
+    say(calibration.words())?;
     Ok(prepared.calibrated(calibration))
 }
 

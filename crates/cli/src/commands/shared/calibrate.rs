@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use fizeau::experiment::{
     CalibrationSettings, EndpointSource, Experiment, ExperimentError, PacedServer, ServerPace,
 };
-use fizeau::record::{CalibrationEnd, ClientCalibration};
+use fizeau::record::ClientCalibration;
 
 use crate::args::BenchArgs;
 use crate::commands::bench;
@@ -42,27 +42,6 @@ pub(crate) fn run(
     let experiment = experiment.client(client::spec(&args.client)?);
     let _running = Waiting::for_calibration();
     Ok(runtime::single()?.block_on(experiment.run(&mut ()))?)
-}
-
-/// A few lines for a person.
-pub(crate) fn block(of: &ClientCalibration) -> String {
-    let on_time = &of.on_time;
-    let least = if on_time.reached == CalibrationEnd::EndOfSearch { "at least " } else { "" };
-    format!(
-        "this client's own ceiling on this machine, {} threads:\n  \
-           flat out, {} streams    {:.0} tokens/s, {:.0} requests/s\n  \
-           sent on time up to      {least}{} streams of {:.0} tokens/s\n                          \
-           (lateness p99 at most {} ms)\n\
-         over plain HTTP/1.1: TLS and HTTP/2 cost more, which is not in these figures\n\
-         a lower estimate: the embedded server shares the machine with the client",
-        of.threads,
-        of.streams,
-        of.tokens_per_s.get(),
-        of.requests_per_s.get(),
-        on_time.streams,
-        on_time.stream_tokens_per_s.get(),
-        on_time.lateness_ms.get()
-    )
 }
 
 /// A running server. It ends when this is dropped, and also when this process is killed: it reads its standard input, whose
