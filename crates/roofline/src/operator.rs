@@ -63,7 +63,6 @@ pub enum OperatorKind {
 
 impl OperatorKind {
     /// The name used in files: `projections`, `shared_experts`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Projections => "projections",

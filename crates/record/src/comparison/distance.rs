@@ -49,7 +49,6 @@ pub struct FrontierChange {
 
 impl FrontierPoint {
     /// The place of a level by its `summary.json`; none of what is partial, invalid, or lacks a figure.
-    #[must_use]
     pub(crate) fn of_summary(summary: &DocumentFields) -> Option<Self> {
         let says = |path: &str, what: &str| summary.text(path).as_deref() == Some(what);
         if says("status", "partial") || says("validity.verdict", "invalid") {

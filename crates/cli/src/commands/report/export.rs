@@ -9,7 +9,6 @@ use fizeau::record::SpeedOfLightReference;
 use fizeau::record::StoredRun;
 use fizeau::record::SweepReport;
 use fizeau::report::{Exposition, LevelTable, TableRun};
-use fizeau::roofline::HourlyRate;
 
 use super::{Asked, level::Level, read_levels};
 use crate::args::ExportArgs;
