@@ -167,8 +167,8 @@ pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec
     let mut all = Vec::new();
     let by = Builder { model, reaches: &Reaches::of(model), deployment, cut };
     for layers in &model.layers {
-        by.mixer(&layers, &mut all);
-        by.feed_forward(&layers, &mut all);
+        by.mixer(layers, &mut all);
+        by.feed_forward(layers, &mut all);
     }
     let (hidden, vocabulary) = (model.hidden, model.vocabulary);
     let logits = Widths { whole: hidden, cut: vocabulary };

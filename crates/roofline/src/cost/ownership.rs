@@ -117,7 +117,7 @@ impl Field {
             _ => ("no number".to_owned(), None),
         };
         let number = number.filter(|number| self.range.holds(*number));
-        number.ok_or(OwnershipError(format!("{field} is {text}; it must be {wanted}")))
+        number.ok_or_else(|| OwnershipError(format!("{field} is {text}; it must be {wanted}")))
     }
 }
 

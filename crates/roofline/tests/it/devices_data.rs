@@ -157,7 +157,7 @@ fn links_are_of_one_direction() {
                 let digits = |c: char| !(c.is_ascii_digit() || c == '.');
                 text.split(digits).rfind(|word| !word.is_empty()).unwrap().parse().unwrap()
             };
-            let (printed_number, used) = (number(&printed), number(&cell.value));
+            let (printed_number, used) = (number(printed), number(&cell.value));
             let is_half = [2.0, 2.0 * 8.0, 2.0 / 7.0]
                 .iter()
                 .any(|times| (printed_number / used / times - 1.0).abs() < 1e-9);
