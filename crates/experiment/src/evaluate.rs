@@ -6,7 +6,7 @@ use fizeau_harness::{Ended, LevelRun, Notice, Observer};
 use fizeau_metrics::{ClientProof, ClientWatch, LevelHistograms};
 use fizeau_record::{
     Asked, FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus,
-    LoadPoint, RunFolder, SpeedOfLightReference, Until,
+    LoadPoint, RunFolder, SpeedOfLightReference, SummaryDocument, Until,
 };
 
 use crate::client::Client;
@@ -106,7 +106,7 @@ pub fn keep_level(
     report: &LevelReport,
     tallies: &LevelTallies,
 ) -> Result<(), FolderError> {
-    folder.write_json("summary.json", report)?;
+    folder.write_json("summary.json", &SummaryDocument::from(report))?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
     match &tallies.histograms {
         Some(histograms) => folder.write_histograms(histograms, duration),

@@ -46,6 +46,7 @@ mod reference;
 mod runner;
 mod scheduler;
 mod search;
+mod sol;
 mod sweep;
 mod tokenizer;
 mod wall_time;
@@ -77,6 +78,10 @@ pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
     Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchOutcome, SearchStep, Trial,
+};
+pub use sol::{
+    FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
+    SolSystems, SystemQuery,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,

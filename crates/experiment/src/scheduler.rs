@@ -6,7 +6,7 @@ mod rising;
 use fizeau_core::{LevelLoad, Nanos, PerSec};
 use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
-use fizeau_record::{LevelReport, RunFolder, SweepReport, Unmeasured};
+use fizeau_record::{LevelReport, RunFolder, SweepDocument, SweepReport, Unmeasured};
 
 use crate::event::{AfterLevel, Note, Watcher};
 use crate::input::ExperimentError;
@@ -63,7 +63,8 @@ impl PreparedSweep {
         let scheduler = SweepScheduler::new(self, with, folder, watcher);
         let report = scheduler.resuming(resumed).run().await?;
         if let Some(folder) = folder {
-            folder.write_json("sweep.json", &report).map_err(ExperimentError::broken)?;
+            let document = SweepDocument::from(&report);
+            folder.write_json("sweep.json", &document).map_err(ExperimentError::broken)?;
         }
         Ok(report)
     }

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::{LengthTally, Reference};
 
 /// What a system could do with the requests of a sweep, from one in flight to as many as its memory holds: the frontier of
-/// the bound, and beside it the expected one. No measured frontier is beyond the bound's. It serializes as the list of its places.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(into = "Vec<PointDocument>")]
+/// the bound, and beside it the expected one. No measured frontier is beyond the bound's.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LightCurve {
     points: Vec<LightPoint>,
     devices: u64,
@@ -135,18 +134,18 @@ fn by_littles_law(alone: Seconds, in_flight: f64, rate: PerSec) -> Seconds {
 /// A place on the curve as `sweep.json` has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightPoint"))]
-pub(crate) struct PointDocument {
+pub(crate) struct LightPlace {
     concurrency: NonZeroU64,
-    bound: FiguresDocument,
-    expected: Option<FiguresDocument>,
+    bound: PlaceFigures,
+    expected: Option<PlaceFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    calibrated: Option<FiguresDocument>,
+    calibrated: Option<PlaceFigures>,
 }
 
 /// What could be at so many in flight; means.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightFigures"))]
-struct FiguresDocument {
+struct PlaceFigures {
     ttft_ms: Millis,
     tpot_ms: Millis,
     e2el_ms: Millis,
@@ -156,26 +155,24 @@ struct FiguresDocument {
     tokens_per_s_per_device: f64,
 }
 
-impl From<LightCurve> for Vec<PointDocument> {
-    fn from(LightCurve { points, devices }: LightCurve) -> Self {
-        let figures = |of: LightFigures| FiguresDocument {
+impl LightCurve {
+    /// Its places, as `sweep.json` has them.
+    pub(crate) fn places(&self) -> Vec<LightPlace> {
+        let figures = |of: LightFigures| PlaceFigures {
             ttft_ms: of.ttft.to_millis(),
             tpot_ms: of.tpot.to_millis(),
             e2el_ms: of.e2el.to_millis(),
             requests_per_s: of.requests_per_s,
             output_tokens_per_s: of.output_tokens_per_s.get(),
             tokens_per_s_per_user: 1.0 / of.tpot.get(),
-            tokens_per_s_per_device: of.output_tokens_per_s.get() / devices as f64,
+            tokens_per_s_per_device: of.output_tokens_per_s.get() / self.devices as f64,
         };
-        let point = |point: LightPoint| PointDocument {
+        let place = |point: &LightPoint| LightPlace {
             concurrency: point.concurrency,
             bound: figures(point.bound),
             expected: point.expected.map(figures),
             calibrated: point.calibrated.map(figures),
         };
-        points.into_iter().map(point).collect()
+        self.points.iter().map(place).collect()
     }
 }
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(LightCurve, Vec<PointDocument>);

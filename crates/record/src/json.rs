@@ -25,6 +25,13 @@ pub struct Json(Node);
 #[error("{0}")]
 pub struct JsonError(String);
 
+impl JsonError {
+    /// `value` in JSON, indented, with a newline at its end.
+    pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Self> {
+        Ok(serde_json::to_string_pretty(value)? + "\n")
+    }
+}
+
 impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         Self(error.to_string())

@@ -1,7 +1,7 @@
 //! One level's result, ready to be written down.
 
-mod json;
-mod proof;
+mod client;
+mod document;
 mod run;
 mod speed;
 mod tapes;
@@ -16,6 +16,8 @@ use fizeau_metrics::{
 use crate::text::number;
 use crate::{Asked, Checklist, PeerComparison, Unseen};
 
+pub(crate) use document::SUMMARY;
+pub use document::SummaryDocument;
 pub use run::{LevelContext, LevelOutcome};
 pub use speed::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, Light, Predicted, PredictedRange,
@@ -25,7 +27,7 @@ pub use until::{Until, UntilDocument, UntilGoal};
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///
-/// It serializes as `summary.json` (schema `fizeau.summary/1`).
+/// A [`SummaryDocument`] is made of it, which is `summary.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelReport {
     /// The operating condition.
@@ -102,7 +104,7 @@ pub struct Tail {
 }
 
 /// What a tail latency was taken from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LatencyBasis {

@@ -3,11 +3,11 @@
 //! | wanted | call |
 //! |---|---|
 //! | `run.json`: what was asked, of whom | [`RunDocument`] |
-//! | `summary.json` | [`LevelReport::to_json`] |
-//! | `sweep.json` | [`SweepReport::to_json`] |
-//! | `search.json`, `ab.json`, `whatif.json` | [`SearchReport`], [`AbReport::to_json`], [`WhatIf::to_json`] |
-//! | a candidate against a baseline | [`ComparisonReport::to_json`] |
-//! | how many devices a rate takes, and what they cost | [`PlanReport::to_json`] |
+//! | `summary.json`, `sweep.json` | [`SummaryDocument`] of a [`LevelReport`], [`SweepDocument`] of a [`SweepReport`] |
+//! | `search.json`, `ab.json` | [`SearchDocument`] of a [`SearchReport`], [`AbDocument`] of an [`AbReport`] |
+//! | `whatif.json` | [`WhatIfDocument`] of a [`WhatIf`] |
+//! | a candidate against a baseline | [`CompareDocument`] of a [`ComparisonReport`] |
+//! | how many devices a rate takes, and what they cost | [`PlanDocument`] of a [`PlanReport`] |
 //! | whether to trust a run, row by row | [`Checklist`] |
 //! | a run's folder, to write and to read | [`RunFolder`], [`StoredRun`] |
 //! | a stored run, computed again from its tapes | [`StoredRun::report`], [`RunReader`] |
@@ -79,18 +79,20 @@ pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
     LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted, PredictedRange, Reference,
-    SpeedOfLight, Tail, Until, UntilDocument, UntilGoal, WithEnds,
+    SpeedOfLight, SummaryDocument, Tail, Until, UntilDocument, UntilGoal, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
-    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
-    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
-    TestedLoads, TestedLoadsError, scaled_limits,
+    Bursts, BurstsAsk, BurstsLevel, Carried, GoalPrice, LightCost, MeanLengths, Money,
+    NoPromptShare, NotCarried, NotPlanned, Plan, PlanAsk, PlanCost, PlanDocument, PlanFigure,
+    PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts, TestedLoads, TestedLoadsError,
+    TestedReplica, scaled_limits,
 };
 pub use reading::{
-    ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder, is_sustained_folder,
+    LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
+    is_level_folder, is_sustained_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
@@ -111,11 +113,14 @@ pub use stored::{
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
-    OperatingPoint, OverRuns, Place, Profile, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained,
-    SweepReport, TokenCost, Unmeasured, Why, Within,
+    OperatingPoint, OverRuns, Place, Profile, ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE,
+    Sustained, SweepDocument, SweepReport, SweptLevel, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
-pub use whatif::{Chosen, NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};
+pub use whatif::{
+    Chosen, NotRun, Spot, Variant, VariantDocument, WhatIf, WhatIfDocument, slo_words,
+    variant_letter,
+};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

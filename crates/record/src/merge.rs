@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::{
     Asked, FolderError, LevelReport, MergedTapes, ReferenceFiles, RunFolder, Setup, StoredError,
+    SummaryDocument,
 };
 use check::Checked;
 use shard::MeasuredShard;
@@ -189,7 +190,7 @@ impl ShardMerge {
         };
         tally.settle();
         let report = summary::report(shards, first, &tally, asked, found)?;
-        folder.write_json("summary.json", &report)?;
+        folder.write_json("summary.json", &SummaryDocument::from(&report))?;
         let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
         folder.write_histograms(&histograms, duration)?;
         self.copy_reference(folder)?;

@@ -4,10 +4,11 @@ use fizeau_core::Tape;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
+use serde_json::Value;
 
 use crate::{
-    AbReport, ComparisonReport, LevelDocument, LevelReport, PlanReport, RunDocument, SearchReport,
-    SweepReport, WhatIf,
+    AbDocument, CompareDocument, JsonError, LevelDocument, PlanDocument, RunDocument,
+    SearchDocument, SummaryDocument, SweepDocument, WhatIfDocument,
 };
 
 /// A document that has a JSON Schema (draft 2020-12).
@@ -16,7 +17,7 @@ use crate::{
 /// use fizeau_record::DocumentSchema;
 /// let schema = DocumentSchema::Summary.to_json()?;
 /// assert!(schema.contains("fizeau.summary/1"));
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), fizeau_record::JsonError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentSchema {
@@ -78,21 +79,21 @@ impl DocumentSchema {
     ///
     /// # Errors
     /// Only if the JSON writer fails, which it does not for a schema.
-    pub fn to_json(self) -> Result<String, serde_json::Error> {
+    pub fn to_json(self) -> Result<String, JsonError> {
         let mut schema = match self {
             Self::Run => schema_of::<RunDocument>(),
             Self::Level => schema_of::<LevelDocument>(),
-            Self::Summary => schema_of::<LevelReport>(),
-            Self::Sweep => schema_of::<SweepReport>(),
-            Self::Compare => schema_of::<ComparisonReport>(),
-            Self::Ab => schema_of::<AbReport>(),
-            Self::Search => schema_of::<SearchReport>(),
-            Self::WhatIf => schema_of::<WhatIf>(),
-            Self::Plan => schema_of::<PlanReport>(),
+            Self::Summary => schema_of::<SummaryDocument>(),
+            Self::Sweep => schema_of::<SweepDocument>(),
+            Self::Compare => schema_of::<CompareDocument>(),
+            Self::Ab => schema_of::<AbDocument>(),
+            Self::Search => schema_of::<SearchDocument>(),
+            Self::WhatIf => schema_of::<WhatIfDocument>(),
+            Self::Plan => schema_of::<PlanDocument>(),
             Self::Tape => schema_of::<Tape>(),
         };
         schema.insert("title".to_owned(), format!("fizeau {}", self.name()).into());
-        serde_json::to_string_pretty(&schema).map(|text| text + "\n")
+        JsonError::pretty(&schema)
     }
 }
 
@@ -100,6 +101,9 @@ fn schema_of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.with_transform(Closed).into_generator().into_root_schema_for::<T>()
 }
+
+/// Under which a schema has alternatives.
+const COMBINED: [&str; 3] = ["oneOf", "anyOf", "allOf"];
 
 /// Nothing but the listed fields, so that a field that is forgotten here or there shows; and no formats, which say again
 /// what the types say.
@@ -112,11 +116,17 @@ impl Transform for Closed {
         let is_listed = schema.get("properties").is_some();
         let is_open = schema.get("additionalProperties").is_none();
         if is_listed && is_open && schema.get("unevaluatedProperties").is_none() {
-            let is_combined =
-                ["oneOf", "anyOf", "allOf"].iter().any(|key| schema.get(*key).is_some());
+            let is_combined = COMBINED.iter().any(|key| schema.get(*key).is_some());
             let key = if is_combined { "unevaluatedProperties" } else { "additionalProperties" };
             schema.insert(key.to_owned(), false.into());
         }
         transform_subschemas(self, schema);
+        // The fields of an alternative stand among those of the whole, which is closed by itself.
+        for key in COMBINED.into_iter().filter(|_| is_listed) {
+            let branches = schema.get_mut(key).and_then(Value::as_array_mut);
+            for branch in branches.into_iter().flatten().filter_map(Value::as_object_mut) {
+                branch.remove("additionalProperties");
+            }
+        }
     }
 }

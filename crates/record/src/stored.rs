@@ -6,7 +6,9 @@ mod line;
 mod lines;
 mod merged;
 
-pub(crate) use document::{read as read_document, read_any, read_text};
+pub(crate) use document::{
+    Levels, read as read_document, read_summary, read_sweep, read_text, schema_of,
+};
 pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{Cut, StoredTapes};

@@ -1,11 +1,9 @@
 //! A sweep's result: levels, the frontier among them, and the one to run at.
 
 mod cost;
-mod cost_json;
 mod decision;
-mod decision_json;
+mod document;
 mod goals;
-mod json;
 pub(crate) mod lacking;
 mod maximum;
 mod operating;
@@ -21,12 +19,14 @@ use fizeau_roofline::HourlyRate;
 
 pub use cost::{CostFigure, NoTokenCost, TokenCost};
 pub use decision::{Decision, Within};
+pub(crate) use document::SWEEP;
+pub use document::{SweepDocument, SweptLevel};
 pub(crate) use goals::results;
 pub use goals::{GoalDocument, GoalResult, OverRuns};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
-pub use profile::{Aim, Profile};
+pub use profile::{Aim, Profile, ProfileChoice};
 pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
@@ -40,7 +40,7 @@ use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, Setup, Tai
 /// in for it and is marked. Levels that are partial, invalid or without a completed request are compared with
 /// nothing.
 ///
-/// It serializes as `sweep.json` (schema `fizeau.sweep/1`).
+/// A [`SweepDocument`] is made of it, which is `sweep.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepReport {
     setup: Setup,

@@ -2,21 +2,22 @@
 
 mod answer;
 mod common;
-mod json;
+mod document;
 
 pub use answer::{Chosen, slo_words};
+pub use document::{VariantDocument, WhatIfDocument};
 
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::{Direction, frontier};
 
-use crate::{LevelReport, LevelStatus, LoadPoint, Place, Setup, SweepReport, Tail};
+use crate::{JsonError, LevelReport, LevelStatus, LoadPoint, Place, Setup, SweepReport, Tail};
 
 /// What several configurations would do with the same load: a frontier for each, the one of all together, and where each is to run
 /// for the goals.
 ///
 /// The frontier of all is of output tokens per second and device (more is better) against the 99th percentile of end-to-end
-/// latency (less is better), so that configurations of different size may be compared. It serializes as `whatif.json` (schema
-/// `fizeau.whatif/1`).
+/// latency (less is better), so that configurations of different size may be compared. A [`WhatIfDocument`] is made of it, which
+/// is `whatif.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
     setup: Setup,
@@ -55,7 +56,9 @@ impl std::fmt::Display for NotRun {
 }
 
 /// A level of a configuration, by their indices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spot {
     /// Which configuration.
@@ -120,8 +123,8 @@ impl WhatIf {
     ///
     /// # Errors
     /// None that is expected: all of it is plain data.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(self)
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        JsonError::pretty(&WhatIfDocument::try_from(self)?)
     }
 
     /// All loads of all configurations, each once, rising.

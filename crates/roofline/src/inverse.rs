@@ -2,9 +2,11 @@
 
 mod largest;
 mod search;
+mod text;
 
 pub use largest::{LargestBatch, LargestContext};
 pub use search::{Aim, Choice, Found, Query, SearchError};
+pub use text::GoalError;
 
 use std::fmt;
 use std::num::NonZeroU64;

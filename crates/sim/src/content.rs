@@ -43,7 +43,7 @@ impl Chain {
     }
 
     /// Keeps what follows apart from all that has another salt, or none (`cache_salt` of vLLM).
-    #[cfg(any(feature = "http", test))]
+    #[cfg(feature = "http")]
     pub(crate) fn salt(&mut self, salt: &str) {
         self.text(salt);
     }
@@ -109,91 +109,5 @@ impl Chain {
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Chain({} tokens)", self.tokens)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const BLOCK: NonZeroU64 = NonZeroU64::new(4).unwrap();
-
-    fn of_ids(ids: &[u32], number: u64, output: u64) -> Content {
-        let mut chain = Chain::new("m", Form::Ids, BLOCK);
-        chain.ids(ids);
-        chain.content(JobId(number), Tokens::new(output))
-    }
-
-    proptest! {
-        /// Two chains have as many blocks in common as begin both.
-        #[test]
-        fn blocks_are_equal_as_long_as_all_before_them_is(
-            one in prop::collection::vec(0u32..3, 1..40),
-            other in prop::collection::vec(0u32..3, 1..40),
-        ) {
-            let shared = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
-            let (one, other) = (of_ids(&one, 0, 1), of_ids(&other, 0, 1));
-            let equal = one.iter().zip(other.iter()).take_while(|(a, b)| a == b).count();
-            // The one token of the reply may make it one more.
-            prop_assert!(equal == shared / 4 || equal == (shared + 1) / 4, "{equal} of {shared} tokens");
-        }
-
-        #[test]
-        fn full_blocks_of_prompt_and_reply_count(prompt in 1usize..100, output in 1u64..100) {
-            let content = of_ids(&vec![7; prompt], 1, output);
-            prop_assert_eq!(content.len() as u64, (prompt as u64 + output) / 4);
-        }
-
-        /// What the model said is known again where it comes back, in each form.
-        #[test]
-        fn a_reply_is_found_in_the_next_prompt(words in 1u64..40, output in 1u64..40, number: u64) {
-            let reply = |index| text::word(JobId(number), index);
-            let text = "word ".repeat(words as usize);
-            for form in [Form::Chat, Form::Text] {
-                let prompt = || {
-                    let mut chain = Chain::new("m", form, BLOCK);
-                    chain.words(&text);
-                    chain
-                };
-                let first = prompt().content(JobId(number), Tokens::new(output));
-                let mut second = prompt();
-                if form == Form::Chat {
-                    second.role("assistant");
-                }
-                second.words(&(0..output).map(reply).collect::<String>());
-                prop_assert_eq!(&second.blocks[..], &first[..]);
-            }
-            let ids: Vec<_> = (0..output).map(|index| text::token_id(JobId(number), index) as u32).collect();
-            let history = [vec![7; words as usize], ids].concat();
-            let mut second = Chain::new("m", Form::Ids, BLOCK);
-            second.ids(&history);
-            let first = of_ids(&vec![7; words as usize], number, output);
-            prop_assert_eq!(&second.blocks[..], &first[..]);
-        }
-    }
-
-    #[test]
-    fn models_forms_roles_and_salts_share_nothing() {
-        let of = |model, form, role, salt: Option<&str>| {
-            let mut chain = Chain::new(model, form, BLOCK);
-            salt.into_iter().for_each(|salt| chain.salt(salt));
-            chain.role(role);
-            chain.words("a b c d e");
-            chain.blocks
-        };
-        let all = [
-            of("m", Form::Chat, "user", None),
-            of("n", Form::Chat, "user", None),
-            of("m", Form::Text, "user", None),
-            of("m", Form::Chat, "system", None),
-            of("m", Form::Chat, "user", Some("salt")),
-            of("m", Form::Chat, "user", Some("pepper")),
-        ];
-        for (index, one) in all.iter().enumerate() {
-            assert!(all.iter().skip(index + 1).all(|other| one != other), "{index}");
-        }
-        assert_eq!(all[0], of("m", Form::Chat, "user", None));
     }
 }

@@ -55,32 +55,3 @@ pub(crate) fn count(text: &str) -> u64 {
 const fn choice(job: JobId, index: u64) -> u64 {
     drawn(job.0, index) % WORDS.len() as u64
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_vary_and_repeat_exactly() {
-        let text = |job| (0..500).map(|i| word(JobId(job), i)).collect::<String>();
-        assert_eq!(text(3), text(3));
-        assert_ne!(text(3), text(4));
-        let used: std::collections::BTreeSet<_> = (0..500).map(|i| word(JobId(3), i)).collect();
-        assert!(used.len() > 50, "{} words", used.len());
-    }
-
-    #[test]
-    fn words_need_no_escaping() {
-        let plain = |word: &str| {
-            word.strip_prefix(' ')
-                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase()))
-        };
-        assert!(WORDS.iter().all(|word| plain(word)));
-    }
-
-    #[test]
-    fn a_text_counts_its_words() {
-        assert_eq!(count("the speed  of\nlight"), 4);
-        assert_eq!(count(""), 1);
-    }
-}

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let slo = args.sweep.goals.slo()?;
     args.check()?;
     let goals = args.level.result.goodput.join(" ").parse().named("--goodput")?;
-    check_goals(Some(&slo), args.sweep.choosing.over(Profile::GENERAL), &goals)?;
+    check_goals(Some(&slo), args.sweep.choosing.choice().over(Profile::GENERAL), &goals)?;
     let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);

@@ -40,7 +40,8 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let done = measured(&asked, &slo, &out, &cancel).inspect_err(|_| out.give_back());
     let report = done?;
     let folder = out.folder();
-    folder.write_json("whatif.json", &report).map_err(Fail::broken)?;
+    let document = report.to_json().map_err(Fail::broken)?;
+    folder.write_text("whatif.json", &document).map_err(Fail::broken)?;
     if let Some(chart) = Shown(&report).chart() {
         folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
     }

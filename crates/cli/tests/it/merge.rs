@@ -236,7 +236,8 @@ fn a_shard_without_a_request_takes_nothing_from_the_others() {
     fs::write(Path::new(&runs[1]).join("tapes.jsonl"), "").unwrap();
     change(&runs[1], "summary.json", |summary| {
         summary["requests"]["sent"] = 0.into();
-        let reasons = json!([{"verdict": "invalid", "text": "nothing was sent"}]);
+        let reasons =
+            json!([{"verdict": "invalid", "about": "workload", "text": "nothing was sent"}]);
         summary["validity"] = json!({"verdict": "invalid", "reasons": reasons, "notes": []});
     });
     let out = scratch.path("all");
@@ -271,7 +272,7 @@ fn a_merged_run_is_no_better_than_its_worst_shard() {
     let scratch = Scratch::new("merge-worst");
     let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
     change(&runs[1], "summary.json", |summary| {
-        let reasons = json!([{"verdict": "suspect", "text": "odd"}, {"verdict": "invalid", "text": "broken"}]);
+        let reasons = json!([{"verdict": "suspect", "about": "workload", "text": "odd"}, {"verdict": "invalid", "about": "workload", "text": "broken"}]);
         summary["validity"] = json!({"verdict": "invalid", "reasons": reasons, "notes": []});
         summary["client"]["cpu_share"] = 0.75.into();
     });

@@ -3,7 +3,7 @@
 use fizeau_harness::Measure;
 use fizeau_record::{
     LevelReport, LightCurve, RunFolder, SearchAsked, SearchPurpose, SearchReport, SearchedLevel,
-    SweepReport,
+    SweepDocument, SweepReport,
 };
 
 use super::{LoadSearch, SearchStep, Trial};
@@ -39,7 +39,7 @@ impl LoadSearch {
         if let Some(folder) = folder {
             let written = folder.write_json("search.json", &outcome.report);
             written.map_err(ExperimentError::broken)?;
-            let written = folder.write_json("sweep.json", &outcome.sweep);
+            let written = folder.write_json("sweep.json", &SweepDocument::from(&outcome.sweep));
             written.map_err(ExperimentError::broken)?;
         }
         Ok(outcome)

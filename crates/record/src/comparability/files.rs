@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau_metrics::{
-    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure, Metric,
-};
-use serde_json::Value;
+use fizeau_core::TokenSource;
+use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, IntervalFigure};
+use serde::Serialize;
 
 use super::agree::{changed, files_must_agree};
 use super::{CompareError, CompareOptions, UnlikeRuns, level};
-use crate::stored::read_any;
+use crate::level::SUMMARY;
+use crate::stored::{Levels, read_document, read_summary, read_sweep, schema_of};
+use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
-    FrontierPoint, ImportedRun, RunComparison,
+    FrontierPoint, ImportedRun, RunComparison, Setup, SummaryDocument, SweepDocument,
 };
 
 /// What is to be known of every such comparison.
@@ -35,15 +36,22 @@ pub(super) fn compare(
     Ok(ComparisonReport { baseline, comparisons, notes: vec![OF_INTERVALS.to_owned()] })
 }
 
+/// What is printed of levels that are none of a sweep.
+const LEVELS: &str = "fizeau.levels/1";
+
 /// A run's document.
 struct Run {
     name: String,
-    /// All of it, field by field.
-    fields: DocumentFields,
-    /// Each level, field by field.
-    levels: Vec<DocumentFields>,
-    /// Whether it says what was asked of whom.
-    has_setup: bool,
+    /// What was asked of whom, field by field; none where it does not say.
+    setup: Option<DocumentFields>,
+    levels: Vec<SummaryDocument>,
+}
+
+/// What a sweep says of what was asked of whom.
+#[derive(Serialize)]
+struct About {
+    setup: Setup,
+    version: String,
 }
 
 impl Run {
@@ -60,22 +68,24 @@ impl Run {
                 })?,
             false => path.to_path_buf(),
         };
-        let document: Value = read_any(&file)?;
-        let schema = document["schema"].as_str().unwrap_or_default();
-        if !["fizeau.summary/1", "fizeau.sweep/1", "fizeau.levels/1"].contains(&schema) {
-            let found = if schema.is_empty() { "none".to_owned() } else { format!("`{schema}`") };
-            return Err(CompareError::Schema { path: file, found });
+        let name = file.display().to_string();
+        match schema_of(&file)?.as_str() {
+            SUMMARY => Ok(Self { name, setup: None, levels: vec![read_summary(&file)?] }),
+            SWEEP => {
+                let SweepDocument { setup, levels, version, .. } = read_sweep(&file)?;
+                let setup = DocumentFields::of(&About { setup, version });
+                Ok(Self { name, setup, levels: levels.into_iter().map(|of| of.level).collect() })
+            }
+            LEVELS => {
+                let Levels { levels } = read_document(&file, LEVELS)?;
+                Ok(Self { name, setup: None, levels })
+            }
+            schema => {
+                let found =
+                    if schema.is_empty() { "none".to_owned() } else { format!("`{schema}`") };
+                Err(CompareError::Schema { path: file, found })
+            }
         }
-        let fields = |value: &Value| DocumentFields::of(value).unwrap_or_default();
-        Ok(Self {
-            name: file.display().to_string(),
-            fields: fields(&document),
-            levels: match document["levels"].as_array() {
-                Some(levels) => levels.iter().map(fields).collect(),
-                None => vec![fields(&document)],
-            },
-            has_setup: document["setup"].is_object(),
-        })
     }
 
     fn must_be_valid(&self) -> Result<(), CompareError> {
@@ -87,7 +97,7 @@ impl Run {
 
     fn notes(&self) -> Vec<String> {
         let one = self.levels.len() == 1;
-        let of = |summary: &DocumentFields| {
+        let of = |summary: &SummaryDocument| {
             let load = if one { String::new() } else { format!("{}: ", level::load(summary)) };
             let notes = level::notes(summary).into_iter();
             notes.map(|note| format!("{load}{note}")).collect::<Vec<_>>()
@@ -108,9 +118,9 @@ fn against(
     let mut notes = Vec::new();
     let pairs = pairs(options, baseline, candidate, &mut notes)?;
     let (mut forced, mut differing) = (Vec::new(), Vec::new());
-    if baseline.has_setup && candidate.has_setup {
-        forced = files_must_agree(&baseline.fields, &candidate.fields);
-        differing = changed(&baseline.fields, &candidate.fields);
+    if let (Some(one), Some(other)) = (&baseline.setup, &candidate.setup) {
+        forced = files_must_agree(one, other);
+        differing = changed(one, other);
     } else {
         let text = "a summary alone does not say what was asked of whom: that workload and model are the same is taken on trust";
         notes.push(text.to_owned());
@@ -125,7 +135,7 @@ fn against(
         candidate.must_be_valid()?;
     }
     let only = baseline.levels.len() == 1 && candidate.levels.len() == 1;
-    let compared = |(a, b): (&DocumentFields, &DocumentFields)| ComparedLevel {
+    let compared = |(a, b): (&SummaryDocument, &SummaryDocument)| ComparedLevel {
         name: if only { String::new() } else { level::load(a) },
         table: table(options, a, b),
         notes: Vec::new(),
@@ -144,14 +154,15 @@ fn against(
 }
 
 /// The goals of good requests, where both levels have some and they are not the same.
-fn goals_differ(a: &DocumentFields, b: &DocumentFields) -> Option<ChangedField> {
+fn goals_differ(a: &SummaryDocument, b: &SummaryDocument) -> Option<ChangedField> {
+    let goals = |of: &SummaryDocument| Some(of.summary.goodput.as_ref()?.goals().to_string());
+    let (a, b) = (goals(a)?, goals(b)?);
     let field = "goodput.goals".to_owned();
-    let (a, b) = (a.text(&field)?, b.text(&field)?);
     (a != b).then_some(ChangedField { field, baseline: Some(a), candidate: Some(b) })
 }
 
 /// Levels of one load, of both runs.
-type Alike<'a> = Vec<(&'a DocumentFields, &'a DocumentFields)>;
+type Alike<'a> = Vec<(&'a SummaryDocument, &'a SummaryDocument)>;
 
 fn pairs<'a>(
     options: &CompareOptions,
@@ -159,7 +170,7 @@ fn pairs<'a>(
     candidate: &'a Run,
     notes: &mut Vec<String>,
 ) -> Result<Alike<'a>, CompareError> {
-    let partner = |of: &DocumentFields| {
+    let partner = |of: &SummaryDocument| {
         candidate.levels.iter().find(|other| level::load(other) == level::load(of))
     };
     let both = baseline.levels.iter().filter_map(|level| Some((level, partner(level)?)));
@@ -185,9 +196,9 @@ fn pairs<'a>(
     }
 }
 
-fn table(options: &CompareOptions, a: &DocumentFields, b: &DocumentFields) -> ComparisonTable {
-    let has_goals = [a, b].iter().all(|level| level.number("throughput.good_share").is_some());
-    let is_tokenless = a.text("tokens.source").as_deref() == Some("tokenless");
+fn table(options: &CompareOptions, a: &SummaryDocument, b: &SummaryDocument) -> ComparisonTable {
+    let has_goals = [a, b].iter().all(|level| level.summary.throughput.goodput.is_some());
+    let is_tokenless = a.summary.tokens.source == Some(TokenSource::Tokenless);
     let figures = match (&*options.figures, is_tokenless) {
         ([], true) => FigureChoice::without_tokens(),
         ([], false) => FigureChoice::usual(),
@@ -196,7 +207,7 @@ fn table(options: &CompareOptions, a: &DocumentFields, b: &DocumentFields) -> Co
     let goals = options.figures.is_empty() && has_goals;
     let figures = if goals { figures.with_goals() } else { figures };
     let wanted: Vec<Figure> = figures.decided.iter().chain(&figures.beside).copied().collect();
-    let of = |level: &DocumentFields| -> Vec<IntervalFigure> {
+    let of = |level: &SummaryDocument| -> Vec<IntervalFigure> {
         wanted.iter().filter_map(|figure| known(level, *figure)).collect()
     };
     let (alpha, smallest) = (options.alpha, options.smallest);
@@ -205,23 +216,13 @@ fn table(options: &CompareOptions, a: &DocumentFields, b: &DocumentFields) -> Co
 }
 
 /// A figure of a level as its summary has it; none where it is unknown there.
-fn known(level: &DocumentFields, figure: Figure) -> Option<IntervalFigure> {
-    let (of, name) = match figure.metric {
-        Metric::RequestsPerSec => ("throughput".to_owned(), "requests_per_s"),
-        Metric::OutputTokensPerSec => ("throughput".to_owned(), "output_tokens_per_s"),
-        Metric::GoodputPerSec => ("throughput".to_owned(), "goodput_per_s"),
-        Metric::GoodShare => ("throughput".to_owned(), "good_share"),
-        latency => (format!("metrics.{}_ms", latency.entry().key), figure.statistic.as_str()),
-    };
-    let n = match of.as_str() {
-        "throughput" => level.whole("requests.completed"),
-        latency => level.whole(&format!("{latency}.n")),
-    };
-    let end = |at: u32| level.number(&format!("{of}.{name}_ci[{at}]"));
+fn known(level: &SummaryDocument, figure: Figure) -> Option<IntervalFigure> {
+    let (metric, statistic, level) = (figure.metric, figure.statistic, &level.summary);
+    let sample = metric.distribution(level);
     Some(IntervalFigure {
         figure,
-        value: level.number(&format!("{of}.{name}"))?,
-        interval: end(0).zip(end(1)).map(|(low, high)| Interval::p95(low, high)),
-        n: n.unwrap_or(0),
+        value: metric.measured(statistic, level)?,
+        interval: metric.interval(statistic, level),
+        n: sample.map_or(level.requests.completed, |sample| sample.n),
     })
 }

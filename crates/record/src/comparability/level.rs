@@ -1,9 +1,12 @@
 //! One level of a run that is compared.
 
-use fizeau_metrics::{ComparedRequests, GoodputGoals, Pace};
+use fizeau_metrics::{ComparedRequests, GoodputGoals, Pace, Validity, Verdict};
 
 use crate::reading::LevelAhead;
-use crate::{DocumentFields, FrontierPoint, RunDocument, StoredError, StoredLevel};
+use crate::{
+    DocumentFields, FrontierPoint, LevelStatus, LoadPoint, RunDocument, StoredError, StoredLevel,
+    SummaryDocument,
+};
 
 /// A level, and what its summary says of it.
 #[derive(Debug, Clone)]
@@ -79,39 +82,34 @@ fn index(stored: &StoredLevel, run: &RunDocument) -> usize {
 }
 
 /// The load of a summary, in words.
-pub(super) fn load(summary: &DocumentFields) -> String {
-    let slots = summary.whole("load.concurrency");
-    let rate = summary.number("load.requests_per_s");
-    match (slots, rate) {
-        (Some(slots), _) => format!("concurrency {slots}"),
-        (None, Some(rate)) => format!("{rate} requests/s"),
-        (None, None) => "the load of its schedule".to_owned(),
+pub(super) fn load(summary: &SummaryDocument) -> String {
+    match summary.load {
+        LoadPoint::Concurrency(slots) => format!("concurrency {slots}"),
+        LoadPoint::Rate(rate) => format!("{} requests/s", rate.get()),
     }
 }
 
 /// That a summary is of a part of what was asked, or not to be believed.
-pub(super) fn notes(summary: &DocumentFields) -> Vec<String> {
+pub(super) fn notes(summary: &SummaryDocument) -> Vec<String> {
     let mut notes = Vec::new();
-    if summary.text("status").as_deref() == Some("partial") {
-        let reason = summary.text("status_reason");
-        let reason = reason.as_deref().unwrap_or("no reason is recorded");
+    if let LevelStatus::Partial { reason } = summary.status() {
         notes.push(format!("a part of what was asked: {reason}"));
     }
-    let verdict = summary.text("validity.verdict");
-    if let Some(verdict @ ("suspect" | "invalid")) = verdict.as_deref() {
-        notes.push(format!("{verdict}: {}", reasons(summary)));
+    let verdict = summary.validity.verdict;
+    if verdict != Verdict::Valid {
+        notes.push(format!("{}: {}", verdict.as_str(), reasons(&summary.validity)));
     }
     notes
 }
 
 /// Why it is not a measurement, if it is not.
-pub(super) fn invalid(summary: &DocumentFields) -> Option<String> {
-    let is_invalid = summary.text("validity.verdict").as_deref() == Some("invalid");
-    is_invalid.then(|| reasons(summary))
+pub(super) fn invalid(summary: &SummaryDocument) -> Option<String> {
+    let validity = &summary.validity;
+    (validity.verdict == Verdict::Invalid).then(|| reasons(validity))
 }
 
 /// Why a verdict is not good.
-fn reasons(summary: &DocumentFields) -> String {
-    let text = |index: u32| summary.text(&format!("validity.reasons[{index}].text"));
-    (0..).map_while(text).collect::<Vec<_>>().join("; ")
+fn reasons(validity: &Validity) -> String {
+    let reasons = validity.reasons.iter().map(|reason| reason.text.as_str());
+    reasons.collect::<Vec<_>>().join("; ")
 }

@@ -1,12 +1,13 @@
 //! How far the frontier of a sweep was pushed.
 
-use fizeau_core::{Estimate, Interval};
+use fizeau_core::Estimate;
+use fizeau_metrics::{Metric, Statistic, Verdict};
 use fizeau_pareto::{
     Axis, Compared, Comparison, Gains, NoComparison, UncertainPoints, compare_frontiers,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::DocumentFields;
+use crate::{LevelStatus, SummaryDocument};
 
 /// Where the draws for intervals begin: the same two sweeps always give the same ends.
 const SEED: u64 = 1849;
@@ -49,19 +50,19 @@ pub struct FrontierChange {
 
 impl FrontierPoint {
     /// The place of a level by its `summary.json`; none of what is partial, invalid, or lacks a figure.
-    pub(crate) fn of_summary(summary: &DocumentFields) -> Option<Self> {
-        let says = |path: &str, what: &str| summary.text(path).as_deref() == Some(what);
-        if says("status", "partial") || says("validity.verdict", "invalid") {
+    pub(crate) fn of_summary(summary: &SummaryDocument) -> Option<Self> {
+        let is_partial = summary.status() != LevelStatus::Finished;
+        if is_partial || summary.validity.verdict == Verdict::Invalid {
             return None;
         }
-        let estimate = |path: &str| {
-            let ends = [0, 1].map(|end| summary.number(&format!("{path}_ci[{end}]")));
-            let interval = ends[0].zip(ends[1]).map(|(low, high)| Interval::p95(low, high));
-            Some(Estimate::widened(summary.number(path)?, interval))
+        let estimate = |metric: Metric, statistic| {
+            let value = metric.measured(statistic, &summary.summary)?;
+            Some(Estimate::widened(value, metric.interval(statistic, &summary.summary)))
         };
         // The greatest stands in for a percentile that is withheld.
-        let tail = estimate("metrics.e2el_ms.p99").or_else(|| estimate("metrics.e2el_ms.max"))?;
-        let requests_per_s = estimate("throughput.requests_per_s")?;
+        let tail = estimate(Metric::E2el, Statistic::P99);
+        let tail = tail.or_else(|| estimate(Metric::E2el, Statistic::Max))?;
+        let requests_per_s = estimate(Metric::RequestsPerSec, Statistic::Value)?;
         Some(Self { requests_per_s, p99_e2el_ms: tail })
     }
 }

@@ -46,11 +46,16 @@ impl ImportedLevel {
         Ok(document)
     }
 
-    /// Its tapes, and as much of a summary as a level is read by; what the tapes amount to takes its place.
+    /// Its tapes; what they amount to is computed of them.
     fn write_tapes(&self, folder: &RunFolder) -> Result<(), FolderError> {
         let mut file = folder.tapes()?;
         self.tapes.iter().try_for_each(|tape| file.record(tape))?;
         file.flush()?;
+        Ok(())
+    }
+
+    /// What is to be said of it beside what its tapes show.
+    pub(crate) fn notes(&self) -> Vec<String> {
         let source = &self.source;
         let mut notes = vec![format!(
             "imported from {} of {}: what its file does not tell is in imported.json",
@@ -60,14 +65,7 @@ impl ImportedLevel {
             let note = "the load is not in its file: that all requests left at once stands for it";
             notes.push(note.to_owned());
         }
-        let summary = json!({
-            "schema": "fizeau.summary/1",
-            "status": "finished",
-            "load": self.load_point(),
-            "asked": self.asked(),
-            "validity": {"notes": notes},
-        });
-        folder.write_json("summary.json", &summary).map(drop)
+        notes
     }
 }
 

@@ -1,11 +1,10 @@
 //! Bound and expectation beside the measurement.
 
 mod calibrated;
-mod json;
-mod number;
+mod document;
 
-pub use calibrated::{Calibrated, CalibratedBlock, Predicted, PredictedRange};
-pub use number::JsonNumber;
+pub use calibrated::{Calibrated, CalibratedBlock, JsonNumber, Predicted, PredictedRange};
+pub(crate) use document::LightDocument;
 
 use std::num::NonZeroU64;
 

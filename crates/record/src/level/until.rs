@@ -3,13 +3,8 @@
 use fizeau_metrics::{PrecisionOutcome, Support};
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "schema")]
-use crate::reasons::listed;
-use crate::reasons::reasons;
-
-/// A level that was to go on until figures are known well enough. It serializes as an [`UntilDocument`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(into = "UntilDocument")]
+/// A level that was to go on until figures are known well enough.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Until {
     /// Whether they are; the level was ended for that, or its plan had just enough requests.
     pub is_reached: bool,
@@ -47,27 +42,28 @@ pub struct UntilDocument {
 
 /// How well one figure is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UntilGoal {
     /// What was to be known, as it is typed.
     pub goal: String,
-    /// Half the width of its interval as a share of it; null with the reason where there is none.
+    /// Half the width of its interval as a share of it; null where there is none.
     pub half_width: Option<f64>,
-    #[serde(skip)]
-    unknown: String,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_width_reason: Option<String>,
 }
 
-reasons!(UntilGoal, |of| { half_width => of.unknown.as_str() });
-
-impl From<Until> for UntilDocument {
-    fn from(Until { is_reached, outcomes }: Until) -> Self {
-        let goal = |outcome: &PrecisionOutcome| UntilGoal {
-            goal: outcome.goal.to_string(),
-            half_width: outcome.half_width.and_then(Support::known),
-            unknown: unknown(outcome),
+impl From<&Until> for UntilDocument {
+    fn from(Until { is_reached, outcomes }: &Until) -> Self {
+        let goal = |outcome: &PrecisionOutcome| {
+            let half_width = outcome.half_width.and_then(Support::known);
+            UntilGoal {
+                goal: outcome.goal.to_string(),
+                half_width,
+                half_width_reason: half_width.is_none().then(|| unknown(outcome)),
+            }
         };
-        Self { reached: is_reached, goals: outcomes.iter().map(goal).collect() }
+        Self { reached: *is_reached, goals: outcomes.iter().map(goal).collect() }
     }
 }
 
@@ -78,6 +74,3 @@ fn unknown(outcome: &PrecisionOutcome) -> String {
         Some(Support::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
     }
 }
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(Until, UntilDocument);

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use fizeau_core::Stamp;
+use fizeau_metrics::RequestCounts;
 
 use super::MergeError;
 use crate::reading::LevelAhead;
 use crate::stored::read_text;
 use crate::{
-    Asked, DocumentFields, LevelPlan, RunDocument, StoredEnding, StoredError, StoredLevel,
-    StoredRun,
+    Asked, LevelPlan, RunDocument, StoredEnding, StoredError, StoredLevel, StoredRun,
+    SummaryDocument,
 };
 
 /// One of the runs that are to be merged; it may be one that was merged before.
@@ -19,7 +20,7 @@ pub(super) struct MeasuredShard {
     pub(super) level: StoredLevel,
     pub(super) ahead: LevelAhead,
     /// Its `summary.json`; none if it did not live to write one.
-    pub(super) summary: Option<DocumentFields>,
+    pub(super) summary: Option<Box<SummaryDocument>>,
     pub(super) ending: StoredEnding,
 }
 
@@ -34,7 +35,7 @@ impl MeasuredShard {
         };
         let level = level.clone();
         let ahead = LevelAhead::of(run.document(), &level);
-        let summary = level.summary()?;
+        let summary = level.summary()?.map(Box::new);
         let ending = level.ending()?;
         Ok(Self { run, level, ahead, summary, ending })
     }
@@ -91,8 +92,12 @@ impl MeasuredShard {
 
     /// Whether no request fell to it, as its summary has it.
     pub(super) fn is_empty(&self) -> bool {
-        let sent = self.summary.as_ref().and_then(|summary| summary.whole("requests.sent"));
-        sent == Some(0)
+        self.requests().is_some_and(|requests| requests.sent == 0)
+    }
+
+    /// What became of its requests, as its summary has it; none if it has none.
+    pub(super) fn requests(&self) -> Option<&RequestCounts> {
+        self.summary.as_ref().map(|summary| &summary.summary.requests)
     }
 
     /// The earliest release on its tapes; the epoch if it has none.

@@ -1,15 +1,14 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
-use fizeau_core::PerSec;
+use fizeau_core::{LoadKind, PerSec, WarmUp};
 use fizeau_metrics::{ClientWatch, Concern, Headroom, LevelTally, Reason, Room, Verdict};
 
 use super::check::Shares;
 use super::shard::MeasuredShard;
 use crate::{
-    Asked, AskedArrivals, Checklist, DocumentFields, LevelContext, LevelOutcome, LevelReport,
-    LevelStatus, LoadPoint, StoredEnding, StoredError,
+    Asked, AskedArrivals, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus,
+    LoadPoint, StoredEnding, StoredError,
 };
-use fizeau_core::WarmUp;
 
 /// What was asked of all shards together.
 pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
@@ -53,8 +52,9 @@ pub(super) fn report(
     found: Found,
 ) -> Result<LevelReport, StoredError> {
     let mut run = LevelOutcome::new(tally.summary(), tally.proof(watch(shards)));
-    run.summary.requests.held_back = sum(shards, "requests.held_back");
-    run.summary.requests.abandoned = sum(shards, "requests.abandoned");
+    let requests = || shards.iter().filter_map(MeasuredShard::requests);
+    run.summary.requests.held_back = requests().map(|requests| requests.held_back).sum();
+    run.summary.requests.abandoned = requests().map(|requests| requests.abandoned).sum();
     run.status = status(shards, &found.cuts);
     run.warm_up = warm_up(shards);
     let mut context = LevelContext::new(asked);
@@ -92,11 +92,11 @@ pub(super) fn report(
 
 /// What was sent before all shards; none if one does not say.
 fn warm_up(shards: &[MeasuredShard]) -> Option<WarmUp> {
-    let count = |shard: &MeasuredShard, name: &str| {
-        shard.summary.as_ref()?.whole(&format!("warm_up.{name}"))
-    };
-    let sum = |name| shards.iter().map(|shard| count(shard, name)).sum::<Option<u64>>();
-    Some(WarmUp { sent: sum("sent")?, failed: sum("failed")? })
+    let all = shards.iter().map(|shard| shard.summary.as_ref()?.warm_up);
+    all.reduce(|one, other| {
+        let (one, other) = (one?, other?);
+        Some(WarmUp { sent: one.sent + other.sent, failed: one.failed + other.failed })
+    })?
 }
 
 /// Whether all of them are whole, and if not why.
@@ -113,19 +113,24 @@ fn status(shards: &[MeasuredShard], cuts: &[String]) -> LevelStatus {
 
 /// The load of all shards: rates and concurrencies add up.
 fn load(shards: &[MeasuredShard]) -> LoadPoint {
-    let measured = |shard: &MeasuredShard, name: &str| shard.summary.as_ref()?.number(name);
+    let measured = |shard: &MeasuredShard, kind: LoadKind| {
+        let load = shard.summary.as_ref()?.load;
+        (load.kind() == kind).then(|| load.value())
+    };
     let rate = |shard: &MeasuredShard| {
         let planned = || shard.asked().arrivals?.rate.map(PerSec::get);
-        measured(shard, "load.requests_per_s").or_else(planned)
+        measured(shard, LoadKind::Rate).or_else(planned)
     };
     if let Some(rate) = shards.iter().map(rate).sum::<Option<f64>>() {
         return LoadPoint::Rate(PerSec::new(rate));
     }
     let slots = |shard: &MeasuredShard| {
-        measured(shard, "load.concurrency").or_else(|| shard.ahead.cap.map(f64::from))
+        measured(shard, LoadKind::Concurrency).or_else(|| shard.ahead.cap.map(f64::from))
     };
-    let slots = shards.iter().map(slots).sum::<Option<f64>>().unwrap_or_default();
-    LoadPoint::Concurrency(slots as u32)
+    LoadPoint::of(
+        LoadKind::Concurrency,
+        shards.iter().map(slots).sum::<Option<f64>>().unwrap_or_default(),
+    )
 }
 
 /// The cap on requests in flight of all shards; none if one has none.
@@ -143,59 +148,39 @@ pub(super) fn threads(shards: &[MeasuredShard]) -> usize {
 
 /// The worst of what the clients' machines saw, as far as they could tell. A ceiling is each client's own: what it came to is among a shard's reasons.
 fn watch(shards: &[MeasuredShard]) -> ClientWatch {
-    let summaries = || shards.iter().filter_map(|shard| shard.summary.as_ref());
-    let greatest =
-        |name: &str| summaries().filter_map(|summary| summary.number(name)).max_by(f64::total_cmp);
+    let seen =
+        || shards.iter().filter_map(|shard| Some(shard.summary.as_ref()?.client.proof()?.watch));
+    let greatest = |of: fn(&ClientWatch) -> Option<f64>| {
+        seen().filter_map(|watch| of(&watch)).max_by(f64::total_cmp)
+    };
+    let scarcest = |of: fn(&Headroom) -> Option<Room>| {
+        let rooms = seen().filter_map(|watch| of(&watch.headroom?));
+        let need = |room: &Room| room.needed as f64 / room.limit.max(1) as f64;
+        rooms.max_by(|a, b| need(a).total_cmp(&need(b)))
+    };
     let headroom = Headroom {
-        file_descriptors: scarcest(summaries(), "client.headroom.file_descriptors"),
-        ports: scarcest(summaries(), "client.headroom.ports"),
+        file_descriptors: scarcest(|headroom| headroom.file_descriptors),
+        ports: scarcest(|headroom| headroom.ports),
     };
     let is_known = headroom != Headroom::default();
     ClientWatch {
         threads: u32::try_from(threads(shards)).unwrap_or(u32::MAX),
-        cpu_share: greatest("client.cpu_share"),
-        run_delay_share: greatest("client.run_delay_share"),
+        cpu_share: greatest(|watch| watch.cpu_share),
+        run_delay_share: greatest(|watch| watch.run_delay_share),
         headroom: is_known.then_some(headroom),
         ceiling: None,
     }
 }
 
-/// The room of which most is needed.
-fn scarcest<'a>(summaries: impl Iterator<Item = &'a DocumentFields>, name: &str) -> Option<Room> {
-    let room = |summary: &DocumentFields| {
-        let figure = |part: &str| summary.whole(&format!("{name}.{part}"));
-        Some(Room { needed: figure("needed")?, limit: figure("limit")? })
-    };
-    let need = |room: &Room| room.needed as f64 / room.limit.max(1) as f64;
-    summaries.filter_map(room).max_by(|a, b| need(a).total_cmp(&need(b)))
-}
-
 /// What weighs most against a shard by itself; none if nothing does.
 fn worst(shard: &MeasuredShard) -> Option<Reason> {
-    let summary = shard.summary.as_ref()?;
-    let verdict = |path: &str| match summary.text(path)?.as_str() {
-        "suspect" => Some(Verdict::Suspect),
-        "invalid" => Some(Verdict::Invalid),
-        _ => None,
-    };
-    let worst = verdict("validity.verdict")?;
-    let mut reasons = (0..).map(|n| format!("validity.reasons[{n}]"));
-    let text = reasons.find_map(|path| match summary.text(&format!("{path}.verdict")) {
-        None => Some(None),
-        Some(_) if verdict(&format!("{path}.verdict")) == Some(worst) => {
-            Some(summary.text(&format!("{path}.text")))
-        }
-        Some(_) => None,
-    });
-    let text = text.flatten().unwrap_or_else(|| "its summary does not say why".to_owned());
+    let validity = &shard.summary.as_ref()?.validity;
+    let worst = Some(validity.verdict).filter(|verdict| *verdict != Verdict::Valid)?;
+    let reason = validity.reasons.iter().find(|reason| reason.verdict == worst);
+    let text = reason.map_or("its summary does not say why", |reason| &reason.text);
     Some(Reason {
         verdict: worst,
         about: Concern::Shards,
         text: format!("{}: {text}", shard.name()),
     })
-}
-
-fn sum(shards: &[MeasuredShard], name: &str) -> u64 {
-    let of = |shard: &MeasuredShard| shard.summary.as_ref()?.whole(name);
-    shards.iter().filter_map(of).sum()
 }

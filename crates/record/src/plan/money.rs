@@ -2,13 +2,13 @@
 
 use fizeau_core::UsdPerHour;
 use fizeau_roofline::HourlyRate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Hours of a month, on average: 365.25 days over twelve.
 pub(super) const MONTH: f64 = 365.25 * 24.0 / 12.0;
 
 /// An amount of money for the least and for the most that a device-hour costs; the same twice where it has one price.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Money {
     /// At the lowest price, in US dollars.
@@ -27,7 +27,7 @@ pub struct MeanLengths {
 }
 
 /// What a fleet costs, all of it: the headroom and the spare replicas too.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanCost {

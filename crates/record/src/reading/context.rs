@@ -1,17 +1,13 @@
 //! What is known of a stored level beside its tapes: what was asked, and what the client saw of itself.
 
-use fizeau_core::PerSec;
-use fizeau_metrics::{
-    CacheExpectation, Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason,
-    Room, Thresholds, Verdict,
-};
+use fizeau_core::WarmUp;
+use fizeau_metrics::{ClientWatch, Concern, Precision, Reason, Thresholds, Verdict};
 
 use super::LevelAhead;
 use crate::{
-    Asked, AskedArrivals, Cut, DocumentFields, LevelStatus, LoadPoint, RunDocument, Setup,
-    StoredError, StoredLevel, StoredRun,
+    Asked, Cut, ImportedLevel, LevelStatus, LoadPoint, RunDocument, Setup, StoredError,
+    StoredLevel, StoredRun, SummaryDocument,
 };
-use fizeau_core::WarmUp;
 
 /// What is known of a level beside its tapes.
 #[derive(Debug, Clone)]
@@ -57,33 +53,54 @@ impl StoredLevelContext {
     /// If its `summary.json` cannot be read, or a field of `run.json` is not understood.
     pub fn read(run: &StoredRun, level: &StoredLevel) -> Result<Self, StoredError> {
         let (document, ahead) = (run.document(), LevelAhead::of(run.document(), level));
-        let stored = level.summary()?;
-        let is_there = stored.is_some();
-        let summary = stored.unwrap_or_default();
-        let asked = match is_there {
-            true => asked(&summary),
-            false => asked_of_level(document, &ahead),
+        let summary = level.summary()?;
+        let summary = summary.as_ref();
+        let imported = match document.imported_tool() {
+            Some(_) if summary.is_none() => ImportedLevel::read(level.path())?,
+            _ => None,
         };
-        let count = |path: &str| summary.whole(path).unwrap_or(0);
-        let was_reached = summary.get("until.reached") == Some("true");
-        let until = until(document, &ahead, &summary).map(|text| text.parse()).transpose();
+        let asked = match (summary, &imported) {
+            (Some(summary), _) => summary.asked,
+            (None, Some(imported)) => imported.asked(),
+            (None, None) => asked_of_level(document, &ahead),
+        };
+        let was_reached = summary.and_then(|of| of.until.as_ref()).is_some_and(|of| of.reached);
+        let until = until(document, &ahead, summary).map(|text| text.parse()).transpose();
         let until = until.map_err(|error| run.wrong("until", error))?;
+        let requests = summary.map(|summary| &summary.summary.requests);
         Ok(Self {
             setup: match level.name().starts_with("b-") {
                 true => document.of_side_b().setup,
                 false => document.setup.clone(),
             },
-            load: load(&summary, &asked, &ahead),
+            load: match (summary, &imported) {
+                (Some(summary), _) => summary.load,
+                (None, Some(imported)) => imported.load_point(),
+                (None, None) => load(&asked, &ahead),
+            },
             asked,
-            cap: ahead.cap.map(|cap| summary_cap(&summary).unwrap_or(cap)),
+            cap: ahead.cap.map(|cap| match summary.map(|summary| summary.load) {
+                Some(LoadPoint::Concurrency(slots)) => slots,
+                _ => cap,
+            }),
             thresholds: run.thresholds()?,
-            watch: ClientWatch { threads: threads(&summary, document), ..watch(&summary) },
-            held_back: count("requests.held_back"),
-            abandoned: count("requests.abandoned"),
-            warm_up: warm_up(&summary),
-            status: status(&summary),
-            notes: summary.texts("validity.notes"),
-            no_bound: summary.text("speed_of_light_reason"),
+            watch: watch(document, summary),
+            held_back: requests.map_or(0, |requests| requests.held_back),
+            abandoned: requests.map_or(0, |requests| requests.abandoned),
+            warm_up: summary.and_then(|summary| summary.warm_up),
+            status: match (summary, &imported) {
+                (Some(summary), _) => summary.status(),
+                (None, Some(_)) => LevelStatus::Finished,
+                (None, None) => {
+                    LevelStatus::Partial { reason: "no summary.json: it did not end".to_owned() }
+                }
+            },
+            notes: match (summary, &imported) {
+                (Some(summary), _) => summary.validity.notes.clone(),
+                (None, Some(imported)) => imported.notes(),
+                (None, None) => Vec::new(),
+            },
+            no_bound: summary.and_then(|summary| summary.speed_of_light_reason.clone()),
             until: until.map(|asked| UntilAsked { asked, was_reached }),
             unproven: unproven(document),
         })
@@ -113,27 +130,6 @@ impl StoredRun {
     }
 }
 
-/// The arrivals and cache hits that were asked for, as a summary has them.
-fn asked(record: &DocumentFields) -> Asked {
-    let name = |name: &str| format!("asked.{name}");
-    let number = |field: &str| record.number(&name(field));
-    // An object of unknown numbers is one all the same: the loop was open.
-    let is_open = ["rate_per_s", "cv_squared"]
-        .iter()
-        .any(|field| record.get(&name(&format!("arrivals.{field}"))).is_some());
-    Asked {
-        arrivals: is_open.then(|| AskedArrivals {
-            rate: number("arrivals.rate_per_s").map(PerSec::new),
-            cv_squared: number("arrivals.cv_squared"),
-        }),
-        cache: match (record.text(&name("cache")).as_deref(), number("cached_share")) {
-            (Some("share"), Some(share)) => CacheExpectation::Share(share),
-            (Some("reuse"), _) => CacheExpectation::Reuse,
-            _ => CacheExpectation::None,
-        },
-    }
-}
-
 fn unproven(run: &RunDocument) -> Option<Reason> {
     let tool = run.imported_tool()?;
     Some(Reason {
@@ -150,82 +146,34 @@ fn asked_of_level(run: &RunDocument, ahead: &LevelAhead) -> Asked {
     Asked { arrivals: own.or(asked.arrivals), ..asked }
 }
 
-fn summary_cap(summary: &DocumentFields) -> Option<u32> {
-    summary.whole("load.concurrency").and_then(|slots| u32::try_from(slots).ok())
-}
-
-/// As the summary has it, else as it was asked for.
-fn load(summary: &DocumentFields, asked: &Asked, ahead: &LevelAhead) -> LoadPoint {
-    if let Some(slots) = summary_cap(summary) {
-        return LoadPoint::Concurrency(slots);
-    }
-    let rate = summary.number("load.requests_per_s").map(PerSec::new);
+/// As it was asked for.
+fn load(asked: &Asked, ahead: &LevelAhead) -> LoadPoint {
     let requests = || u32::try_from(ahead.requests).unwrap_or(u32::MAX);
-    match rate.or_else(|| asked.arrivals?.rate) {
+    match asked.arrivals.and_then(|arrivals| arrivals.rate) {
         Some(rate) => LoadPoint::Rate(rate),
         None => LoadPoint::Concurrency(ahead.cap.unwrap_or_else(requests)),
     }
 }
 
-fn warm_up(summary: &DocumentFields) -> Option<WarmUp> {
-    let count = |name: &str| summary.whole(&format!("warm_up.{name}"));
-    Some(WarmUp { sent: count("sent")?, failed: count("failed")? })
-}
-
-fn status(summary: &DocumentFields) -> LevelStatus {
-    let partial = |reason: &str| LevelStatus::Partial { reason: reason.to_owned() };
-    match summary.text("status").as_deref() {
-        Some("finished") => LevelStatus::Finished,
-        Some(_) => {
-            let reason = summary.text("status_reason");
-            partial(reason.as_deref().unwrap_or("it is not said why"))
-        }
-        None => partial("no summary.json: it did not end"),
-    }
-}
-
 /// What the summary says was to be known, else the plan.
-fn until(run: &RunDocument, ahead: &LevelAhead, summary: &DocumentFields) -> Option<String> {
-    let goals: Vec<String> =
-        (0..).map_while(|n| summary.text(&format!("until.goals[{n}].goal"))).collect();
+fn until(
+    run: &RunDocument,
+    ahead: &LevelAhead,
+    summary: Option<&SummaryDocument>,
+) -> Option<String> {
+    let goals = summary.and_then(|summary| summary.until.as_ref()).map_or(&[][..], |of| &of.goals);
+    let goals: Vec<&str> = goals.iter().map(|goal| goal.goal.as_str()).collect();
     match goals.is_empty() {
         false => Some(goals.join(", ")),
         true => run.levels.get(ahead.index)?.until.clone(),
     }
 }
 
-/// Where there is no summary, as many as the run was to have.
-fn threads(summary: &DocumentFields, run: &RunDocument) -> u32 {
-    let seen = summary.whole("client.threads").and_then(|n| u32::try_from(n).ok());
+/// What the client's machine saw; where no summary says, as many threads as the run was to have.
+fn watch(run: &RunDocument, summary: Option<&SummaryDocument>) -> ClientWatch {
     let planned = || u32::try_from(run.client.as_ref()?.threads).ok();
-    seen.or_else(planned).unwrap_or(1)
-}
-
-fn watch(summary: &DocumentFields) -> ClientWatch {
-    let whole = |path: &str| summary.whole(&format!("client.{path}"));
-    let number = |path: &str| summary.number(&format!("client.{path}"));
-    let room = |path: &str| {
-        Some(Room {
-            needed: whole(&format!("headroom.{path}.needed"))?,
-            limit: whole(&format!("headroom.{path}.limit"))?,
-        })
-    };
-    let headroom = Headroom { file_descriptors: room("file_descriptors"), ports: room("ports") };
-    let rate = |path: &str| number(path).map(PerSec::new);
-    let on_time = || {
-        let tokens_per_s = rate("ceiling.on_time.tokens_per_s")?;
-        Some(OnTimeLimit { streams: whole("ceiling.on_time.streams")?, tokens_per_s })
-    };
-    let ceiling = || {
-        let tokens_per_s = rate("ceiling.tokens_per_s")?;
-        let on_time = on_time();
-        Some(Ceiling { streams: whole("ceiling.streams")?, tokens_per_s, on_time })
-    };
-    ClientWatch {
-        cpu_share: number("cpu_share"),
-        run_delay_share: number("run_delay_share"),
-        headroom: (headroom != Headroom::default()).then_some(headroom),
-        ceiling: ceiling(),
-        ..ClientWatch::default()
+    match summary.and_then(|summary| summary.client.proof()) {
+        Some(proof) => proof.watch,
+        None => ClientWatch { threads: planned().unwrap_or(1), ..ClientWatch::default() },
     }
 }

@@ -1,23 +1,23 @@
 //! The levels that a run's files tell of and of which there are no tapes.
 
 use super::LevelAhead;
-use super::sweep::SweepFile;
-use crate::{LevelReport, LoadPoint, StoredRun, Unmeasured, level_folder};
+use super::sweep;
+use crate::{LevelReport, LoadPoint, StoredRun, SweepDocument, Unmeasured, level_folder};
 
 /// The loads that `run` was to measure, and of which it has no level: never measured, as `sweep.json` or the lack of it has it,
 /// or lost since.
 pub(super) fn of(
     run: &StoredRun,
     levels: &[LevelReport],
-    sweep: Option<&SweepFile>,
+    stored: Option<&SweepDocument>,
 ) -> Vec<Unmeasured> {
     // One level of a sweep misses none of the others.
     if run.document_path().parent() != Some(run.path()) {
         return Vec::new();
     }
     // The sweep itself knows why.
-    let mut missing = sweep.map(SweepFile::never_measured).unwrap_or_default();
-    let measured = sweep.into_iter().flat_map(SweepFile::measured);
+    let mut missing = stored.map(|sweep| sweep.unmeasured.clone()).unwrap_or_default();
+    let measured = stored.into_iter().flat_map(sweep::measured);
     for (load, folder) in planned(run).into_iter().chain(measured) {
         let is_known = missing.iter().any(|known| known.load == load);
         let is_there = run.levels().iter().any(|level| level.name() == folder);
@@ -25,7 +25,7 @@ pub(super) fn of(
             continue;
         }
         let is_one_of_several = levels.iter().any(|level| level.load == load);
-        missing.push(match (run.path().join(&folder).is_dir(), sweep) {
+        missing.push(match (run.path().join(&folder).is_dir(), stored) {
             // A sweep that did not live to tell of itself may never have come so far.
             (false, None) if is_one_of_several => continue,
             (false, None) => Unmeasured::never(load, None),

@@ -3,10 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use fizeau_metrics::LevelSummary;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::StoredError;
+use crate::level::SUMMARY;
+use crate::sweep::SWEEP;
+use crate::{Json, SummaryDocument, SweepDocument};
 
 /// What is looked at first.
 #[derive(Deserialize)]
@@ -29,9 +33,35 @@ pub(crate) fn read<T: DeserializeOwned>(
     parsed(path, &text)
 }
 
-/// The document at `path`, of whatever schema.
-pub(crate) fn read_any<T: DeserializeOwned>(path: &Path) -> Result<T, StoredError> {
-    parsed(path, &fs::read(path).map_err(StoredError::io(path))?)
+/// The schema that the document at `path` names; empty if it names none.
+pub(crate) fn schema_of(path: &Path) -> Result<String, StoredError> {
+    let document: Json = parsed(path, &fs::read(path).map_err(StoredError::io(path))?)?;
+    Ok(document.get("schema").and_then(Json::text).unwrap_or_default().to_owned())
+}
+
+/// The `summary.json` at `path`.
+pub(crate) fn read_summary(path: &Path) -> Result<SummaryDocument, StoredError> {
+    read(path, SUMMARY).map_err(|error| closer::<LevelSummary>(path).unwrap_or(error))
+}
+
+/// The `sweep.json` at `path`.
+pub(crate) fn read_sweep(path: &Path) -> Result<SweepDocument, StoredError> {
+    let parts = || {
+        let figures = closer::<Levels<LevelSummary>>(path);
+        figures.or_else(|| closer::<Levels<SummaryDocument>>(path))
+    };
+    read(path, SWEEP).map_err(|error| parts().unwrap_or(error))
+}
+
+/// A document's levels alone.
+#[derive(Deserialize)]
+pub(crate) struct Levels<T> {
+    pub(crate) levels: Vec<T>,
+}
+
+/// Where a document is wrong in a part `T` of it whose fields stand among its own: what is read of the whole is at fault at its end only.
+fn closer<T: DeserializeOwned>(path: &Path) -> Option<StoredError> {
+    parsed::<T>(path, &fs::read(path).ok()?).err()
 }
 
 /// The text at `path`.

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use super::{StoredError, StoredTapes, document};
+use super::{Cut, StoredError, StoredTapes, document};
 use crate::level_plan::LEVEL;
-use crate::{DocumentFields, LevelPlan, RunDocument};
-use fizeau_core::LevelLoad;
+use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument};
+use fizeau_core::{LevelLoad, Tape};
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +27,6 @@ pub enum StoredEnding {
     /// There is no summary: whoever measured did not live to write one.
     Killed,
 }
-
-/// The schema of the summaries that can be read.
-const SUMMARY: &str = "fizeau.summary/1";
 
 impl StoredLevel {
     /// Its folder.
@@ -53,15 +50,13 @@ impl StoredLevel {
         path.is_file().then(|| document::read(&path, LEVEL)).transpose()
     }
 
-    /// What its `summary.json` says, field by field; none if there is none, as after a run that was killed.
+    /// Its `summary.json`; none if there is none, as after a run that was killed.
     ///
     /// # Errors
     /// If it cannot be read or is of another schema.
-    pub fn summary(&self) -> Result<Option<DocumentFields>, StoredError> {
+    pub fn summary(&self) -> Result<Option<SummaryDocument>, StoredError> {
         let path = self.path.join("summary.json");
-        let read = || document::read::<serde_json::Value>(&path, SUMMARY);
-        let summary = path.is_file().then(read).transpose()?;
-        Ok(summary.as_ref().and_then(DocumentFields::of))
+        path.is_file().then(|| document::read_summary(&path)).transpose()
     }
 
     /// How it ended.
@@ -69,10 +64,9 @@ impl StoredLevel {
     /// # Errors
     /// As [`StoredLevel::summary`].
     pub fn ending(&self) -> Result<StoredEnding, StoredError> {
-        let status = self.summary()?.and_then(|summary| summary.text("status"));
-        Ok(match status.as_deref() {
-            Some("finished") => StoredEnding::Finished,
-            Some(_) => StoredEnding::Partial,
+        Ok(match self.summary()?.as_ref().map(SummaryDocument::status) {
+            Some(LevelStatus::Finished) => StoredEnding::Finished,
+            Some(LevelStatus::Partial { .. }) => StoredEnding::Partial,
             None => StoredEnding::Killed,
         })
     }
@@ -85,6 +79,18 @@ impl StoredLevel {
         let path = self.path.join("tapes.jsonl");
         let file = File::open(&path).map_err(StoredError::io(&path))?;
         Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)))
+    }
+
+    /// Every tape goes to `each`, in the order in which the requests ended; what is left over where their file is cut.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, or a whole line of it is no tape.
+    pub fn each_tape(&self, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, StoredError> {
+        let mut tapes = self.tapes()?;
+        for tape in tapes.by_ref() {
+            each(tape?);
+        }
+        Ok(tapes.cut())
     }
 
     /// Where it stands among the levels of its run.

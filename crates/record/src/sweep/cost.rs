@@ -2,10 +2,11 @@
 
 use fizeau_core::PerSec;
 use fizeau_metrics::{Interval, Support};
+use fizeau_roofline::HourlyRate;
+use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
-use crate::text::supported;
-use crate::text::usd;
+use crate::text::{price_origin, supported, usd};
 
 /// What a million output tokens take of the devices' time, and cost, at one level: all of the time theirs, the prompts' too.
 ///
@@ -100,5 +101,47 @@ impl SweepReport {
         let device_hours = hours.ok_or(NoTokenCost::NoTokens)?;
         let usd = self.price().map(|price| device_hours.times(price.low.get()));
         Ok(TokenCost { level, devices, device_hours, usd })
+    }
+}
+
+/// What a million output tokens take at the operating point, and cost, as `sweep.json` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Cost"))]
+pub(super) struct CostDocument {
+    level: usize,
+    devices: u64,
+    device_hours_per_million_output: f64,
+    device_hours_per_million_output_ci: Option<[f64; 2]>,
+    usd_per_million_output: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usd_per_million_output_reason: Option<String>,
+    usd_per_million_output_ci: Option<[f64; 2]>,
+    /// Of both intervals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci_reason: Option<String>,
+    usd_per_device_hour: Option<f64>,
+    price_from: Option<String>,
+}
+
+const NO_PRICE: &str = "no price of the device is known; --gpu-hour USD gives one";
+
+impl CostDocument {
+    pub(super) fn of(cost: &TokenCost, price: Option<&HourlyRate>) -> Self {
+        let TokenCost { level, devices, device_hours, usd } = *cost;
+        let ends = |figure: CostFigure| figure.interval.map(|ends| [ends.low, ends.high]);
+        let hours_ci = ends(device_hours);
+        let no_interval = || "the rate of output tokens has no interval".to_owned();
+        Self {
+            level,
+            devices,
+            device_hours_per_million_output: device_hours.value,
+            device_hours_per_million_output_ci: hours_ci,
+            usd_per_million_output: usd.map(|usd| usd.value),
+            usd_per_million_output_reason: usd.is_none().then(|| NO_PRICE.to_owned()),
+            usd_per_million_output_ci: usd.and_then(ends),
+            ci_reason: hours_ci.is_none().then(no_interval),
+            usd_per_device_hour: price.map(|price| price.low.get()),
+            price_from: price.map(price_origin),
+        }
     }
 }

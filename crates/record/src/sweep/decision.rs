@@ -1,5 +1,9 @@
 //! What a sweep says of the load to run at: for each kind of load, at both ends of the goals.
 
+mod document;
+
+pub(crate) use document::{DecisionDocument, NearestDocument, PointDocument};
+
 use fizeau_metrics::Slo;
 
 use super::maximum::{Maximum, Runs};

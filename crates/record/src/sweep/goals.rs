@@ -10,9 +10,8 @@ use crate::reasons::listed;
 use crate::reasons::reasons;
 use crate::text::{percent, supported};
 
-/// How one goal came out at a level. It serializes as a [`GoalDocument`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "GoalDocument")]
+/// How one goal came out at a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GoalResult {
     /// The goal and what was measured.
     pub outcome: GoalOutcome,
@@ -232,6 +231,3 @@ impl From<GoalResult> for GoalDocument {
         }
     }
 }
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(GoalResult, GoalDocument);

@@ -19,8 +19,8 @@ use crate::{LevelReport, Tail};
     schemars(rename = "Profile", transform = listed::<Self>)
 )]
 pub(crate) struct ProfileDocument {
-    name: String,
-    step_rule: Option<String>,
+    pub(crate) name: String,
+    pub(crate) step_rule: Option<String>,
     first: Aim,
     keep: Aim,
     factor: f64,
@@ -40,8 +40,7 @@ impl From<Profile> for ProfileDocument {
 /// First the rule of the step leaves out what is not worth its latency. Of what remains, the levels count that give up no more
 /// than `factor` of the figure `keep`, from the best there is; of these the one with the best figure `first` is chosen. Without
 /// the bound, a latency put first would always choose the lowest load.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "ProfileDocument")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
     /// Its name, as on the command line.
     pub name: &'static str,
@@ -72,6 +71,24 @@ pub enum Aim {
 
 /// Twice the latency for under 10 % more throughput.
 const RULE: Option<StepRule> = Some(StepRule { most_cost: 2.0, least_gain: 0.10 });
+
+/// What is put first, and when a step is worth it, as far as somebody says so.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProfileChoice {
+    /// What is put first.
+    pub profile: Option<Profile>,
+    /// The rule of the step, or that there is none.
+    pub rule: Option<Option<StepRule>>,
+}
+
+impl ProfileChoice {
+    /// What is said; the rest as `own` has it.
+    #[must_use]
+    pub fn over(self, own: Profile) -> Profile {
+        let profile = self.profile.unwrap_or(own);
+        self.rule.map_or(profile, |rule| profile.with_rule(rule))
+    }
+}
 
 impl Profile {
     /// No use in particular: the most requests per second that are worth their latency.
@@ -177,6 +194,3 @@ impl Aim {
         }
     }
 }
-
-#[cfg(feature = "schema")]
-fizeau_core::written_as!(Profile, ProfileDocument);

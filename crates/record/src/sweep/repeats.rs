@@ -2,11 +2,11 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
 use crate::goal::middle;
-use crate::{LevelReport, LoadPoint, Setup};
+use crate::{LevelReport, LoadPoint, Setup, SummaryDocument};
 
 /// The runs of one load, at different times and with prompts of their own each.
 ///
@@ -21,7 +21,7 @@ pub struct Repeats {
 }
 
 /// A figure over several runs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OverRuns"))]
 pub struct MeanOverRuns {
     /// The mean.
@@ -31,7 +31,7 @@ pub struct MeanOverRuns {
 }
 
 /// A percentile over several runs: the median, of an even number the greater of the two in the middle.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RangeOverRuns"))]
 pub struct RangeOverRuns {
     /// The median, which one of the runs had.
@@ -112,9 +112,9 @@ pub(crate) fn p99_of(sample: &Distribution) -> Option<f64> {
 }
 
 /// A load that was measured more than once, as `sweep.json` has it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Repeats"))]
-pub(super) struct RepeatsJson<'a> {
+pub(super) struct RepeatsDocument {
     load: LoadPoint,
     /// The index of the level that stands for all of its runs.
     level: Option<usize>,
@@ -127,23 +127,26 @@ pub(super) struct RepeatsJson<'a> {
     mean_e2el_ms: Option<MeanOverRuns>,
     p99_ttft_ms: Option<RangeOverRuns>,
     p99_e2el_ms: Option<RangeOverRuns>,
-    runs: Vec<Run<'a>>,
+    runs: Vec<RepeatedRun>,
 }
 
 /// One of the runs, whole.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RepeatedRun"))]
-struct Run<'a> {
-    folder: Option<&'a str>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RepeatedRun {
+    folder: Option<String>,
     #[serde(flatten)]
-    level: &'a LevelReport,
+    level: SummaryDocument,
 }
 
-impl<'a> RepeatsJson<'a> {
-    pub(super) fn of(report: &'a SweepReport) -> Vec<Self> {
-        let one = |repeats: &'a Repeats| {
+impl RepeatsDocument {
+    pub(super) fn all(report: &SweepReport) -> Vec<Self> {
+        let one = |repeats: &Repeats| {
             let load = repeats.load()?;
-            let run = |level: &'a LevelReport| Run { folder: level.folder.as_deref(), level };
+            let run = |level: &LevelReport| RepeatedRun {
+                folder: level.folder.clone(),
+                level: SummaryDocument::from(level),
+            };
             Some(Self {
                 load,
                 level: report.levels().iter().position(|level| level.load == load),

@@ -1,11 +1,11 @@
 //! The run at the operating point, after all levels.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
 use super::goals::{GoalResult, results};
 use super::repeats::{mean_of, p99_of, requests, tokens};
-use crate::{LevelReport, LoadPoint, WithEnds};
+use crate::{GoalDocument, LevelReport, LoadPoint, SummaryDocument, WithEnds};
 
 /// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
 /// further point of the frontier.
@@ -16,23 +16,23 @@ pub struct Sustained {
 }
 
 /// It, as `sweep.json` has it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
-pub(super) struct SustainedJson<'a> {
+pub(super) struct SustainedDocument {
     load: LoadPoint,
     /// Whether it finished and met each goal.
     holds: bool,
-    goals: &'a [GoalResult],
+    goals: Vec<GoalDocument>,
     /// The index of the level of the same load.
     level: Option<usize>,
     /// What it had over what that level had, 1 being the same.
     of_level: Option<OfLevel>,
-    folder: Option<&'a str>,
-    run: &'a LevelReport,
+    folder: Option<String>,
+    run: SummaryDocument,
 }
 
 /// Figures of the sustained run as shares of the level's.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct OfLevel {
     requests_per_s: Option<f64>,
@@ -97,19 +97,19 @@ impl SweepReport {
     }
 }
 
-impl<'a> SustainedJson<'a> {
-    pub(super) fn of(report: &'a SweepReport) -> Option<Self> {
+impl SustainedDocument {
+    pub(super) fn of(report: &SweepReport) -> Option<Self> {
         let sustained = report.sustained()?;
         let run = &sustained.run;
         let level = report.level_of_sustained();
         Some(Self {
             load: run.load,
             holds: sustained.holds(),
-            goals: &sustained.goals,
+            goals: sustained.goals.iter().copied().map(GoalDocument::from).collect(),
             level: level.map(|(i, _)| i),
             of_level: level.map(|(_, level)| OfLevel::of(report, run, level)),
-            folder: run.folder.as_deref(),
-            run,
+            folder: run.folder.clone(),
+            run: SummaryDocument::from(run),
         })
     }
 }

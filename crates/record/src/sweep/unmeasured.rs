@@ -1,12 +1,12 @@
 //! Loads that a sweep was to measure and of which there is nothing.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::SweepReport;
 use crate::LoadPoint;
 
 /// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unmeasured {
     /// The load.
     #[serde(flatten)]
@@ -32,17 +32,3 @@ impl Unmeasured {
         Self { load, reason: Some(reason), is_lost: true }
     }
 }
-
-// Listed by hand: a derived schema of the load that stands among the fields would close each of its kinds by itself.
-#[cfg(feature = "schema")]
-fizeau_core::object_schema!(
-    Unmeasured,
-    "Unmeasured",
-    "A load that was planned and of which there is nothing: `concurrency` or `requests_per_s`, and why.",
-    |o| o
-        .may_have::<u32>("concurrency")
-        .may_have::<fizeau_core::PerSec>("requests_per_s")
-        .may_have::<String>("reason")
-);
-
-impl SweepReport {}

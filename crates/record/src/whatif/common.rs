@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::WhatIf;
-use crate::{Setup, SweepReport};
+use crate::{Json, JsonError, Setup, SweepReport};
 
 impl WhatIf {
     /// The model, where all ran the same.
@@ -22,12 +22,12 @@ impl WhatIf {
     }
 
     /// The setup as it stands in `whatif.json`: what differs from one configuration to another is null, with the reason beside it.
-    pub(super) fn common_setup(&self) -> Result<Value, serde_json::Error> {
+    pub(super) fn common_setup(&self) -> Result<Json, JsonError> {
         let mut common = serde_json::to_value(&self.setup)?;
         for setup in self.setups() {
             keep_common(&mut common, &serde_json::to_value(setup)?);
         }
-        Ok(common)
+        Json::of(&common)
     }
 
     fn setups(&self) -> impl Iterator<Item = &Setup> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fizeau_record::{
     AbDocument, AskedLengths, Json, LevelDocument, RunDocument, SearchDocument, Setup,
+    SummaryDocument, SweepDocument, WhatIfDocument,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,13 +38,18 @@ fn what_was_stored_is_written_again_to_the_same_bytes() {
             Some("level.json") => ("level", again::<LevelDocument>(path)),
             Some("ab.json") => ("ab", again::<AbDocument>(path)),
             Some("search.json") => ("search", again::<SearchDocument>(path)),
+            Some("summary.json") => ("summary", again::<SummaryDocument>(path)),
+            Some("sweep.json") => ("sweep", again::<SweepDocument>(path)),
+            Some("whatif.json") => ("whatif", again::<WhatIfDocument>(path)),
             _ => continue,
         };
         assert_eq!(again, fs::read_to_string(path).unwrap(), "{}", path.display());
         *seen.entry(name).or_default() += 1;
     }
     assert!(
-        ["run", "level", "ab", "search"].iter().all(|name| seen.contains_key(name)),
+        ["run", "level", "ab", "search", "summary", "sweep", "whatif"]
+            .iter()
+            .all(|name| seen.contains_key(name)),
         "{seen:?}"
     );
 }

@@ -8,7 +8,8 @@ use fizeau_core::{
     Tokens, Usage,
 };
 use fizeau_record::{
-    Cut, DocumentFields, MergedTapes, RunFolder, StoredEnding, StoredError, StoredRun, StoredTapes,
+    Cut, DocumentFields, LevelReport, LevelStatus, LoadPoint, MergedTapes, RunFolder, StoredEnding,
+    StoredError, StoredRun, StoredTapes,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -253,11 +254,13 @@ fn a_sweep_has_its_levels_in_order_of_load_and_each_opens_by_itself() {
     for level in ["concurrency-0016", "concurrency-0002", "concurrency-0128"] {
         put(&sweep.level(level).unwrap(), &ended(1));
     }
-    let write = |level: &str, text: &str| {
+    let write = |level: &str, status: LevelStatus| {
+        let report = LevelReport::of_tapes(LoadPoint::Concurrency(2), [&ended(1)]);
+        let text = LevelReport { status, ..report }.to_json().unwrap();
         fs::write(sweep.path().join(level).join("summary.json"), text).unwrap();
     };
-    write("concurrency-0002", r#"{"schema": "fizeau.summary/1", "status": "finished"}"#);
-    write("concurrency-0016", r#"{"schema": "fizeau.summary/1", "status": "partial"}"#);
+    write("concurrency-0002", LevelStatus::Finished);
+    write("concurrency-0016", LevelStatus::Partial { reason: "interrupted".to_owned() });
     let run = StoredRun::open(sweep.path()).unwrap();
     let levels: Vec<_> =
         run.levels().iter().map(|level| (level.name(), level.ending().unwrap())).collect();

@@ -32,7 +32,7 @@ fn documents() -> Vec<(DocumentSchema, Value)> {
         (DocumentSchema::Sweep, value(sweep.to_json().unwrap())),
         (DocumentSchema::Compare, value(crate::comparison::report().to_json().unwrap())),
         (DocumentSchema::Ab, value(crate::ab::report().to_json().unwrap())),
-        (DocumentSchema::WhatIf, serde_json::to_value(crate::whatif::report()).unwrap()),
+        (DocumentSchema::WhatIf, value(crate::whatif::report().to_json().unwrap())),
         (DocumentSchema::Plan, value(crate::plan::sample().to_json().unwrap())),
     ];
     let levels = sweep.levels().iter();

@@ -178,25 +178,3 @@ fn group(jobs: &Jobs, slot: Slot) -> Option<usize> {
 const fn times(tokens: Tokens, groups: u64) -> Tokens {
     Tokens::new(tokens.get().saturating_mul(groups))
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        /// A prompt has the same pairs however it is cut into chunks: position p attends to p tokens.
-        #[test]
-        fn chunks_have_the_pairs_of_the_whole(chunks in prop::collection::vec(1u64..300, 1..20)) {
-            let mut load = StepLoad::default();
-            let mut read = 0;
-            for chunk in chunks {
-                load.add_prefill(read, chunk);
-                read += chunk;
-            }
-            prop_assert_eq!(load.prefill_pairs, (1..=read).sum::<u64>());
-            prop_assert_eq!(load.prefill_tokens.get(), read);
-        }
-    }
-}

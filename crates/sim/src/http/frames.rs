@@ -229,62 +229,9 @@ pub(super) fn reply_id(ask: &ParsedRequest, number: JobId) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
-
-    const ROUTES: [Route; 5] =
-        [Route::Chat, Route::Completions, Route::Generate, Route::Messages, Route::Responses];
-
-    /// The JSON of each event.
-    fn objects(bytes: &[u8]) -> Vec<Value> {
-        let data = |line: &str| serde_json::from_str(line.strip_prefix("data: ")?).ok();
-        String::from_utf8_lossy(bytes).lines().filter_map(data).collect()
-    }
-
-    /// What an event of tokens shows, wherever its dialect has it.
-    fn text_of(event: &Value) -> &str {
-        let places =
-            ["/choices/0/text", "/choices/0/delta/content", "/text", "/delta/text", "/delta"];
-        let text = |place: &&str| event.pointer(place).and_then(Value::as_str);
-        places.iter().find_map(text).unwrap()
-    }
+    use super::push_number;
 
     proptest! {
-        /// However tokens leave together, all of them are shown and counted, and but for responses in one event.
-        #[test]
-        fn bursts_lose_nothing(
-            route in prop::sample::select(ROUTES.to_vec()),
-            bursts in prop::collection::vec(1u64..6, 1..20),
-            stops: bool,
-        ) {
-            let total = bursts.iter().sum();
-            let ending = if stops { Ending::Stop } else { Ending::Length };
-            let mut ask = ParsedRequest { ending, ..ParsedRequest::sample(route, total) };
-            let frames = Frames::new(&mut ask, JobId(3), 1);
-            let (mut text, mut ids, mut start) = (String::new(), Vec::new(), 0);
-            for burst in bursts {
-                let mut bytes = Vec::new();
-                frames.tokens(start..start + burst, &mut bytes);
-                start += burst;
-                let events = objects(&bytes);
-                let expected = if route == Route::Responses { burst as usize } else { 1 };
-                prop_assert!(events.len() == expected || (stops && start == total));
-                for event in events {
-                    text.push_str(text_of(&event));
-                    let counts = ["/usage/completion_tokens", "/meta_info/completion_tokens"];
-                    for count in counts.iter().filter_map(|count| event.pointer(count)) {
-                        prop_assert_eq!(count, &Value::from(start));
-                    }
-                    let lists = ["/choices/0/token_ids", "/output_ids"];
-                    let found = lists.iter().find_map(|list| event.pointer(list)?.as_array());
-                    ids.extend(found.into_iter().flatten().cloned());
-                }
-            }
-            prop_assert_eq!(text, frames.reply.text());
-            if [Route::Chat, Route::Completions, Route::Generate].contains(&route) {
-                prop_assert_eq!(ids.len() as u64, total);
-            }
-        }
-
         #[test]
         fn numbers_are_decimal(number: u64, digits in 0u32..20) {
             for number in [number, number % 10u64.pow(digits), 10u64.pow(digits), 0, u64::MAX] {

@@ -165,97 +165,11 @@ mod tests {
         (requests, None)
     }
 
-    fn one(text: &str) -> Request {
-        let (mut requests, fault) = parse(&[text.as_bytes()]);
-        assert_eq!((requests.len(), fault), (1, None), "{text}");
-        requests.remove(0)
-    }
-
-    fn fault(text: &str) -> (u16, String) {
-        parse(&[text.as_bytes()]).1.expect("a fault")
-    }
-
     const POST: &str =
         "POST /v1/completions?x=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
     const CHUNKED: &str = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\
                            3;name=value\r\nhel\r\n02\r\nlo\r\n0\r\nTrailer: x\r\n\r\n";
     const GET: &str = "GET http://host:80/truth HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
-
-    #[test]
-    fn both_forms_of_a_body_are_read() {
-        for text in [POST, CHUNKED] {
-            let request = one(text);
-            assert_eq!((request.method, request.body.as_slice()), (Method::Post, &b"hello"[..]));
-            assert_eq!(request.peer, Peer { version: Version::Http11, after: After::KeepAlive });
-        }
-        assert_eq!(one(POST).target, "/v1/completions?x=1");
-        let get = one(GET);
-        assert_eq!((get.target.as_str(), get.body.len()), ("/truth", 0));
-        assert_eq!(get.peer, Peer { version: Version::Http10, after: After::KeepAlive });
-    }
-
-    #[test]
-    fn the_connection_ends_as_the_client_wishes() {
-        let after = |line: &str| one(&format!("GET / {line}\r\n\r\n")).peer.after;
-        assert_eq!(after("HTTP/1.1\r\nConnection: foo, Close"), After::Close);
-        assert_eq!(after("HTTP/1.1\r\nConnection: closed"), After::KeepAlive);
-        assert_eq!(after("HTTP/1.0"), After::Close);
-    }
-
-    #[test]
-    fn a_client_that_waits_is_told_once() {
-        let (head, body) =
-            ("POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n", "ab");
-        let mut parser = Parser::new(LIMIT);
-        parser.feed(head.as_bytes());
-        assert_eq!(parser.next().unwrap(), None);
-        assert!(parser.take_continue() && !parser.take_continue());
-        parser.feed(body.as_bytes());
-        assert_eq!(parser.next().unwrap().unwrap().body, b"ab");
-
-        parser.feed(format!("{head}{body}").as_bytes());
-        assert!(parser.next().unwrap().is_some());
-        assert!(!parser.take_continue(), "nothing is left to wait for");
-    }
-
-    #[test]
-    fn what_is_no_request_is_refused() {
-        let long = "x".repeat(HEAD_LIMIT);
-        let cases = [
-            ("hello\r\n\r\n".to_owned(), 400, "no HTTP/1.1 request"),
-            (format!("GET /{long} HTTP/1.1\r\n\r\n"), 431, "longer than the 65536 bytes"),
-            (format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(101)), 431, "100 header lines"),
-            (
-                "POST / HTTP/1.1\r\nContent-Length: 41\r\n\r\n".into(),
-                413,
-                "larger than the 40 bytes",
-            ),
-            ("POST / HTTP/1.1\r\nContent-Length: 1x\r\n\r\n".into(), 400, "content-length"),
-            ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n".into(), 400, "content-length"),
-            (
-                "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n".into(),
-                400,
-                "content-length",
-            ),
-            (
-                "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n".into(),
-                400,
-                "both",
-            ),
-            ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n".into(), 501, "chunked"),
-            (CHUNKED.replace("3;", "z;"), 400, "chunk"),
-            (CHUNKED.replace("3;", "2;"), 400, "chunk"),
-            (CHUNKED.replace("3;", "ffffffffffffffff;"), 413, "larger than the 40 bytes"),
-            (CHUNKED.replace("3;", "29;"), 413, "larger than the 40 bytes"),
-            (CHUNKED.replace("name", &long), 400, "chunk"),
-        ];
-        for (text, status, message) in cases {
-            let (found, said) = fault(&text);
-            let shown: String = text.chars().take(80).collect();
-            assert_eq!(found, status, "{shown}: {said}");
-            assert!(said.contains(message), "{shown}: {said}");
-        }
-    }
 
     proptest! {
         /// However the bytes are cut, the same requests come out, and the same fault.

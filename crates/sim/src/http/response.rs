@@ -234,21 +234,3 @@ impl From<SubmitError> for Refusal {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_queue_says_when_to_come_back() {
-        let refusal = Refusal::from(SubmitError::QueueFull { waiting: 7 });
-        assert_eq!(refusal.status.code(), 429);
-        assert_eq!(refusal.retry_after, Some(Duration::from_secs(1)));
-        let message = "7 requests wait already, and no more may: try again later";
-        assert_eq!(refusal.to_json()["error"]["message"], message);
-        assert_eq!(refusal.to_anthropic_json()["error"]["type"], "rate_limit_error");
-
-        let refusal = Refusal::bad_request(None, "no");
-        assert_eq!(refusal.retry_after, None);
-    }
-}

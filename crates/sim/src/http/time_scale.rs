@@ -141,11 +141,4 @@ mod tests {
         let ten = TimeScale::new(10.0).unwrap();
         assert_eq!(ten.to_wall(Stamp::from_nanos(1_000)), Stamp::from_nanos(100));
     }
-
-    #[test]
-    fn what_is_no_scale_is_refused() {
-        for times in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e7, 1e-4] {
-            assert!(TimeScale::new(times).is_err(), "{times}");
-        }
-    }
 }

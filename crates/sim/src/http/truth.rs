@@ -330,17 +330,6 @@ mod tests {
         assert_eq!(truth.forgotten, 4);
     }
 
-    #[test]
-    fn the_oldest_records_make_room() {
-        let mut truth = Truth::new(String::new(), 2);
-        for id in ["a", "b", "c"] {
-            truth.push(record(id, 0));
-        }
-        let kept: Vec<_> = truth.requests.iter().map(|record| &record.id).collect();
-        assert_eq!(kept, ["b", "c"]);
-        assert_eq!(truth.forgotten, 1);
-    }
-
     /// Values from `numpy.percentile([1, 2, 4, 8, 16], [50, 99])`.
     #[test]
     fn percentiles_are_numpys() {

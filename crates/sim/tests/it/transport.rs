@@ -8,11 +8,12 @@ use fizeau_core::{
     EosRule, FailureClass, Message, Nanos, Outcome, Prompt, Request, RequestId, Role, Stamp, Tokens,
 };
 use fizeau_sim::{
-    Emission, Engine, EngineConfig, Gauges, Job, JobId, JobTiming, PrefixCaching, Serve,
-    SimTransport, StepLoad, SubmitError, VirtualTime,
+    Emission, Engine, EngineConfig, FixedTiming, Gauges, Job, JobId, JobTiming, PrefixCaching,
+    Serve, SimTransport, StepLoad, SubmitError, VirtualTime,
 };
 
 use futures_util::future::join;
+use proptest::prelude::*;
 
 use crate::support::{affine, ms, request, send};
 
@@ -117,6 +118,91 @@ fn the_engine_learns_what_prompts_have_in_common() {
     let of_model = |model: &str| Request { model: Some(model.into()), ..ids(1) };
     let jobs = told(vec![ids(1), of_model("a"), of_model("b")]);
     assert_eq!((common(&jobs[0], &jobs[1]), common(&jobs[1], &jobs[2])), (0, 0));
+}
+
+fn told_of(prompt: Prompt, output: u64) -> Request {
+    Request { max_output_tokens: Tokens::new(output), ..asking(prompt) }
+}
+
+proptest! {
+    /// Two chains of blocks, of four tokens each, have as many in common as begin both.
+    #[test]
+    fn blocks_are_equal_as_long_as_all_before_them_is(
+        one in prop::collection::vec(0u32..3, 1..40),
+        other in prop::collection::vec(0u32..3, 1..40),
+    ) {
+        let shared = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+        let jobs = told([one, other].map(|ids| told_of(Prompt::TokenIds(ids), 1)).into());
+        let equal = common(&jobs[0], &jobs[1]);
+        // The one token of the reply may make it one more.
+        prop_assert!(equal == shared / 4 || equal == (shared + 1) / 4, "{equal} of {shared} tokens");
+    }
+
+    #[test]
+    fn full_blocks_of_prompt_and_reply_count(prompt in 1usize..100, output in 1u64..100) {
+        let jobs = told(vec![told_of(Prompt::TokenIds(vec![7; prompt]), output)]);
+        let blocks = jobs[0].content.as_ref().unwrap().len() as u64;
+        prop_assert_eq!(blocks, (prompt as u64 + output) / 4);
+    }
+
+    /// What the model said is known again where it comes back in a text.
+    #[test]
+    fn a_reply_is_found_in_the_next_prompt(words in 1u64..80, before in 0usize..9) {
+        let (time, engine) = (VirtualTime::new(), Bursts::default());
+        let jobs = Rc::clone(&engine.jobs);
+        let transport = SimTransport::new(&time, engine).keeping_text();
+        let ask = |text: &str| {
+            let prompt = Prompt::Text(text.to_owned());
+            time.block_on(send(&transport, asking(prompt))).unwrap().text.unwrap()
+        };
+        // So that it is the reply of another number.
+        (0..before).for_each(|_| drop(ask("x")));
+        let text = "word ".repeat(words as usize);
+        let said = ask(&text);
+        ask(&format!("{text}{said} and more"));
+        let jobs = jobs.take();
+        let blocks = (words as usize + 4) / 4;
+        prop_assert_eq!(common(&jobs[before], &jobs[before + 1]), blocks);
+    }
+}
+
+#[test]
+fn forms_and_roles_share_nothing() {
+    let chat = |role| {
+        let content = "a b c d e".to_owned();
+        asking(Prompt::Chat(vec![Message { role, content }]))
+    };
+    let text = asking(Prompt::Text("a b c d e".to_owned()));
+    let jobs = told(vec![chat(Role::User), chat(Role::System), text, chat(Role::User)]);
+    assert_eq!([1, 2].map(|other| common(&jobs[0], &jobs[other])), [0, 0]);
+    assert_eq!((common(&jobs[1], &jobs[2]), common(&jobs[0], &jobs[3])), (0, 1));
+}
+
+#[test]
+fn a_text_counts_its_words() {
+    for (text, words) in [("the speed  of\nlight", 4), ("", 1)] {
+        let jobs = told(vec![asking(Prompt::Text(text.to_owned()))]);
+        assert_eq!(jobs[0].prompt_tokens, Tokens::new(words), "{text}");
+    }
+}
+
+#[test]
+fn replies_vary_repeat_exactly_and_need_no_escaping() {
+    let replies = || {
+        let (time, engine) = (VirtualTime::new(), FixedTiming::new(Nanos::ZERO, Nanos::ZERO));
+        let transport = SimTransport::new(&time, engine).keeping_text();
+        let reply = || time.block_on(send(&transport, request(0, 9, 5_000))).unwrap().text;
+        [reply().unwrap(), reply().unwrap()]
+    };
+    let [first, second] = replies();
+    assert_eq!([first.clone(), second.clone()], replies());
+    assert_ne!(first, second);
+    for text in [first, second] {
+        let words: std::collections::BTreeSet<&str> = text.split(' ').skip(1).collect();
+        assert!(words.len() > 50, "{} words", words.len());
+        let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+        assert!(words.iter().all(plain), "{words:?}");
+    }
 }
 
 #[test]

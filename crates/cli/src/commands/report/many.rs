@@ -1,16 +1,14 @@
 //! Several runs on one page, the first of which the others are held against.
 
-use fizeau::report::Shown;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    CompareOptions, ComparisonReport, ImportedRun, ReadLevel, SweepReport, is_level_folder,
+    CompareOptions, ComparisonReport, ImportedRun, NamedRun, StoredRun, SweepReport,
 };
-use fizeau::report::ComparisonPage;
+use fizeau::report::{ComparisonPage, Shown};
 
-use super::level::Level;
-use super::{Asked, Depth, Opened, Place, figures, open, read_levels, say_page};
+use super::{Asked, Opened, Place, figures, level, open, say_page};
 use crate::args::ReportArgs;
 use crate::commands::compare;
 use crate::commands::shared::checklist;
@@ -42,9 +40,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
             }
         };
         own.push(path.clone());
-        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let sides = sides(read_levels(Level::all(&asked)?), &asked)?;
-        all.extend(sides.into_iter().map(|(side, report)| match &*side {
+        all.extend(sides(args, &run)?.into_iter().map(|(side, report)| match &*side {
             "" => (name.clone(), report),
             side => (format!("{name} {side}"), report),
         }));
@@ -86,25 +82,10 @@ pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) 
     }
 }
 
-/// The sides of a run: of an A/B run both, each turn a run of the one load; any other is one, without a name.
-pub(super) fn sides(levels: Vec<ReadLevel>, asked: &Asked<'_>) -> Result<Vec<Side>, Fail> {
-    let document = asked.reader.run().document();
-    if levels.len() == 1 || levels.iter().all(|level| is_level_folder(&level.name)) {
-        return Ok(vec![(String::new(), asked.together(levels)?.report())]);
-    }
-    let setup = document.setup.clone();
-    if document.ab.is_none() {
-        let levels = levels.into_iter().map(|level| level.report).collect();
-        return Ok(vec![(String::new(), SweepReport::new(setup, levels, None))]);
-    }
-    let (b, a): (Vec<ReadLevel>, Vec<ReadLevel>) =
-        levels.into_iter().partition(|level| level.name.starts_with("b-"));
-    let side = |name: &str, levels: Vec<ReadLevel>| {
-        let setup = levels.first().map_or_else(|| setup.clone(), |level| level.setup.clone());
-        let levels = levels.into_iter().map(|level| level.report).collect();
-        (name.to_owned(), SweepReport::of_runs(setup, levels, None))
-    };
-    Ok(vec![side("A", a), side("B", b)])
+/// The sides of a run, with all that their tapes show.
+pub(super) fn sides(args: &ReportArgs, run: &StoredRun) -> Result<Vec<Side>, Fail> {
+    let asked = Asked::new(args, run)?;
+    asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)
 }
 
 /// What tests say of them; or why there are none, as of runs that did other work.
@@ -113,24 +94,10 @@ fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
     compared.map_err(|error| compare::refused(error).message)
 }
 
-/// What a run by itself is called.
-pub(super) fn name(path: &Path) -> String {
-    names(&[path.to_path_buf()]).pop().unwrap_or_default()
-}
-
 /// The last part of each path, or all of it where two end alike.
 pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
-    let last = |path: &PathBuf| {
-        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        path.file_name().map(|name| name.to_string_lossy().into_owned())
-    };
-    let short: Vec<Option<String>> = paths.iter().map(last).collect();
-    let is_own = |name: &Option<String>| short.iter().filter(|other| *other == name).count() == 1;
-    let name = |(path, short): (&PathBuf, &Option<String>)| match short {
-        Some(name) if is_own(short) => name.clone(),
-        _ => path.display().to_string(),
-    };
-    paths.iter().zip(&short).map(name).collect()
+    let runs = NamedRun::distinct(paths.iter().map(|path| NamedRun::at(path)).collect());
+    runs.into_iter().map(|run| run.name).collect()
 }
 
 /// A run in a line.
@@ -138,20 +105,16 @@ fn line(name: &str, report: &SweepReport) -> String {
     let verdict = report.verdict().as_str();
     let point = report.operating_point().level().and_then(|level| report.levels().get(level));
     let point = point.map(|level| format!("; run at {}", level.load.words())).unwrap_or_default();
-    let levels = match report.levels().len() {
-        1 => "1 level".to_owned(),
-        many => format!("{many} levels"),
-    };
     // What a file says may hold what a terminal would obey.
-    printable(&format!("{name}: {verdict}, {levels}{point}"))
+    printable(&format!("{name}: {verdict}, {}{point}", counted(report.levels().len())))
 }
 
 /// A run without tapes in a line.
 fn figures_line(name: &str, run: &ImportedRun) -> String {
-    let levels = match run.levels().len() {
-        1 => "1 level".to_owned(),
-        many => format!("{many} levels"),
-    };
-    let line = format!("{name}: suspect, {levels}, imported without tapes");
-    printable(&line)
+    let levels = counted(run.levels().len());
+    printable(&format!("{name}: suspect, {levels}, imported without tapes"))
+}
+
+fn counted(levels: usize) -> String {
+    if levels == 1 { "1 level".to_owned() } else { format!("{levels} levels") }
 }

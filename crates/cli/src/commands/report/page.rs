@@ -1,12 +1,12 @@
 //! The page of a run: of what was measured just now, or of its folder, read again, which comes to the same.
 
-use fizeau::report::Shown;
 use std::path::{Path, PathBuf};
 
+use fizeau::interop::TakenBeside;
 use fizeau::record::{RunFolder, StoredRun, SweepReport};
+use fizeau::report::Shown;
 
-use super::level::Level;
-use super::{Asked, Depth, read_levels, reader};
+use super::{Asked, level, reader};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 
@@ -35,9 +35,9 @@ pub(crate) fn write_read(folder: &RunFolder, known: &SweepReport) -> Result<(), 
 /// A run with all that its tapes show.
 fn read(path: &Path) -> Result<SweepReport, Fail> {
     let run = StoredRun::open(path).map_err(Fail::usage)?;
-    let reader = reader::reader(&run, &[], &PhysicsArgs::default())?;
-    let asked = Asked { depth: Depth::Page, ..Asked::of(reader) };
-    Ok(asked.together(read_levels(Level::all(&asked)?))?.report())
+    let reader = reader(&run, &[], &PhysicsArgs::default())?;
+    let asked = Asked::of(reader);
+    asked.together(level::all(&asked, TakenBeside::DETAIL)?)
 }
 
 /// Where a page goes that is made of folders that were there before.

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fizeau::report::{ChartRun, Picture, PictureError, Shown};
 
-use super::level::Level;
 use super::many::{names, sides};
-use super::{Asked, Depth, Opened, figures, open, read_levels};
+use super::{Opened, figures, open};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
@@ -104,8 +103,7 @@ fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
             }
         };
         have_tapes = true;
-        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let sides = sides(read_levels(Level::all(&asked)?), &asked)?;
+        let sides = sides(args, &run)?;
         let is_alone = paths.len() == 1 && sides.len() == 1;
         runs.extend(sides.into_iter().map(|(side, report)| match &*side {
             _ if is_alone => ChartRun::of(&report, ""),

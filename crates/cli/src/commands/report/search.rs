@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::exit::{Fail, Named};
 
 /// The file of a folder that says it is that of a search.
-pub(crate) const SEARCH: &str = "search.json";
+const SEARCH: &str = "search.json";
 
 /// What a search wrote at its end. Its answer is no matter of tapes alone: which level came next followed from those before.
 pub(super) struct Stored {

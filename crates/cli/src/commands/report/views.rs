@@ -4,49 +4,30 @@ use fizeau::core::Tape;
 use fizeau::interop::{Concept, OwnFigures, Peer, PeerSettings};
 use fizeau::interop::{Detail, Explanation, Selection, VllmRun, VllmTally, beside_ours};
 use fizeau::metrics::{Percent, PercentileRule};
-use fizeau::record::{Cut, PeerComparison, StoredLevel, StoredLevelContext};
+use fizeau::record::{Cut, LevelView, PeerComparison, StoredLevel, StoredLevelContext};
 use fizeau::report::Shown;
 use fizeau::report::{PercentileTable, PercentileTally};
 use serde::Serialize;
 
-use super::{Asked, WIDTH, document, each_tape};
+use super::{Asked, WIDTH, each_tape};
 use crate::args::ViewArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
-/// A level's name, and what is said of it.
-#[derive(Serialize)]
-struct Of<T> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    level: Option<String>,
-    /// What was left over of its tapes, where their file was cut: the figures are of a part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cut: Option<Left>,
-    #[serde(flatten)]
-    said: T,
-}
-
-/// What a cut file holds.
-#[derive(Serialize)]
-struct Left {
-    whole_tapes: u64,
-    rest_bytes: u64,
-}
-
-impl<T> Of<T> {
-    fn new(level: &StoredLevel, cut: Option<Cut>, said: T) -> Self {
-        let name = level.name();
-        let left = |cut: Cut| Left { whole_tapes: cut.whole, rest_bytes: cut.rest_bytes };
-        let cut = cut.map(left);
-        Self { level: Some(name.to_owned()).filter(|name| !name.is_empty()), cut, said }
+/// One document, or each with a line that names the level, where there are several.
+fn show<T: Serialize>(
+    asked: &Asked<'_>,
+    schema: &str,
+    levels: &[LevelView<T>],
+    text: impl Fn(&T) -> String,
+) -> Result<Exit, Fail> {
+    if asked.json {
+        say(asked.reader.run().levels_json(schema, levels).map_err(Fail::broken)?)?;
+        return Ok(Exit::Good);
     }
-}
-
-/// Each with a line that names the level, where there are several.
-fn show<T>(levels: &[Of<T>], text: impl Fn(&T) -> String) -> Result<Exit, Fail> {
-    for Of { level, said, .. } in levels {
-        let heading = level.as_ref().map(|name| format!("level {name}\n")).unwrap_or_default();
-        say(format!("{heading}{}", text(said)))?;
+    for level in levels {
+        let heading = level.level().map(|name| format!("level {name}\n")).unwrap_or_default();
+        say(format!("{heading}{}", text(level.said())))?;
     }
     Ok(Exit::Good)
 }
@@ -104,12 +85,9 @@ pub(super) fn tools(asked: &Asked<'_>, names: &[String]) -> Result<Exit, Fail> {
             let of = StoredLevelContext::read(asked.reader.run(), stored).map_err(Fail::usage)?;
             Ok::<_, Fail>(vllm.finish(VllmRun::of(&of.setup, &of.asked, of.cap)).block())
         });
-        levels.push(Of::new(stored, cut, Tools { tools, block: block.transpose()? }));
+        levels.push(LevelView::new(stored, cut, Tools { tools, block: block.transpose()? }));
     }
-    if asked.json {
-        return document("fizeau.peers/1", asked.reader.run(), &levels).map(|()| Exit::Good);
-    }
-    show(&levels, Tools::text)
+    show(asked, "fizeau.peers/1", &levels, Tools::text)
 }
 
 /// `--explain`
@@ -117,12 +95,9 @@ pub(super) fn explain(asked: &Asked<'_>, concept: Concept) -> Result<Exit, Fail>
     let mut levels = Vec::new();
     for stored in asked.reader.run().levels() {
         let All { tapes, cut, settings } = All::of(stored, asked)?;
-        levels.push(Of::new(stored, cut, Explanation::of(concept, &tapes, &settings)));
+        levels.push(LevelView::new(stored, cut, Explanation::of(concept, &tapes, &settings)));
     }
-    if asked.json {
-        return document("fizeau.explanation/1", asked.reader.run(), &levels).map(|()| Exit::Good);
-    }
-    show(&levels, |explanation| explanation.text(WIDTH))
+    show(asked, "fizeau.explanation/1", &levels, |explanation| explanation.text(WIDTH))
 }
 
 /// `--percentile-rule`, `--percentiles`
@@ -135,14 +110,11 @@ pub(super) fn percentiles(asked: &Asked<'_>, view: &ViewArgs) -> Result<Exit, Fa
             checked.collect::<Result<_, _>>().named("--percentiles")?
         }
     };
-    let mut levels: Vec<Of<PercentileTable>> = Vec::new();
+    let mut levels: Vec<LevelView<PercentileTable>> = Vec::new();
     for stored in asked.reader.run().levels() {
         let mut tally = PercentileTally::new(rule.unwrap_or_default(), wanted.clone());
         let cut = each_tape(stored, |tape| tally.add(&tape))?;
-        levels.push(Of::new(stored, cut, tally.table()));
+        levels.push(LevelView::new(stored, cut, tally.table()));
     }
-    if asked.json {
-        return document("fizeau.percentiles/1", asked.reader.run(), &levels).map(|()| Exit::Good);
-    }
-    show(&levels, PercentileTable::text)
+    show(asked, "fizeau.percentiles/1", &levels, PercentileTable::text)
 }

@@ -116,7 +116,8 @@ pub(crate) fn reached(args: &ConnectionArgs) -> ConnectionSpec {
     connections(args, proxy().unwrap_or_default())
 }
 
-fn proxy() -> Result<Proxy, Fail> {
+/// The proxies that the environment names.
+pub(crate) fn proxy() -> Result<Proxy, Fail> {
     Proxy::from_variables(|name| std::env::var(name).ok()).map_err(Fail::usage)
 }
 

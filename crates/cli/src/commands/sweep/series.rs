@@ -27,7 +27,7 @@ impl<'a> SeriesArgs<'a> {
         let mut settings = SweepSettings::default();
         settings.slo = Some(verdict.goals.slo()?);
         settings.goals = verdict.goodput.join(" ").parse().named("--goodput")?;
-        settings.profile = verdict.choosing.over(Profile::GENERAL);
+        settings.profile = verdict.choosing.choice().over(Profile::GENERAL);
         settings.protocol = protocol;
         settings.check()?;
         settings.loads = loads_of(plan)?;

@@ -2,9 +2,7 @@
 
 use fizeau_core::{Estimate, PerSec, Seconds};
 use fizeau_roofline::{OutsideRegime, Prediction, Scope};
-use serde::Serialize;
-
-use super::number::JsonNumber as Number;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A prediction, and whose constants it is made with.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +14,7 @@ pub struct Calibrated<'a> {
 }
 
 /// The prediction as JSON: each figure with its interval, or why it is refused.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CalibratedBlock {
@@ -29,9 +27,9 @@ pub enum CalibratedBlock {
     },
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 /// What a calibration predicts of requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Predicted {
     /// Time to first token with all under way.
     pub ttft_ms: PredictedRange,
@@ -46,16 +44,53 @@ pub struct Predicted {
 }
 
 /// A figure, and the interval that holds nine in ten measured ones.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedRange {
     /// The likely one.
-    pub value: Number,
+    pub value: JsonNumber,
     /// One in twenty is below.
-    pub low: Number,
+    pub low: JsonNumber,
     /// One in twenty is above.
-    pub high: Number,
+    pub high: JsonNumber,
 }
+
+/// A number without a fraction where it has none, and null where it is not finite.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(from = "Option<f64>")]
+pub struct JsonNumber(
+    /// The number.
+    pub f64,
+);
+
+impl JsonNumber {
+    /// A time in milliseconds.
+    #[must_use]
+    pub fn ms(time: Seconds) -> Self {
+        Self(time.get() * 1e3)
+    }
+}
+
+impl From<Option<f64>> for JsonNumber {
+    fn from(number: Option<f64>) -> Self {
+        Self(number.unwrap_or(f64::NAN))
+    }
+}
+
+/// By hand, since a derived one writes every `f64` with a fraction.
+impl Serialize for JsonNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            value if value.fract() == 0.0 && value.abs() < 1e15 => {
+                serializer.serialize_i64(value as i64)
+            }
+            value => serializer.serialize_f64(value),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(JsonNumber, Option<f64>);
 
 impl Calibrated<'_> {
     /// It as JSON has it.
@@ -76,12 +111,12 @@ impl Calibrated<'_> {
 
 impl PredictedRange {
     fn ms(of: &Estimate<Seconds>) -> Self {
-        let [value, low, high] = spread(of).map(Number::ms);
+        let [value, low, high] = spread(of).map(JsonNumber::ms);
         Self { value, low, high }
     }
 
     fn rate(of: &Estimate<PerSec>) -> Self {
-        let [value, low, high] = spread(of).map(|rate| Number(rate.get()));
+        let [value, low, high] = spread(of).map(|rate| JsonNumber(rate.get()));
         Self { value, low, high }
     }
 }

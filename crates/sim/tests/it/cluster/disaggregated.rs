@@ -1,6 +1,6 @@
 //! Prefill apart from decode.
 
-use fizeau_core::{BytesPerSec, Nanos, Stamp, Tokens};
+use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
 use fizeau_roofline::Transfer;
 use fizeau_sim::{
     ClusterError, Disaggregated, Emission, Engine, EngineConfig, Handover, Job, JobId, Serve,
@@ -107,9 +107,16 @@ fn what_makes_no_pair_is_refused() {
     assert_eq!(none.err(), Some(ClusterError::NoEngines));
     let none = Disaggregated::new(Vec::<Decoder>::new(), vec![reader()], to);
     assert_eq!(none.err(), Some(ClusterError::NoEngines));
-    let still = Handover { bandwidth: BytesPerSec::new(0.0), ..to };
-    let error = Disaggregated::new(vec![reader()], vec![Decoder::default()], still).err().unwrap();
-    assert!(error.to_string().contains("0 bytes per second"), "{error}");
+    let refused = |handover| {
+        Disaggregated::new(vec![reader()], vec![Decoder::default()], handover).err().unwrap()
+    };
+    for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = refused(Handover { bandwidth: BytesPerSec::new(bandwidth), ..to });
+        assert!(matches!(error, ClusterError::NoBandwidth(_)));
+        assert!(error.to_string().contains(&format!("{bandwidth} bytes per second")), "{error}");
+    }
+    let negative = Handover { per_token: Bytes::new(-1.0), ..to };
+    assert_eq!(refused(negative), ClusterError::NotAnAmount(-1.0));
 }
 
 fn jobs() -> impl Strategy<Value = Vec<Job>> {

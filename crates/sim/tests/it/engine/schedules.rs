@@ -9,6 +9,8 @@ use fizeau_sim::{
     StepLoad, StepTime, SubmitError,
 };
 
+use proptest::prelude::*;
+
 use super::random::{Grows, began};
 use crate::support::{drain, job, ms, of};
 
@@ -55,6 +57,18 @@ fn loads(config: EngineConfig, jobs: impl IntoIterator<Item = Job>) -> Vec<StepL
 fn times(emissions: &[Emission], id: u64) -> Vec<u64> {
     let mine = of(emissions, id).into_iter();
     mine.map(|emission| emission.at.as_nanos() / 1_000_000).collect()
+}
+
+proptest! {
+    /// A prompt has the same pairs however it is cut into chunks: position p attends to p tokens.
+    #[test]
+    fn chunks_have_the_pairs_of_the_whole(prompt in 1u64..380, budget in 4u64..300) {
+        let config = EngineConfig { max_batched_tokens: Tokens::new(budget), ..config() };
+        let loads = loads(config, [job(0, prompt, 1, ms(0))]);
+        prop_assert_eq!(loads.iter().map(|load| load.prefill_pairs).sum::<u64>(), (1..=prompt).sum::<u64>());
+        let read = loads.iter().map(|load| load.prefill_tokens.get()).sum::<u64>();
+        prop_assert_eq!((read, loads.len() as u64), (prompt, prompt.div_ceil(budget)));
+    }
 }
 
 #[test]

@@ -161,8 +161,11 @@ fn a_full_queue_sends_clients_away_and_priorities_reach_the_engine() {
         serve(ServerConfig::new(Full(FixedTiming::new(Nanos::ZERO, Nanos::ZERO), priorities)));
     let openai = r#"{"prompt":"x","stream":true,"priority":-5}"#;
     let anthropic = r#"{"messages":[{"role":"user","content":"x"}],"max_tokens":1}"#;
-    for (path, body) in [("/v1/completions", openai), ("/v1/messages", anthropic)] {
+    let cases =
+        [("/v1/completions", openai, "type"), ("/v1/messages", anthropic, "rate_limit_error")];
+    for (path, body, named) in cases {
         let reply = post(server.addr(), path, body);
+        assert!(reply.body.contains(named), "{}", reply.body);
         assert_eq!(reply.status, 429, "{}", reply.body);
         assert!(reply.head.contains("\r\nretry-after: 1"), "{}", reply.head);
         let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use fizeau_core::Nanos;
 use fizeau_sim::FixedTiming;
 use fizeau_sim::http::{FaultKind, Faults, ServerConfig, ServerHandle};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::client::{Reply, get, post, send, send_with, take};
@@ -280,6 +281,99 @@ fn choices_are_counted_as_they_are_shown() {
             .map(|object| object["choices"][0]["index"].as_u64().unwrap())
             .collect();
         assert_eq!(ended, [0, 1, 2], "{fault}");
+    }
+}
+
+/// `kind` as it is written, with these numbers where it has any.
+fn written(kind: &FaultKind, after: Option<u64>, value: Option<u64>) -> String {
+    let (mut form, mut value) = (kind.form(), value.map(|value| value.to_string()));
+    if form.ends_with("TIME") {
+        value = value.map(|millis| format!("{millis}ms"));
+    }
+    form = match after {
+        Some(after) => form.replace("TOKENS", &after.to_string()),
+        None => form.replace("@TOKENS", ""),
+    };
+    let part = if form.ends_with("TIME") { "TIME" } else { "COUNT" };
+    match value {
+        Some(value) => form.replace(part, &value),
+        None => form.replace(&format!(":{part}"), ""),
+    }
+}
+
+/// Faults that can befall a reply together.
+fn mix() -> impl Strategy<Value = String> {
+    let numbers =
+        (0..Faults::all().len(), prop::option::of(0u64..100), prop::option::of(1u64..5_000));
+    let fault =
+        numbers.prop_map(|(kind, after, value)| written(&Faults::all()[kind], after, value));
+    prop::collection::vec(fault, 1..4).prop_filter_map("not together", |faults| {
+        let text = faults.join("+");
+        let read = format!("1*{text}").parse::<Faults>().ok()?.to_string();
+        Some(read.trim_start_matches("1*").to_owned())
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(
+        faults in prop::collection::vec((mix(), 1u32..20), 1..5),
+    ) {
+        let mixes = faults.iter().map(|(mix, share)| {
+            format!("{}*{mix}", f64::from(*share) / 100.0)
+        });
+        let text = mixes.collect::<Vec<_>>().join(",");
+        let read: Faults = text.parse().unwrap();
+        prop_assert_eq!(read.to_string(), text.clone());
+        prop_assert_eq!(read.to_string().parse::<Faults>().unwrap(), read);
+    }
+
+    #[test]
+    fn no_text_panics(text in "[-a-z0-9@:.*+, ]{0,40}") {
+        if let Ok(faults) = text.parse::<Faults>() {
+            prop_assert_eq!(faults.to_string().parse::<Faults>(), Ok(faults));
+        }
+    }
+}
+
+#[test]
+fn names_are_distinct_and_forms_are_read() {
+    let kinds = Faults::all();
+    for (index, kind) in kinds.iter().enumerate() {
+        assert!(kinds[..index].iter().all(|other| other.name() != kind.name()), "{kind}");
+        assert!(!kind.about().is_empty() && kind.about().len() < 90, "{kind}");
+        let text = written(kind, Some(3), Some(4));
+        assert_eq!(text.parse::<Faults>().unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let words = |text: &str| text.parse::<Faults>().unwrap_err().to_string();
+    assert!(words("stal").contains("did you mean `stall`?"), "{}", words("stal"));
+    for (text, part) in [
+        ("", "no fault is named"),
+        ("crlf,", "no fault is named"),
+        ("crlf@3", "crlf would be"),
+        ("stall@x", "stall@TOKENS:TIME would be"),
+        ("stall:300", "stall@TOKENS:TIME would be"),
+        ("bundle:0", "bundle:COUNT would be"),
+        ("keep-alive:0ms", "out of bounds: at least"),
+        ("choices:200000", "out of bounds: at most 128"),
+        ("huge:99999999999", "out of bounds: at most 16777216"),
+        ("choices:128+huge", "more than 16777216 bytes"),
+        ("0.5*connections:1", "befalls the whole server"),
+        ("crlf+cr", "cannot befall the same reply"),
+        ("stall@1:1ms+stall@2:1ms", "cannot befall the same reply"),
+        ("error@1+reset@3", "cannot befall the same reply"),
+        ("429+crlf", "cannot befall the same reply"),
+        ("0*crlf", "over 0"),
+        ("2*crlf", "over 0"),
+        ("nan*crlf", "over 0"),
+        ("0.6*crlf,0.6*cr", "more than 1"),
+        ("crlf,cr", "more than 1"),
+    ] {
+        assert!(words(text).contains(part), "{text}: {}", words(text));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
-use fizeau_sim::http::{ServerConfig, TimeScale};
+use fizeau_sim::http::{NaturalLength, ServerConfig, SglangText, TimeScale};
 use fizeau_sim::{
     Emission, Engine, EngineConfig, FixedTiming, Gauges, Job, JobId, JobTiming, Serve, StepLoad,
     SubmitError,
@@ -92,6 +92,72 @@ fn tokens_that_leave_together_are_one_event() {
     assert!(metrics.contains(accepted), "{metrics}");
 }
 
+/// What an event of tokens shows, wherever its dialect has it.
+fn text_of(event: &Value) -> &str {
+    let places = match event["type"].is_null() {
+        true => ["/choices/0/text", "/choices/0/delta/content", "/text"].as_slice(),
+        false => &["/delta/text", "/delta"],
+    };
+    let mut shown = places.iter().filter_map(|place| event.pointer(place)?.as_str());
+    shown.next().unwrap_or_default()
+}
+
+/// However tokens leave together, all of them are shown and counted, and but for responses in one event.
+#[test]
+fn bursts_lose_nothing() {
+    let messages = json!([{"role": "user", "content": "x"}]);
+    let routes = [
+        ("/v1/chat/completions", json!({"messages": messages, "max_tokens": 17})),
+        ("/v1/completions", json!({"prompt": "x", "max_tokens": 17})),
+        ("/generate", json!({"text": "x", "sampling_params": {"max_new_tokens": 17}})),
+        ("/v1/messages", json!({"messages": messages, "max_tokens": 17})),
+        ("/v1/responses", json!({"input": "x", "max_output_tokens": 17})),
+    ];
+    for (path, mut body) in routes {
+        let mut texts = Vec::new();
+        body["stream"] = true.into();
+        body["return_token_ids"] = true.into();
+        body["stream_options"] = json!({"include_usage": true, "continuous_usage_stats": true});
+        // The last two end by themselves with the tenth token, which has no text.
+        for (size, natural) in [(1, 99), (3, 99), (5, 99), (1, 10), (4, 10)] {
+            let config = ServerConfig::new(Bunches { size, due: Vec::new() })
+                .with_natural_length(NaturalLength::Fixed(Tokens::new(natural)))
+                .with_sglang(SglangText::Incremental);
+            let reply = post(serve(config).addr(), path, &body.to_string());
+            let data = reply.body.lines().filter_map(|line| line.strip_prefix("data: "));
+            let objects = data.filter(|data| *data != "[DONE]").map(serde_json::from_str);
+            let events: Vec<Value> = objects.map(Result::unwrap).collect();
+            let total = natural.min(17);
+            let shown: Vec<_> =
+                events.iter().map(text_of).filter(|text| !text.is_empty()).collect();
+            let text = shown.concat();
+            assert_eq!(text.split_whitespace().count() as u64, total - u64::from(natural == 10));
+            let bursts = total.div_ceil(size) as usize;
+            if path != "/v1/responses" && natural == 99 {
+                assert_eq!(shown.len(), bursts, "{path}: {size}");
+            }
+            let counts = ["/usage/completion_tokens", "/meta_info/completion_tokens"];
+            let counted = events
+                .iter()
+                .filter_map(|event| counts.iter().find_map(|count| event.pointer(count)?.as_u64()));
+            let ids = events.iter().filter_map(|event| {
+                let lists = ["/choices/0/token_ids", "/output_ids"];
+                Some(lists.iter().find_map(|list| event.pointer(list)?.as_array())?.len() as u64)
+            });
+            if ["/v1/chat/completions", "/v1/completions", "/generate"].contains(&path) {
+                assert_eq!(ids.sum::<u64>(), total, "{path}: {size}");
+                let counted: Vec<u64> = counted.filter(|count| *count > 0).collect();
+                let steps = (size..total).step_by(size as usize).chain([total]);
+                assert!(counted.iter().copied().take(bursts).eq(steps), "{path}: {counted:?}");
+            }
+            texts.push(text);
+        }
+        assert!(texts[1..3].iter().all(|text| *text == texts[0]), "{path}");
+        assert_eq!(texts[3], texts[4], "{path}");
+        assert!(texts[0].starts_with(&texts[3]), "{path}");
+    }
+}
+
 #[test]
 fn a_full_queue_is_refused_with_a_time_to_come_again() {
     let config = EngineConfig { max_waiting: Some(1), ..EngineConfig::new(1, Tokens::new(1_600)) };
@@ -109,6 +175,13 @@ fn a_full_queue_is_refused_with_a_time_to_come_again() {
     assert!(reply.head.contains("\r\nretry-after: 1"), "{}", reply.head);
     assert!(reply.json()["error"]["message"].as_str().unwrap().contains("1 requests wait already"));
     drop(held);
+}
+
+#[test]
+fn what_is_no_scale_is_refused() {
+    for times in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e7, 1e-4] {
+        assert!(TimeScale::new(times).is_err(), "{times}");
+    }
 }
 
 /// Sixteen hours of the engine's time, a hundred thousand times faster.

@@ -118,6 +118,62 @@ fn what_is_no_request_is_told_so_and_cut_off() {
     }
 }
 
+const CHUNKED: &str = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\
+                       3;name=value\r\nhel\r\n02\r\nlo\r\n0\r\nTrailer: x\r\n\r\n";
+
+#[test]
+fn each_fault_of_a_request_has_its_status_and_words() {
+    let server = serve(ServerConfig::new(fixed()).with_body_limit(40));
+    let long = "x".repeat(64 << 10);
+    let post = |lines: &str| format!("POST / HTTP/1.1\r\n{lines}\r\n\r\n");
+    let cases = [
+        ("hello\r\n\r\n".to_owned(), 400, "no HTTP/1.1 request"),
+        (format!("GET /{long} HTTP/1.1\r\n\r\n"), 431, "longer than the 65536 bytes"),
+        (format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(101)), 431, "100 header lines"),
+        (post("Content-Length: 41"), 413, "larger than the 40 bytes"),
+        (post("Content-Length: 1x"), 400, "content-length"),
+        (post("Content-Length: +1"), 400, "content-length"),
+        (post("Content-Length: 1\r\nContent-Length: 2"), 400, "content-length"),
+        (post("Content-Length: 1\r\nTransfer-Encoding: chunked"), 400, "both"),
+        (post("Transfer-Encoding: gzip"), 501, "chunked"),
+        (CHUNKED.replace("3;", "z;"), 400, "chunk"),
+        (CHUNKED.replace("3;", "2;"), 400, "chunk"),
+        (CHUNKED.replace("3;", "ffffffffffffffff;"), 413, "larger than the 40 bytes"),
+        (CHUNKED.replace("3;", "29;"), 413, "larger than the 40 bytes"),
+        (CHUNKED.replace("name", &long), 400, "chunk"),
+    ];
+    for (text, status, words) in cases {
+        let mut stream = connect(server.addr());
+        stream.write_all(text.as_bytes()).unwrap();
+        let reply = all(stream);
+        let shown: String = text.chars().take(80).collect();
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{shown}: {reply}");
+        assert!(reply.contains(words) && reply.contains("connection: close"), "{shown}: {reply}");
+    }
+}
+
+/// Whether the connection stays open is the client's to say: what it asks for after is answered, or is not.
+#[test]
+fn the_connection_ends_as_the_client_wishes() {
+    let server = serve(ServerConfig::new(fixed()));
+    let cases = [
+        ("GET /health HTTP/1.1\r\nConnection: foo, Close", 1),
+        ("GET /health HTTP/1.1\r\nConnection: closed", 2),
+        ("GET /health HTTP/1.0", 1),
+        ("GET http://host:80/health HTTP/1.0\r\nConnection: Keep-Alive", 2),
+        ("GET /health HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab", 2),
+    ];
+    for (first, answers) in cases {
+        let mut stream = connect(server.addr());
+        let blank = if first.ends_with("ab") { "" } else { "\r\n\r\n" };
+        let last = "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n";
+        stream.write_all(format!("{first}{blank}{last}").as_bytes()).unwrap();
+        let reply = all(stream);
+        assert_eq!(reply.matches(" 200 OK").count(), answers, "{first}: {reply}");
+        assert!(!reply.contains("100 Continue"), "nothing is left to wait for: {reply}");
+    }
+}
+
 #[test]
 fn other_methods_are_refused() {
     let server = serve(ServerConfig::new(fixed()));

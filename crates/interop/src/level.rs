@@ -1,0 +1,63 @@
+//! A stored level, read again, with what other tools would have said of it.
+
+use std::borrow::Cow;
+
+use fizeau_record::{ReadLevel, RunReader, StoredError, StoredLevel};
+
+use crate::{Detail, DetailTally, PeerSettings, Selection, VllmResult, VllmRun, VllmTally};
+
+/// What is taken of a level's tapes besides its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct TakenBeside {
+    /// vLLM's block.
+    pub vllm: bool,
+    /// What pages and pictures show.
+    pub detail: bool,
+}
+
+impl TakenBeside {
+    /// What pages and pictures show, and nothing else.
+    pub const DETAIL: Self = Self { vllm: false, detail: true };
+}
+
+/// A stored level, read again.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LevelAgain {
+    /// What is to be said of it.
+    pub read: ReadLevel,
+    /// What vLLM's client would have said; none where nobody asked.
+    pub vllm: Option<VllmResult>,
+}
+
+impl LevelAgain {
+    /// A level of the run that `reader` reads, its tapes once through.
+    ///
+    /// # Errors
+    /// If a file of its folder cannot be read or is not understood.
+    pub fn read(
+        reader: &RunReader<'_>,
+        stored: &StoredLevel,
+        wanted: TakenBeside,
+    ) -> Result<Self, StoredError> {
+        let unseen = stored.unseen(reader.run().document())?;
+        // Its ITL only where gaps were seen.
+        let shown = match unseen.is_some_and(|unseen| unseen.has_no_gaps()) {
+            true => Selection::parse("ttft,tpot", "99").unwrap_or_default(),
+            false => Selection::default(),
+        };
+        let mut vllm = wanted.vllm.then(|| VllmTally::new(&shown, reader.goals(), Detail::Brief));
+        let mut details = wanted.detail.then(DetailTally::default);
+        let mut read = reader.level(stored, |tape| {
+            vllm.iter_mut().for_each(|vllm| vllm.add(&tape));
+            if let Some(details) = &mut details {
+                details.add(Cow::Owned(tape));
+            }
+        })?;
+        let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: read.cap };
+        read.report.detail = details.map(|details| Box::new(details.finish(&settings)));
+        let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
+        Ok(Self { vllm: vllm.map(|vllm| vllm.finish(asked)), read })
+    }
+}

@@ -1,0 +1,177 @@
+//! The client's proof of innocence, in `summary.json`.
+
+use fizeau_core::{Millis, StampSource};
+use fizeau_metrics::{CeilingLimit, ClientProof, Distribution};
+use serde::{Deserialize, Serialize};
+
+use super::LevelReport;
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
+
+/// What the client saw of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Client"))]
+pub(crate) enum ClientDocument {
+    /// Of a client of ours.
+    Own(Box<OwnClient>),
+    /// Where there was none, or another tool's: null but for `stamps`, and now and then for how late it sent.
+    Other(OtherClient),
+}
+
+/// What the client's machine saw, and beside it the latencies that are its own doing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct OwnClient {
+    #[serde(flatten)]
+    pub(crate) proof: ClientProof,
+    send_lateness_ms: TailFigures,
+    connection_wait_ms: TailFigures,
+    read_lag_ms: TailFigures,
+    ceiling_share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ceiling_share_reason: Option<String>,
+}
+
+/// In virtual time there is no client whose own doing could be in a figure, and that of another tool says nothing of itself but,
+/// now and then, how late it sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
+pub(crate) struct OtherClient {
+    stamps: StampSource,
+    threads: Option<f64>,
+    connections_fresh: Option<f64>,
+    connections_replaced: Option<f64>,
+    cpu_share: Option<f64>,
+    run_delay_share: Option<f64>,
+    headroom: Option<f64>,
+    ceiling: Option<f64>,
+    ceiling_share: Option<f64>,
+    send_lateness_ms: Option<TailFigures>,
+    connection_wait_ms: Option<f64>,
+    read_lag_ms: Option<f64>,
+}
+
+reasons!(OtherClient, |of| {
+    threads => of.reason(),
+    connections_fresh => of.reason(),
+    connections_replaced => of.reason(),
+    cpu_share => of.reason(),
+    run_delay_share => of.reason(),
+    headroom => of.reason(),
+    ceiling => of.reason(),
+    ceiling_share => of.reason(),
+    send_lateness_ms => of.reason(),
+    connection_wait_ms => of.reason(),
+    read_lag_ms => of.reason(),
+});
+
+/// Median, tail and greatest of a distribution that stands in full in `metrics`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Tail"))]
+pub(crate) struct TailFigures {
+    p50: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p50_reason: Option<String>,
+    p99: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p99_reason: Option<String>,
+    max: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_reason: Option<String>,
+}
+
+impl ClientDocument {
+    pub(super) fn of(level: &LevelReport) -> Self {
+        let metrics = &level.summary.metrics;
+        let lateness = &metrics.send_lateness;
+        if level.is_simulated() || level.unseen.is_some() {
+            let is_known = level.unseen.is_some() && lateness.n > 0;
+            return Self::Other(OtherClient {
+                stamps: level.client.stamps,
+                send_lateness_ms: is_known.then(|| TailFigures::of(lateness, "")),
+                ..OtherClient::NOTHING
+            });
+        }
+        let ceiling_share = level.ceiling_share();
+        let no_ceiling = || "no ceiling is known, or no tokens came".to_owned();
+        Self::Own(Box::new(OwnClient {
+            proof: level.client,
+            send_lateness_ms: TailFigures::of(lateness, "nothing was sent"),
+            connection_wait_ms: TailFigures::of(&metrics.connection_wait, "nothing was sent"),
+            read_lag_ms: TailFigures::of(&metrics.read_lag, "the kernel stamped no arrival"),
+            ceiling_share,
+            ceiling_share_reason: ceiling_share.is_none().then(no_ceiling),
+        }))
+    }
+
+    /// What a client of ours saw of itself; none of any other.
+    pub(crate) fn proof(&self) -> Option<&ClientProof> {
+        match self {
+            Self::Own(own) => Some(&own.proof),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+impl OtherClient {
+    const NOTHING: Self = Self {
+        stamps: StampSource::Simulated,
+        threads: None,
+        connections_fresh: None,
+        connections_replaced: None,
+        cpu_share: None,
+        run_delay_share: None,
+        headroom: None,
+        ceiling: None,
+        ceiling_share: None,
+        send_lateness_ms: None,
+        connection_wait_ms: None,
+        read_lag_ms: None,
+    };
+
+    fn reason(&self) -> &'static str {
+        match self.stamps {
+            StampSource::Simulated => "simulated in virtual time: nobody measured",
+            _ => "another tool measured, and its file does not tell",
+        }
+    }
+}
+
+impl TailFigures {
+    fn of(sample: &Distribution, empty: &str) -> Self {
+        let (p50, p99, max) = (sample.p50.value(), sample.p99.value(), sample.max);
+        let why = if sample.n == 0 { empty } else { "too few values: see metrics" };
+        let reason = |of: Option<Millis>| of.is_none().then(|| why.to_owned());
+        Self {
+            p50,
+            p50_reason: reason(p50),
+            p99,
+            p99_reason: reason(p99),
+            max,
+            max_reason: reason(max),
+        }
+    }
+}
+
+impl LevelReport {
+    /// The share of the client's own ceiling that the level reached; none where no ceiling is known.
+    #[must_use]
+    pub fn ceiling_share(&self) -> Option<f64> {
+        self.nearest_limit().map(|(_, share)| share)
+    }
+
+    /// The limit of the client that the level came nearest to, with the share of it that was reached.
+    #[must_use]
+    pub fn nearest_limit(&self) -> Option<(CeilingLimit, f64)> {
+        self.client.watch.ceiling?.nearest(&self.summary)
+    }
+
+    /// Whether an engine was simulated in virtual time, and nothing measured.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.client.stamps == StampSource::Simulated
+    }
+}

@@ -1,0 +1,117 @@
+//! A level as `summary.json`.
+
+use fizeau_core::WarmUp;
+use fizeau_metrics::{LevelSummary, Validity};
+use serde::{Deserialize, Serialize};
+
+use super::client::ClientDocument;
+use super::speed::LightDocument;
+use super::{LevelReport, LevelStatus, LoadPoint, UntilDocument};
+use crate::{Asked, Checklist, JsonError, NotKnown};
+
+/// `summary.json` (schema `fizeau.summary/1`): what was measured at one level, and whether to believe it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Summary"))]
+pub struct SummaryDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SUMMARY)))]
+    schema: String,
+    version: String,
+    /// The operating condition.
+    pub load: LoadPoint,
+    /// What was asked for of the load.
+    pub asked: Asked,
+    /// `finished` or `partial`.
+    status: String,
+    /// What cut it short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status_reason: Option<String>,
+    /// Whether to believe it.
+    pub validity: Validity,
+    /// How well is known what it was to find out; left out if nothing was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilDocument>,
+    /// What was sent before it; null where that is not recorded.
+    pub warm_up: Option<WarmUp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warm_up_reason: Option<String>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub summary: LevelSummary,
+    /// What the client saw of itself.
+    pub(crate) client: ClientDocument,
+    /// What is not known of it since another tool measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_known: Option<Vec<NotKnown>>,
+    /// How far it is from the best that the hardware could do; null where there is no bound.
+    pub(crate) speed_of_light: Option<LightDocument>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_of_light_reason: Option<String>,
+    /// What it is held against before it is believed; left out of the levels of a sweep, which has one for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checklist: Option<Checklist>,
+}
+
+/// The schema of `summary.json`.
+pub(crate) const SUMMARY: &str = "fizeau.summary/1";
+
+const FINISHED: &str = "finished";
+
+impl From<&LevelReport> for SummaryDocument {
+    fn from(level: &LevelReport) -> Self {
+        let (status, status_reason) = match &level.status {
+            LevelStatus::Finished => (FINISHED, None),
+            LevelStatus::Partial { reason } => ("partial", Some(reason.clone())),
+        };
+        Self {
+            schema: SUMMARY.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            load: level.load,
+            asked: level.asked,
+            status: status.to_owned(),
+            status_reason,
+            validity: level.validity.clone(),
+            until: level.until.as_ref().map(UntilDocument::from),
+            warm_up: level.warm_up,
+            warm_up_reason: level.warm_up.is_none().then(|| "it is not recorded".to_owned()),
+            summary: level.known_summary(),
+            client: ClientDocument::of(level),
+            not_known: level.unseen.as_ref().map(|unseen| unseen.not_known().to_vec()),
+            speed_of_light: level.speed_of_light.light().map(LightDocument::from),
+            speed_of_light_reason: level.speed_of_light.reason().map(str::to_owned),
+            checklist: level.checklist.clone(),
+        }
+    }
+}
+
+impl SummaryDocument {
+    /// Whether the level ran to its end.
+    #[must_use]
+    pub fn status(&self) -> LevelStatus {
+        match (self.status.as_str(), &self.status_reason) {
+            (FINISHED, _) => LevelStatus::Finished,
+            (_, reason) => LevelStatus::Partial {
+                reason: reason.clone().unwrap_or_else(|| "it is not said why".to_owned()),
+            },
+        }
+    }
+}
+
+impl LevelReport {
+    /// The summary, without arrivals that nobody asked for, and without what they could not have saturated.
+    fn known_summary(&self) -> LevelSummary {
+        let mut summary = self.summary.clone();
+        if self.asked.arrivals.is_none() {
+            (summary.arrivals, summary.saturation) = (None, None);
+        }
+        summary
+    }
+
+    /// The content of `summary.json`, indented, with a newline at its end.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for these types.
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        JsonError::pretty(&SummaryDocument::from(self))
+    }
+}

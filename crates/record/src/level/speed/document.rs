@@ -1,0 +1,233 @@
+//! The part `speed_of_light` of `summary.json`.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Millis;
+use fizeau_roofline::{Bound, Excess, Expected, Figures, Share};
+use serde::{Deserialize, Serialize};
+
+use super::{Calibrated, CalibratedBlock, Light};
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
+
+/// The level beside what its hardware could do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SpeedOfLight"))]
+pub(crate) struct LightDocument {
+    concurrency: NonZeroU64,
+    bound: BoundDocument,
+    expected: Option<ExpectedDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_reason: Option<String>,
+    calibrated: Option<CalibratedBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibrated_reason: Option<String>,
+    share: SharesDocument,
+    phases: PhasesDocument,
+    cache_fill: Option<f64>,
+    impossible: Option<ExcessDocument>,
+}
+
+/// What nothing can beat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bound"))]
+struct BoundDocument {
+    ttft_ms: Millis,
+    tpot_ms: Millis,
+    full_batch_step_ms: Millis,
+    e2el_ms: Millis,
+    requests_per_s: f64,
+    output_tokens_per_s: f64,
+    batch: f64,
+    limited_by: String,
+}
+
+/// What physics leads one to expect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Expected"))]
+struct ExpectedDocument {
+    ttft_ms: Millis,
+    tpot_ms: Millis,
+    e2el_ms: Millis,
+    requests_per_s: f64,
+    output_tokens_per_s: f64,
+    batch: f64,
+    /// Null where the requests keep nothing, so that any number fits.
+    max_batch: Option<f64>,
+    limited_by: LimitsDocument,
+}
+
+/// What limits each phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Limits"))]
+struct LimitsDocument {
+    prefill: String,
+    decode: String,
+}
+
+/// The share of the bound that was reached, 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Shares", transform = listed::<Self>)
+)]
+struct SharesDocument {
+    ttft: Option<f64>,
+    tpot: Option<f64>,
+    e2el: Option<f64>,
+    requests_per_s: Option<f64>,
+    output_tokens_per_s: Option<f64>,
+}
+
+/// The share of the bound by phase, 0 to 1: prefill is the time to first token, decode a step over the sequences that were
+/// decoding, the whole the output's rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Phases", transform = listed::<Self>)
+)]
+struct PhasesDocument {
+    prefill: Option<f64>,
+    decode: Option<f64>,
+    whole: Option<f64>,
+    decode_batch: Option<f64>,
+    decode_step_ms: Option<Millis>,
+}
+
+const NOTHING: &str = "nothing was measured to compare with";
+
+reasons!(SharesDocument, |of| {
+    ttft => NOTHING,
+    tpot => NOTHING,
+    e2el => NOTHING,
+    requests_per_s => NOTHING,
+    output_tokens_per_s => NOTHING,
+});
+
+reasons!(PhasesDocument, |of| { prefill => NOTHING, decode => NOTHING, whole => NOTHING });
+
+/// What was measured beyond the bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Excess"))]
+struct ExcessDocument {
+    figure: String,
+    measured: f64,
+    bound: f64,
+    times: f64,
+    text: String,
+    /// Each by itself would explain it.
+    would_have_to_be: Vec<RemedyDocument>,
+}
+
+/// What would explain it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Remedy"))]
+struct RemedyDocument {
+    input: String,
+    given: f64,
+    needed: f64,
+    text: String,
+}
+
+impl From<&Light> for LightDocument {
+    fn from(light: &Light) -> Self {
+        let calibrated = light.calibrated.as_ref().map(|(prediction, scope)| {
+            Calibrated { prediction: prediction.as_ref(), scope }.block()
+        });
+        let no_calibration = || "no calibration was given".to_owned();
+        Self {
+            concurrency: light.concurrency,
+            bound: BoundDocument::from(&light.bound),
+            expected: light.expected.as_ref().ok().map(ExpectedDocument::from),
+            expected_reason: light.expected.as_ref().err().cloned(),
+            calibrated_reason: calibrated.is_none().then(no_calibration),
+            calibrated,
+            share: SharesDocument::from(&light.shares),
+            phases: PhasesDocument::from(light),
+            cache_fill: light.cache_fill(),
+            impossible: light.excess.as_ref().map(ExcessDocument::from),
+        }
+    }
+}
+
+impl From<&Bound> for BoundDocument {
+    fn from(bound: &Bound) -> Self {
+        Self {
+            ttft_ms: bound.ttft.to_millis(),
+            tpot_ms: bound.single_tpot.to_millis(),
+            full_batch_step_ms: bound.tpot.to_millis(),
+            e2el_ms: bound.e2el.to_millis(),
+            requests_per_s: bound.requests_per_s.get(),
+            output_tokens_per_s: bound.output_tokens_per_s.get(),
+            batch: bound.batch,
+            limited_by: bound.limited_by.as_str().to_owned(),
+        }
+    }
+}
+
+impl From<&Expected> for ExpectedDocument {
+    fn from(Expected { figures, max_batch, limited_by, .. }: &Expected) -> Self {
+        let Figures { ttft, tpot, e2el, output_tokens_per_s, requests_per_s, batch, .. } = figures;
+        Self {
+            ttft_ms: ttft.to_millis(),
+            tpot_ms: tpot.to_millis(),
+            e2el_ms: e2el.to_millis(),
+            requests_per_s: requests_per_s.get(),
+            output_tokens_per_s: output_tokens_per_s.get(),
+            batch: *batch,
+            max_batch: max_batch.is_finite().then_some(*max_batch),
+            limited_by: LimitsDocument {
+                prefill: limited_by.prefill.as_str().to_owned(),
+                decode: limited_by.decode.as_str().to_owned(),
+            },
+        }
+    }
+}
+
+impl From<&fizeau_roofline::SpeedOfLight> for SharesDocument {
+    fn from(shares: &fizeau_roofline::SpeedOfLight) -> Self {
+        Self {
+            ttft: shares.ttft.map(Share::get),
+            tpot: shares.tpot_alone.map(Share::get),
+            e2el: shares.e2el.map(Share::get),
+            requests_per_s: shares.requests_per_s.map(Share::get),
+            output_tokens_per_s: shares.output_tokens_per_s.map(Share::get),
+        }
+    }
+}
+
+impl From<&Light> for PhasesDocument {
+    fn from(Light { shares, decode, .. }: &Light) -> Self {
+        Self {
+            prefill: shares.ttft.map(Share::get),
+            decode: decode.map(|decode| decode.share.get()),
+            whole: shares.output_tokens_per_s.map(Share::get),
+            decode_batch: decode.map(|decode| decode.batch),
+            decode_step_ms: decode.map(|decode| decode.step.to_millis()),
+        }
+    }
+}
+
+impl From<&Excess> for ExcessDocument {
+    fn from(excess: &Excess) -> Self {
+        let remedies = excess.remedies.iter().map(|remedy| RemedyDocument {
+            input: remedy.input.as_str().to_owned(),
+            given: remedy.given,
+            needed: remedy.needed,
+            text: remedy.to_string(),
+        });
+        Self {
+            figure: excess.figure.as_str().to_owned(),
+            measured: excess.measured,
+            bound: excess.bound,
+            times: excess.times,
+            text: excess.to_string(),
+            would_have_to_be: remedies.collect(),
+        }
+    }
+}

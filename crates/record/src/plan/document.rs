@@ -1,0 +1,244 @@
+//! Plans as JSON.
+
+use fizeau_metrics::Goal;
+use fizeau_pareto::{Estimate, Fleet};
+use serde::{Deserialize, Serialize};
+
+use super::{Bursts, GoalPrice, LightCost, Money, NotPlanned, Plan, PlanCost, PlanReport, Planned};
+use crate::goal::Bounds;
+use crate::text::price_origin;
+use crate::{JsonError, LoadPoint};
+
+/// What `fizeau plan` prints as JSON (schema `fizeau.plan/1`): how many devices a rate takes, and what they cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = PLAN)))]
+    schema: String,
+    version: String,
+    /// The rate that is planned for.
+    pub requests_per_s: f64,
+    /// The goals, as they are typed.
+    pub goals: Vec<String>,
+    headroom: f64,
+    spare_replicas: u32,
+    /// The name of the plan that costs least.
+    pub cheapest: Option<String>,
+    plans: Vec<PlanEntry>,
+}
+
+/// The schema of a plan.
+const PLAN: &str = "fizeau.plan/1";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Plan"))]
+struct PlanEntry {
+    name: String,
+    from: String,
+    devices_per_replica: u64,
+    usd_per_device_hour: Money,
+    price_from: String,
+    #[serde(flatten)]
+    outcome: Outcome,
+    bursts: BurstsDocument,
+    other_goals: Vec<PriceDocument>,
+    tightest_share_of_latency_limits: Option<f64>,
+    left_out: Vec<String>,
+}
+
+/// Every figure, or all of them null and the reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Outcome {
+    requests_per_s_per_replica: Option<Ends>,
+    planned_requests_per_s_per_replica: Option<Ends>,
+    served_requests_per_s_per_replica: Option<Ends>,
+    ends_are: Option<String>,
+    may_be_higher: Option<bool>,
+    nearest_tested: Option<LoadPoint>,
+    breaks_first: Option<String>,
+    likely: Option<FleetDocument>,
+    at_the_low_end: Option<FleetDocument>,
+    speed_of_light: Option<PlanLight>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_of_light_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_plan_reason: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Estimate"))]
+struct Ends {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Fleet"))]
+struct FleetDocument {
+    replicas_needed: u64,
+    replicas_spare: u64,
+    devices: u64,
+    utilisation: f64,
+    #[serde(flatten)]
+    cost: PlanCost,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct PlanLight {
+    requests_per_s_per_replica: f64,
+    share_of_replica: f64,
+    usd_per_hour: Money,
+    share_of_cost: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bursts"))]
+enum BurstsDocument {
+    Not {
+        accounted: bool,
+        reason: String,
+    },
+    Simulated {
+        accounted: bool,
+        burstiness: f64,
+        engine: String,
+        measured_with: String,
+        as_measured_requests_per_s: f64,
+        under_bursts_requests_per_s: f64,
+        factor: f64,
+        counted_factor: f64,
+        pooled_replicas: Option<u32>,
+        pooled_requests_per_s_per_replica: Option<f64>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "GoalPrice"))]
+struct PriceDocument {
+    label: String,
+    goals: Vec<String>,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+impl From<&PlanReport> for PlanDocument {
+    fn from(report: &PlanReport) -> Self {
+        let PlanReport { ask, plans } = report;
+        let cheapest = report.cheapest().and_then(|index| plans.get(index));
+        Self {
+            schema: PLAN.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            requests_per_s: ask.demand.rate(),
+            goals: goals(&ask.goals),
+            headroom: ask.demand.headroom(),
+            spare_replicas: ask.demand.spare(),
+            cheapest: cheapest.map(|plan| plan.source.name.clone()),
+            plans: plans.iter().map(plan).collect(),
+        }
+    }
+}
+
+impl PlanReport {
+    /// A [`PlanDocument`], indented, with a newline at its end.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for these types.
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        JsonError::pretty(&PlanDocument::from(self))
+    }
+}
+
+fn goals(goals: &[Goal]) -> Vec<String> {
+    goals.iter().map(ToString::to_string).collect()
+}
+
+fn plan(plan: &Plan) -> PlanEntry {
+    let source = &plan.source;
+    let each = source.devices_per_replica.get();
+    let hour = &source.hour;
+    PlanEntry {
+        name: source.name.clone(),
+        from: source.from.clone(),
+        devices_per_replica: each,
+        usd_per_device_hour: Money { low: hour.low.get(), high: hour.high.get() },
+        price_from: price_origin(hour),
+        outcome: outcome(&plan.outcome, each),
+        bursts: bursts(&source.bursts),
+        other_goals: plan.prices.iter().map(|other| price(other, each)).collect(),
+        tightest_share_of_latency_limits: plan.tightest,
+        left_out: source.left_out.clone(),
+    }
+}
+
+fn price(price: &GoalPrice, each: u64) -> PriceDocument {
+    let GoalPrice { label, goals: asked, outcome: found } = price;
+    PriceDocument { label: label.clone(), goals: goals(asked), outcome: outcome(found, each) }
+}
+
+fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome {
+    let planned = outcome.as_ref().ok();
+    let fleet = |fleet: Fleet, cost: PlanCost| FleetDocument {
+        replicas_needed: fleet.needed,
+        replicas_spare: fleet.spare,
+        devices: fleet.installed().saturating_mul(each),
+        utilisation: fleet.utilisation,
+        cost,
+    };
+    let light = planned.map(|planned| &planned.light);
+    Outcome {
+        requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.requests_per_s)),
+        planned_requests_per_s_per_replica: planned.map(|planned| ends(planned.per_replica)),
+        served_requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.served)),
+        ends_are: planned.map(|planned| match planned.carried.bounds {
+            Bounds::Interval => "interval".to_owned(),
+            Bounds::Runs => "runs".to_owned(),
+            Bounds::Tested => "tested_loads".to_owned(),
+        }),
+        may_be_higher: planned.map(|planned| planned.carried.is_open_above),
+        nearest_tested: planned.map(|planned| planned.carried.nearest),
+        breaks_first: planned.and_then(|planned| planned.carried.breaks.clone()),
+        likely: planned.map(|planned| fleet(planned.fleets.likely, planned.cost)),
+        at_the_low_end: planned
+            .and_then(|planned| Some(fleet(planned.fleets.cautious?, planned.cautious_cost?))),
+        speed_of_light: light.and_then(|light| light.as_ref().ok().map(light_json)),
+        speed_of_light_reason: light.and_then(|light| light.as_ref().err().cloned()),
+        no_plan_reason: outcome.as_ref().err().map(ToString::to_string),
+    }
+}
+
+fn ends(estimate: Estimate) -> Ends {
+    Ends { value: estimate.value(), low: estimate.low(), high: estimate.high() }
+}
+
+const fn light_json(light: &LightCost) -> PlanLight {
+    PlanLight {
+        requests_per_s_per_replica: light.requests_per_s.get(),
+        share_of_replica: light.share_of_replica,
+        usd_per_hour: light.usd_per_hour,
+        share_of_cost: light.share_of_cost,
+    }
+}
+
+fn bursts(bursts: &Bursts) -> BurstsDocument {
+    match bursts {
+        Bursts::NotAccounted { reason } => {
+            BurstsDocument::Not { accounted: false, reason: reason.clone() }
+        }
+        Bursts::Simulated(simulated) => BurstsDocument::Simulated {
+            accounted: true,
+            burstiness: simulated.burstiness,
+            engine: simulated.engine.clone(),
+            measured_with: simulated.measured_with.clone(),
+            as_measured_requests_per_s: simulated.as_measured.get(),
+            under_bursts_requests_per_s: simulated.under_bursts.get(),
+            factor: simulated.factor(),
+            counted_factor: simulated.counted(),
+            pooled_replicas: simulated.pooled.map(|pooled| pooled.0),
+            pooled_requests_per_s_per_replica: simulated.pooled.map(|pooled| pooled.1.get()),
+        },
+    }
+}
