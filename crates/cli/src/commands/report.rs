@@ -218,7 +218,7 @@ fn searched(
 ) -> Result<Checklist, Fail> {
     let page = asked.write(report)?;
     let checklist = report.checklist();
-    say(if asked.json { search.json() } else { search.text() })?;
+    say(if asked.json { search.json()? } else { search.text() })?;
     if !asked.json {
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
