@@ -165,7 +165,6 @@ impl fmt::Display for Goal {
 
 impl Comparison {
     /// The sign: `<`, `<=`, `>`, `>=`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Less => "<",

@@ -86,7 +86,6 @@ impl Collective {
     }
 
     /// The name used in files and messages, such as `all-reduce`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
@@ -145,7 +144,6 @@ impl Algorithm {
     pub const ALL: [Self; 4] = [Self::Ring, Self::OneShot, Self::TwoShot, Self::InSwitch];
 
     /// The name used in files and messages, such as `two-shot`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Ring => "ring",

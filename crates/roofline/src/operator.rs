@@ -63,7 +63,6 @@ pub enum OperatorKind {
 
 impl OperatorKind {
     /// The name used in files: `projections`, `shared_experts`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Projections => "projections",
@@ -168,8 +167,8 @@ pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec
     let mut all = Vec::new();
     let by = Builder { model, reaches: &Reaches::of(model), deployment, cut };
     for layers in &model.layers {
-        by.mixer(&layers, &mut all);
-        by.feed_forward(&layers, &mut all);
+        by.mixer(layers, &mut all);
+        by.feed_forward(layers, &mut all);
     }
     let (hidden, vocabulary) = (model.hidden, model.vocabulary);
     let logits = Widths { whole: hidden, cut: vocabulary };

@@ -60,7 +60,6 @@ impl Attainment {
 
 impl GroupAttainment {
     /// The goals of the group as they are written: `ttft:500 tpot:50`.
-    #[must_use]
     pub(crate) fn spelled(&self) -> String {
         spelled(self.goals.iter().map(|goal| &goal.goal))
     }

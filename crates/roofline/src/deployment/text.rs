@@ -7,7 +7,6 @@ use super::{Deployment, DeploymentError, ExpertExchange, Overlap};
 
 impl ExpertExchange {
     /// The name used in files and on the command line, such as `all-to-all`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Fastest => "fastest-exchange",
@@ -19,7 +18,6 @@ impl ExpertExchange {
 
 impl Overlap {
     /// The name used in files and on the command line, such as `two-batches`.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::None => "no-overlap",

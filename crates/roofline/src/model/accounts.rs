@@ -126,7 +126,6 @@ impl Model {
 
     /// The tensors of the MTP modules: their layers, and for each a projection of two hidden states to one and
     /// three norms. They share the base model's tables.
-    #[must_use]
     pub(crate) fn draft_tensors(&self) -> Vec<Tensors> {
         let mut all = Tally::default();
         if let Some(layers) = &self.draft {
