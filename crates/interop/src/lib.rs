@@ -44,7 +44,7 @@ pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
 };
-pub use level::{LevelAgain, TakenBeside};
+pub use level::{LevelAgain, LevelTapes, TakenBeside};
 pub use peers::{
     Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
     PeerStatistic, PeerUnit, PeerValue, beside_ours,

@@ -13,6 +13,24 @@ use crate::text::{WIDTH, plain};
 use crate::{LeftOut, Shown};
 
 /// What the rows of a [`LevelTable`](crate::LevelTable) are, for who reads what is on their frontier.
+///
+/// ```
+/// use fizeau_pareto::{Axis, FrontierQuery, RowPoints};
+/// use fizeau_report::{FrontierLevels, Shown};
+///
+/// let query = FrontierQuery::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")]);
+/// let heads = ["run", "load", "rps", "p99_ms"];
+/// let (mut rows, mut levels) = (RowPoints::new(query.clone(), &heads)?, FrontierLevels::new(&query));
+/// for (number, row) in [["a", "concurrency 1", "1", "210"], ["a", "concurrency 8", "7", "480"]].iter().enumerate() {
+///     let field = |name: &str| Some(row[heads.iter().position(|head| *head == name)?].into());
+///     rows.add(number, &field)?;
+///     levels.add(&field);
+/// }
+/// let answer = rows.answer()?;
+/// assert!(levels.text(&answer, &[], &[]).starts_with("2 levels of 1 run: rps (more is better)"));
+/// assert!(Shown(&answer).to_json(Some(&levels))?.contains("\"load\":\"concurrency 8\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct FrontierLevels<'a> {
     query: &'a FrontierQuery,

@@ -75,7 +75,7 @@ fn sheet(sheet: &Sheet, model: &Model) -> String {
         sheet.hidden, sheet.vocabulary
     );
     for layers in &model.layers {
-        let _ = writeln!(text, "{:>4} x {}", layers.count, one_layer(&layers));
+        let _ = writeln!(text, "{:>4} x {}", layers.count, one_layer(layers));
     }
     let params = &sheet.params;
     let _ = writeln!(

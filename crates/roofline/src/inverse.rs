@@ -101,7 +101,6 @@ impl fmt::Display for Shortfall {
 
 impl Goal {
     /// The time per token that is asked, by either name.
-    #[must_use]
     pub(crate) fn tightest_tpot(&self) -> Option<Seconds> {
         let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));
         match (self.tpot, of_user) {

@@ -24,7 +24,6 @@ use fizeau::record::{
     SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
-use serde::Serialize;
 
 use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
@@ -217,7 +216,7 @@ fn searched(
 ) -> Result<Checklist, Fail> {
     let page = asked.write(report)?;
     let checklist = report.checklist();
-    say(if asked.json { search.json() } else { search.text() })?;
+    say(if asked.json { search.json()? } else { search.text() })?;
     if !asked.json {
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
@@ -323,19 +322,9 @@ fn each_tape(level: &StoredLevel, each: impl FnMut(Tape)) -> Result<Option<Cut>,
 /// A word without a run.
 fn definitions(concept: Concept, json: bool) -> Result<Exit, Fail> {
     let explanation = Explanation::new(concept);
-    if json {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            schema: &'a str,
-            version: &'a str,
-            #[serde(flatten)]
-            explanation: &'a Explanation,
-        }
-        let (schema, version) = ("fizeau.explanation/1", env!("CARGO_PKG_VERSION"));
-        let document = Document { schema, version, explanation: &explanation };
-        say(serde_json::to_string_pretty(&document).map_err(Fail::broken)?)?;
-    } else {
-        say(explanation.text(WIDTH))?;
-    }
+    say(match json {
+        true => explanation.to_json().map_err(Fail::broken)?,
+        false => explanation.text(WIDTH),
+    })?;
     Ok(Exit::Good)
 }

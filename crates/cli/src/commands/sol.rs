@@ -8,7 +8,7 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::Calibrated;
 use fizeau::report::{BatchCsv, ContextCsv, SolAside, SolScope, SolSubject, SolView};
-use fizeau::roofline::{AnswerError, Limit, Load, System};
+use fizeau::roofline::{AnswerError, Load, System};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::exit::{Exit, Fail};
@@ -83,16 +83,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &Load) -> Result<Exit
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
     let asides = mechanisms::asides(&args.mechanisms, &subject)?;
-    for limits in asides.iter().filter_map(SolAside::limits) {
-        let limited = &mut answer.limited_by;
-        for (phase, limit) in
-            [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)]
-        {
-            if limit == Limit::Power {
-                *phase = limit;
-            }
-        }
-    }
+    SolAside::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
         system,

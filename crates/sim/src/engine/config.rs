@@ -102,25 +102,31 @@ pub enum Order {
     Priority,
 }
 
-/// Far beyond what any engine captures.
-const LARGEST_BATCH: u64 = 1 << 20;
-
 impl EngineConfig {
-    /// The same, with graphs captured for these `sizes`. One number stands for a list of vLLM's: 1, 2, 4, multiples of 8 below 256, and of
-    /// 16 from there on. No step has more tokens than all its sequences with their drafts, so that a longer list would never be used.
+    /// The sizes that vLLM captures up to `most`: 1, 2, 4, multiples of 8 below 256, and of 16 from there on. No step has more tokens
+    /// than all its sequences with their drafts, so that the list ends with the first size that holds these.
+    ///
+    /// ```
+    /// use fizeau_core::Tokens;
+    /// use fizeau_sim::EngineConfig;
+    /// let config = EngineConfig::new(12, Tokens::ZERO);
+    /// assert_eq!(config.captured_up_to(512), [1, 2, 4, 8, 16]);
+    /// ```
     #[must_use]
-    pub fn capturing(self, sizes: &[u64]) -> Self {
-        let [most @ (1..)] = *sizes else { return Self { captured: sizes.to_vec(), ..self } };
+    pub fn captured_up_to(&self, most: u64) -> Vec<u64> {
+        /// Far beyond what any engine captures.
+        const LARGEST: u64 = 1 << 20;
         let each = self.drafts.as_ref().map_or(1, |drafts| 1 + u64::from(drafts.length));
-        let used = self.max_num_seqs.saturating_mul(each).min(LARGEST_BATCH);
+        let used = self.max_num_seqs.saturating_mul(each).min(LARGEST);
         let steps = [1, 2, 4].into_iter().chain((8..256).step_by(8)).chain((256..).step_by(16));
         let mut before = 0;
-        let is_wanted = |&size: &u64| {
-            let is_used = before < used;
-            before = size;
-            is_used && size <= most
-        };
-        Self { captured: steps.take_while(is_wanted).collect(), ..self }
+        steps
+            .take_while(|&size| {
+                let is_used = before < used;
+                before = size;
+                is_used && size <= most
+            })
+            .collect()
     }
 
     /// `max_num_seqs` sequences at a time and a cache of `kv_tokens` tokens, rounded down to whole blocks; everything else by

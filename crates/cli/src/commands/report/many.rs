@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau::metrics::Verdict;
-use fizeau::record::{
-    CompareOptions, ComparisonReport, ImportedRun, NamedRun, StoredRun, SweepReport,
-};
+use fizeau::record::{CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport};
 use fizeau::report::{ComparisonPage, Shown};
 
 use super::{Asked, Opened, Place, figures, level, open, say_page};
@@ -21,32 +19,19 @@ const PAGE: &str = "comparison.html";
 /// Why runs of which no two have tapes are not tested against each other.
 const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test takes either";
 
-/// A run and what it is called.
-pub(super) type Side = (String, SweepReport);
-
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     if args.json || args.markdown || args.export.is_wanted() || args.view.is_asked() {
         return Err(Fail::usage(
             "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
         ));
     }
-    let (mut all, mut imported, mut own) = (Vec::<Side>::new(), Vec::new(), Vec::new());
-    for (path, name) in paths.iter().zip(names(paths)) {
-        let run = match open(path)? {
-            Opened::Tapes(run) => run,
-            Opened::Figures(run) => {
-                imported.push((name, run));
-                continue;
-            }
-        };
-        own.push(path.clone());
-        all.extend(sides(args, &run)?.into_iter().map(|(side, report)| match &*side {
-            "" => (name.clone(), report),
-            side => (format!("{name} {side}"), report),
-        }));
-    }
-    if own.is_empty() {
-        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
+    let Several { runs, own } = read(args, paths)?;
+    let (mut all, mut imported) = (Vec::new(), Vec::new());
+    for (name, run) in runs {
+        match run {
+            One::Own(report) => all.push((name, report)),
+            One::Imported(run) => imported.push((name, run)),
+        }
     }
     let comparison = match own.as_slice() {
         [_, _, ..] => compared(&own),
@@ -75,29 +60,59 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 }
 
 /// The page of one run, or of several.
-pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
+pub(super) fn page(
+    sides: &[(String, SweepReport)],
+    comparison: Result<&ComparisonReport, &str>,
+) -> String {
     match sides {
         [(_, report)] => Shown(report).page(),
         runs => ComparisonPage { runs, imported: &[], comparison }.page(),
     }
 }
 
-/// The sides of a run, with all that their tapes show.
-pub(super) fn sides(args: &ReportArgs, run: &StoredRun) -> Result<Vec<Side>, Fail> {
-    let asked = Asked::new(args, run)?;
-    asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)
+/// What was read of several runs.
+pub(super) struct Several {
+    /// Each side of each, and what it is called.
+    pub(super) runs: Vec<(String, One)>,
+    /// The folders of those that have tapes.
+    own: Vec<PathBuf>,
+}
+
+pub(super) enum One {
+    /// With all that its tapes show.
+    Own(SweepReport),
+    Imported(ImportedRun),
+}
+
+pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<Several, Fail> {
+    let (mut runs, mut own) = (Vec::new(), Vec::new());
+    let named = NamedRun::distinct(paths.iter().map(|path| NamedRun::at(path)).collect());
+    for NamedRun { name, path } in named {
+        let run = match open(&path)? {
+            Opened::Tapes(run) => run,
+            Opened::Figures(run) => {
+                runs.push((name, One::Imported(run)));
+                continue;
+            }
+        };
+        own.push(path);
+        let asked = Asked::new(args, &run)?;
+        let sides = asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)?;
+        runs.extend(sides.into_iter().map(|(side, report)| match &*side {
+            "" => (name.clone(), One::Own(report)),
+            side => (format!("{name} {side}"), One::Own(report)),
+        }));
+    }
+    if own.is_empty() {
+        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
+    }
+    Ok(Several { runs, own })
 }
 
 /// What tests say of them; or why there are none, as of runs that did other work.
 fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
     let compared = ComparisonReport::of_runs(paths, &CompareOptions::default());
     compared.map_err(|error| compare::refused(error).message)
-}
-
-/// The last part of each path, or all of it where two end alike.
-pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
-    let runs = NamedRun::distinct(paths.iter().map(|path| NamedRun::at(path)).collect());
-    runs.into_iter().map(|run| run.name).collect()
 }
 
 /// A run in a line.

@@ -1,15 +1,12 @@
 //! A run as other tools see it, a word as they mean it, and percentiles as they read them.
 
-use fizeau::core::Tape;
-use fizeau::interop::{Concept, OwnFigures, Peer, PeerSettings};
-use fizeau::interop::{Detail, Explanation, Selection, VllmRun, VllmTally, beside_ours};
+use fizeau::interop::{Concept, Explanation, LevelTapes, Peer};
 use fizeau::metrics::{Percent, PercentileRule};
-use fizeau::record::{Cut, LevelView, PeerComparison, StoredLevel, StoredLevelContext};
-use fizeau::report::Shown;
-use fizeau::report::{PercentileTable, PercentileTally};
+use fizeau::record::{LevelView, PeerComparison};
+use fizeau::report::{PercentileTable, PercentileTally, Shown};
 use serde::Serialize;
 
-use super::{Asked, WIDTH, each_tape};
+use super::{Asked, WIDTH, each_tape, note_cut};
 use crate::args::ViewArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -32,22 +29,14 @@ fn show<T: Serialize>(
     Ok(Exit::Good)
 }
 
-/// All tapes of a level at once: definitions look at them more than once.
-struct All {
-    tapes: Vec<Tape>,
-    cut: Option<Cut>,
-    settings: PeerSettings,
-}
-
-impl All {
-    fn of(level: &StoredLevel, asked: &Asked<'_>) -> Result<Self, Fail> {
-        let context = StoredLevelContext::read(asked.reader.run(), level).map_err(Fail::usage)?;
-        let mut tapes = Vec::new();
-        let cut = each_tape(level, |tape| tapes.push(tape))?;
-        let settings =
-            PeerSettings { goals: asked.reader.goals().clone(), max_concurrency: context.cap };
-        Ok(Self { tapes, cut, settings })
-    }
+/// Each level with what `of` says of its tapes.
+fn each<T>(asked: &Asked<'_>, of: impl Fn(&LevelTapes) -> T) -> Result<Vec<LevelView<T>>, Fail> {
+    let view = |stored| {
+        let all = LevelTapes::read(&asked.reader, stored).map_err(Fail::usage)?;
+        note_cut(stored.path(), all.cut);
+        Ok(LevelView::new(stored, all.cut, of(&all)))
+    };
+    asked.reader.run().levels().iter().map(view).collect()
 }
 
 /// Some tools' figures.
@@ -72,31 +61,16 @@ impl Tools {
 pub(super) fn tools(asked: &Asked<'_>, names: &[String]) -> Result<Exit, Fail> {
     let is_wanted = |peer: &Peer| names.iter().any(|name| name == "all" || name == peer.key());
     let wanted: Vec<Peer> = Peer::ALL.into_iter().filter(is_wanted).collect();
-    let mut levels = Vec::new();
-    for stored in asked.reader.run().levels() {
-        let All { tapes, cut, settings } = All::of(stored, asked)?;
-        let own = OwnFigures::of(&tapes, &settings);
-        let one = |peer: &Peer| beside_ours(&peer.figures(&tapes, &settings), &own);
-        let tools = wanted.iter().map(one).collect();
-        let block = wanted.contains(&Peer::VllmPython).then(|| {
-            let mut vllm =
-                VllmTally::new(&Selection::default(), asked.reader.goals(), Detail::Brief);
-            tapes.iter().for_each(|tape| vllm.add(tape));
-            let of = StoredLevelContext::read(asked.reader.run(), stored).map_err(Fail::usage)?;
-            Ok::<_, Fail>(vllm.finish(VllmRun::of(&of.setup, &of.asked, of.cap)).block())
-        });
-        levels.push(LevelView::new(stored, cut, Tools { tools, block: block.transpose()? }));
-    }
+    let levels = each(asked, |all| {
+        let block = wanted.contains(&Peer::VllmPython).then(|| all.vllm().block());
+        Tools { tools: all.peers(&wanted), block }
+    })?;
     show(asked, "fizeau.peers/1", &levels, Tools::text)
 }
 
 /// `--explain`
 pub(super) fn explain(asked: &Asked<'_>, concept: Concept) -> Result<Exit, Fail> {
-    let mut levels = Vec::new();
-    for stored in asked.reader.run().levels() {
-        let All { tapes, cut, settings } = All::of(stored, asked)?;
-        levels.push(LevelView::new(stored, cut, Explanation::of(concept, &tapes, &settings)));
-    }
+    let levels = each(asked, |all| Explanation::of(concept, &all.tapes, &all.settings))?;
     show(asked, "fizeau.explanation/1", &levels, |explanation| explanation.text(WIDTH))
 }
 

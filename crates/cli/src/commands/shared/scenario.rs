@@ -36,7 +36,13 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     });
     let config = EngineConfig { drafts, ..config(engine)? };
     let max_num_seqs = sequences(system, &of, &config);
-    let config = EngineConfig { max_num_seqs, ..config }.capturing(&engine.cuda_graph_sizes);
+    let config = EngineConfig { max_num_seqs, ..config };
+    // One number stands for a list of vLLM's.
+    let captured = match *engine.cuda_graph_sizes {
+        [most @ (1..)] => config.captured_up_to(most),
+        ref sizes => sizes.to_vec(),
+    };
+    let config = EngineConfig { captured, ..config };
     let mut scenario =
         Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
     if let Some((by, _)) = speculation {

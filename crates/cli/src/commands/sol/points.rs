@@ -64,7 +64,7 @@ fn answer_all(
         if !line.is_empty() {
             wrong.lines += 1;
             if let Err(message) = answer(line, defaults, &mut systems, &mut answers) {
-                SolError { error: &message }.append_to(&mut answers)?;
+                SolError { error: &message }.append_to(&mut answers).map_err(io::Error::other)?;
                 wrong.bad += 1;
                 wrong.first.get_or_insert((number, message));
             }
