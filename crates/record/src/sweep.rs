@@ -26,7 +26,7 @@ pub use goals::{GoalDocument, GoalResult, OverRuns};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
-pub use profile::{Aim, Profile};
+pub use profile::{Aim, Profile, ProfileChoice};
 pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
