@@ -24,7 +24,6 @@ mod live;
 mod mechanisms;
 mod merge;
 mod models;
-pub(crate) mod pairs;
 mod pareto;
 mod physics;
 mod pictures;
@@ -49,7 +48,7 @@ pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibration::CalibrationArgs;
-pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg, routing};
+pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg};
 pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;
 pub(crate) use compare::{CompareArgs, FailOn};
@@ -81,8 +80,13 @@ pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SeriesArgs, SweepArgs, VerdictArgs};
+<<<<<<< HEAD
 pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
 pub(crate) use trust::{MISSED, TrustArgs};
+=======
+pub(crate) use system::SystemArgs;
+pub(crate) use trust::TrustArgs;
+>>>>>>> main
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 

@@ -3,9 +3,10 @@
 //! - [`Peer::figures`] computes what a tool would have reported of our tapes, by its own definitions; [`beside_ours`] holds
 //!   that against our figures, and [`Explanation`] says what each tool means by a word.
 //! - [`ForeignFormats::import`] reads result files of other tools ([`ForeignFormats::import_paths`] from a disk),
-//!   [`ForeignFormat::export`] writes them. How to add a format is
+//!   [`ForeignFormat::export`] writes them, of a stored run's [`ExportSource`]. How to add a format is
 //!   told at [`ForeignFormat`].
 //! - [`Table`] reads anybody's table, CSV or JSON Lines, and joins two.
+//! - [`LevelAgain`] reads a stored level with what a page shows of its tapes, and vLLM's block.
 //! - [`VllmTally`] adds up what vLLM's client would have seen, [`VllmResult`] is its printed block and its JSON file.
 //!
 //! ```
@@ -32,7 +33,9 @@
 mod detail;
 mod files;
 mod foreign;
+mod level;
 mod peers;
+mod source;
 mod table;
 mod vllm;
 
@@ -41,11 +44,13 @@ pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
 };
+pub use level::{LevelAgain, LevelTapes, TakenBeside};
 pub use peers::{
     Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
     PeerStatistic, PeerUnit, PeerValue, beside_ours,
 };
-pub use table::{Table, TableError, TableField};
+pub use source::{ExportSource, ExportSourceError};
+pub use table::{Table, TableError};
 pub use vllm::{
     Detail, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
     VllmTally,

@@ -17,8 +17,8 @@ use crate::foreign::csv_of_lines;
 /// use fizeau_interop::Table;
 /// let table = Table::new("runs.csv", b"run,rps\nbaseline,7.50\n".to_vec())?;
 /// assert_eq!(table.heads(), ["run", "rps"]);
-/// table.each::<fizeau_interop::TableError>(&["rps"], |row, fields| {
-///     assert_eq!((row, fields[0].number()), (0, Some(7.5)));
+/// table.each::<fizeau_interop::TableError>(&["rps"], |row, field| {
+///     assert_eq!((row, field("rps").as_deref()), (0, Some("7.50")));
 ///     Ok(())
 /// })?;
 /// # Ok::<(), fizeau_interop::TableError>(())
@@ -48,17 +48,8 @@ enum Fields {
     Json(Vec<(String, Value)>),
 }
 
-/// A field of a row.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum TableField<'a> {
-    /// The row has no such field, or an empty one.
-    Absent,
-    /// What it says; of what JSON nests, JSON.
-    Text(Cow<'a, str>),
-    /// A number of JSON.
-    Number(f64),
-}
+/// What the fields of a row say, by the names of their columns.
+type FieldsOf<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 
 /// What is wrong with a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -92,29 +83,6 @@ pub enum TableError {
         /// The second's columns.
         heads: String,
     },
-}
-
-impl TableField<'_> {
-    /// The number that it is, or says; none for NaN, which cannot be compared.
-    #[must_use]
-    pub fn number(&self) -> Option<f64> {
-        let number = match self {
-            Self::Absent => None,
-            Self::Number(number) => Some(*number),
-            Self::Text(text) => text.trim().parse().ok(),
-        };
-        number.filter(|number: &f64| !number.is_nan())
-    }
-
-    /// What it says.
-    #[must_use]
-    pub fn words(&self) -> Cow<'_, str> {
-        match self {
-            Self::Absent => Cow::Borrowed(""),
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Number(number) => Cow::Owned(number.to_string()),
-        }
-    }
 }
 
 impl Table {
@@ -223,7 +191,7 @@ impl Table {
         if let Some(at) = self.heads.iter().position(|head| head == column) {
             let says = |row: &usize| {
                 let row = self.rows.get(*row);
-                row.is_some_and(|row| row.field(column, Some(at)) != TableField::Absent)
+                row.is_some_and(|row| row.field(column, Some(at)).is_some())
             };
             self.left_out = (0..self.rows.len()).filter(says).collect();
         }
@@ -248,15 +216,15 @@ impl Table {
         &self.heads
     }
 
-    /// The fields of each row in the columns of these names go to `each`, with the row's number from 0, but for rows that are left
-    /// out.
+    /// Each row goes to `each`, but for those that are left out: its number from 0, and what its fields in the columns of these names
+    /// say. A field that is empty says nothing; what JSON nests it says in JSON.
     ///
     /// # Errors
     /// If there is no such column, or what `each` fails with.
     pub fn each<E: From<TableError>>(
         &self,
         columns: &[&str],
-        mut each: impl FnMut(usize, &[TableField<'_>]) -> Result<(), E>,
+        mut each: impl for<'a> FnMut(usize, &FieldsOf<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
         let place = |name: &str| self.heads.iter().position(|head| head == name);
         let places: Vec<Option<usize>> = columns.iter().map(|name| place(name)).collect();
@@ -268,8 +236,11 @@ impl Table {
         }
         for at in self.compared() {
             let Some(row) = self.rows.get(at) else { continue };
-            let fields = columns.iter().zip(&places).map(|(name, place)| row.field(name, *place));
-            each(at, &fields.collect::<Vec<_>>())?;
+            let field = |name: &str| {
+                let known = columns.iter().position(|column| *column == name)?;
+                row.field(name, places.get(known).copied().flatten())
+            };
+            each(at, &field)?;
         }
         Ok(())
     }
@@ -323,22 +294,18 @@ impl Table {
 }
 
 impl Row {
-    /// The field of a column, which stands at `place` in a row of CSV.
-    fn field(&self, name: &str, place: Option<usize>) -> TableField<'_> {
-        let (text, value) = match &self.fields {
-            Fields::Csv(_, fields) => (place.and_then(|place| fields.get(place)), None),
-            Fields::Json(fields) => (None, fields.iter().rfind(|field| field.0 == name)),
-        };
-        match (text, value.map(|(_, value)| value)) {
-            (Some(text), _) if !text.is_empty() => TableField::Text(Cow::Borrowed(text)),
-            (_, None | Some(Value::Null)) => TableField::Absent,
-            (_, Some(Value::Number(number))) => {
-                number.as_f64().map_or(TableField::Absent, TableField::Number)
-            }
-            (_, Some(Value::String(text))) if text.is_empty() => TableField::Absent,
-            (_, Some(Value::String(text))) => TableField::Text(Cow::Borrowed(text)),
-            (_, Some(nested)) => TableField::Text(Cow::Owned(nested.to_string())),
+    /// What the field of a column says, which stands at `place` in a row of CSV; none where it is empty.
+    fn field(&self, name: &str, place: Option<usize>) -> Option<Cow<'_, str>> {
+        match &self.fields {
+            Fields::Csv(_, fields) => fields.get(place?).map(Cow::Borrowed),
+            Fields::Json(fields) => match &fields.iter().rfind(|field| field.0 == name)?.1 {
+                Value::Null => None,
+                Value::Number(number) => number.as_f64().map(|number| number.to_string().into()),
+                Value::String(text) => Some(Cow::Borrowed(text.as_str())),
+                nested => Some(Cow::Owned(nested.to_string())),
+            },
         }
+        .filter(|text| !text.is_empty())
     }
 
     /// A field of JSON as a cell: numbers as JSON has them.

@@ -34,34 +34,3 @@ impl Events {
         Self { tokens: Tokens::new(tokens), gaps, zero_gaps, are_tokens }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Events;
-    use crate::inter_chunk;
-    use fizeau_core::{Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape};
-    use proptest::prelude::*;
-
-    proptest! {
-        #![proptest_config(crate::testing::cases(256))]
-        #[test]
-        fn one_pass_finds_what_each_figure_would(
-            arrivals in prop::collection::vec((0..5_u64, 1..3_u32), 0..12),
-            failed: bool,
-        ) {
-            let mut tape = Tape::sent_at(Stamp::EPOCH);
-            tape.arrivals.extend(
-                arrivals.iter().map(|&(at, n)| Arrival::tokens(Stamp::from_nanos(at), n, Channel::Visible)),
-            );
-            if failed {
-                tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "cut"));
-            }
-            let events = Events::of(&tape);
-            prop_assert_eq!(events.tokens, tape.output_tokens());
-            prop_assert_eq!(events.gaps, inter_chunk(&tape).count() as u64);
-            let zero = inter_chunk(&tape).filter(|gap| *gap == Nanos::ZERO);
-            prop_assert_eq!(events.zero_gaps, zero.count() as u64);
-            prop_assert_eq!(events.are_tokens, arrivals.iter().skip(1).all(|(_, n)| *n == 1));
-        }
-    }
-}

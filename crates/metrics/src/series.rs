@@ -27,7 +27,6 @@ pub struct TimeSpan {
 
 impl TimeSpan {
     /// From `from` to `to`; of no length at `from` where `to` is before it.
-    #[must_use]
     pub(crate) fn new(from: Stamp, to: Stamp) -> Self {
         Self { from, to: to.max(from) }
     }

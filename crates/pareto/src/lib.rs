@@ -3,6 +3,7 @@
 //! | wanted | call |
 //! |---|---|
 //! | the points that no other beats | [`frontier`] of arrays, [`Points::frontier`] of named axes known when the program runs |
+//! | all that may be asked of the rows of a table | [`FrontierQuery`], [`RowPoints`] |
 //! | a point that beats a given one | [`dominated_by`] |
 //! | the frontier, the frontier of what is left, and so on | [`Points::layers`] |
 //! | few points that stand for a frontier, to within an epsilon | [`Points::epsilon_frontier`] |
@@ -37,6 +38,7 @@
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 //! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`Draws`]).
 
+mod answer;
 mod backoff;
 mod bend;
 mod capacity;
@@ -53,11 +55,14 @@ mod layers;
 mod operating;
 mod points;
 mod preference;
+mod query;
 mod resample;
+mod rows;
 mod search;
 mod step_rule;
 mod uncertain;
 
+pub use answer::FrontierAnswer;
 pub use backoff::back_off;
 pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
@@ -77,7 +82,9 @@ pub use operating::{
 };
 pub use points::{Axis, Points, PointsError};
 pub use preference::Preference;
+pub use query::{FrontierQuery, QueryError};
 pub use resample::Draws;
+pub use rows::{RowError, RowPoints};
 pub use search::{
     Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
     Standing, log_margin,

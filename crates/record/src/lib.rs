@@ -69,7 +69,7 @@ pub use comparison::{
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};
-pub use folder::{FolderError, RunFolder, TapeFile};
+pub use folder::{ClaimedFolder, FolderError, RunFolder, TapeFile};
 pub use goal::{
     Bounds, GoalDocument, GoalResult, OverRuns, limit_words as goal_limit,
     measured as goal_measured, name as goal_name, shown as goal_value,
@@ -79,18 +79,27 @@ pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted, PredictedRange, Reference,
-    SpeedOfLight, SummaryDocument, Tail, Until, UntilDocument, UntilGoal, WithEnds,
+    LevelDetailTally, LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted,
+    PredictedRange, Reference, SpeedOfLight, SummaryDocument, Tail, Until, UntilDocument,
+    UntilGoal, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
-    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
-    PlanAsk, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned,
-    SimulatedBursts, TestedLoads, TestedLoadsError, scaled_limits,
+    Bursts, BurstsAsk, BurstsLevel, Carried, GoalPrice, LightCost, MeanLengths, Money,
+    NoPromptShare, NotCarried, NotPlanned, Plan, PlanAsk, PlanCost, PlanDocument, PlanFigure,
+    PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts, TestedLoads, TestedLoadsError,
+    TestedReplica, scaled_limits,
 };
+<<<<<<< HEAD
 pub use reading::{ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder};
+=======
+pub use reading::{
+    LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
+    is_level_folder, is_sustained_folder,
+};
+>>>>>>> main
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
 pub use run::{
@@ -109,9 +118,15 @@ pub use stored::{
     Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
+<<<<<<< HEAD
     Aim, CostFigure, Decision, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint, Place, Profile,
     RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepDocument, SweepReport, SweptLevel,
     TokenCost, Unmeasured, Why, Within,
+=======
+    Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
+    OperatingPoint, OverRuns, Place, Profile, ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE,
+    Sustained, SweepDocument, SweepReport, SweptLevel, TokenCost, Unmeasured, Why, Within,
+>>>>>>> main
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{

@@ -7,7 +7,9 @@ mod goals;
 mod level;
 mod light;
 mod money;
+mod share;
 mod table;
+mod tested;
 
 use std::num::NonZeroU64;
 
@@ -15,14 +17,16 @@ use fizeau_metrics::Goal;
 use fizeau_pareto::{CapacityError, Demand, Estimate, Fleets};
 use fizeau_roofline::HourlyRate;
 
-pub use bursts::{Bursts, SimulatedBursts};
+pub use bursts::{Bursts, BurstsAsk, BurstsLevel, SimulatedBursts};
 pub use carried::{Carried, NotCarried};
 pub use document::PlanDocument;
 pub use goals::{GoalPrice, scaled_limits};
 pub use level::{PlanFigure, PlanLevel};
 pub use light::LightCost;
 pub use money::{MeanLengths, Money, PlanCost};
+pub use share::NoPromptShare;
 pub use table::{TestedLoads, TestedLoadsError};
+pub use tested::TestedReplica;
 
 use crate::LightCurve;
 

@@ -4,23 +4,34 @@ mod context;
 mod imported;
 mod level;
 mod missing;
+mod named;
 mod planned;
 mod reference;
+mod sides;
+mod summaries;
 mod sweep;
+mod views;
 
 use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
-    LevelDetail, LevelReport, LightCurve, Profile, Setup, SpeedOfLightReference, StoredError,
-    StoredRun, SweepReport, Unmeasured,
+    LevelDetail, LevelReport, LightCurve, Profile, ProfileChoice, Setup, SpeedOfLightReference,
+    StoredError, StoredRun, SweepReport, Unmeasured,
 };
 
 pub use context::StoredLevelContext;
 pub use level::ReadLevel;
+pub use named::NamedRun;
 pub(crate) use planned::LevelAhead;
+<<<<<<< HEAD
 pub use planned::is_level_folder;
 pub(crate) use planned::is_sustained_folder;
+=======
+pub use planned::{is_level_folder, is_sustained_folder};
+pub use summaries::SummariesError;
+pub use views::LevelView;
+>>>>>>> main
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
 /// said.
@@ -44,6 +55,7 @@ pub struct RunReader<'a> {
     no_reference: String,
     precision: Precision,
     price: Option<HourlyRate>,
+    choice: ProfileChoice,
 }
 
 /// Whose the formats of weights and cache are that a setup names.
@@ -71,6 +83,8 @@ pub struct ReadRun {
     pub curve: Option<LightCurve>,
     /// The loads that were planned and of which nothing is there.
     pub unmeasured: Vec<Unmeasured>,
+    /// Whether the run is a search.
+    pub is_search: bool,
     /// The run at the operating point, after all levels; of a search its long levels, rising.
     pub sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
@@ -135,7 +149,8 @@ impl<'a> RunReader<'a> {
         let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
         let no_reference = "no model and device were given".to_owned();
         let precision = Precision::Own;
-        Ok(Self { run, goals, window, reference, no_reference, precision, price })
+        let choice = ProfileChoice::default();
+        Ok(Self { run, goals, window, reference, no_reference, precision, price, choice })
     }
 
     /// By other goals of single requests.
@@ -151,6 +166,11 @@ impl<'a> RunReader<'a> {
     /// With another cut at the end.
     pub fn with_cooldown(self, cooldown: WindowEnd) -> Self {
         Self { window: WindowChoice { cooldown, ..self.window }, ..self }
+    }
+
+    /// With another choice among the levels within the goals, as far as one is made.
+    pub fn with_choice(self, choice: ProfileChoice) -> Self {
+        Self { choice, ..self }
     }
 
     /// With what an hour of a device costs.
@@ -222,9 +242,10 @@ impl<'a> RunReader<'a> {
             setup,
             levels,
             slo,
-            profile: profile.unwrap_or(Profile::GENERAL),
+            profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,
             unmeasured,
+            is_search: self.run.path().join("search.json").is_file(),
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,
@@ -259,6 +280,20 @@ impl<'a> RunReader<'a> {
 }
 
 impl ReadRun {
+    /// The levels of a sweep as its own table has them: of a load that was measured more than once the run that stands for all, since
+    /// the luckiest of its runs is no configuration of its own. Levels of any other kind of run are all kept.
+    #[must_use]
+    pub fn one_a_load(&self) -> Vec<LevelReport> {
+        let is_of_sweep = |at: &LevelReport| at.folder.as_deref().is_some_and(is_level_folder);
+        match self.levels.iter().all(is_of_sweep) {
+            true => {
+                let (setup, levels) = (self.setup.clone(), self.levels.clone());
+                SweepReport::of_runs(setup, levels, None).levels().to_vec()
+            }
+            false => self.levels.clone(),
+        }
+    }
+
     /// All of it side by side.
     #[must_use]
     pub fn report(self) -> SweepReport {

@@ -187,7 +187,6 @@ impl SpeedOfLightReference {
     }
 
     /// For an engine that runs at most so many sequences at once, whatever was said of its deployment.
-    #[must_use]
     pub(crate) fn with_most_sequences(self, most: NonZeroU64) -> Self {
         let mut serving = *self.system.serving();
         serving.max_sequences = Some(most);

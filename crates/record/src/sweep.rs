@@ -23,7 +23,7 @@ pub use document::{SweepDocument, SweptLevel};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
-pub use profile::{Aim, Profile};
+pub use profile::{Aim, Profile, ProfileChoice};
 pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;

@@ -3,10 +3,37 @@
 use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
 use crate::Shown;
-use crate::text::{line, sentence};
+use crate::text::{line, plain, sentence};
 use fizeau_record::text::{self, column_decimals, duration_ms};
-use fizeau_record::{AbParty, AbReport, AbRound};
+use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference};
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
+
+impl Shown<'_, AbDocument> {
+    /// What the rounds came to: a line for each figure that was decided, under a heading; or why there is no answer.
+    #[must_use]
+    pub fn answers(&self) -> String {
+        let Some(comparison) = &self.comparison else {
+            let reason = self.comparison_reason.as_deref().unwrap_or_default();
+            return format!("  no answer: {}", plain(reason));
+        };
+        let head = format!("  {:<22}{:>10}{:>10}{:>11}  answer", "figure", "A", "B", "change");
+        let decided = comparison.figures.iter().filter(|figure| figure.decided);
+        std::iter::once(head).chain(decided.map(decided_row)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn decided_row(of: &FigureDifference) -> String {
+    let number =
+        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+    let change = of.tested.as_ref().and_then(|tested| tested.change);
+    let change =
+        change.map_or_else(|| "-".to_owned(), |change| format!("{:+.2} %", 100.0 * change));
+    let answer = of.answer.as_deref().or(of.answer_reason.as_deref());
+    let name = format!("{} {}", plain(&of.figure), plain(&of.unit));
+    let (a, b) = (number(of.baseline), number(of.candidate));
+    let answer = plain(answer.unwrap_or("-"));
+    format!("  {name:<22}{a:>10}{b:>10}{change:>11}  {answer}")
+}
 
 impl Shown<'_, AbReport> {
     /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks

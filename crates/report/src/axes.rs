@@ -96,26 +96,3 @@ impl AxesPreset {
         listed(&PRESETS.map(|preset| preset.name.to_owned()))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::PRESETS;
-    use crate::columns::LevelTable;
-
-    #[test]
-    fn every_axis_is_a_column_and_every_name_is_its_own() {
-        for (index, preset) in PRESETS.iter().enumerate() {
-            for (_, column) in preset.axes {
-                assert!(LevelTable::legend().any(|(name, _)| name == column), "{column}");
-            }
-            assert!(PRESETS.iter().skip(index + 1).all(|other| other.name != preset.name));
-        }
-    }
-
-    #[test]
-    fn end_to_end_latency_may_be_named() {
-        let named = super::AxesPreset::named;
-        assert_eq!(named("cost-latency:e2el"), named("cost-latency"));
-        assert_eq!(named("interactivity:e2el"), None);
-    }
-}

@@ -12,7 +12,7 @@ pub use imported::ImportedTableRun;
 
 use crate::{ChartFigure, ChartFigures};
 use fizeau_core::UsdPerHour;
-use fizeau_record::{LevelReport, Setup, SweepReport};
+use fizeau_record::{LevelReport, ReadRun, Setup, SweepReport};
 use fizeau_roofline::System;
 pub(crate) use list::in_a_sentence;
 use list::{COLUMNS, Content};
@@ -47,6 +47,22 @@ impl<'a> TableRun<'a> {
             system: None,
             devices: report.devices(),
             price: report.price().map(|price| price.low),
+            quality: None,
+        }
+    }
+
+    /// These levels of a run that was read again, called `name`, on the model and devices that it was held against; the price and the
+    /// quality are absent.
+    #[must_use]
+    pub fn of_read(run: &'a ReadRun, levels: &'a [LevelReport], name: &str) -> Self {
+        let system = run.reference.as_ref().map(|reference| reference.reference().system);
+        Self {
+            name: name.to_owned(),
+            setup: &run.setup,
+            levels,
+            system,
+            devices: system.map(|system| system.deployment().devices()),
+            price: None,
             quality: None,
         }
     }

@@ -18,6 +18,8 @@
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | what another tool would have said | `Shown(&peers).text(width)` |
 //! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
+//! | what no row of a table beats, as text and JSON | [`FrontierLevels`], `Shown(&answer).to_json(..)` |
+//! | devices and models | `Shown(&device).text()`, `Shown(&sheet).text(&model)` |
 //! | metrics for Prometheus and OTLP | [`Exposition`] |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
@@ -39,15 +41,18 @@ mod charts;
 mod checklist;
 mod columns;
 mod comparison;
+mod devices;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;
 mod figures;
+mod frontier;
 mod grid;
 mod imported;
 mod level;
 mod light_table;
 mod markdown;
+mod models;
 #[cfg(feature = "html")]
 mod page;
 #[cfg(feature = "parquet")]
@@ -80,6 +85,7 @@ pub use checklist::ChecklistRows;
 pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};
+pub use frontier::FrontierLevels;
 pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;

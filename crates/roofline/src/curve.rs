@@ -150,39 +150,3 @@ pub(crate) fn largest_whole(from: u64, to: u64, fits: impl Fn(u64) -> bool) -> O
     }
     Some(low)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fine_stride_has_all_up_to_64_and_32_for_each_doubling() {
-        for last in [1, 2, 64, 65, 215, 100_000] {
-            let all: Vec<u64> = Progress::new(1, last, Stride::Fine).collect();
-            assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
-            assert_eq!((all[0], all[all.len() - 1]), (1, last));
-            assert!(all.iter().zip(1..=64).all(|(batch, all)| *batch == all));
-        }
-        let all: Vec<u64> = Progress::new(1, 1024, Stride::Fine).collect();
-        assert_eq!(all.len(), 64 + 4 * 32);
-    }
-
-    #[test]
-    fn the_last_is_always_among_them() {
-        let all = |last, stride| Progress::new(1, last, stride).collect::<Vec<_>>();
-        assert_eq!(all(6, Stride::Doubling), [1, 2, 4, 6]);
-        assert_eq!(all(8, Stride::Doubling), [1, 2, 4, 8]);
-        assert_eq!(all(3, Stride::Each), [1, 2, 3]);
-        assert_eq!(all(0, Stride::Each), [0; 0]);
-    }
-
-    #[test]
-    fn the_largest_that_fits_is_found() {
-        for most in 3..40 {
-            let found = largest_whole(3, 40, |number| number <= most);
-            assert_eq!(found, Some(most));
-        }
-        assert_eq!(largest_whole(3, 40, |_| true), Some(40));
-        assert_eq!(largest_whole(3, 40, |_| false), None);
-    }
-}

@@ -155,13 +155,11 @@ impl Deployment {
     }
 
     /// How tokens reach their experts.
-    #[must_use]
     pub(crate) const fn expert_exchange(&self) -> ExpertExchange {
         self.exchange
     }
 
     /// How communication is overlapped.
-    #[must_use]
     pub(crate) const fn overlap(&self) -> Overlap {
         self.overlap
     }

@@ -1,7 +1,9 @@
 //! What tokens take in electrical energy, and how a limit of power slows them.
 
+mod cap;
 mod draw;
 
+pub use cap::{PowerCap, PowerCapError};
 pub use draw::{PowerDraw, PowerError};
 
 use fizeau_core::{Joules, Seconds, Watts};

@@ -30,7 +30,6 @@ pub struct Figures {
 
 impl Figures {
     /// Figures from their parts.
-    #[must_use]
     pub(crate) fn new(
         load: &Load,
         batch: f64,
@@ -183,7 +182,6 @@ impl System {
     }
 
     /// The bound of that step.
-    #[must_use]
     pub(crate) fn bound_decode(&self, load: &Load, batch: f64) -> PassTime {
         self.bound_pass(&self.decode_pass(load, batch))
     }

@@ -2,9 +2,11 @@
 
 mod largest;
 mod search;
+mod text;
 
 pub use largest::{LargestBatch, LargestContext};
 pub use search::{Aim, Choice, Found, Query, SearchError};
+pub use text::GoalError;
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -99,7 +101,6 @@ impl fmt::Display for Shortfall {
 
 impl Goal {
     /// The time per token that is asked, by either name.
-    #[must_use]
     pub(crate) fn tightest_tpot(&self) -> Option<Seconds> {
         let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));
         match (self.tpot, of_user) {

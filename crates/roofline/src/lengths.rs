@@ -131,7 +131,6 @@ impl Lengths {
     }
 
     /// How many requests were taken in.
-    #[must_use]
     pub(crate) const fn requests(&self) -> u64 {
         self.requests
     }

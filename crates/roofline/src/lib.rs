@@ -120,14 +120,15 @@ pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
 pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
-pub use energy::{Energy, PowerDraw, PowerError};
+pub use energy::{Energy, PowerCap, PowerCapError, PowerDraw, PowerError};
 pub use excess::{Excess, Input, MeasuredFigure, Remedy};
 pub use expected::Expected;
 pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use inverse::{
-    Aim, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError, Shortfall,
+    Aim, Choice, Found, Goal, GoalError, LargestBatch, LargestContext, Need, Query, SearchError,
+    Shortfall,
 };
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
@@ -141,7 +142,7 @@ pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
 pub use reckoning::Reckoning;
 pub use room::MemoryUse;
-pub use routing::Routing;
+pub use routing::{Routing, RoutingError};
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use share::Share;

@@ -61,22 +61,12 @@ pub enum OperatorKind {
     Vectors,
 }
 
-impl OperatorKind {
+fizeau_core::words! {
     /// The name used in files: `projections`, `shared_experts`.
-    #[must_use]
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Projections => "projections",
-            Self::Attention => "attention",
-            Self::Indexer => "indexer",
-            Self::Recurrent => "recurrent",
-            Self::Dense => "dense",
-            Self::Experts => "experts",
-            Self::Shared => "shared_experts",
-            Self::Router => "router",
-            Self::Head => "head",
-            Self::Vectors => "vectors",
-        }
+    pub(crate) OperatorKind::as_str {
+        Projections = "projections", Attention = "attention", Indexer = "indexer",
+        Recurrent = "recurrent", Dense = "dense", Experts = "experts", Shared = "shared_experts",
+        Router = "router", Head = "head", Vectors = "vectors",
     }
 }
 
@@ -168,8 +158,8 @@ pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec
     let mut all = Vec::new();
     let by = Builder { model, reaches: &Reaches::of(model), deployment, cut };
     for layers in &model.layers {
-        by.mixer(&layers, &mut all);
-        by.feed_forward(&layers, &mut all);
+        by.mixer(layers, &mut all);
+        by.feed_forward(layers, &mut all);
     }
     let (hidden, vocabulary) = (model.hidden, model.vocabulary);
     let logits = Widths { whole: hidden, cut: vocabulary };

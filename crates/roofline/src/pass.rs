@@ -56,7 +56,6 @@ impl Pass {
     }
 
     /// All tokens.
-    #[must_use]
     pub(crate) fn tokens(&self) -> f64 {
         self.decoding * self.tokens_each + self.prompts * self.positions.count()
     }
@@ -120,7 +119,6 @@ impl Binding {
     }
 
     /// This one and `times` another: a time that is made of both.
-    #[must_use]
     pub(crate) fn and(self, times: f64, other: Self) -> Self {
         Self {
             weights: self.weights + other.weights * times,

@@ -24,7 +24,6 @@ impl Reckoning {
 
 impl System {
     /// What one pass takes.
-    #[must_use]
     pub(crate) fn pass_time(&self, by: Reckoning, pass: &Pass) -> PassTime {
         match by {
             Reckoning::Bound => self.bound_pass(pass),
@@ -33,7 +32,6 @@ impl System {
     }
 
     /// What a decode step of `batch` sequences takes, all replicas together, each of which sees `context` tokens.
-    #[must_use]
     pub(crate) fn decode_step(&self, by: Reckoning, batch: f64, context: Tokens) -> PassTime {
         let contexts = Span::at(context.get() as f64);
         self.pass_time(by, &Pass::decode(self.micro_batch(batch), contexts))

@@ -53,7 +53,6 @@ impl System {
     }
 
     /// How many sequences that see `context` tokens each fit at once, as [`System::max_batch`] counts them.
-    #[must_use]
     pub(crate) fn max_batch_at(&self, context: Tokens) -> f64 {
         self.max_batch(&Load::new(context, Tokens::ZERO, NonZeroU64::MIN))
     }

@@ -1,5 +1,6 @@
 //! How tokens choose experts.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// How the tokens of a pass choose among the experts of a layer, which decides how many of them are read.
@@ -16,6 +17,29 @@ pub enum Routing {
     /// Each token chooses for itself, expert number `i` with a weight of `i^-alpha`: fewer are read the larger
     /// `alpha`, 0 being [`Routing::Expected`]. Not above 0 counts as 0.
     Skewed(f64),
+}
+
+/// A text that is no way to choose experts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}`: it must be even, strict, or skewed:ALPHA with ALPHA from 0 to {MOST_SKEWED}")]
+pub struct RoutingError(String);
+
+/// Beyond it all tokens choose the same experts.
+const MOST_SKEWED: f64 = 100.0;
+
+impl FromStr for Routing {
+    type Err = RoutingError;
+
+    /// Of `even`, `strict` or `skewed:ALPHA`.
+    fn from_str(text: &str) -> Result<Self, RoutingError> {
+        let alpha = text.strip_prefix("skewed:").and_then(|alpha| alpha.parse::<f64>().ok());
+        match (text, alpha) {
+            ("even", _) => Ok(Self::Expected),
+            ("strict", _) => Ok(Self::Strict),
+            (_, Some(alpha)) if (0.0..=MOST_SKEWED).contains(&alpha) => Ok(Self::Skewed(alpha)),
+            _ => Err(RoutingError(text.to_owned())),
+        }
+    }
 }
 
 /// How many distinct experts a number of tokens reads.

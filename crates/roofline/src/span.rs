@@ -24,13 +24,11 @@ impl Span {
     }
 
     /// How many contexts there are.
-    #[must_use]
     pub(crate) const fn count(&self) -> f64 {
         self.to - self.from + 1.0
     }
 
     /// The mean context.
-    #[must_use]
     pub(crate) const fn mean(&self) -> f64 {
         (self.from + self.to) / 2.0
     }
@@ -38,7 +36,6 @@ impl Span {
     /// The mean of `min(c, cap)`: what a layer with a window reads.
     ///
     /// Exact for whole `from`, `to` and `cap`: `(to - cap) cap` beyond the cap, and whole numbers up to it.
-    #[must_use]
     pub(crate) fn mean_capped(&self, cap: f64) -> f64 {
         if self.to <= cap {
             return self.mean();
@@ -55,7 +52,6 @@ impl Span {
     ///
     /// Exact for whole `from`, `to` and `chunk`: the sum over the first `n = q chunk + r` contexts is
     /// `q chunk (chunk + 1) / 2 + r (r + 1) / 2`.
-    #[must_use]
     pub(crate) fn mean_in_chunks(&self, chunk: f64) -> f64 {
         let sum = |contexts: f64| {
             let whole = (contexts / chunk).floor();

@@ -188,7 +188,6 @@ impl System {
     }
 
     /// The model's counts of parameters, as [`Model::parameters`] has them, counted once.
-    #[must_use]
     pub(crate) const fn parameters(&self) -> Parameters {
         self.parameters
     }
@@ -200,7 +199,6 @@ impl System {
     }
 
     /// As [`Model::kv_bytes_per_token`], counted once.
-    #[must_use]
     pub(crate) const fn kv_bytes_per_token(&self) -> Bytes {
         self.kv_bytes_per_token
     }

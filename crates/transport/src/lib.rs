@@ -60,6 +60,7 @@ mod http;
 mod lenient_json;
 pub mod ndjson;
 mod probe;
+mod push;
 mod reply;
 mod route;
 mod secret;
@@ -79,6 +80,7 @@ pub use probe::{
     Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
     Server, ServerTimed, Tried, candidates, context_limit, probe,
 };
+pub use push::{PushError, PushProtocol, PushTarget};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;

@@ -200,7 +200,6 @@ const LAYERS: [Layer; 16] = [
         ours: &["fizeau"],
         external: &[
             "anyhow",
-            "base64",
             "clap",
             "indicatif",
             "ratatui",
@@ -210,7 +209,6 @@ const LAYERS: [Layer; 16] = [
             "tokio",
             "tracing",
             "tracing-subscriber",
-            "ureq",
         ],
     },
     Layer { name: "fizeau-benches", rank: 6, ours: &["fizeau"], external: &[] },

@@ -14,7 +14,7 @@ pub(crate) struct ChoiceArgs {
     pub(crate) prefix: PrefixArg,
     /// How tokens choose experts, as expected: even (each for itself, all equally often), strict (all the same ones), or
     /// skewed:ALPHA (number i with a weight of i^-ALPHA).
-    #[arg(long, value_name = "HOW", value_parser = routing, default_value = "even")]
+    #[arg(long, value_name = "HOW", value_parser = str::parse::<Routing>, default_value = "even")]
     pub(crate) routing: Routing,
     /// Whether communication goes on under arithmetic, as expected.
     #[arg(long, value_enum, default_value_t)]
@@ -63,22 +63,6 @@ impl Default for ChoiceArgs {
         }
     }
 }
-
-/// Of `even`, `strict` or `skewed:ALPHA`.
-pub(crate) fn routing(text: &str) -> Result<Routing, String> {
-    let alpha = text.strip_prefix("skewed:").and_then(|alpha| alpha.parse::<f64>().ok());
-    match (text, alpha) {
-        ("even", _) => Ok(Routing::Expected),
-        ("strict", _) => Ok(Routing::Strict),
-        (_, Some(alpha)) if (0.0..=MOST_SKEWED).contains(&alpha) => Ok(Routing::Skewed(alpha)),
-        _ => Err(format!(
-            "`{text}`: it must be even, strict, or skewed:ALPHA with ALPHA from 0 to {MOST_SKEWED}"
-        )),
-    }
-}
-
-/// Beyond it all tokens choose the same experts.
-const MOST_SKEWED: f64 = 100.0;
 
 impl From<ChoiceArgs> for EngineChoices {
     fn from(of: ChoiceArgs) -> Self {

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fizeau::pareto::{StepRule, StepRuleError};
-use fizeau::record::Profile;
+use fizeau::record::{Profile, ProfileChoice};
 
 /// Which of the levels within the goal to run at.
 #[derive(Debug, Clone, Default, Args)]
@@ -22,20 +22,13 @@ pub(crate) struct ChoosingArgs {
 
 /// A rule, or none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum RuleArg {
-    Off,
-    At(StepRule),
-}
+pub(crate) struct RuleArg(Option<StepRule>);
 
 impl ChoosingArgs {
-    /// What is asked for; what is not, as `own` has it.
-    pub(crate) fn over(&self, own: Profile) -> Profile {
-        let profile = self.profile.as_deref().and_then(Profile::named).unwrap_or(own);
-        match self.step_rule {
-            None => profile,
-            Some(RuleArg::Off) => profile.with_rule(None),
-            Some(RuleArg::At(rule)) => profile.with_rule(Some(rule)),
-        }
+    /// What is asked for.
+    pub(crate) fn choice(&self) -> ProfileChoice {
+        let profile = self.profile.as_deref().and_then(Profile::named);
+        ProfileChoice { profile, rule: self.step_rule.map(|rule| rule.0) }
     }
 }
 
@@ -44,5 +37,5 @@ fn profiles() -> PossibleValuesParser {
 }
 
 fn rule(text: &str) -> Result<RuleArg, StepRuleError> {
-    if text == "off" { Ok(RuleArg::Off) } else { text.parse().map(RuleArg::At) }
+    if text == "off" { Ok(RuleArg(None)) } else { text.parse().map(|rule| RuleArg(Some(rule))) }
 }

@@ -8,7 +8,7 @@ use fizeau::record::DeploymentRecord;
 use super::ChoiceArgs;
 
 /// As vLLM's.
-pub(crate) const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
+const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
 
 /// A model on devices. The flags have vLLM's spellings as aliases where it has them.
 #[derive(Debug, Clone, Args)]

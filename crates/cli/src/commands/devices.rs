@@ -1,9 +1,6 @@
 //! `fizeau devices`: what is known of devices, and where from.
 
-mod document;
-mod list;
-mod one;
-
+use fizeau::report::Shown;
 use fizeau::roofline::Device;
 
 use crate::args::DevicesArgs;
@@ -11,11 +8,18 @@ use crate::commands::shared::hardware;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
+const MORE: &str = "
+fizeau devices NAME                each figure with its source and date
+fizeau devices NAME --toml > FILE  a pattern for a device of your own, which
+                                   --hardware FILE then takes";
+
 pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Fail> {
     let Some(name) = &args.device else {
         let all: Vec<&Device> = Device::all().iter().collect();
-        let text = if args.json { document::of(&all)? } else { list::of(&all) };
-        return say(text.trim_end()).map(|()| Exit::Good);
+        return match args.json {
+            true => json(&all),
+            false => say(Shown(&all).text() + "\n" + MORE).map(|()| Exit::Good),
+        };
     };
     if args.toml {
         let text = match hardware::find(name, "devices")?.file {
@@ -25,6 +29,12 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Fail> {
         return say(text.trim_end()).map(|()| Exit::Good);
     }
     let device = hardware::find(name, "devices")?.device;
-    let text = if args.json { document::of(&[&device])? } else { one::of(&device) };
-    say(text.trim_end()).map(|()| Exit::Good)
+    match args.json {
+        true => json(&vec![&device]),
+        false => say(Shown(&device).text().trim_end()).map(|()| Exit::Good),
+    }
+}
+
+fn json(devices: &Vec<&Device>) -> Result<Exit, Fail> {
+    say(Shown(devices).to_json().map_err(Fail::broken)?).map(|()| Exit::Good)
 }

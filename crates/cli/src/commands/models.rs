@@ -1,8 +1,7 @@
 //! `fizeau models`: what is known of models, and what is understood of a config.
 
-mod text;
-
 use fizeau::experiment::LoadedModel;
+use fizeau::report::Shown;
 use fizeau::roofline::{KnownModel, ModelSheet as Sheet};
 
 use crate::args::ModelsArgs;
@@ -17,14 +16,14 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
             let sheet = Sheet::of(name, loaded.known, &loaded.model);
             match args.json {
                 true => say(json(&sheet)?)?,
-                false => say(text::sheet(&sheet, &loaded.model).trim_end())?,
+                false => say(Shown(&sheet).text(&loaded.model).trim_end())?,
             }
         }
         None => {
             let sheets = built_in()?;
             match args.json {
                 true => say(json(&sheets)?)?,
-                false => say(text::table(&sheets).trim_end())?,
+                false => say(Shown(&sheets).text().trim_end())?,
             }
         }
     }

@@ -1,29 +1,22 @@
 //! `fizeau pareto`: which rows of a table, or which levels of runs, no other beats.
 
-mod answer;
 mod asked;
 mod folders;
-mod sample;
-mod show;
-mod text;
 
 use std::io::Read as _;
-use std::path::Path;
 
 use fizeau::interop::{Table, TableError};
-use fizeau::report::{LeftOut, LevelTable};
+use fizeau::pareto::{Axis, FrontierAnswer, FrontierQuery, RowPoints};
+use fizeau::report::{AxesPreset, FrontierLevels, LeftOut, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
-use answer::Answer;
-use asked::Asked;
 use folders::Folders;
-use sample::Sample;
 
 pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     let folders = folders::named(&args.inputs)?;
-    let asked = || Asked::new(asked::axes(&args.axes, folders.is_some())?, &args.answers);
+    let asked = || asked::query(asked::axes(&args.axes, folders.is_some())?, &args.answers);
     // A wrong flag is found before anything is read.
     let asked = if args.output.table { None } else { Some(asked()?) };
     if let (Some(folders), Some(asked)) = (&folders, &asked) {
@@ -37,28 +30,52 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
         Some(path) => joined(&table, &read(path)?)?,
         None => table,
     };
-    let Some(mut asked) = asked else {
+    let Some(mut query) = asked else {
         let rows = table.compared();
-        left_out.iter().flatten().for_each(|left_out| tell!("note: {}", text::left_out(left_out)));
+        left_out.iter().flatten().for_each(|left_out| tell!("note: {}", left_out.words()));
         say(table.to_csv(&rows, &[]).trim_end())?;
         return Ok(Exit::Good);
     };
-    asked.skip_incomplete = args.output.skip_incomplete || folders.is_some();
-    if folders.is_some() && asked.by.is_none() && asked.epsilons.is_none() {
-        asked.by = Some("run".to_owned());
+    if folders.is_some() && query.by.is_none() && query.epsilons.is_none() {
+        query.by = Some("run".to_owned());
     }
-    let sample = Sample::read(&table, &asked)?;
-    let answer = Answer::of(&sample, &asked)?;
-    let shown = Shown { args, table: &table, asked: &asked, sample: &sample, answer: &answer };
+    let is_lenient = args.output.skip_incomplete || folders.is_some();
+    let (rows, skipped) = rows(&table, &query, is_lenient)?;
+    let answer = rows.answer()?;
+    let shown = Answered { args, table: &table, query: &query, skipped: &skipped, answer: &answer };
     match &left_out {
         Some(left_out) => shown.folders(left_out),
         None => shown.table(),
     }
 }
 
+/// The rows as points, and those that lack a number on an axis, where these may be left out.
+fn rows(
+    table: &Table,
+    query: &FrontierQuery,
+    is_lenient: bool,
+) -> Result<(RowPoints, Vec<usize>), Fail> {
+    let mut rows = RowPoints::new(query.clone(), table.heads())?;
+    let columns: Vec<String> = rows.columns().into_iter().map(str::to_owned).collect();
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut skipped = Vec::new();
+    table.each::<Fail>(&columns, |row, fields| {
+        match rows.add(row, fields) {
+            Err(error) if error.is_incomplete() && is_lenient => skipped.push(row),
+            Err(error) if error.is_incomplete() => {
+                let remedy = "--skip-incomplete leaves such rows out";
+                return Err(table.wrong(row, format!("{error}; {remedy}")).into());
+            }
+            added => added.map_err(|error| table.wrong(row, error.to_string()))?,
+        }
+        Ok(())
+    })?;
+    Ok((rows, skipped))
+}
+
 /// No run knows how good its output is.
-fn has_quality(folders: &Folders, args: &ParetoArgs, asked: &Asked) -> Result<(), Fail> {
-    let is_asked = asked.axes.iter().any(|axis| axis.name() == "quality");
+fn has_quality(folders: &Folders, args: &ParetoArgs, query: &FrontierQuery) -> Result<(), Fail> {
+    let is_asked = query.axes.iter().any(|axis| axis.name() == "quality");
     if !is_asked || !args.runs.quality.is_empty() || args.runs.join.is_some() {
         return Ok(());
     }
@@ -91,10 +108,10 @@ fn of_file(args: &ParetoArgs) -> Result<Table, Fail> {
 fn of_folders(
     folders: &Folders,
     args: &ParetoArgs,
-    asked: Option<&Asked>,
+    query: Option<&FrontierQuery>,
 ) -> Result<(Table, Option<Vec<LeftOut>>), Fail> {
-    let is_priced = asked.is_some_and(|asked| {
-        asked.axes.iter().any(|axis| axis.name() == "cost_per_million_output")
+    let is_priced = query.is_some_and(|query| {
+        query.axes.iter().any(|axis| axis.name() == "cost_per_million_output")
     });
     let levels = folders.table(&args.runs, is_priced)?;
     let name = folders.names().join(", ");
@@ -103,53 +120,59 @@ fn of_folders(
 }
 
 /// All that is known when something is to be shown.
-struct Shown<'a> {
+struct Answered<'a> {
     args: &'a ParetoArgs,
     table: &'a Table,
-    asked: &'a Asked,
-    sample: &'a Sample,
-    answer: &'a Answer,
+    query: &'a FrontierQuery,
+    skipped: &'a [usize],
+    answer: &'a FrontierAnswer,
 }
 
-impl Shown<'_> {
+impl Answered<'_> {
     /// Of somebody's table.
     fn table(&self) -> Result<Exit, Fail> {
-        let skipped = self.sample.skipped.len();
+        let skipped = self.skipped.len();
         if self.args.output.skip_incomplete {
             let rows = if skipped == 1 { "row" } else { "rows" };
             tell!("note: {skipped} {rows} left out: no number on an axis");
         }
-        if self.args.output.json {
-            say(serde_json::Value::Object(show::document(self.answer)))?;
-        } else {
-            say(show::csv(self.table, self.answer).trim_end_matches('\n'))?;
-            let remarks = show::remarks(self.answer, |row| format!("row {row}"));
-            remarks.iter().for_each(|remark| tell!("{remark}"));
+        match self.args.output.json {
+            true => say(Shown(self.answer).to_json(None).map_err(Fail::broken)?)?,
+            false => self.csv(|row| format!("row {row}"))?,
         }
         self.exit()
     }
 
     /// Of runs.
     fn folders(&self, left_out: &[LeftOut]) -> Result<Exit, Fail> {
-        let points = text::Levels::read(self.table, self.asked)?;
+        let mut levels = FrontierLevels::new(self.query);
+        self.table.each::<Fail>(&levels.columns(), |_, fields| {
+            levels.add(fields);
+            Ok(())
+        })?;
         let output = &self.args.output;
         if output.json || output.csv {
-            let left_out = left_out.iter().map(text::left_out);
-            let lacking = points.lacking(self.sample);
+            let left_out = left_out.iter().map(LeftOut::words);
+            let lacking = levels.lacking(self.skipped);
             left_out.chain(lacking).for_each(|line| tell!("note: {line}"));
         }
         if output.json {
-            let mut document = show::document(self.answer);
-            document.insert("points".to_owned(), points.json(self.answer));
-            say(serde_json::Value::Object(document))?;
+            say(Shown(self.answer).to_json(Some(&levels)).map_err(Fail::broken)?)?;
         } else if output.csv {
-            say(show::csv(self.table, self.answer).trim_end_matches('\n'))?;
-            let remarks = show::remarks(self.answer, |row| points.at(row));
-            remarks.iter().for_each(|remark| tell!("{remark}"));
+            self.csv(|row| levels.at(row))?;
         } else {
-            say(points.text(self.answer, self.sample, left_out).trim_end())?;
+            say(levels.text(self.answer, self.skipped, left_out).trim_end())?;
         }
         self.exit()
+    }
+
+    /// The rows as they came, and what is of no row beside them.
+    fn csv(&self, at: impl Fn(usize) -> String) -> Result<(), Fail> {
+        let columns = self.answer.columns(self.table.heads());
+        let csv = self.table.to_csv(&self.answer.shown(), &columns);
+        say(csv.trim_end_matches('\n'))?;
+        Shown(self.answer).remarks(at).iter().for_each(|remark| tell!("{remark}"));
+        Ok(())
     }
 
     /// Nothing to choose from is no answer.
@@ -157,14 +180,18 @@ impl Shown<'_> {
         if !self.answer.frontier.is_empty() {
             return Ok(Exit::Good);
         }
-        let axes: Vec<&str> = self.asked.axes.iter().map(fizeau::pareto::Axis::name).collect();
+        let axes: Vec<&str> = self.query.axes.iter().map(Axis::name).collect();
         let why = match self.table.compared().len() {
             0 => "there are no rows".to_owned(),
             1 => format!("its one row has no number for {}", axes.join(" or ")),
             many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),
         };
-        let why = match asked::axes_with_numbers(self.table)? {
-            Some(name) => format!("{why}; --axes {name} has numbers"),
+        let has_numbers = |preset: &&AxesPreset| {
+            let query = FrontierQuery::new(preset.axes().to_vec());
+            rows(self.table, &query, true).is_ok_and(|(rows, _)| !rows.is_empty())
+        };
+        let why = match AxesPreset::all().iter().find(has_numbers) {
+            Some(preset) => format!("{why}; --axes {} has numbers", preset.name()),
             None => why,
         };
         Err(Fail::broken(format!("{}: the frontier is empty: {why}", self.table.name())))
@@ -204,9 +231,4 @@ impl From<TableError> for Fail {
     fn from(error: TableError) -> Self {
         Self::usage(error)
     }
-}
-
-/// Whether a path is a folder.
-fn is_folder(path: &str) -> bool {
-    Path::new(path).is_dir()
 }

@@ -1,17 +1,18 @@
 //! `fizeau plan`: from what one replica was found to do to replicas, devices and money.
 
 mod bursts;
-mod curve;
-mod folder;
 mod from;
 mod price;
+mod read;
 
 use std::num::NonZeroU64;
 
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
-use fizeau::record::SpeedOfLightReference;
-use fizeau::record::{Bursts, LightCurve, MeanLengths, PlanAsk, PlanLevel, PlanReport, PlanSource};
+use fizeau::record::{
+    Bursts, LightCurve, MeanLengths, NoPromptShare, PlanAsk, PlanLevel, PlanReport, PlanSource,
+    SpeedOfLightReference,
+};
 use fizeau::report::Shown;
 
 use crate::args::PlanArgs;
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let from = args.from.iter().map(|text| FromArg::parse(text));
     let from: Vec<FromArg> = from.collect::<Result<_, _>>()?;
     from::distinct(&from)?;
-    let found = from.iter().map(|from| Ok((from, read(from, args)?)));
+    let found = from.iter().map(|from| Ok((from, found(from, args)?)));
     let found: Vec<(&FromArg, Found)> = found.collect::<Result<_, Fail>>()?;
     let slo = match given {
         Some(slo) => slo,
@@ -91,10 +92,10 @@ fn goals(text: &str, flag: &str) -> Result<Vec<Goal>, Fail> {
     Ok(slo.goals.to_vec())
 }
 
-fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
+fn found(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     let found = match from.path.is_dir() {
-        true => folder::read(from, args)?,
-        false => curve::read(from, args)?,
+        true => read::of_run(from, args)?,
+        false => read::of_table(from, args)?,
     };
     let MeanLengths { input, output } = found.lengths;
     let lengths =
@@ -148,15 +149,14 @@ fn source(
 /// Why nothing is known of the hardware.
 const NO_MODEL: &str = "no model and device are known: --model-config FILE --hardware NAME";
 
-/// The share of the devices' time that prompts take, as physics leads one to expect at the nearest load that was tested.
+/// Why nothing is known of the requests' lengths.
+const NO_LENGTHS: &str = "the lengths of requests are not known: --input-len, --output-len";
+
+/// The share of the devices' time that prompts take.
 fn prompt_share(source: &PlanSource, ask: &PlanAsk, found: &Found) -> Result<f64, String> {
     let physics = found.physics.as_ref().ok_or(NO_MODEL)?;
-    let (Some(input), Some(output)) = (source.lengths.input, source.lengths.output) else {
-        return Err("the lengths of requests are not known: --input-len, --output-len".to_owned());
-    };
-    let carried = source.carried(&ask.goals).map_err(|error| error.to_string())?;
-    let nearest = source.levels.iter().find(|level| level.load == carried.nearest);
-    let in_flight = nearest.and_then(PlanLevel::in_flight);
-    let in_flight = in_flight.ok_or("it is not known how many requests were in flight")?;
-    Ok(price::prompt_share(physics, (input, output), in_flight, &source.hour))
+    source.expected_prompt_share(&ask.goals, physics).map_err(|error| match error {
+        NoPromptShare::NoLengths => NO_LENGTHS.to_owned(),
+        error => error.to_string(),
+    })
 }

@@ -1,6 +1,5 @@
 //! `fizeau report`: a stored run, computed again from its tapes.
 
-mod answer;
 mod export;
 mod figures;
 mod level;
@@ -11,29 +10,26 @@ mod reader;
 mod search;
 mod views;
 
-pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
-pub(crate) use reader::read;
-pub(crate) use search::SEARCH;
+pub(crate) use level::note_cut;
+pub(crate) use page::{PAGE, write as write_page};
+pub(crate) use reader::{read, reader};
 
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::interop::{Concept, Explanation};
+use fizeau::interop::{Concept, Explanation, LevelAgain, TakenBeside};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, Cut, ImportedRun, LevelReport, ReadLevel, ReadRun, RunReader, StoredLevel,
-    StoredRun, SummaryDocument, SweepReport, is_level_folder,
+    Checklist, Cut, ImportedRun, LevelReport, RunFolder, RunReader, StoredLevel, StoredRun,
+    SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
-use serde::Serialize;
 
-use crate::args::{ChoosingArgs, ReportArgs, TrustArgs};
+use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
-use crate::commands::shared::folder::holds_whatif;
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
-use level::{Level, note_cut};
 use page::Place;
 
 /// The width of what is not a table.
@@ -73,9 +69,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
-    let depth = if page.is_some() { Depth::Page } else { Depth::Figures };
-    let shows_blocks = !(args.json || args.markdown);
-    levels(&run, &Asked { depth, page, shows_blocks, ..asked })
+    levels(&run, &Asked { page, ..asked })
 }
 
 /// Whether rows of the checklist must pass is asked of a report: where none is made it would be asked of nothing.
@@ -99,7 +93,7 @@ enum Opened {
 
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<Opened, Fail> {
-    if holds_whatif(path) {
+    if RunFolder::holds_whatif(path) {
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
              `fizeau report {path}/configuration-01`",
@@ -150,50 +144,26 @@ struct Asked<'a> {
     json: bool,
     markdown: bool,
     trust: TrustArgs,
-    choosing: ChoosingArgs,
-    depth: Depth,
     /// Where a page goes; none where none is made.
     page: Option<Place>,
-    /// Whether levels may be shown as `fizeau bench` shows them.
-    shows_blocks: bool,
-}
-
-/// How much is taken of the tapes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    /// What a terminal and JSON show.
-    Figures,
-    /// What only a page shows, too.
-    Page,
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &ReportArgs, run: &'a StoredRun) -> Result<Self, Fail> {
         let mut asked = Self::of(reader::of_args(run, args)?);
-        (asked.json, asked.markdown) = (args.json, args.markdown);
-        (asked.trust, asked.choosing) = (args.trust.clone(), args.choosing.clone());
+        (asked.json, asked.markdown, asked.trust) = (args.json, args.markdown, args.trust.clone());
         Ok(asked)
     }
 
     /// As the run itself has it.
     fn of(reader: RunReader<'a>) -> Self {
-        Self {
-            reader,
-            json: false,
-            markdown: false,
-            trust: TrustArgs::default(),
-            choosing: ChoosingArgs::default(),
-            depth: Depth::Figures,
-            page: None,
-            shows_blocks: false,
-        }
+        Self { reader, json: false, markdown: false, trust: TrustArgs::default(), page: None }
     }
 
     /// Levels side by side.
-    fn together(&self, levels: Vec<ReadLevel>) -> Result<ReadRun, Fail> {
-        let mut run = self.reader.together(levels).map_err(Fail::usage)?;
-        run.profile = self.choosing.over(run.profile);
-        Ok(run)
+    fn together(&self, levels: Vec<LevelAgain>) -> Result<SweepReport, Fail> {
+        let run = self.reader.together(level::read(levels)).map_err(Fail::usage)?;
+        Ok(run.report())
     }
 
     /// Writes the page of `report`, if one is asked for; where it is.
@@ -204,8 +174,10 @@ impl<'a> Asked<'a> {
 
 /// What the run printed at its end, as far as it can be had again.
 fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
-    let levels = Level::all(asked)?;
-    let is_missed = |level: &Level| {
+    let mut wanted = TakenBeside::default();
+    (wanted.detail, wanted.vllm) = (asked.page.is_some(), !(asked.json || asked.markdown));
+    let levels = level::all(asked, wanted)?;
+    let is_missed = |level: &LevelAgain| {
         let LevelReport { validity, until, .. } = &level.read.report;
         validity.verdict == Verdict::Invalid
             || until.as_ref().is_some_and(|until| !until.is_reached)
@@ -218,14 +190,14 @@ fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
     };
     let exit = if is_missed { Exit::Missed } else { Exit::Good };
     if asked.markdown {
-        let report = asked.together(read_levels(levels))?.report();
+        let report = asked.together(levels)?;
         asked.write(&report)?;
         say(Shown(&report).markdown().trim_end())?;
         return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
     }
     let checklist = match search {
-        Some(search) => searched(&search, asked.together(read_levels(levels))?, asked)?,
-        None => match <[Level; 1]>::try_from(levels) {
+        Some(search) => searched(&search, &asked.together(levels)?, asked)?,
+        None => match <[LevelAgain; 1]>::try_from(levels) {
             Ok([level]) if run.is_rest(&level.read.report).map_err(Fail::usage)? => {
                 sweep_or_blocks(run, vec![level], asked)?
             }
@@ -236,21 +208,15 @@ fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 
-/// Without what is shown of them besides.
-fn read_levels(levels: Vec<Level>) -> Vec<ReadLevel> {
-    levels.into_iter().map(|level| level.read).collect()
-}
-
 /// A search, as it was kept.
 fn searched(
     search: &search::Stored,
-    levels: ReadRun,
+    report: &SweepReport,
     asked: &Asked<'_>,
 ) -> Result<Checklist, Fail> {
-    let report = levels.report();
-    let page = asked.write(&report)?;
+    let page = asked.write(report)?;
     let checklist = report.checklist();
-    say(if asked.json { search.json() } else { search.text() })?;
+    say(if asked.json { search.json()? } else { search.text() })?;
     if !asked.json {
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
@@ -259,7 +225,7 @@ fn searched(
 }
 
 /// The only level of a run.
-fn alone(level: Level, asked: &Asked<'_>) -> Result<Checklist, Fail> {
+fn alone(level: LevelAgain, asked: &Asked<'_>) -> Result<Checklist, Fail> {
     let checklist = level.read.checklist();
     let text = if asked.json {
         // One of a sweep is as its own file has it: the list is that of all levels.
@@ -267,10 +233,10 @@ fn alone(level: Level, asked: &Asked<'_>) -> Result<Checklist, Fail> {
         let report = LevelReport { checklist: own, ..level.read.report.clone() };
         report.to_json().map_err(Fail::broken)?
     } else {
-        level.text()
+        level::text(&level)
     };
     let page = match &asked.page {
-        Some(_) => asked.write(&asked.together(vec![level.read])?.report())?,
+        Some(_) => asked.write(&asked.together(vec![level])?)?,
         None => None,
     };
     say(text.trim_end())?;
@@ -284,13 +250,13 @@ fn alone(level: Level, asked: &Asked<'_>) -> Result<Checklist, Fail> {
 /// A sweep has its table; levels of any other kind are shown one after another.
 fn sweep_or_blocks(
     run: &StoredRun,
-    levels: Vec<Level>,
+    levels: Vec<LevelAgain>,
     asked: &Asked<'_>,
 ) -> Result<Checklist, Fail> {
     if levels.iter().any(|level| !is_level_folder(&level.read.name)) {
         return blocks(run, levels, asked);
     }
-    let report = asked.together(read_levels(levels))?.report();
+    let report = asked.together(levels)?;
     let page = asked.write(&report)?;
     if asked.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
@@ -304,20 +270,21 @@ fn sweep_or_blocks(
 const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
 
 /// Levels that are none of a sweep: of an A/B run the turns of both sides.
-fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked<'_>) -> Result<Checklist, Fail> {
+fn blocks(run: &StoredRun, levels: Vec<LevelAgain>, asked: &Asked<'_>) -> Result<Checklist, Fail> {
     let all: Vec<&LevelReport> = levels.iter().map(|level| &level.read.report).collect();
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
         let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
-        document("fizeau.levels/1", run, &all)?;
+        say(run.levels_json("fizeau.levels/1", &all).map_err(Fail::broken)?)?;
     } else {
-        levels.iter().try_for_each(|level| say(level.text()))?;
-        answer::show(run)?;
+        levels.iter().try_for_each(|level| say(level::text(level)))?;
+        answers(run)?;
         checklist::show(&checklist, &asked.trust)?;
     }
     let page = match &asked.page {
         Some(place) => {
-            place.write(&many::page(&many::sides(read_levels(levels), asked)?, Err(OWN_ROUNDS)))?
+            let sides = asked.reader.sides(level::read(levels)).map_err(Fail::usage)?;
+            place.write(&many::page(&sides, Err(OWN_ROUNDS)))?
         }
         None => None,
     };
@@ -327,54 +294,37 @@ fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked<'_>) -> Result<Chec
     Ok(checklist)
 }
 
+/// What the rounds of an A/B run came to; nothing of any other run.
+fn answers(run: &StoredRun) -> Result<(), Fail> {
+    if run.document().ab.is_none() {
+        return Ok(());
+    }
+    let Some(document) = run.ab().map_err(Fail::usage)? else {
+        return say("An A/B run that did not come to its end: there is no ab.json");
+    };
+    let name = run.path().join("ab.json");
+    say(format!("An A/B run; what its rounds come to, from {}:", name.display()))?;
+    say(Shown(&document).answers())
+}
+
 /// Where the page is.
 fn say_page(page: Option<&Path>) -> Result<(), Fail> {
     page.map_or(Ok(()), |page| say(format!("report: {}", page.display())))
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-pub(crate) fn each_tape(
-    level: &StoredLevel,
-    mut each: impl FnMut(Tape),
-) -> Result<Option<Cut>, Fail> {
-    let mut tapes = level.tapes().map_err(Fail::usage)?;
-    for tape in tapes.by_ref() {
-        each(tape.map_err(Fail::usage)?);
-    }
-    note_cut(level, tapes.cut());
-    Ok(tapes.cut())
+fn each_tape(level: &StoredLevel, each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
+    let cut = level.each_tape(each).map_err(Fail::usage)?;
+    note_cut(level.path(), cut);
+    Ok(cut)
 }
 
 /// A word without a run.
 fn definitions(concept: Concept, json: bool) -> Result<Exit, Fail> {
     let explanation = Explanation::new(concept);
-    if json {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            schema: &'a str,
-            version: &'a str,
-            #[serde(flatten)]
-            explanation: &'a Explanation,
-        }
-        let (schema, version) = ("fizeau.explanation/1", env!("CARGO_PKG_VERSION"));
-        let document = Document { schema, version, explanation: &explanation };
-        say(serde_json::to_string_pretty(&document).map_err(Fail::broken)?)?;
-    } else {
-        say(explanation.text(WIDTH))?;
-    }
+    say(match json {
+        true => explanation.to_json().map_err(Fail::broken)?,
+        false => explanation.text(WIDTH),
+    })?;
     Ok(Exit::Good)
-}
-
-/// One JSON document about some levels of a run.
-fn document(schema: &str, run: &StoredRun, levels: &impl Serialize) -> Result<(), Fail> {
-    #[derive(Serialize)]
-    struct Document<'a, L> {
-        schema: &'a str,
-        version: &'a str,
-        run: String,
-        levels: &'a L,
-    }
-    let run = run.path().display().to_string();
-    let document = Document { schema, version: env!("CARGO_PKG_VERSION"), run, levels };
-    say(serde_json::to_string_pretty(&document).map_err(Fail::broken)?)
 }

@@ -1,26 +1,23 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
 mod fit;
-mod line;
 mod mechanisms;
 mod points;
 mod query;
-mod systems;
 
+use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::Calibrated;
 use fizeau::report::{BatchCsv, ContextCsv, SolAside, SolScope, SolSubject, SolView};
-use fizeau::roofline::{AnswerError, Limit, Load, System};
+use fizeau::roofline::{AnswerError, Load, System};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
 pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
-use query::{LoadQuery, Query};
-use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
-    let query = Query::of(args);
+    let query = query::of(args);
     if !args.calibration.fit.is_empty() {
         return fit::run(&args.calibration, &query.system);
     }
@@ -40,8 +37,8 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
             return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
         }
     }
-    LoadQuery::check(&args.load).map_err(Fail::usage)?;
-    let mut systems = Systems::new(calibration);
+    query::check(&args.load)?;
+    let mut systems = SolSystems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
     match args.curve {
@@ -51,8 +48,8 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 }
 
 /// The breakdown of one query.
-fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
-    let Prepared { system, predictor, .. } = prepared;
+fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &Load) -> Result<Exit, Fail> {
+    let PreparedSystem { system, predictor, .. } = prepared;
     if let Some(exit) = goal_alone(args, system, load)? {
         return Ok(exit);
     }
@@ -86,16 +83,7 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
     let asides = mechanisms::asides(&args.mechanisms, &subject)?;
-    for limits in asides.iter().filter_map(SolAside::limits) {
-        let limited = &mut answer.limited_by;
-        for (phase, limit) in
-            [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)]
-        {
-            if limit == Limit::Power {
-                *phase = limit;
-            }
-        }
-    }
+    SolAside::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
         system,

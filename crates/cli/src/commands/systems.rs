@@ -92,7 +92,7 @@ pub(crate) fn run(systems: Vec<System>) -> Result<Exit, Fail> {
     for System { name, mut args } in systems {
         args.verdict.out = Some(out.join(&name));
         say(format!("{name}:"))?;
-        match crate::commands::sweep::run(&mut args) {
+        match crate::commands::sweep::run(&args) {
             Ok(Exit::Interrupted) => return Ok(Exit::Interrupted),
             Ok(exit) => {
                 is_any = true;
@@ -111,40 +111,4 @@ pub(crate) fn run(systems: Vec<System>) -> Result<Exit, Fail> {
         pareto::run(&ParetoArgs { inputs, ..ParetoArgs::default() })?;
     }
     Ok(worst)
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
-
-    use super::*;
-
-    fn named_in(line: &str) -> Result<Vec<(String, String)>, Fail> {
-        let base_url = Arg::new("base_url").long("base-url");
-        let sweep = clap::Command::new("sweep").arg(base_url).arg(flag());
-        named(&sweep.try_get_matches_from(line.split(' ')).unwrap())
-    }
-
-    #[test]
-    fn each_system_has_a_name_and_a_url() {
-        let found = named_in("sweep --system a=http://x:1 --system=b=http://y:2").unwrap();
-        let expected = [("a", "http://x:1"), ("b", "http://y:2")];
-        assert_eq!(found, expected.map(|(name, url)| (name.to_owned(), url.to_owned())));
-        assert_eq!(named_in("sweep --base-url x").unwrap(), []);
-    }
-
-    #[test]
-    fn names_that_are_no_folders_are_refused() {
-        for (line, said) in [
-            ("sweep --system http://x:1", "it has no name"),
-            ("sweep --system a/b=http://x:1", "that of a folder"),
-            ("sweep --system ..=http://x:1", "that of a folder"),
-            ("sweep --system a=", "it has no URL"),
-            ("sweep --system a=x --system a=y", "two systems have this name"),
-            ("sweep --system a=x --base-url y", "leave --base-url out"),
-        ] {
-            let message = named_in(line).unwrap_err().message;
-            assert!(message.contains(said), "{line}: {message}");
-        }
-    }
 }

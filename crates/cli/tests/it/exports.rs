@@ -218,7 +218,6 @@ fn gateway(status: &'static str) -> (String, Receiver<Received>) {
     (address, received)
 }
 
-#[cfg(feature = "push")]
 #[test]
 fn a_pushgateway_gets_what_prometheus_would() {
     let scratch = Scratch::new("exports-push");
@@ -236,7 +235,6 @@ fn a_pushgateway_gets_what_prometheus_would() {
     assert_eq!(request.body, report(&folder, &["--prometheus"]).out);
 }
 
-#[cfg(feature = "push")]
 #[test]
 fn an_otlp_endpoint_gets_json() {
     let scratch = Scratch::new("exports-otlp");
@@ -252,7 +250,6 @@ fn an_otlp_endpoint_gets_json() {
     assert!(metrics.iter().any(|metric| metric["name"] == "fizeau_ttft_seconds"));
 }
 
-#[cfg(feature = "push")]
 #[test]
 fn what_a_gateway_refuses_is_said_without_the_password() {
     let scratch = Scratch::new("exports-refused");
@@ -277,16 +274,4 @@ fn what_a_gateway_refuses_is_said_without_the_password() {
     let ended = report(&folder, &["--push", &format!("http://me:secret@{address}")]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(!ended.err.contains("secret"), "{}", ended.err);
-}
-
-#[cfg(not(feature = "push"))]
-#[test]
-fn without_push_it_says_how_to_get_it() {
-    let scratch = Scratch::new("exports-no-push");
-    let folder = swept(&scratch);
-    let (address, received) = gateway("200 OK");
-    let ended = report(&folder, &["--push", &format!("http://{address}")]);
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("--features push"), "{}", ended.err);
-    assert!(received.try_recv().is_err());
 }

@@ -234,6 +234,31 @@ fn a_case_has_the_words_of_a_shell() {
     assert!(said.contains("--out is for all configurations"), "{said}");
 }
 
+/// Lists are combined, the last changing fastest; `none` takes a flag away with what goes with it.
+#[test]
+fn lists_make_each_configuration_once() {
+    let scratch = Scratch::new("whatif-order");
+    let words = ["--levels", "1", "--tensor-parallel-size", "1,2", "--weights=bf16,fp8"];
+    let ended = what_if(&scratch, "run", &words);
+    let places = [
+        "tensor-parallel-size 1, weights bf16",
+        "tensor-parallel-size 1, weights fp8",
+        "tensor-parallel-size 2, weights bf16",
+        "tensor-parallel-size 2, weights fp8",
+    ]
+    .map(|name| ended.out.find(name).unwrap_or_else(|| panic!("{name}: {ended:?}")));
+    assert!(places.is_sorted(), "{}", ended.out);
+    for (name, words) in [
+        ("draft", ["--draft", "none,3", "--acceptance", "0.8,0.6"]),
+        ("apart", ["--disaggregate", "none,1:1", "--transfer", "layers"]),
+    ] {
+        let ended = what_if(&scratch, name, &[&["--levels", "1"], &words[..]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.out.starts_with("2 configurations, "), "{}", ended.out);
+        assert!(!ended.out.contains("cannot run"), "{}", ended.out);
+    }
+}
+
 #[test]
 fn more_flags_take_lists() {
     let scratch = Scratch::new("whatif-lists");

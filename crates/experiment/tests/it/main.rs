@@ -8,5 +8,6 @@ mod prepare;
 mod protocol;
 mod resumed;
 mod search;
+mod sol;
 #[path = "../../../harness/tests/it/stand/paused.rs"]
 mod stand;

@@ -3,8 +3,8 @@
 use fizeau_core::Tape;
 use serde::{Serialize, Serializer};
 
-use fizeau_record::PeerRow;
 use fizeau_record::text::{five_digits, wrap};
+use fizeau_record::{JsonError, PeerRow};
 
 use super::beside::row;
 use super::{
@@ -45,6 +45,23 @@ const SYMBOLS: [&str; 3] = [
 ];
 
 impl Explanation {
+    /// The document of schema `fizeau.explanation/1`, of no run.
+    ///
+    /// # Errors
+    /// If it cannot be put into JSON.
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            schema: &'a str,
+            version: &'a str,
+            #[serde(flatten)]
+            explanation: &'a Explanation,
+        }
+        let (schema, version) = ("fizeau.explanation/1", env!("CARGO_PKG_VERSION"));
+        let document = Document { schema, version, explanation: self };
+        Ok(serde_json::to_string_pretty(&document)?)
+    }
+
     /// The definitions alone.
     #[must_use]
     pub fn new(concept: Concept) -> Self {

@@ -59,8 +59,9 @@ impl Table {
     fn all_words(&self) -> Vec<(usize, Vec<String>)> {
         let row = |at: usize| {
             let row = self.rows.get(at)?;
-            let field =
-                |(place, head): (usize, &String)| row.field(head, Some(place)).words().into_owned();
+            let field = |(place, head): (usize, &String)| {
+                row.field(head, Some(place)).unwrap_or_default().into_owned()
+            };
             Some((at, self.heads.iter().enumerate().map(field).collect()))
         };
         self.compared().into_iter().filter_map(row).collect()

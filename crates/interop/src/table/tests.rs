@@ -7,9 +7,10 @@ fn fields(text: &str, columns: &[&str]) -> Vec<Vec<String>> {
     let table = Table::new("t.csv", text.as_bytes().to_vec()).unwrap();
     let mut rows = Vec::new();
     table
-        .each::<TableError>(columns, |row, fields| {
+        .each::<TableError>(columns, |row, field| {
             assert_eq!(row, rows.len());
-            rows.push(fields.iter().map(|field| field.words().into_owned()).collect());
+            let words = columns.iter().map(|name| field(name).unwrap_or_default().into_owned());
+            rows.push(words.collect());
             Ok(())
         })
         .unwrap();

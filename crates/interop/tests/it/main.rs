@@ -8,6 +8,7 @@ mod peers;
 mod peers_agree;
 mod peers_links;
 mod says;
+mod stored;
 #[allow(dead_code, reason = "those of fizeau-metrics, which uses more of them")]
 #[path = "../../../metrics/tests/it/tapes.rs"]
 mod tapes;

@@ -27,37 +27,12 @@ pub struct Figure {
     pub statistic: Statistic,
 }
 
-/// Why a text names no figure.
+/// Why a text names no figure. The message names it and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FigureError {
-    /// No words, or too many.
-    #[error(
-        "metric `{0}`: write `statistic metric`, for instance `p99 ttft`, or a rate by itself, as `output_tps`"
-    )]
-    Shape(String),
-    /// A metric that does not exist.
-    #[error("metric `{text}`: unknown name `{name}`; the metrics are {}", Metric::goal_names())]
-    Unknown {
-        /// The whole text.
-        text: String,
-        /// What stood for the metric.
-        name: String,
-    },
-    /// A latency without a statistic, or with one that does not exist.
-    #[error(
-        "metric `{0}`: say which statistic: mean, p50, p90, p95, p99, p999 or max, as in `p50 ttft`"
-    )]
-    Statistic(String),
-    /// A statistic of something that has none.
-    #[error("metric `{text}`: {metric} is one number a level; drop `{statistic}`")]
-    OfValue {
-        /// The whole text.
-        text: String,
-        /// The statistic.
-        statistic: String,
-        /// The metric.
-        metric: &'static str,
-    },
+#[error("metric `{text}`: {what}")]
+pub struct FigureError {
+    text: String,
+    what: String,
 }
 
 impl Figure {
@@ -118,29 +93,35 @@ impl FromStr for Figure {
     type Err = FigureError;
 
     fn from_str(text: &str) -> Result<Self, FigureError> {
+        let wrong = |what: String| Err(FigureError { text: text.trim().to_owned(), what });
         let words: Vec<&str> = text.split_whitespace().collect();
         let (statistic, name) = match words[..] {
             [name] => (None, name),
             [statistic, name] => (Some(statistic), name),
-            _ => return Err(FigureError::Shape(text.trim().to_owned())),
+            _ => return wrong(SHAPE.to_owned()),
         };
-        let text = text.trim().to_owned();
         let Some(metric) = Metric::named(name) else {
-            return Err(FigureError::Unknown { text, name: name.to_owned() });
+            let names = Metric::goal_names();
+            return wrong(format!("unknown name `{name}`; the metrics are {names}"));
         };
-        if !metric.is_latency() {
-            let metric_name = metric.entry().key;
-            return match statistic.map(str::to_owned) {
-                None => Ok(Self { metric, statistic: Statistic::Value }),
-                Some(statistic) => {
-                    Err(FigureError::OfValue { text, statistic, metric: metric_name })
-                }
-            };
+        match (metric.is_latency(), statistic) {
+            (false, None) => Ok(Self { metric, statistic: Statistic::Value }),
+            (false, Some(statistic)) => {
+                let metric = metric.entry().key;
+                wrong(format!("{metric} is one number a level; drop `{statistic}`"))
+            }
+            (true, _) => match statistic.and_then(Statistic::named) {
+                Some(statistic) => Ok(Self { metric, statistic }),
+                None => wrong(STATISTIC.to_owned()),
+            },
         }
-        let statistic = statistic.and_then(Statistic::named).ok_or(FigureError::Statistic(text))?;
-        Ok(Self { metric, statistic })
     }
 }
+
+const SHAPE: &str =
+    "write `statistic metric`, for instance `p99 ttft`, or a rate by itself, as `output_tps`";
+const STATISTIC: &str =
+    "say which statistic: mean, p50, p90, p95, p99, p999 or max, as in `p50 ttft`";
 
 /// Which figures are looked at. To be settled before the measurement is seen: who picks those that differ afterwards finds
 /// differences that are none.

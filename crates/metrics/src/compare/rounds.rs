@@ -44,7 +44,6 @@ impl RoundFigures {
     }
 
     /// One of them, in its unit; absent if the round has none.
-    #[must_use]
     pub(crate) fn get(&self, figure: Figure) -> Option<f64> {
         self.known.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
     }

@@ -155,14 +155,3 @@ pub(super) fn interpolate(n: u64, q: f64, at: impl Fn(u64) -> Option<f64>) -> Op
     let high = at(below as u64 + 1).unwrap_or(low);
     Some(if share < 0.5 { low + (high - low) * share } else { high - (high - low) * (1.0 - share) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::values_needed;
-
-    #[test]
-    fn at_least_one_value_is_expected_beyond() {
-        let needed = [500, 900, 950, 990, 999].map(values_needed);
-        assert_eq!(needed, [1, 10, 20, 100, 1000]);
-    }
-}

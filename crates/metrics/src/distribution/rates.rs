@@ -38,7 +38,6 @@ pub struct RateDistribution {
 
 impl RateDistribution {
     /// One statistic; none if the sample is empty or cannot support it, and for those of the other tail, which it does not have.
-    #[must_use]
     pub(crate) const fn statistic(&self, statistic: Statistic) -> Option<PerSec> {
         match statistic {
             Statistic::Mean => self.mean,

@@ -90,13 +90,11 @@ impl TokenCells {
     }
 
     /// How long a cell is.
-    #[must_use]
     pub(crate) const fn cell(&self) -> Nanos {
         Nanos::from_nanos(CELL << self.folds)
     }
 
     /// `span` made smaller until it begins and ends with a cell; of no length where no whole cell is in it.
-    #[must_use]
     pub(crate) fn snapped(&self, span: TimeSpan) -> TimeSpan {
         let cell = self.cell().as_nanos();
         let from = span.from().as_nanos().div_ceil(cell) * cell;
@@ -105,7 +103,6 @@ impl TokenCells {
     }
 
     /// How many tokens came within the whole cells of `span`.
-    #[must_use]
     pub(crate) fn within(&self, span: TimeSpan) -> Tokens {
         let (span, cell) = (self.snapped(span), self.cell().as_nanos());
         let index = |at: Stamp| (at.as_nanos() / cell).saturating_sub(self.first) as usize;
@@ -117,7 +114,6 @@ impl TokenCells {
     /// The highest rate over any window of whole cells, and never less than the mean over `whole`, which has to hold all
     /// tokens: the level itself is one of the windows. The others are as long as the greatest whole part of `whole` that is no
     /// longer than `longest`, to the nearest cell. None if `whole` or `longest` has no length.
-    #[must_use]
     pub(crate) fn peak(&self, whole: TimeSpan, longest: Nanos) -> Option<PeakRate> {
         let length = whole.length();
         if length == Nanos::ZERO || longest == Nanos::ZERO {

@@ -17,7 +17,6 @@ pub(crate) struct CountSeries {
 
 impl CountSeries {
     /// Of these spans, in any order.
-    #[must_use]
     pub(crate) fn of(spans: impl IntoIterator<Item = TimeSpan>) -> Self {
         let mut series = Self::default();
         for span in spans {
@@ -48,7 +47,6 @@ impl CountSeries {
     }
 
     /// The most at any instant.
-    #[must_use]
     pub(crate) fn peak(&self) -> u64 {
         self.steps().map(|(_, value)| value).max().unwrap_or(0)
     }
@@ -59,7 +57,6 @@ impl CountSeries {
     }
 
     /// How long which number held within `span`.
-    #[must_use]
     pub(crate) fn over(&self, span: TimeSpan) -> TimeWeighted {
         let before = self.until(span.from());
         let first = (span.from(), (before.0 - before.1) as u64);

@@ -175,26 +175,22 @@ impl Timeline {
     }
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
-    #[must_use]
     pub(crate) fn in_flight(&self) -> CountSeries {
         self.count(|request| TimeSpan::new(request.at, request.end))
     }
 
     /// Requests that waited for their first token.
-    #[must_use]
     pub(crate) fn prefilling(&self) -> CountSeries {
         self.count(|request| TimeSpan::new(request.at, request.first))
     }
 
     /// Requests from their first token to their end. With those in prefill they are all in flight.
-    #[must_use]
     pub(crate) fn decoding(&self) -> CountSeries {
         self.count(|request| TimeSpan::new(request.first, request.end))
     }
 
     /// Requests that were due and not over: from the intended instant to the end. A cap on requests in flight keeps the
     /// queue on the client's side; here it shows.
-    #[must_use]
     pub(crate) fn due(&self) -> CountSeries {
         self.count(|request| TimeSpan::new(request.intended, request.end))
     }

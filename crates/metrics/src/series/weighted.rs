@@ -19,7 +19,6 @@ pub(crate) struct TimeWeighted {
 impl TimeWeighted {
     /// Of the function that has each value from its instant to the next one's, and zero before the first. `steps` are in
     /// order of their instants; one that is not counts as if it had come at once.
-    #[must_use]
     pub(crate) fn of(steps: impl IntoIterator<Item = (Stamp, u64)>, span: TimeSpan) -> Self {
         let mut held = Held::default();
         let mut hold = |value: u64, from: Stamp, to: Stamp| {
@@ -42,19 +41,16 @@ impl TimeWeighted {
     }
 
     /// The greatest value that held for any time; none in a span of no length.
-    #[must_use]
     pub(crate) fn peak(&self) -> Option<u64> {
         self.held.keys().next_back().copied()
     }
 
     /// The sum of value times nanoseconds, exact. Of a number of requests in flight: the time that all of them spent there.
-    #[must_use]
     pub(crate) fn integral(&self) -> u128 {
         self.held.iter().map(|(&value, &time)| u128::from(value) * u128::from(time)).sum()
     }
 
     /// The mean over time; none in a span of no length.
-    #[must_use]
     pub(crate) fn mean(&self) -> Option<f64> {
         let length = self.length.as_nanos();
         (length > 0).then(|| self.integral() as f64 / length as f64)
@@ -62,7 +58,6 @@ impl TimeWeighted {
 
     /// The least value that was not exceeded for a share `q` of the time (from 0 to 1); none for another `q` and in a span of
     /// no length. Time is continuous and values are whole: there is nothing to interpolate.
-    #[must_use]
     pub(crate) fn quantile(&self, q: f64) -> Option<u64> {
         if !(0.0..=1.0).contains(&q) {
             return None;
@@ -79,7 +74,6 @@ impl TimeWeighted {
     }
 
     /// The share of the time, from 0 to 1, with a value of at least `least`; none in a span of no length.
-    #[must_use]
     pub(crate) fn share_at_least(&self, least: u64) -> Option<f64> {
         let length = self.length.as_nanos();
         let time: u64 = self.held.range(least..).map(|(_, &time)| time).sum();

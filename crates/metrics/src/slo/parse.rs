@@ -1,85 +1,18 @@
 //! Reading goals.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::{Comparison, Goal, Slo};
 use crate::{Metric, Statistic};
 
-/// Why a text is not a set of goals. Each names the piece at fault and what would be right.
+/// Why a text is not a set of goals. The message names the goal at fault and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SloError {
-    /// No text at all, or nothing between two commas.
-    #[error("a goal is missing: write goals separated by commas, for instance `p99 ttft<500ms`")]
-    Empty,
-    /// No comparison, or words of which none is expected.
-    #[error("goal `{0}`: write `[statistic] metric<number[unit]`, for instance `p99 ttft<500ms`")]
-    Shape(String),
-    /// A metric that does not exist.
-    #[error("goal `{piece}`: unknown metric `{name}`; the metrics are {}", names())]
-    UnknownMetric {
-        /// The goal.
-        piece: String,
-        /// What stood for the metric.
-        name: String,
-    },
-    /// A statistic that does not exist.
-    #[error(
-        "goal `{piece}`: unknown statistic `{name}`; the statistics are mean, p50, p90, p95, p99, p999, max"
-    )]
-    UnknownStatistic {
-        /// The goal.
-        piece: String,
-        /// What stood for the statistic.
-        name: String,
-    },
-    /// A statistic of something that has none.
-    #[error("goal `{piece}`: {metric} is one number a level; drop `{name}`")]
-    StatisticOfValue {
-        /// The goal.
-        piece: String,
-        /// The statistic.
-        name: String,
-        /// The metric.
-        metric: &'static str,
-    },
-    /// A limit that is not a number.
-    #[error("goal `{piece}`: `{text}` is not a limit; write a positive decimal number")]
-    Number {
-        /// The goal.
-        piece: String,
-        /// What stood for the number.
-        text: String,
-    },
-    /// A unit that the metric does not have.
-    #[error("goal `{piece}`: unknown unit `{unit}`; {metric} takes {right}")]
-    Unit {
-        /// The goal.
-        piece: String,
-        /// What stood for the unit.
-        unit: String,
-        /// The metric.
-        metric: &'static str,
-        /// What would be right.
-        right: &'static str,
-    },
-    /// A share that no level can have.
-    #[error(
-        "goal `{0}`: a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`"
-    )]
-    Share(String),
-    /// A range of which the second end is not the looser one.
-    #[error(
-        "goal `{piece}`: a range goes from the limit wanted to a looser one, and with `{comparison}` looser is {looser}; write the ends the other way round, or one of them"
-    )]
-    Range {
-        /// The goal.
-        piece: String,
-        /// The comparison.
-        comparison: &'static str,
-        /// Which way it becomes looser.
-        looser: &'static str,
-    },
+#[error("{0}")]
+pub struct SloError(String);
+
+fn wrong(piece: &str, what: impl fmt::Display) -> SloError {
+    SloError(format!("goal `{piece}`: {what}"))
 }
 
 impl FromStr for Slo {
@@ -91,17 +24,21 @@ impl FromStr for Slo {
     }
 }
 
+const SHAPE: &str = "write `[statistic] metric<number[unit]`, for instance `p99 ttft<500ms`";
+
 fn goal(piece: &str) -> Result<Goal, SloError> {
     let piece = piece.trim();
     if piece.is_empty() {
-        return Err(SloError::Empty);
+        let empty =
+            "a goal is missing: write goals separated by commas, for instance `p99 ttft<500ms`";
+        return Err(SloError(empty.to_owned()));
     }
     let (words, comparison, amount) = split(piece)?;
     let words: Vec<&str> = words.split_whitespace().collect();
     let (statistic, name) = match words[..] {
         [name] => (None, name),
         [statistic, name] => (Some(statistic), name),
-        _ => return Err(SloError::Shape(piece.to_owned())),
+        _ => return Err(wrong(piece, SHAPE)),
     };
     let (tight, loose) = ends(amount);
     let metric = metric(piece, name, parse_number(piece, tight.0, tight.0)?)?;
@@ -119,7 +56,10 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         _ => limit > 1.0,
     };
     if metric == Metric::GoodShare && (over(goal.limit) || goal.loosest.is_some_and(over)) {
-        return Err(SloError::Share(piece.to_owned()));
+        return Err(wrong(
+            piece,
+            "a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`",
+        ));
     }
     Ok(goal)
 }
@@ -133,7 +73,13 @@ fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {
     let comparison = goal.comparison.as_str();
     match is_looser {
         true => Ok(()),
-        false => Err(SloError::Range { piece: piece.to_owned(), comparison, looser }),
+        false => Err(wrong(
+            piece,
+            format_args!(
+                "a range goes from the limit wanted to a looser one, and with `{comparison}` looser is {looser}; write the ends the \
+                 other way round, or one of them"
+            ),
+        )),
     }
 }
 
@@ -150,7 +96,7 @@ fn split(piece: &str) -> Result<(&str, Comparison, &str), SloError> {
         let (words, amount) = piece.split_once(comparison.as_str())?;
         Some((words, comparison, amount.trim()))
     });
-    found.ok_or_else(|| SloError::Shape(piece.to_owned()))
+    found.ok_or_else(|| wrong(piece, SHAPE))
 }
 
 /// The limit, and the loose end of a range; each a number and its unit, which the first end may leave to the second.
@@ -173,15 +119,19 @@ fn number_and_unit(amount: &str) -> (&str, &str) {
 /// `shown` is what the error shows for `text`.
 fn parse_number(piece: &str, text: &str, shown: &str) -> Result<f64, SloError> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| SloError::Number { piece: piece.to_owned(), text: shown.to_owned() })
+    number.ok_or_else(|| {
+        wrong(piece, format_args!("`{shown}` is not a limit; write a positive decimal number"))
+    })
 }
 
 fn metric(piece: &str, name: &str, limit: f64) -> Result<Metric, SloError> {
     if name == "goodput" {
         return Ok(if limit <= 1.0 { Metric::GoodShare } else { Metric::GoodputPerSec });
     }
-    Metric::named(name)
-        .ok_or_else(|| SloError::UnknownMetric { piece: piece.to_owned(), name: name.to_owned() })
+    Metric::named(name).ok_or_else(|| {
+        let names = Metric::goal_names();
+        wrong(piece, format_args!("unknown metric `{name}`; the metrics are {names}, goodput"))
+    })
 }
 
 fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<Statistic, SloError> {
@@ -190,16 +140,16 @@ fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<St
         (None, false) => return Ok(Statistic::Value),
         (Some(name), true) => name,
         (Some(name), false) => {
-            return Err(SloError::StatisticOfValue {
-                piece: piece.to_owned(),
-                name: name.to_owned(),
-                metric: metric.entry().key,
-            });
+            let metric = metric.entry().key;
+            return Err(wrong(
+                piece,
+                format_args!("{metric} is one number a level; drop `{name}`"),
+            ));
         }
     };
-    Statistic::named(name).ok_or_else(|| SloError::UnknownStatistic {
-        piece: piece.to_owned(),
-        name: name.to_owned(),
+    Statistic::named(name).ok_or_else(|| {
+        let known = "the statistics are mean, p50, p90, p95, p99, p999, max";
+        wrong(piece, format_args!("unknown statistic `{name}`; {known}"))
     })
 }
 
@@ -211,17 +161,13 @@ fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f
         (true, "s") => "e3",
         (true, "" | "ms") | (false, "") => "",
         (is_latency, _) => {
-            return Err(SloError::Unit {
-                piece: piece.to_owned(),
-                unit: unit.to_owned(),
-                metric: metric.entry().key,
-                right: if is_latency { "ns, us, ms or s" } else { "a bare number" },
-            });
+            let right = if is_latency { "ns, us, ms or s" } else { "a bare number" };
+            let metric = metric.entry().key;
+            return Err(wrong(
+                piece,
+                format_args!("unknown unit `{unit}`; {metric} takes {right}"),
+            ));
         }
     };
     parse_number(piece, &format!("{number}{exponent}"), number)
-}
-
-fn names() -> String {
-    format!("{}, goodput", Metric::goal_names())
 }

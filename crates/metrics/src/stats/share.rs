@@ -42,7 +42,6 @@ impl Percent {
     }
 
     /// The same as a share, from 0 to 1.
-    #[must_use]
     pub(crate) const fn share(self) -> f64 {
         self.0 / 100.0
     }

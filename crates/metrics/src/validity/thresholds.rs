@@ -70,41 +70,10 @@ impl Default for Thresholds {
     }
 }
 
-/// Why a threshold cannot be set. Each names the piece at fault and what would be right.
+/// Why a threshold cannot be set. The message names the piece at fault and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ThresholdError {
-    /// A piece without `=`.
-    #[error("threshold `{0}`: write `name=value`, for instance `lateness-suspect=5ms`")]
-    Shape(String),
-    /// A name that no threshold has.
-    #[error("unknown threshold `{name}`; the thresholds are {}", Thresholds::NAMES.join(", "))]
-    UnknownName {
-        /// What was given.
-        name: String,
-    },
-    /// A value that is no length of time.
-    #[error(
-        "threshold `{name}`: `{value}` is not a length of time; write a number of ms (or with ns, us, ms, s), for \
-         instance `5ms`"
-    )]
-    Time {
-        /// The threshold.
-        name: String,
-        /// What was given.
-        value: String,
-    },
-    /// A value that is no share.
-    #[error(
-        "threshold `{name}`: `{value}` is not a share; write a number from 0 to 1, or a percentage such as `80%`"
-    )]
-    Share {
-        /// The threshold.
-        name: String,
-        /// What was given.
-        value: String,
-    },
-}
+#[error("{0}")]
+pub struct ThresholdError(String);
 
 /// A threshold, to be set.
 enum Slot<'a> {
@@ -113,65 +82,45 @@ enum Slot<'a> {
 }
 
 impl Thresholds {
-    /// The names, in the order of the fields.
-    pub const NAMES: [&'static str; 13] = [
-        "lateness-suspect",
-        "lateness-invalid",
-        "read-lag-suspect",
-        "cpu-suspect",
-        "cpu-invalid",
-        "run-delay-suspect",
-        "ceiling-suspect",
-        "failed-suspect",
-        "failed-invalid",
-        "length-suspect",
-        "cached-suspect",
-        "prompt-suspect",
-        "hit-rate-suspect",
-    ];
-
     /// Sets the threshold `name` to `value`: a time such as `5ms`, `0.5 s` or `20` (milliseconds), or a share such as
-    /// `0.8` or `80%`.
+    /// `0.8` or `80%`. The names are those of the fields, with `-` for `_`.
     ///
     /// # Errors
     /// If there is no such threshold, or the value is not of its kind.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ThresholdError> {
-        let owned = || (name.to_owned(), value.to_owned());
-        match self.slot(name) {
-            None => return Err(ThresholdError::UnknownName { name: name.to_owned() }),
-            Some(Slot::Time(time)) => {
-                *time = parse_time(value).ok_or_else(|| {
-                    let (name, value) = owned();
-                    ThresholdError::Time { name, value }
-                })?;
-            }
-            Some(Slot::Share(share)) => {
-                *share = parse_share(value).ok_or_else(|| {
-                    let (name, value) = owned();
-                    ThresholdError::Share { name, value }
-                })?;
-            }
-        }
-        Ok(())
+        let slots = self.slots();
+        let names = || slots.each_ref().map(|(name, _)| *name).join(", ");
+        let unknown = format!("unknown threshold `{name}`; the thresholds are {}", names());
+        let found = slots.into_iter().find(|(known, _)| *known == name);
+        let is_set = match found.ok_or(ThresholdError(unknown))?.1 {
+            Slot::Time(time) => parse_time(value).map(|parsed| *time = parsed).ok_or(
+                "a length of time; write a number of ms (or with ns, us, ms, s), for instance `5ms`",
+            ),
+            Slot::Share(share) => parse_share(value)
+                .map(|parsed| *share = parsed)
+                .ok_or("a share; write a number from 0 to 1, or a percentage such as `80%`"),
+        };
+        is_set.map_err(|wanted| {
+            ThresholdError(format!("threshold `{name}`: `{value}` is not {wanted}"))
+        })
     }
 
-    fn slot(&mut self, name: &str) -> Option<Slot<'_>> {
-        Some(match name {
-            "lateness-suspect" => Slot::Time(&mut self.lateness_suspect),
-            "lateness-invalid" => Slot::Time(&mut self.lateness_invalid),
-            "read-lag-suspect" => Slot::Time(&mut self.read_lag_suspect),
-            "cpu-suspect" => Slot::Share(&mut self.cpu_suspect),
-            "cpu-invalid" => Slot::Share(&mut self.cpu_invalid),
-            "run-delay-suspect" => Slot::Share(&mut self.run_delay_suspect),
-            "ceiling-suspect" => Slot::Share(&mut self.ceiling_suspect),
-            "failed-suspect" => Slot::Share(&mut self.failed_suspect),
-            "failed-invalid" => Slot::Share(&mut self.failed_invalid),
-            "length-suspect" => Slot::Share(&mut self.length_suspect),
-            "cached-suspect" => Slot::Share(&mut self.cached_suspect),
-            "prompt-suspect" => Slot::Share(&mut self.prompt_suspect),
-            "hit-rate-suspect" => Slot::Share(&mut self.hit_rate_suspect),
-            _ => return None,
-        })
+    fn slots(&mut self) -> [(&'static str, Slot<'_>); 13] {
+        [
+            ("lateness-suspect", Slot::Time(&mut self.lateness_suspect)),
+            ("lateness-invalid", Slot::Time(&mut self.lateness_invalid)),
+            ("read-lag-suspect", Slot::Time(&mut self.read_lag_suspect)),
+            ("cpu-suspect", Slot::Share(&mut self.cpu_suspect)),
+            ("cpu-invalid", Slot::Share(&mut self.cpu_invalid)),
+            ("run-delay-suspect", Slot::Share(&mut self.run_delay_suspect)),
+            ("ceiling-suspect", Slot::Share(&mut self.ceiling_suspect)),
+            ("failed-suspect", Slot::Share(&mut self.failed_suspect)),
+            ("failed-invalid", Slot::Share(&mut self.failed_invalid)),
+            ("length-suspect", Slot::Share(&mut self.length_suspect)),
+            ("cached-suspect", Slot::Share(&mut self.cached_suspect)),
+            ("prompt-suspect", Slot::Share(&mut self.prompt_suspect)),
+            ("hit-rate-suspect", Slot::Share(&mut self.hit_rate_suspect)),
+        ]
     }
 }
 
@@ -182,8 +131,10 @@ impl FromStr for Thresholds {
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
         let mut thresholds = Self::default();
         for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
-            let (name, value) =
-                piece.split_once('=').ok_or_else(|| ThresholdError::Shape(piece.to_owned()))?;
+            let (name, value) = piece.split_once('=').ok_or_else(|| {
+                let right = "write `name=value`, for instance `lateness-suspect=5ms`";
+                ThresholdError(format!("threshold `{piece}`: {right}"))
+            })?;
             thresholds.set(name.trim(), value.trim())?;
         }
         Ok(thresholds)

@@ -1,10 +1,10 @@
 //! What is measured at one level.
 
 use fizeau_core::{
-    Asked, Channel, EosRule, FailureClass, Finish, Millis, Outcome, Tape, TokenSource, Tokens,
-    Usage,
+    Arrival, Asked, Channel, EosRule, Failure, FailureClass, Finish, Millis, Nanos, Outcome, Stamp,
+    Tape, TokenSource, Tokens, Usage,
 };
-use fizeau_metrics::{GoodputGoals, LevelSummary, TokenCounts};
+use fizeau_metrics::{GoodputGoals, LevelSummary, TokenCounts, inter_chunk};
 use proptest::prelude::*;
 
 use crate::tapes::{any_tape, failed, ms, tape};
@@ -188,5 +188,31 @@ proptest! {
         prop_assert_eq!(&self::level(tapes.iter().rev()), &level);
         let json = serde_json::to_string(&level).unwrap();
         prop_assert!(!json.contains("NaN") && !json.contains("inf"));
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(256))]
+
+    /// What one pass over the events counts is what each figure's own definition says.
+    #[test]
+    fn one_pass_finds_what_each_figure_would(
+        arrivals in prop::collection::vec((0..5_u64, 1..3_u32), 1..12), fails: bool,
+    ) {
+        let mut tape = Tape::sent_at(Stamp::EPOCH);
+        tape.arrivals.extend(
+            arrivals.iter().map(|&(at, n)| Arrival::tokens(Stamp::from_nanos(at), n, Channel::Visible)),
+        );
+        if fails {
+            tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "cut"));
+        }
+        let level = LevelSummary::of([&tape], &GoodputGoals::default());
+        let gaps: Vec<Nanos> = if fails { Vec::new() } else { inter_chunk(&tape).collect() };
+        let zeros = gaps.iter().filter(|gap| **gap == Nanos::ZERO).count();
+        let share = (!gaps.is_empty()).then(|| zeros as f64 / gaps.len() as f64);
+        prop_assert_eq!(level.metrics.icl.n, gaps.len() as u64);
+        prop_assert_eq!(level.jitter.zero_gap_share, share);
+        let tokens = if fails { 0 } else { tape.output_tokens().get() };
+        prop_assert_eq!(level.tokens.output.get(), tokens);
     }
 }

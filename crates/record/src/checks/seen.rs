@@ -59,7 +59,6 @@ impl<'a> Seen<'a> {
     }
 
     /// The range of a figure over all levels that have it, as it is to be `shown`: `12.0 to 98.1`; none if no level has.
-    #[must_use]
     pub(super) fn range(
         &self,
         shown: fn(f64) -> String,

@@ -50,7 +50,6 @@ pub struct FrontierChange {
 
 impl FrontierPoint {
     /// The place of a level by its `summary.json`; none of what is partial, invalid, or lacks a figure.
-    #[must_use]
     pub(crate) fn of_summary(summary: &SummaryDocument) -> Option<Self> {
         let is_partial = summary.status() != LevelStatus::Finished;
         if is_partial || summary.validity.verdict == Verdict::Invalid {

@@ -1,5 +1,9 @@
 //! What burstier arrivals change of what a replica carries.
 
+mod simulated;
+
+pub use simulated::{BurstsAsk, BurstsLevel};
+
 use fizeau_core::PerSec;
 use fizeau_pareto::Estimate;
 

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use super::{StoredError, StoredTapes, document};
+use super::{Cut, StoredError, StoredTapes, document};
 use crate::level_plan::LEVEL;
 use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument};
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, Tape};
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,18 @@ impl StoredLevel {
         let path = self.path.join("tapes.jsonl");
         let file = File::open(&path).map_err(StoredError::io(&path))?;
         Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)))
+    }
+
+    /// Every tape goes to `each`, in the order in which the requests ended; what is left over where their file is cut.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, or a whole line of it is no tape.
+    pub fn each_tape(&self, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, StoredError> {
+        let mut tapes = self.tapes()?;
+        for tape in tapes.by_ref() {
+            each(tape?);
+        }
+        Ok(tapes.cut())
     }
 
     /// Where it stands among the levels of its run.

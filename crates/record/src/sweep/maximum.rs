@@ -63,7 +63,6 @@ impl Runs<'_> {
     }
 
     /// Whether the queue grew to the end in most runs of a load.
-    #[must_use]
     pub(super) fn is_saturated(&self, level: &LevelReport) -> bool {
         let (grew, did_not): (Vec<bool>, Vec<bool>) =
             self.compared(level).map(LevelReport::is_saturated).partition(|grew| *grew);

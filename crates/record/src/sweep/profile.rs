@@ -72,6 +72,24 @@ pub enum Aim {
 /// Twice the latency for under 10 % more throughput.
 const RULE: Option<StepRule> = Some(StepRule { most_cost: 2.0, least_gain: 0.10 });
 
+/// What is put first, and when a step is worth it, as far as somebody says so.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProfileChoice {
+    /// What is put first.
+    pub profile: Option<Profile>,
+    /// The rule of the step, or that there is none.
+    pub rule: Option<Option<StepRule>>,
+}
+
+impl ProfileChoice {
+    /// What is said; the rest as `own` has it.
+    #[must_use]
+    pub fn over(self, own: Profile) -> Profile {
+        let profile = self.profile.unwrap_or(own);
+        self.rule.map_or(profile, |rule| profile.with_rule(rule))
+    }
+}
+
 impl Profile {
     /// No use in particular: the most requests per second that are worth their latency.
     pub const GENERAL: Self = Self {
@@ -154,15 +172,6 @@ impl Aim {
         }
     }
 
-    const fn best(self) -> &'static str {
-        match self {
-            Self::RequestsPerSec => "most requests/s",
-            Self::GoodputPerSec => "most good requests/s",
-            Self::TailTtft => "least p99 TTFT",
-            Self::TailE2el => "least p99 E2EL",
-        }
-    }
-
     /// The figure at a level; NaN where there is none.
     fn of(self, level: &LevelReport) -> f64 {
         let (rates, metrics) = (&level.summary.throughput, &level.summary.metrics);
@@ -174,5 +183,12 @@ impl Aim {
             Self::TailTtft => tail(&metrics.ttft),
             Self::TailE2el => tail(&metrics.e2el),
         }
+    }
+}
+
+fizeau_core::words! {
+    Aim::best {
+        RequestsPerSec = "most requests/s", GoodputPerSec = "most good requests/s",
+        TailTtft = "least p99 TTFT", TailE2el = "least p99 E2EL",
     }
 }

@@ -35,7 +35,7 @@ pub fn at_price(hour: &HourlyRate) -> String {
         Origin::Given => "as given".to_owned(),
         Origin::Owned => "as owning it costs".to_owned(),
         // Some say the date themselves.
-        Origin::Published { kind, date, .. } if kind.contains(date.get(..4).unwrap_or(&date)) => {
+        Origin::Published { kind, date, .. } if kind.contains(date.get(..4).unwrap_or(date)) => {
             format!("a list price ({kind})")
         }
         Origin::Published { kind, date, .. } => format!("a list price of {date} ({kind})"),

@@ -1,7 +1,9 @@
 //! The integration tests of `fizeau-record`, one binary.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
+mod bursts;
 mod documents;
 mod folder;
 mod lengths;
+mod reading;
 mod stored;

@@ -7,7 +7,7 @@ mod energy;
 mod goal;
 mod speculation;
 
-use fizeau_roofline::{Limits, Load, Reckoning, System};
+use fizeau_roofline::{Limit, Limits, Load, Reckoning, System};
 use serde_json::{Map, Value};
 
 use super::grid::Grid;
@@ -55,10 +55,14 @@ impl SolAside {
         Self { key, title, rows: Vec::new(), notes: Vec::new(), limits: None }
     }
 
-    /// What is expected to limit each phase of the answer beside which this stands, where this changes it: a limit of power.
-    #[must_use]
-    pub const fn limits(&self) -> Option<Limits> {
-        self.limits
+    /// Says in `limited` where one of `asides` has it that a limit of power is what holds a phase back.
+    pub fn limit(asides: &[Self], limited: &mut Limits) {
+        for limits in asides.iter().filter_map(|aside| aside.limits) {
+            let phases =
+                [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)];
+            let by_power = phases.into_iter().filter(|(_, limit)| *limit == Limit::Power);
+            by_power.for_each(|(phase, limit)| *phase = limit);
+        }
     }
 
     fn both(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> f64) {

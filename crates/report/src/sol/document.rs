@@ -5,13 +5,13 @@ mod passes;
 mod schedules;
 
 use fizeau_core::{Bytes, Tokens};
-use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, Tensors};
+use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, TensorSheet};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::line::Line;
 use super::{SolAside, SolScope, SolView};
-use fizeau_record::JsonNumber as Number;
+use fizeau_record::{JsonError, JsonNumber as Number};
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
 use schedules::Schedules;
@@ -21,9 +21,9 @@ impl SolView<'_> {
     /// time goes. Ends with a newline.
     ///
     /// # Errors
-    /// Never, as long as memory lasts; the writer's own error otherwise.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(&self.document()).map(|text| text + "\n")
+    /// Never, as long as memory lasts.
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        Ok(serde_json::to_string_pretty(&self.document())? + "\n")
     }
 
     fn document(&self) -> Document<'_> {
@@ -79,14 +79,14 @@ impl SolAside {
     /// `fizeau.sol/1` of the table by itself, where there is no answer to stand beside, and why there is none. Ends with a newline.
     ///
     /// # Errors
-    /// Never, as long as memory lasts; the writer's own error otherwise.
-    pub fn json_without_answer(&self, why: &str) -> Result<String, serde_json::Error> {
+    /// Never, as long as memory lasts.
+    pub fn json_without_answer(&self, why: &str) -> Result<String, JsonError> {
         let mut fields = Map::new();
         fields.insert("schema".to_owned(), SCHEMA.into());
         fields.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
         fields.extend([self.entry()]);
         fields.insert("warnings".to_owned(), vec![why].into());
-        serde_json::to_string_pretty(&fields).map(|text| text + "\n")
+        Ok(serde_json::to_string_pretty(&fields)? + "\n")
     }
 }
 
@@ -123,21 +123,11 @@ struct ModelBlock<'a> {
     max_context: Option<u64>,
     kv_format: String,
     state_format: String,
-    tensors: Vec<TensorBlock>,
-}
-
-#[derive(Serialize)]
-struct TensorBlock {
-    class: &'static str,
-    format: String,
-    stored: u64,
-    active: u64,
-    bytes: Number,
+    tensors: Vec<TensorSheet>,
 }
 
 impl<'a> ModelBlock<'a> {
     fn of(config: &'a str, model: &'a Model) -> Self {
-        let tensors = model.tensors();
         Self {
             config,
             architecture: &model.architecture,
@@ -145,19 +135,7 @@ impl<'a> ModelBlock<'a> {
             max_context: model.max_context.map(Tokens::get),
             kv_format: model.kv_cache().to_string(),
             state_format: model.state_cache().to_string(),
-            tensors: tensors.iter().map(TensorBlock::of).collect(),
-        }
-    }
-}
-
-impl TensorBlock {
-    fn of(tensors: &Tensors) -> Self {
-        Self {
-            class: tensors.class.as_str(),
-            format: tensors.format.to_string(),
-            stored: tensors.stored,
-            active: tensors.active,
-            bytes: whole(tensors.bytes()),
+            tensors: model.tensors().iter().map(TensorSheet::from).collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use fizeau_roofline::Answer;
 use serde::{Serialize, Serializer};
 
-use fizeau_record::{Calibrated, CalibratedBlock, JsonNumber as Number};
+use fizeau_record::{Calibrated, CalibratedBlock, JsonError, JsonNumber as Number};
 
 use super::figures::{Block, Limiting};
 
@@ -29,12 +29,10 @@ impl SolLine<'_> {
     /// Puts the line behind `out`, without a newline at its end.
     ///
     /// # Errors
-    /// Never, as long as memory lasts; the writer's own error otherwise.
-    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        serde_json::to_writer(
-            out,
-            &Line::of(self.answer, self.notes).with(self.calibrated.as_ref()),
-        )
+    /// Never, as long as memory lasts.
+    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), JsonError> {
+        let line = Line::of(self.answer, self.notes).with(self.calibrated.as_ref());
+        Ok(serde_json::to_writer(out, &line)?)
     }
 }
 
@@ -42,9 +40,9 @@ impl SolError<'_> {
     /// Puts the line behind `out`, without a newline at its end.
     ///
     /// # Errors
-    /// Never, as long as memory lasts; the writer's own error otherwise.
-    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        serde_json::to_writer(out, self)
+    /// Never, as long as memory lasts.
+    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), JsonError> {
+        Ok(serde_json::to_writer(out, self)?)
     }
 }
 

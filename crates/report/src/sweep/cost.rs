@@ -18,7 +18,6 @@ impl Shown<'_, SweepReport> {
     /// ```text
     /// 1.49 US dollars a device and hour: the lowest of on-demand list prices, ..., 2025-11; no offer, --gpu-hour says yours
     /// ```
-    #[must_use]
     pub(crate) fn price_words(&self) -> Option<String> {
         self.price().map(text::price_words)
     }

@@ -3,7 +3,7 @@
 use fizeau_core::UsdPerHour;
 use fizeau_metrics::Verdict;
 use fizeau_record::{LevelReport, LevelStatus, Setup};
-use fizeau_report::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
+use fizeau_report::{AxesPreset, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};
@@ -150,4 +150,17 @@ proptest! {
         };
         prop_assert_eq!(back, text);
     }
+}
+
+#[test]
+fn every_axis_of_a_preset_is_a_column_and_every_name_is_its_own() {
+    for (index, preset) in AxesPreset::all().iter().enumerate() {
+        for axis in preset.axes() {
+            assert!(LevelTable::legend().any(|(name, _)| name == axis.name()), "{}", axis.name());
+        }
+        let later = AxesPreset::all().iter().skip(index + 1);
+        assert!(later.clone().all(|other| other.name() != preset.name()));
+    }
+    assert_eq!(AxesPreset::named("cost-latency:e2el"), AxesPreset::named("cost-latency"));
+    assert_eq!(AxesPreset::named("interactivity:e2el"), None);
 }

@@ -198,15 +198,3 @@ impl FittedConstant {
         Interval::p95((self.value / factor).max(low), (self.value * factor).min(high))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Constant;
-
-    #[test]
-    fn rows_are_in_the_order_of_the_variants() {
-        assert!(Constant::all().enumerate().all(|(n, constant)| constant as usize == n));
-        assert_eq!(Constant::PerStep.as_str(), "per_step");
-        assert_eq!(Constant::PromptQueue.as_str(), "prompt_queue");
-    }
-}

@@ -1,6 +1,7 @@
 //! A calibration as JSON.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,42 +13,13 @@ use super::{Calibration, FittedModel, Spreads, Summary};
 /// What the file says it is.
 const SCHEMA: &str = "fizeau.calibration/1";
 
-/// Why a text is not a calibration.
+/// Why a text is not a calibration. The message says which part of the file is at fault and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CalibrationFileError {
-    /// It is not JSON, or a field is missing or of the wrong kind.
-    #[error("not a calibration file: {reason}")]
-    Json {
-        /// What is wrong and where.
-        reason: String,
-    },
-    /// It is of another kind or version.
-    #[error("the file's schema is `{schema}`; it must be `{SCHEMA}`: fit anew with this version")]
-    Schema {
-        /// What it says.
-        schema: String,
-    },
-    /// A figure makes no sense.
-    #[error("{place}: {what} is {value}; it must be {wanted}")]
-    Figure {
-        /// Of which group, or part of the file.
-        place: String,
-        /// Which figure.
-        what: String,
-        /// What it says, as text.
-        value: String,
-        /// What would be right.
-        wanted: String,
-    },
-    /// A constant is missing.
-    #[error("{place}: the constant `{constant}` is missing")]
-    Missing {
-        /// Of which group.
-        place: String,
-        /// Which constant.
-        constant: Constant,
-    },
+#[error("{0}")]
+pub struct CalibrationFileError(String);
+
+fn no_calibration(reason: impl fmt::Display) -> CalibrationFileError {
+    CalibrationFileError(format!("not a calibration file: {reason}"))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -99,16 +71,16 @@ impl Calibration {
     /// # Errors
     /// If the text is not such a file, of another version, or a figure in it makes no sense.
     pub fn from_json(text: &str) -> Result<Self, CalibrationFileError> {
-        let json =
-            |error: serde_json::Error| CalibrationFileError::Json { reason: error.to_string() };
         // The version is looked at first: another one may have other fields.
-        let value: serde_json::Value = serde_json::from_str(text).map_err(json)?;
+        let value: serde_json::Value = serde_json::from_str(text).map_err(no_calibration)?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("missing");
         if schema != SCHEMA {
-            let schema = schema.chars().take(80).collect();
-            return Err(CalibrationFileError::Schema { schema });
+            let schema: String = schema.chars().take(80).collect();
+            return Err(CalibrationFileError(format!(
+                "the file's schema is `{schema}`; it must be `{SCHEMA}`: fit anew with this version"
+            )));
         }
-        serde_json::from_value::<File>(value).map_err(json)?.calibration()
+        serde_json::from_value::<File>(value).map_err(no_calibration)?.calibration()
     }
 }
 
@@ -145,9 +117,8 @@ impl File {
                 }
             }
         }
-        let pooled = pooled.ok_or_else(|| CalibrationFileError::Json {
-            reason: "no group is for all devices (device: null)".to_owned(),
-        })?;
+        let none = "no group is for all devices (device: null)";
+        let pooled = pooled.ok_or_else(|| no_calibration(none))?;
         Ok(Calibration {
             groups: Groups { pooled, own },
             models: self.models,
@@ -163,12 +134,10 @@ impl File {
         for (range, (name, _)) in ranges.iter_mut().zip(QUANTITIES) {
             let [low, high] = self.fitted_range.get(name).copied().unwrap_or_default();
             if !(low > 0.0 && low <= high && high.is_finite()) {
-                return Err(CalibrationFileError::Figure {
-                    place: "fitted_range".to_owned(),
-                    what: name.to_owned(),
-                    value: format!("{low} to {high}"),
-                    wanted: "two numbers above 0, the lower first".to_owned(),
-                });
+                let wanted = "two numbers above 0, the lower first";
+                return Err(CalibrationFileError(format!(
+                    "fitted_range: {name} is {low} to {high}; it must be {wanted}"
+                )));
             }
             *range = Range { low, high };
         }
@@ -216,9 +185,8 @@ impl GroupEntry {
         let mut estimates = Vec::new();
         for constant in Constant::all() {
             let entry = self.constants.get(constant.as_str());
-            let entry = entry.ok_or_else(|| CalibrationFileError::Missing {
-                place: scope.to_string(),
-                constant,
+            let entry = entry.ok_or_else(|| {
+                CalibrationFileError(format!("{scope}: the constant `{constant}` is missing"))
             })?;
             estimates.push(entry.estimate(constant, &scope)?);
         }
@@ -236,12 +204,10 @@ impl ConstantEntry {
         // A last digit lost in the text is no reason to refuse.
         let is_within = self.value >= low * 0.999 && self.value <= high * 1.001;
         if !is_within {
-            return Err(CalibrationFileError::Figure {
-                place: scope.to_string(),
-                what: constant.to_string(),
-                value: self.value.to_string(),
-                wanted: format!("from {low} to {high} {}", constant.unit()),
-            });
+            let (value, unit) = (self.value, constant.unit());
+            return Err(CalibrationFileError(format!(
+                "{scope}: {constant} is {value}; it must be from {low} to {high} {unit}"
+            )));
         }
         is_unsure(&scope.to_string(), "deviation", self.deviation)?;
         Ok(FittedConstant { constant, value: self.value, deviation: self.deviation })
@@ -256,10 +222,7 @@ fn is_unsure(place: &str, what: &str, value: f64) -> Result<(), CalibrationFileE
     if (0.0..=MOST_UNSURE).contains(&value) {
         return Ok(());
     }
-    Err(CalibrationFileError::Figure {
-        place: place.to_owned(),
-        what: what.to_owned(),
-        value: value.to_string(),
-        wanted: format!("from 0 to {MOST_UNSURE}, the logarithm of a factor"),
-    })
+    Err(CalibrationFileError(format!(
+        "{place}: {what} is {value}; it must be from 0 to {MOST_UNSURE}, the logarithm of a factor"
+    )))
 }

@@ -1,5 +1,6 @@
 //! Measured levels as people write them down: a table of comma-separated values.
 
+use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
@@ -48,57 +49,10 @@ pub struct MeasuredTable {
     pub unknown: Vec<String>,
 }
 
-/// Why a row, or a whole table, was not understood.
+/// Why a row, or a whole table, was not understood. The message names line and field, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeasuredError {
-    /// A column that must be there is not.
-    #[error(
-        "there is no column `{name}`; needed are model, hardware, isl, osl, concurrency and tpot_ms"
-    )]
-    Column {
-        /// Which.
-        name: &'static str,
-    },
-    /// A row has more or fewer fields than the header.
-    #[error("line {line}: {fields} fields where the header has {columns}")]
-    Fields {
-        /// The row's line.
-        line: u64,
-        /// How many it has.
-        fields: usize,
-        /// How many there should be.
-        columns: usize,
-    },
-    /// A field is not what it should be.
-    #[error("line {line}: {field} is `{text}`; {wanted}")]
-    Field {
-        /// The row's line.
-        line: u64,
-        /// Which field.
-        field: &'static str,
-        /// What it says.
-        text: String,
-        /// What would be right.
-        wanted: String,
-    },
-    /// A field is empty that must not be.
-    #[error("line {line}: {field} is empty; it must be said")]
-    Empty {
-        /// The row's line.
-        line: u64,
-        /// Which field.
-        field: &'static str,
-    },
-    /// The row's system cannot be.
-    #[error("line {line}: {reason}")]
-    System {
-        /// The row's line.
-        line: u64,
-        /// Why not.
-        reason: String,
-    },
-}
+#[error("{0}")]
+pub struct MeasuredError(String);
 
 /// The columns that are read.
 const COLUMNS: [&str; 17] = [
@@ -149,7 +103,9 @@ impl MeasuredTable {
         let columns: Vec<&str> = header.iter().collect();
         for name in ["model", "hardware", "isl", "osl", "concurrency", "tpot_ms"] {
             if !columns.contains(&name) {
-                return Err(MeasuredError::Column { name });
+                return Err(MeasuredError(format!(
+                    "there is no column `{name}`; needed are model, hardware, isl, osl, concurrency and tpot_ms"
+                )));
             }
         }
         let unknown = columns.iter().filter(|column| !COLUMNS.contains(column));
@@ -200,7 +156,7 @@ impl MeasuredLevel {
     }
 
     fn wrong(&self, error: &dyn std::error::Error) -> MeasuredError {
-        MeasuredError::System { line: self.line, reason: error.to_string() }
+        MeasuredError(format!("line {}: {error}", self.line))
     }
 }
 
@@ -236,7 +192,9 @@ impl<'a> Row<'a> {
     fn new(columns: &'a [&'a str], fields: StringRecord, line: u64) -> Result<Self, MeasuredError> {
         if fields.len() != columns.len() {
             let (fields, columns) = (fields.len(), columns.len());
-            return Err(MeasuredError::Fields { line, fields, columns });
+            return Err(MeasuredError(format!(
+                "line {line}: {fields} fields where the header has {columns}"
+            )));
         }
         Ok(Self { columns, fields, line })
     }
@@ -258,9 +216,7 @@ impl<'a> Row<'a> {
             deployment: self.deployment()?,
             load,
             ttft: self.millis("ttft_ms")?,
-            tpot: self
-                .millis("tpot_ms")?
-                .ok_or(MeasuredError::Empty { line: self.line, field: "tpot_ms" })?,
+            tpot: self.millis("tpot_ms")?.ok_or_else(|| self.empty("tpot_ms"))?,
         })
     }
 
@@ -271,18 +227,22 @@ impl<'a> Row<'a> {
     }
 
     fn needed(&self, name: &'static str) -> Result<&str, MeasuredError> {
-        self.get(name).ok_or(MeasuredError::Empty { line: self.line, field: name })
+        self.get(name).ok_or_else(|| self.empty(name))
     }
 
-    fn wrong(&self, field: &'static str, text: &str, wanted: String) -> MeasuredError {
-        let text = text.chars().take(48).collect();
-        MeasuredError::Field { line: self.line, field, text, wanted }
+    fn empty(&self, field: &str) -> MeasuredError {
+        MeasuredError(format!("line {}: {field} is empty; it must be said", self.line))
+    }
+
+    fn wrong(&self, field: &str, text: &str, wanted: impl fmt::Display) -> MeasuredError {
+        let text: String = text.chars().take(48).collect();
+        MeasuredError(format!("line {}: {field} is `{text}`; {wanted}", self.line))
     }
 
     fn whole(&self, name: &'static str) -> Result<u64, MeasuredError> {
         let text = self.needed(name)?;
         let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
-        number.ok_or_else(|| self.wrong(name, text, "it must be a whole number above 0".to_owned()))
+        number.ok_or_else(|| self.wrong(name, text, "it must be a whole number above 0"))
     }
 
     fn millis(&self, name: &'static str) -> Result<Option<Seconds>, MeasuredError> {
@@ -290,20 +250,16 @@ impl<'a> Row<'a> {
         let number: Option<f64> = text.parse().ok();
         match number.filter(|number| number.is_finite() && *number > 0.0) {
             Some(number) => Ok(Some(Seconds::new(number / 1e3))),
-            None => {
-                let wanted = "it must be a number of milliseconds above 0".to_owned();
-                Err(self.wrong(name, text, wanted))
-            }
+            None => Err(self.wrong(name, text, "it must be a number of milliseconds above 0")),
         }
     }
 
-    fn parsed<T: FromStr<Err: std::fmt::Display>>(
+    fn parsed<T: FromStr<Err: fmt::Display>>(
         &self,
         name: &'static str,
     ) -> Result<Option<T>, MeasuredError> {
-        let parse = |text: &str| {
-            text.parse().map_err(|error: T::Err| self.wrong(name, text, error.to_string()))
-        };
+        let parse =
+            |text: &str| text.parse().map_err(|error: T::Err| self.wrong(name, text, error));
         self.get(name).map(parse).transpose()
     }
 
@@ -315,7 +271,7 @@ impl<'a> Row<'a> {
             None => Ok(all),
             Some(text) => {
                 let experts: Format = text.parse().map_err(|error: crate::UnknownFormat| {
-                    self.wrong("moe_weights", text, error.to_string())
+                    self.wrong("moe_weights", text, error)
                 })?;
                 let all = all.unwrap_or_default();
                 Ok(Some(all.with(crate::TensorClass::Experts, experts)))
@@ -335,7 +291,7 @@ impl<'a> Row<'a> {
             let Some(text) = self.get(name) else { continue };
             let degree = text.parse().ok().and_then(|degree| with(spread, degree).ok());
             spread = degree.ok_or_else(|| {
-                self.wrong(name, text, "it must be a whole number from 1 to 65536".to_owned())
+                self.wrong(name, text, "it must be a whole number from 1 to 65536")
             })?;
         }
         Ok(spread)

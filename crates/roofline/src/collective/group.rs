@@ -83,7 +83,6 @@ impl Group {
     }
 
     /// How many ranks it has.
-    #[must_use]
     pub(crate) const fn ranks(&self) -> u32 {
         self.ranks
     }

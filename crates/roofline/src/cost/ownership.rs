@@ -31,17 +31,10 @@ const YEAR: f64 = 365.25 * 24.0;
 /// # Ok::<(), fizeau_roofline::OwnershipError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ownership {
-    purchase_usd: f64,
-    amortisation_years: f64,
-    resale_usd: f64,
-    power_w: f64,
-    pue: f64,
-    electricity_usd_per_kwh: f64,
-    hosting_usd_per_month: f64,
-    overhead_share: f64,
-    utilisation: f64,
-}
+pub struct Ownership(
+    /// In the order of [`FIELDS`].
+    [f64; FIELDS.len()],
+);
 
 /// What an hour in service of one owned device is made of. Overhead, and the hours out of service, are in each part.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,43 +50,10 @@ pub struct OwnedHour {
     pub total: UsdPerHour,
 }
 
-/// Why a file does not say what owning a device costs.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OwnershipError {
-    /// It is no TOML.
-    #[error("not TOML: {0}")]
-    Syntax(String),
-    /// A field that is needed is not there.
-    #[error("{field} is missing; it must be {wanted}")]
-    Missing {
-        /// The field.
-        field: &'static str,
-        /// What would be right.
-        wanted: &'static str,
-    },
-    /// A field that is not known.
-    #[error("{field} is not known; the fields are {}", names())]
-    Unknown {
-        /// The field.
-        field: String,
-    },
-    /// A figure that is no number, or out of its range.
-    #[error("{field} is {value}; it must be {wanted}")]
-    Figure {
-        /// The field.
-        field: &'static str,
-        /// What stands there.
-        value: String,
-        /// What would be right.
-        wanted: &'static str,
-    },
-    /// It costs nothing.
-    #[error(
-        "an hour costs nothing; give purchase_usd, electricity_usd_per_kwh or hosting_usd_per_month a positive number"
-    )]
-    Free,
-}
+/// Why a file does not say what owning a device costs. The message names the field and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct OwnershipError(String);
 
 /// A field: its name, what it is where it is not given, and what it must be.
 struct Field {
@@ -109,6 +69,8 @@ enum Range {
     Share,
 }
 
+const FREE: &str = "an hour costs nothing; give purchase_usd, electricity_usd_per_kwh or hosting_usd_per_month a positive number";
+
 const FIELDS: [Field; 9] = [
     Field { name: "purchase_usd", default: None, range: Range::FromZero },
     Field { name: "amortisation_years", default: None, range: Range::AboveZero },
@@ -120,10 +82,6 @@ const FIELDS: [Field; 9] = [
     Field { name: "overhead_share", default: Some(0.0), range: Range::FromZero },
     Field { name: "utilisation", default: Some(1.0), range: Range::Share },
 ];
-
-fn names() -> String {
-    FIELDS.map(|field| field.name).join(", ")
-}
 
 impl Range {
     fn holds(&self, value: f64) -> bool {
@@ -150,7 +108,8 @@ impl Field {
     fn read(&self, table: &DeTable<'_>) -> Result<f64, OwnershipError> {
         let (field, wanted) = (self.name, self.range.wanted());
         let Some(value) = table.get(field) else {
-            return self.default.ok_or(OwnershipError::Missing { field, wanted });
+            let missing = format!("{field} is missing; it must be {wanted}");
+            return self.default.ok_or(OwnershipError(missing));
         };
         let (text, number) = match value.get_ref() {
             DeValue::Integer(whole) => (whole.to_string(), whole.as_str().parse().ok()),
@@ -158,7 +117,7 @@ impl Field {
             _ => ("no number".to_owned(), None),
         };
         let number = number.filter(|number| self.range.holds(*number));
-        number.ok_or(OwnershipError::Figure { field, value: text, wanted })
+        number.ok_or_else(|| OwnershipError(format!("{field} is {text}; it must be {wanted}")))
     }
 }
 
@@ -182,65 +141,43 @@ impl Ownership {
     pub fn from_toml(text: &str) -> Result<Self, OwnershipError> {
         let table = DeTable::parse(text).map_err(|error| {
             let words: Vec<&str> = error.message().split_whitespace().collect();
-            OwnershipError::Syntax(words.join(" "))
+            OwnershipError(format!("not TOML: {}", words.join(" ")))
         })?;
         let table = table.get_ref();
         let is_known = |name: &str| FIELDS.iter().any(|field| field.name == name);
         let mut keys = table.keys().map(|key| key.get_ref().as_ref());
         if let Some(stranger) = keys.find(|key| !is_known(key)) {
-            return Err(OwnershipError::Unknown { field: stranger.to_owned() });
+            let names = FIELDS.map(|field| field.name).join(", ");
+            return Err(OwnershipError(format!("{stranger} is not known; the fields are {names}")));
         }
         let mut figures = [0.0; FIELDS.len()];
         for (figure, field) in figures.iter_mut().zip(&FIELDS) {
             *figure = field.read(table)?;
         }
-        Self::of(figures)
-    }
-
-    /// Of figures in the order of the fields, each within its own range.
-    fn of(figures: [f64; FIELDS.len()]) -> Result<Self, OwnershipError> {
-        let [
-            purchase_usd,
-            amortisation_years,
-            power_w,
-            pue,
-            electricity_usd_per_kwh,
-            resale_usd,
-            hosting_usd_per_month,
-            overhead_share,
-            utilisation,
-        ] = figures;
-        let owned = Self {
-            purchase_usd,
-            amortisation_years,
-            resale_usd,
-            power_w,
-            pue,
-            electricity_usd_per_kwh,
-            hosting_usd_per_month,
-            overhead_share,
-            utilisation,
-        };
-        if resale_usd > purchase_usd {
-            return Err(OwnershipError::Figure {
-                field: "resale_usd",
-                value: resale_usd.to_string(),
-                wanted: "no more than purchase_usd",
-            });
+        let owned = Self(figures);
+        let [price, .., resale, _, _, _] = figures;
+        if resale > price {
+            let wrong = format!("resale_usd is {resale}; it must be no more than purchase_usd");
+            return Err(OwnershipError(wrong));
         }
         let total = owned.hour().total.get();
-        if total.is_finite() && total > 0.0 { Ok(owned) } else { Err(OwnershipError::Free) }
+        if total.is_finite() && total > 0.0 {
+            Ok(owned)
+        } else {
+            Err(OwnershipError(FREE.to_owned()))
+        }
     }
 
     /// What an hour in service costs, part by part.
     #[must_use]
     pub fn hour(&self) -> OwnedHour {
-        let factor = (1.0 + self.overhead_share) / self.utilisation;
+        let [price, years, watts, pue, usd_per_kwh, resale, hosting, overhead, utilisation] =
+            self.0;
+        let factor = (1.0 + overhead) / utilisation;
         let part = |usd_per_hour: f64| UsdPerHour::new(factor * usd_per_hour);
-        let purchase =
-            part((self.purchase_usd - self.resale_usd) / (YEAR * self.amortisation_years));
-        let electricity = part(self.power_w / 1e3 * self.pue * self.electricity_usd_per_kwh);
-        let hosting = part(self.hosting_usd_per_month * 12.0 / YEAR);
+        let purchase = part((price - resale) / (YEAR * years));
+        let electricity = part(watts / 1e3 * pue * usd_per_kwh);
+        let hosting = part(hosting * 12.0 / YEAR);
         OwnedHour { purchase, electricity, hosting, total: purchase + electricity + hosting }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
 fn syntax(text: &str, error: &toml::de::Error) -> DeviceError {
     let at = error.span().map_or(0, |span| span.start);
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    DeviceError::Syntax { line: line_of(text, at), message }
+    DeviceError(format!("line {}: {message}", line_of(text, at)))
 }
 
 /// Memory and rates: what every device has.

@@ -72,8 +72,8 @@ impl Link {
         positive(self.bandwidth.get(), "link bandwidth")?;
         let latency = self.latency.get();
         if !latency.is_finite() || latency < 0.0 {
-            let wanted = "a finite number of seconds, not below 0".to_owned();
-            return Err(DeviceError::Figure { figure: "link latency", value: latency, wanted });
+            let wanted = "a finite number of seconds, not below 0";
+            return Err(DeviceError::figure("link latency", latency, wanted));
         }
         match self.topology {
             Topology::Switch { domain, .. }
@@ -81,12 +81,11 @@ impl Link {
             | Topology::Bridge { cards: domain, .. }
                 if domain < 2 =>
             {
-                let wanted = "2 devices or more".to_owned();
-                Err(DeviceError::Figure { figure: "link domain", value: f64::from(domain), wanted })
+                Err(DeviceError::figure("link domain", f64::from(domain), "2 devices or more"))
             }
             Topology::Torus { dimensions } if !(1..=6).contains(&dimensions) => {
-                let (figure, value) = ("torus's number of dimensions", f64::from(dimensions));
-                Err(DeviceError::Figure { figure, value, wanted: "from 1 to 6".to_owned() })
+                let figure = "torus's number of dimensions";
+                Err(DeviceError::figure(figure, f64::from(dimensions), "from 1 to 6"))
             }
             Topology::Bridge { pair, .. } => {
                 positive(pair.get(), "bridge's bandwidth").map(|_| self)

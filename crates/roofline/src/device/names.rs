@@ -62,16 +62,3 @@ fn edits(from: &str, to: &str) -> usize {
     }
     above.last().copied().unwrap_or(0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::edits;
-
-    #[test]
-    fn edits_count_what_a_typist_does() {
-        assert_eq!(edits("", "l4"), 2);
-        assert_eq!(edits("l40s", "l40s"), 0);
-        assert_eq!(edits("h10-sxm", "h100-sxm"), 1);
-        assert_eq!(edits("kitten", "sitting"), 3);
-    }
-}

@@ -41,7 +41,7 @@ impl ExpertTraffic {
         let mut all: Vec<Self> = Vec::new();
         for layers in &model.layers {
             let FeedForward::Experts(experts) = &layers.feed_forward else { continue };
-            let width = experts.latent.unwrap_or_else(|| model.hidden);
+            let width = experts.latent.unwrap_or(model.hidden);
             let new = Self::new(experts, width, stage, deployment);
             let count = layers.count as f64;
             match all.iter_mut().find(|known| Self { layers: 0.0, ..(*known).clone() } == new) {

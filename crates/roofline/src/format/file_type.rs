@@ -86,7 +86,6 @@ pub(crate) enum GgufTensor {
 
 impl FileType {
     /// The name, as the file has it in lower case: `q4_k_m`.
-    #[must_use]
     pub(crate) fn as_str(self) -> &'static str {
         ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
     }

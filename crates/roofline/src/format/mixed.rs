@@ -17,7 +17,6 @@ const ELEMENTS: f64 = (1_u64 << 32) as f64;
 
 impl Mixed {
     /// The size of one element in bits, on average, its share of the scales included.
-    #[must_use]
     pub(crate) const fn bits_per_element(self) -> f64 {
         self.size as f64 / ELEMENTS
     }

@@ -52,23 +52,13 @@ pub enum TensorClass {
     Head,
 }
 
-impl TensorClass {
+fizeau_core::words! {
     /// The name used in files: `embedding`, `shared_experts`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Embedding => "embedding",
-            Self::Attention => "attention",
-            Self::Indexer => "indexer",
-            Self::Recurrent => "recurrent",
-            Self::Dense => "dense",
-            Self::Experts => "experts",
-            Self::SharedExperts => "shared_experts",
-            Self::Router => "router",
-            Self::Vectors => "vectors",
-            Self::ExpertBiases => "expert_biases",
-            Self::Head => "head",
-        }
+    pub TensorClass::as_str {
+        Embedding = "embedding", Attention = "attention", Indexer = "indexer",
+        Recurrent = "recurrent", Dense = "dense", Experts = "experts",
+        SharedExperts = "shared_experts", Router = "router", Vectors = "vectors",
+        ExpertBiases = "expert_biases", Head = "head",
     }
 }
 
@@ -126,7 +116,6 @@ impl Model {
 
     /// The tensors of the MTP modules: their layers, and for each a projection of two hidden states to one and
     /// three norms. They share the base model's tables.
-    #[must_use]
     pub(crate) fn draft_tensors(&self) -> Vec<Tensors> {
         let mut all = Tally::default();
         if let Some(layers) = &self.draft {

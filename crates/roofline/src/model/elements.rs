@@ -4,7 +4,6 @@ use super::{Attention, DeltaNet, Dense, Experts, Indexer, Keys, Latent, Mamba2};
 
 impl Attention {
     /// Elements of its matrices in a model of hidden size `hidden`.
-    #[must_use]
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let projected = match self.keys {
             Keys::Own => self.kv_heads * (self.key_dim + self.value_dim),
@@ -20,7 +19,6 @@ impl Attention {
     }
 
     /// Elements that a step reads from the cache for each token that it sees.
-    #[must_use]
     pub(crate) const fn cache_elements(&self) -> u64 {
         match self.keys {
             Keys::Own | Keys::Shared => self.kv_heads * (self.key_dim + self.value_dim),
@@ -29,7 +27,6 @@ impl Attention {
     }
 
     /// Arithmetic for one query position and one key position: `2 H (d_k + d_v)`.
-    #[must_use]
     pub(crate) const fn flops_per_pair(&self) -> u64 {
         2 * self.heads * (self.key_dim + self.value_dim)
     }
@@ -37,7 +34,6 @@ impl Attention {
 
 impl Latent {
     /// Elements of its matrices, the indexer's apart.
-    #[must_use]
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let (heads, rope) = (self.heads, self.rope_dim);
         let wide = heads * (self.nope_dim + rope);
@@ -51,20 +47,17 @@ impl Latent {
     }
 
     /// Elements of the latent, `kv_r + r`, one a token: keys and values are one.
-    #[must_use]
     pub(crate) const fn cache_elements(&self) -> u64 {
         self.kv_rank + self.rope_dim
     }
 
     /// Arithmetic for one pair of positions with keys and values expanded, as in prefill: `2 H (n + r + v)`.
-    #[must_use]
     pub(crate) const fn flops_per_pair_expanded(&self) -> u64 {
         2 * self.heads * (self.nope_dim + self.rope_dim + self.value_dim)
     }
 
     /// Arithmetic for one pair with the expansion absorbed into query and output, as in decode:
     /// `2 H (2 kv_r + r)`.
-    #[must_use]
     pub(crate) const fn flops_per_pair_absorbed(&self) -> u64 {
         2 * self.heads * (2 * self.kv_rank + self.rope_dim)
     }
@@ -72,7 +65,6 @@ impl Latent {
 
 impl Indexer {
     /// Elements of its matrices: queries from the query's latent (or the hidden state), one key, head weights.
-    #[must_use]
     pub(crate) const fn matrix_elements(&self, hidden: u64, query_rank: Option<u64>) -> u64 {
         let from = match query_rank {
             Some(rank) => rank,
@@ -82,7 +74,6 @@ impl Indexer {
     }
 
     /// Arithmetic for one pair of positions: `2 H_i d_i`.
-    #[must_use]
     pub(crate) const fn flops_per_pair(&self) -> u64 {
         2 * self.heads * self.dim
     }
@@ -99,7 +90,6 @@ impl DeltaNet {
 
     /// Elements of its matrices: queries, keys, values, output; the update's strength, a number a head; decay and
     /// output gate.
-    #[must_use]
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let (values, heads) = (self.values(), self.value_heads);
         let gates = match self.gate_rank {
@@ -110,7 +100,6 @@ impl DeltaNet {
     }
 
     /// Convolution taps, decay and step terms, output norm.
-    #[must_use]
     pub(crate) const fn vector_elements(&self) -> u64 {
         let steps = match self.gate_rank {
             Some(_) => self.values(),
@@ -123,13 +112,11 @@ impl DeltaNet {
     }
 
     /// Elements of a sequence's state, `n_v d_k d_v`.
-    #[must_use]
     pub(crate) const fn state_elements(&self) -> u64 {
         self.value_heads * self.key_dim * self.value_dim
     }
 
     /// Elements that the short convolution remembers of a sequence.
-    #[must_use]
     pub(crate) const fn convolution_elements(&self) -> u64 {
         (self.convolution - 1) * (2 * self.keys() + self.values())
     }
@@ -145,19 +132,16 @@ impl Mamba2 {
     }
 
     /// Elements of its matrices: the input projection and the output's.
-    #[must_use]
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         hidden * (self.inner() + self.channels() + self.heads) + self.inner() * hidden
     }
 
     /// Elements of a sequence's state.
-    #[must_use]
     pub(crate) const fn state_elements(&self) -> u64 {
         self.inner() * self.state
     }
 
     /// Elements that the short convolution remembers of a sequence.
-    #[must_use]
     pub(crate) const fn convolution_elements(&self) -> u64 {
         (self.convolution - 1) * self.channels()
     }
@@ -165,7 +149,6 @@ impl Mamba2 {
 
 impl Dense {
     /// Elements of its matrices.
-    #[must_use]
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         self.matrices * hidden * self.width
     }
@@ -173,7 +156,6 @@ impl Dense {
 
 impl Experts {
     /// Elements of one expert's matrices.
-    #[must_use]
     pub(crate) const fn each_elements(&self, hidden: u64) -> u64 {
         match self.latent {
             Some(latent) => self.each.matrix_elements(latent),
@@ -182,7 +164,6 @@ impl Experts {
     }
 
     /// Elements of the projections into the experts' narrower width and back; 0 where they have none.
-    #[must_use]
     pub(crate) const fn latent_elements(&self, hidden: u64) -> u64 {
         match self.latent {
             Some(latent) => 2 * hidden * latent,
@@ -191,7 +172,6 @@ impl Experts {
     }
 
     /// Elements of the router's matrix, `h E`.
-    #[must_use]
     pub(crate) const fn router_elements(&self, hidden: u64) -> u64 {
         hidden * self.count
     }

@@ -14,7 +14,6 @@ impl Latent {
     /// In fp8, the kernels of sparse attention keep the latent in fp8 with a float32 scale for each 128 elements, and
     /// the rotary part in 16 bits: 512 + 16 + 128 = 656 bytes for DeepSeek-V3.2 (FlashMLA's documentation, "FP8 KV
     /// cache"; vLLM's `fp8_ds_mla`). Without an indexer all of it is fp8 with one scale: 576 bytes.
-    #[must_use]
     pub(crate) fn cache_bytes(&self, format: Format) -> Bytes {
         if format == Format::Fp8 && self.indexer.is_some() {
             let scales = 4 * self.kv_rank.div_ceil(BLOCK);
@@ -27,7 +26,6 @@ impl Latent {
 impl Indexer {
     /// What one token's key takes in one layer when the cache is kept in `format`: in fp8 with a float32 scale for each
     /// 128 elements, 132 bytes for DeepSeek-V3.2 (its published inference code and vLLM's indexer cache).
-    #[must_use]
     pub(crate) fn cache_bytes(&self, format: Format) -> Bytes {
         if format == Format::Fp8 {
             return Bytes::new((self.dim + 4 * self.dim.div_ceil(BLOCK)) as f64);

@@ -97,14 +97,14 @@ impl ModelSheet {
             cache_limit: model.cache_limit().map(Bytes::get),
             kv_cache: model.kv_cache().to_string(),
             cache: CONTEXTS.into_iter().map(kept).collect(),
-            tensors: model.tensors().iter().map(TensorSheet::of).collect(),
+            tensors: model.tensors().iter().map(TensorSheet::from).collect(),
             warnings: model.warnings.to_vec(),
         }
     }
 }
 
-impl TensorSheet {
-    fn of(tensors: &Tensors) -> Self {
+impl From<&Tensors> for TensorSheet {
+    fn from(tensors: &Tensors) -> Self {
         Self {
             class: tensors.class.as_str(),
             format: tensors.format.to_string(),

@@ -52,28 +52,15 @@ const NAMED: [TensorClass; 8] = [
     TensorClass::SharedExperts,
 ];
 
-/// Why a choice of weights was not understood.
+/// Why a choice of weights was not understood. The message names the word at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WeightChoiceError {
-    /// A name of a format is not known.
-    #[error(transparent)]
-    Format(#[from] UnknownFormat),
-    /// A name of a class is not known.
-    #[error(
-        "no weights are called \"{name}\"; known are attention, dense, embedding, experts, head, recurrent, router \
-         and shared_experts"
-    )]
-    Class {
-        /// The name that was given.
-        name: String,
-    },
-    /// Two words for all weights, or two formats for one class.
-    #[error("\"{second}\" says again how weights are stored; say it once")]
-    Twice {
-        /// The later of the two.
-        second: String,
-    },
+#[error("{0}")]
+pub struct WeightChoiceError(String);
+
+impl From<UnknownFormat> for WeightChoiceError {
+    fn from(unknown: UnknownFormat) -> Self {
+        Self(unknown.to_string())
+    }
 }
 
 impl WeightChoice {
@@ -91,7 +78,6 @@ impl WeightChoice {
 
     /// The same choice with one class in a format of its own. [`TensorClass::Indexer`] goes with
     /// [`TensorClass::Attention`]; it and [`TensorClass::Vectors`] are left as they are.
-    #[must_use]
     pub(crate) fn with(mut self, class: TensorClass, format: Format) -> Self {
         self.classes.retain(|known| known.0 != class);
         self.classes.push((class, format));
@@ -105,15 +91,20 @@ impl FromStr for WeightChoice {
     fn from_str(text: &str) -> Result<Self, WeightChoiceError> {
         let mut choice = Self::default();
         for item in text.split(',').map(str::trim) {
-            let second = || item.chars().take(48).collect::<String>();
+            let twice = || {
+                let second: String = item.chars().take(48).collect();
+                let message =
+                    format!("\"{second}\" says again how weights are stored; say it once");
+                Err(WeightChoiceError(message))
+            };
             if let Some((name, format)) = item.split_once('=') {
                 let class = class_named(name)?;
                 if choice.classes.iter().any(|known| known.0 == class) {
-                    return Err(WeightChoiceError::Twice { second: second() });
+                    return twice();
                 }
                 choice.classes.push((class, format.parse()?));
             } else if choice.all.is_some() {
-                return Err(WeightChoiceError::Twice { second: second() });
+                return twice();
             } else {
                 // Where a file type and a block type share a name, as `q6_k`, the file is meant.
                 choice.all = Some(match item.parse() {
@@ -129,7 +120,12 @@ impl FromStr for WeightChoice {
 fn class_named(name: &str) -> Result<TensorClass, WeightChoiceError> {
     let wanted = name.trim().to_lowercase().replace(['-', ' '], "_");
     let found = NAMED.into_iter().find(|class| class.as_str() == wanted);
-    found.ok_or_else(|| WeightChoiceError::Class { name: name.chars().take(48).collect() })
+    found.ok_or_else(|| {
+        let (name, known) =
+            (name.chars().take(48).collect::<String>(), NAMED.map(TensorClass::as_str));
+        let (last, known) = (known[7], known[..7].join(", "));
+        WeightChoiceError(format!("no weights are called \"{name}\"; known are {known} and {last}"))
+    })
 }
 
 impl fmt::Display for WeightChoice {

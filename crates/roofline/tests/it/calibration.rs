@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use fizeau_roofline::{
-    Calibration, Device, Fit, KnownModel, MeasuredLevel, MeasuredTable, Model, Sample, System,
+    Calibration, Constant, Device, Fit, KnownModel, MeasuredLevel, MeasuredTable, Model, Sample,
+    System,
 };
 
 /// Serving results of three models on four devices and two engines; see the folder's README.
@@ -57,4 +58,11 @@ fn is_doubtful(level: &MeasuredLevel) -> bool {
         && level.model.contains("gpt-oss")
         && level.engine.as_deref() == Some("vllm")
         && level.load.concurrency.get() == 512
+}
+
+#[test]
+fn constants_are_in_the_order_of_their_variants() {
+    assert!(Constant::all().enumerate().all(|(n, constant)| constant as usize == n));
+    assert_eq!(Constant::PerStep.as_str(), "per_step");
+    assert_eq!(Constant::PromptQueue.as_str(), "prompt_queue");
 }

@@ -157,7 +157,7 @@ fn links_are_of_one_direction() {
                 let digits = |c: char| !(c.is_ascii_digit() || c == '.');
                 text.split(digits).rfind(|word| !word.is_empty()).unwrap().parse().unwrap()
             };
-            let (printed_number, used) = (number(&printed), number(&cell.value));
+            let (printed_number, used) = (number(printed), number(&cell.value));
             let is_half = [2.0, 2.0 * 8.0, 2.0 / 7.0]
                 .iter()
                 .any(|times| (printed_number / used / times - 1.0).abs() < 1e-9);
@@ -232,4 +232,16 @@ fn what_is_expected_of_a_rate_is_the_least_that_is_given() {
 
 fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a Cell> {
     device.cells().find(|cell| cell.field == field)
+}
+
+#[test]
+fn every_file_is_a_device_of_the_table() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/data/devices");
+    let files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    for file in &files {
+        let read = Device::from_toml(&std::fs::read_to_string(file).unwrap());
+        assert!(read.is_ok(), "{}: {}", file.display(), read.unwrap_err());
+    }
+    assert_eq!(files.len(), Device::all().len());
 }

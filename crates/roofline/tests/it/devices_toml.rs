@@ -224,3 +224,33 @@ fn a_file_of_the_table_is_a_pattern_for_ones_own() {
     assert_eq!(mine.cells().collect::<Vec<_>>(), known.cells().collect::<Vec<_>>());
     assert_eq!((mine.link(), &mine.prices), (known.link(), &known.prices));
 }
+
+#[test]
+fn units_are_told_apart_and_shown_as_they_suit() {
+    let with = |old: &str, new: &str| Device::from_toml(&SMALLEST.replace(old, new));
+    let memory = |text: &str| with("24 GiB", text).map(|device| device.memory().get());
+    assert_eq!(memory("80 GB"), Ok(80e9));
+    assert_eq!(memory("80GiB"), Ok(80.0 * 1_073_741_824.0));
+    for wrong in
+        ["80", "GB", "", "80 GBit", "80 gb", "-80 GB", "0 GB", "8.0.0 GB", "1e9 B", "80 GB/s"]
+    {
+        assert!(memory(wrong).is_err(), "{wrong}");
+    }
+    let bandwidth = |text: &str| with("1.008 TB/s", text).map(|of| of.memory_bandwidth().get());
+    assert_eq!([bandwidth("3.35 TB/s"), bandwidth("400 Gb/s")], [Ok(3.35e12), Ok(50e9)]);
+    let rate = |text: &str| {
+        with("165 TFLOP/s", text).map(|of| of.dense_rate(MathType::Bf16).unwrap().get())
+    };
+    assert_eq!([rate(" 989.5 TFLOP/s "), rate("154 TOP/s")], [Ok(989.5e12), Ok(154e12)]);
+    let power = Device::from_toml(&format!("{SMALLEST}[power]\ntdp = \"1.4 kW\"")).unwrap();
+    assert_eq!(power.tdp().unwrap().get(), 1400.0);
+
+    // Numbers are shown in the unit that suits them.
+    let plain = "name = \"mine\"\n[memory]\ncapacity = 24e9\nbandwidth = 3.35e12\n[rates]\nbf16 = 989.5e12\n[power]\ntdp = 700\n\
+                 [link]\ntopology = \"pcie\"\neach_way = 50e9\nlatency = 2e-6";
+    let plain = Device::from_toml(plain).unwrap();
+    let shown: Vec<&str> = plain.cells().map(|cell| cell.value.as_str()).collect();
+    for value in ["24 GB", "3.35 TB/s", "989.5 TFLOP/s", "700 W", "2 us"] {
+        assert!(shown.contains(&value), "{value} in {shown:?}");
+    }
+}

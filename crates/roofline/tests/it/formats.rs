@@ -211,3 +211,10 @@ fn weights_that_a_device_cannot_multiply_are_widened() {
     let slow = device([false; 3]).with_rate(Int8, FlopsPerSec::new(1e14)).unwrap();
     assert_eq!(Format::Int8.fastest_math_on(&slow), Bf16);
 }
+
+#[test]
+fn block_types_are_in_the_order_of_their_variants() {
+    for (n, kind) in GgmlType::all().enumerate() {
+        assert_eq!(kind as usize, n, "{kind:?}");
+    }
+}

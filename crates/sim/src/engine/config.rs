@@ -103,6 +103,32 @@ pub enum Order {
 }
 
 impl EngineConfig {
+    /// The sizes that vLLM captures up to `most`: 1, 2, 4, multiples of 8 below 256, and of 16 from there on. No step has more tokens
+    /// than all its sequences with their drafts, so that the list ends with the first size that holds these.
+    ///
+    /// ```
+    /// use fizeau_core::Tokens;
+    /// use fizeau_sim::EngineConfig;
+    /// let config = EngineConfig::new(12, Tokens::ZERO);
+    /// assert_eq!(config.captured_up_to(512), [1, 2, 4, 8, 16]);
+    /// ```
+    #[must_use]
+    pub fn captured_up_to(&self, most: u64) -> Vec<u64> {
+        /// Far beyond what any engine captures.
+        const LARGEST: u64 = 1 << 20;
+        let each = self.drafts.as_ref().map_or(1, |drafts| 1 + u64::from(drafts.length));
+        let used = self.max_num_seqs.saturating_mul(each).min(LARGEST);
+        let steps = [1, 2, 4].into_iter().chain((8..256).step_by(8)).chain((256..).step_by(16));
+        let mut before = 0;
+        steps
+            .take_while(|&size| {
+                let is_used = before < used;
+                before = size;
+                is_used && size <= most
+            })
+            .collect()
+    }
+
     /// `max_num_seqs` sequences at a time and a cache of `kv_tokens` tokens, rounded down to whole blocks; everything else by
     /// default.
     #[must_use]

@@ -36,18 +36,28 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let target = target.header(ACCEPT.as_str(), "application/json");
         let target = target.map_err(|_| Lost::Other)?;
         let endpoint = Endpoint::with_method(&Method::GET, &target, target.base());
-        let mut body = Vec::new();
+        let asked = self.whole(&endpoint, Bytes::new());
+        timeout(patience(self.target.limits().total), asked).await.map_err(|_| Lost::Other)?
+    }
+
+    /// Sends `body` to the first base URL: status and body of the reply, which may be cut.
+    pub(crate) async fn submit(
+        &self,
+        method: &Method,
+        body: Bytes,
+    ) -> Result<(u16, Vec<u8>), Lost> {
+        let endpoint = Endpoint::with_method(method, &self.target, self.target.base());
+        self.whole(&endpoint, body).await
+    }
+
+    async fn whole(&self, endpoint: &Endpoint<C>, body: Bytes) -> Result<(u16, Vec<u8>), Lost> {
+        let mut kept = Vec::new();
         let keep = |bytes: &[u8]| {
-            body.extend_from_slice(bytes);
-            if body.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            kept.extend_from_slice(bytes);
+            if kept.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let asked = timeout(
-            patience(self.target.limits().total),
-            self.exchange(&endpoint, Bytes::new(), keep),
-        )
-        .await;
-        let status = asked.map_err(|_| Lost::Other)??;
-        Ok((status, body))
+        let status = self.exchange(endpoint, body, keep).await?;
+        Ok((status, kept))
     }
 
     /// Posts `body` to the first endpoint and hands the reply's, whatever it is, to `sink`.

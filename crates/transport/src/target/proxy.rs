@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::url::{Authority, BaseUrl, Host, Scheme, host_and_port};
-use crate::secret::{Secret, Secrets};
+use crate::secret::{Secret, Secrets, base64, percent_decoded};
 
 /// The proxies that requests go through, if any.
 ///
@@ -248,38 +248,4 @@ fn agree(one: IpAddr, other: IpAddr, bits: u32) -> bool {
 
 fn normal(host: &Host) -> String {
     host.to_string().trim_end_matches('.').to_ascii_lowercase()
-}
-
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let escaped = (byte == b'%').then(|| after.get(..2)).flatten();
-        let escaped = escaped
-            .and_then(|digits| str::from_utf8(digits).ok())
-            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(escaped.unwrap_or(byte));
-        rest = match escaped {
-            Some(_) => after.get(2..).unwrap_or_default(),
-            None => after,
-        };
-    }
-    bytes
-}
-
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            // Six bits are below 64.
-            let value = (bits >> (18 - 6 * digit)) as usize & 63;
-            text.push(if digit > group.len() { '=' } else { char::from(DIGITS[value]) });
-        }
-    }
-    text
 }

@@ -3,15 +3,12 @@
 use std::path::Path;
 
 use fizeau::interop::{ForeignFormats, ImportError};
-use fizeau::metrics::{LatencyHistogram, LevelHistograms};
-use fizeau::record::{
-    Checklist, ImportedRun, LevelReport, RunFolder, StoredRun, SummaryDocument, SweepDocument,
-};
+use fizeau::record::{ImportedRun, StoredRun};
 use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, PhysicsArgs};
 use crate::commands::report;
-use crate::commands::shared::folder::Claim;
+use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
 
@@ -69,53 +66,17 @@ fn words(run: &ImportedRun) -> String {
 
 /// Writes the folder of a run: where its levels have tapes, one like any other.
 fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
-    let claim = Claim::new(path)?;
+    let claim = folder::claim(path)?;
     let folder = claim.folder();
     run.write(folder).map_err(Fail::broken)?;
     match run.has_tapes() {
-        true => summaries(folder),
+        true => {
+            let stored = StoredRun::open(folder.path()).map_err(Fail::usage)?;
+            let reader = report::reader(&stored, &[], &PhysicsArgs::default())?;
+            reader.write_summaries().map_err(Fail::broken)
+        }
         false => {
             folder.write_text("report.html", &Shown(run).page()).map_err(Fail::broken).map(drop)
         }
     }
-}
-
-/// What the tapes amount to, computed as `fizeau report` does.
-fn summaries(folder: &RunFolder) -> Result<(), Fail> {
-    let path = folder.path();
-    let stored = report::read(path, &[], &PhysicsArgs::default())?;
-    for level in &stored.levels {
-        let own = match &level.folder {
-            Some(name) => RunFolder::again(path.join(name)),
-            None => folder.clone(),
-        };
-        // One of a sweep has no list of its own.
-        let list = || Checklist::of(&stored.setup, std::slice::from_ref(level));
-        let checklist = level.folder.is_none().then(list);
-        let report = LevelReport { checklist, ..level.clone() };
-        own.write_json("summary.json", &SummaryDocument::from(&report)).map_err(Fail::broken)?;
-        histograms(&own, level)?;
-    }
-    if stored.levels.iter().any(|level| level.folder.is_some()) {
-        let document = SweepDocument::from(&stored.report());
-        folder.write_json("sweep.json", &document).map_err(Fail::broken)?;
-    }
-    Ok(())
-}
-
-fn histograms(folder: &RunFolder, level: &LevelReport) -> Result<(), Fail> {
-    let run = StoredRun::open(folder.path()).map_err(Fail::usage)?;
-    let mut histograms = LevelHistograms::default();
-    for stored in run.levels() {
-        for tape in stored.tapes().map_err(Fail::usage)? {
-            histograms.add(&tape.map_err(Fail::usage)?);
-        }
-    }
-    // Gaps that are made up are in no figure.
-    if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
-        histograms.itl = LatencyHistogram::default();
-    }
-    let duration = level.summary.throughput.duration.to_nanos().unwrap_or_default();
-    let name = folder.path().display().to_string();
-    folder.write_histograms(&histograms, duration).named(&name)
 }

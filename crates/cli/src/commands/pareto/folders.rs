@@ -1,30 +1,27 @@
 //! Folders of runs as one table.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fizeau::core::UsdPerHour;
-use fizeau::record::ImportedRun;
-use fizeau::record::{LevelReport, ReadRun, SweepReport};
+use fizeau::record::text::wrap;
+use fizeau::record::{ImportedRun, LevelReport, NamedRun, ReadRun};
 use fizeau::report::{ImportedTableRun, LevelTable, TableRun};
 use fizeau::roofline::{HourlyRate, Origin, System};
-use serde_json::Value;
 
-use super::is_folder;
-use super::text::wrapped;
 use crate::args::{ParetoRunArgs, PhysicsArgs};
 use crate::commands::report;
 use crate::exit::{Fail, Named};
-use fizeau::record::is_level_folder;
+use crate::terminal::say::printable;
 
 /// Runs and their names.
 pub(super) struct Folders {
-    runs: Vec<(String, PathBuf)>,
+    runs: Vec<NamedRun>,
 }
 
 /// The folders that `inputs` name, each `[NAME=]DIR`; none where they are files.
 pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
     let taken: Vec<(Option<&str>, &str)> = inputs.iter().map(|input| taken_apart(input)).collect();
+    let is_folder = |path: &str| Path::new(path).is_dir();
     let is_missing = |path: &&str| *path != "-" && !Path::new(path).exists();
     let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
     let missing = taken.iter().map(|(_, path)| *path).find(is_missing);
@@ -43,16 +40,9 @@ pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
     }
     let mut runs = Vec::new();
     for (name, path) in taken {
-        runs.extend(within(name, Path::new(path))?);
+        runs.extend(NamedRun::within(Path::new(path), name).named(path)?);
     }
-    // Two folders of one name are told apart by where they are.
-    let names: Vec<String> = runs.iter().map(|(name, _)| name.clone()).collect();
-    for (name, path) in &mut runs {
-        if names.iter().filter(|other| *other == name).count() > 1 {
-            *name = path.display().to_string();
-        }
-    }
-    Ok(Some(Folders { runs }))
+    Ok(Some(Folders { runs: NamedRun::distinct(runs) }))
 }
 
 /// A name and a path; what is there as it stands has no name.
@@ -63,53 +53,9 @@ fn taken_apart(input: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The runs in a folder: itself, or each folder in it that is one, as a what-if has them.
-fn within(name: Option<&str>, path: &Path) -> Result<Vec<(String, PathBuf)>, Fail> {
-    let is_run = |path: &Path| path.join("run.json").is_file();
-    let own = |path: &Path| {
-        let whole = path.canonicalize();
-        let last = whole.as_deref().unwrap_or(path).file_name();
-        last.map_or_else(|| path.display().to_string(), |last| last.to_string_lossy().into_owned())
-    };
-    let flag = path.display().to_string();
-    let mut inside: Vec<PathBuf> = Vec::new();
-    if !is_run(path) {
-        for entry in std::fs::read_dir(path).named(&flag)? {
-            inside.push(entry.named(&flag)?.path());
-        }
-        inside.retain(|path| is_run(path));
-        inside.sort();
-    }
-    if inside.is_empty() {
-        return Ok(vec![(name.map_or_else(|| own(path), str::to_owned), path.to_owned())]);
-    }
-    let settings = settings(path);
-    let called = |path: &PathBuf| {
-        let own = own(path);
-        let own = settings.get(&own).cloned().unwrap_or(own);
-        name.map_or_else(|| own.clone(), |name| format!("{name}: {own}"))
-    };
-    Ok(inside.into_iter().map(|path| (called(&path), path)).collect())
-}
-
-/// What sets the configurations of a what-if apart, by the names of their folders.
-fn settings(path: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(path.join("whatif.json")).unwrap_or_default();
-    let document: Value = serde_json::from_str(&text).unwrap_or_default();
-    let words = |(index, variant): (usize, &Value)| {
-        let settings = variant["settings"].as_object()?.iter();
-        let words =
-            settings.map(|(flag, value)| format!("{flag} {}", value.as_str().unwrap_or("")));
-        let words = words.collect::<Vec<_>>().join(", ");
-        Some((format!("configuration-{:02}", index + 1), words))
-    };
-    let variants = document["variants"].as_array().into_iter().flatten();
-    variants.enumerate().filter_map(words).filter(|(_, words)| !words.is_empty()).collect()
-}
-
 impl Folders {
     pub(super) fn names(&self) -> Vec<&str> {
-        self.runs.iter().map(|(name, _)| name.as_str()).collect()
+        self.runs.iter().map(|run| run.name.as_str()).collect()
     }
 
     /// The levels of all runs; says whose price is taken if that matters.
@@ -117,45 +63,26 @@ impl Folders {
         let quality = self.values("--quality", &args.quality, Whom::One)?;
         let devices = self.values("--devices", &args.devices, Whom::One)?;
         let prices = self.values("--gpu-hour", &args.gpu_hour, Whom::Any)?;
-        let mut sources = Vec::new();
-        for (_, path) in &self.runs {
-            sources.push(Source::read(path)?);
-        }
+        let sources = self.runs.iter().map(|run| Source::read(&run.path));
+        let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
         let (mut runs, mut imported) = (Vec::new(), Vec::new());
-        for (index, ((name, _), source)) in self.runs.iter().zip(&sources).enumerate() {
+        for (index, (NamedRun { name, .. }, source)) in self.runs.iter().zip(&sources).enumerate() {
             let value = |of: &[Option<f64>]| of.get(index).copied().flatten();
-            let (levels, stored) = match source {
-                Source::Own { levels, stored } => (levels, stored),
-                Source::Imported(run) => {
-                    imported.push(ImportedTableRun {
-                        name: name.clone(),
-                        run,
-                        devices: value(&devices).map(count).transpose()?,
-                        price: value(&prices).map(given).transpose()?,
-                        quality: value(&quality),
-                    });
-                    continue;
+            let (quality, devices) = (value(&quality), value(&devices).map(count).transpose()?);
+            let price = value(&prices).map(given).transpose()?;
+            match source {
+                Source::Own { levels, stored } => {
+                    let run = TableRun::of_read(stored, levels, name);
+                    let published = || published(run.system?, name, is_priced);
+                    let price = price.or_else(published);
+                    let devices = devices.or(run.devices);
+                    runs.push(TableRun { price, devices, quality, ..run });
                 }
-            };
-            let system = stored.reference.as_ref().map(|reference| reference.reference().system);
-            let price = match value(&prices) {
-                Some(price) => Some(given(price)?),
-                None => system
-                    .and_then(|system| published(system, name, is_priced))
-                    .map(|rate| rate.low),
-            };
-            runs.push(TableRun {
-                name: name.clone(),
-                setup: &stored.setup,
-                levels,
-                system,
-                devices: match value(&devices) {
-                    Some(devices) => Some(count(devices)?),
-                    None => system.map(|system| system.deployment().devices()),
-                },
-                price,
-                quality: value(&quality),
-            });
+                Source::Imported(run) => {
+                    let name = name.clone();
+                    imported.push(ImportedTableRun { name, run, devices, price, quality });
+                }
+            }
         }
         Ok(LevelTable::new(&runs).with_imported(&imported))
     }
@@ -201,21 +128,7 @@ impl Source {
             return Ok(Self::Imported(run));
         }
         let stored = Box::new(report::read(path, &[], &PhysicsArgs::default())?);
-        Ok(Self::Own { levels: one_a_load(&stored), stored })
-    }
-}
-
-/// The levels of a sweep as its own table has them: of a load that was measured more than once the run that stands for all,
-/// since the luckiest of its runs is no configuration of its own. Levels of any other kind of run are all kept.
-fn one_a_load(stored: &ReadRun) -> Vec<LevelReport> {
-    let is_level_folder =
-        |level: &LevelReport| level.folder.as_deref().is_some_and(is_level_folder);
-    match stored.levels.iter().all(is_level_folder) {
-        true => {
-            let levels = stored.levels.clone();
-            SweepReport::of_runs(stored.setup.clone(), levels, None).levels().to_vec()
-        }
-        false => stored.levels.clone(),
+        Ok(Self::Own { levels: stored.one_a_load(), stored })
     }
 }
 
@@ -240,15 +153,16 @@ fn given(price: f64) -> Result<UsdPerHour, Fail> {
 }
 
 /// The device's published price, and whose it is.
-fn published(system: &System, run: &str, is_said: bool) -> Option<HourlyRate> {
+fn published(system: &System, run: &str, is_said: bool) -> Option<UsdPerHour> {
     let rate = HourlyRate::lowest_published(system.device()).ok()?;
+    let price = rate.low;
     if let (Origin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
-        let price = rate.low.get();
         let note = format!(
-            "note: {run}: {price} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
-             yours"
+            "note: {run}: {} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
+             yours",
+            price.get()
         );
-        tell!("{}", wrapped(&note));
+        tell!("{}", wrap(&printable(&note), 80));
     }
-    Some(rate)
+    Some(price)
 }

@@ -1,11 +1,9 @@
 //! What an hour of a device costs, and how it is shared between prompts and outputs.
 
-use std::num::NonZeroU64;
 use std::path::Path;
 
-use fizeau::core::{Tokens, UsdPerHour};
-use fizeau::record::SpeedOfLightReference;
-use fizeau::roofline::{Device, HourlyRate, Load, Ownership, Reckoning};
+use fizeau::core::UsdPerHour;
+use fizeau::roofline::{Device, HourlyRate, Ownership};
 
 use super::Found;
 use super::from::FromArg;
@@ -56,18 +54,4 @@ fn device(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<Option<Devic
     // A run may name a device in words that no table has.
     let named = found.hardware.as_deref().and_then(|name| Device::named(name).ok());
     Ok(named.cloned())
-}
-
-/// The share of the devices' time that prompts take, with so many requests in flight.
-pub(super) fn prompt_share(
-    physics: &SpeedOfLightReference,
-    (input, output): (f64, f64),
-    in_flight: f64,
-    hour: &HourlyRate,
-) -> f64 {
-    let tokens = |mean: f64| Tokens::new((mean.round() as u64).max(1));
-    let in_flight = in_flight.max(1.0);
-    let concurrency = NonZeroU64::new(in_flight.round() as u64).unwrap_or(NonZeroU64::MIN);
-    let load = Load::new(tokens(input), tokens(output), concurrency);
-    physics.reference().system.cost(Reckoning::Expected, &load, in_flight, hour).prompt_share
 }

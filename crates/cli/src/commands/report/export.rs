@@ -1,19 +1,21 @@
 //! A stored run for other programs: tables, metrics, and where to send them.
 
 mod parquet;
-mod push;
 mod requests;
 mod sink;
 
-use fizeau::record::SpeedOfLightReference;
-use fizeau::record::StoredRun;
-use fizeau::record::SweepReport;
+use fizeau::core::Nanos;
+use fizeau::experiment::WallTime;
+use fizeau::interop::TakenBeside;
+use fizeau::record::{NamedRun, ReadRun, SweepReport};
 use fizeau::report::{Exposition, LevelTable, TableRun};
-use fizeau::roofline::HourlyRate;
+use fizeau::transport::{MonotonicClock, PushProtocol, PushTarget};
 
-use super::{Asked, level::Level, read_levels};
+use super::{Asked, level};
 use crate::args::ExportArgs;
+use crate::commands::shared::endpoint;
 use crate::exit::{Exit, Fail};
+use crate::terminal::runtime;
 pub(super) use sink::Sink;
 
 /// Everything that `args` ask for.
@@ -21,8 +23,8 @@ pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
     one_to_the_screen(args)?;
     let run = asked.reader.run();
     // What cannot be sent is said before anything is read.
-    let targets: Vec<push::Target> =
-        args.push.iter().map(|url| push::Target::of(url)).collect::<Result<_, _>>()?;
+    let targets = args.push.iter().map(|url| PushTarget::parse(url)).collect::<Result<Vec<_>, _>>();
+    let targets = targets.map_err(|error| Fail::usage(format!("--push {error}")))?;
     if let Some(file) = &args.requests_csv {
         requests::csv(run, file)?;
     }
@@ -33,9 +35,11 @@ pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
     if !wants_levels && args.prometheus.is_none() && targets.is_empty() {
         return Ok(Exit::Good);
     }
-    let whole = Whole::read(asked)?;
+    let levels = level::read(level::all(asked, TakenBeside::default())?);
+    let read = asked.reader.together(levels).map_err(Fail::usage)?;
+    let (name, report) = (NamedRun::at(run.path()).name, read.clone().report());
     if wants_levels {
-        let table = whole.table();
+        let table = table(&read, &name, &report);
         if let Some(file) = &args.csv {
             Sink::open(file)?.write_whole(&table.to_csv())?;
         }
@@ -43,14 +47,29 @@ pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
             parquet::levels(&table, folder)?;
         }
     }
-    let exposition = Exposition::of(&whole.report, &whole.name);
+    let exposition = Exposition::of(&report, &name);
     if let Some(file) = &args.prometheus {
         Sink::open(file)?.write_whole(&exposition.to_prometheus())?;
     }
     for target in targets {
-        target.send(&exposition, &whole.name)?;
+        send(&target, &exposition, &name)?;
     }
     Ok(Exit::Good)
+}
+
+/// Sends the metrics of the run with that name.
+fn send(target: &PushTarget, exposition: &Exposition, run: &str) -> Result<(), Fail> {
+    let body = match target.protocol() {
+        PushProtocol::Pushgateway => exposition.to_prometheus(),
+        PushProtocol::Otlp => {
+            let now = WallTime::epoch_unix_ns(&MonotonicClock::new());
+            exposition.to_otlp(Nanos::from_nanos(now))
+        }
+    };
+    let sent = runtime::single()?.block_on(target.send(run, body, endpoint::proxy()?));
+    sent.map_err(|error| Fail::broken(format!("--push {target}: {error}")))?;
+    tell!("sent to {}", target.address(run));
+    Ok(())
 }
 
 /// Two tables on one screen would be neither.
@@ -67,45 +86,10 @@ fn one_to_the_screen(args: &ExportArgs) -> Result<(), Fail> {
     }
 }
 
-/// The run with all its levels.
-struct Whole {
-    /// The name of its folder.
-    name: String,
-    report: SweepReport,
-    devices: Option<u64>,
-    /// The model on its devices, where they are known.
-    reference: Option<SpeedOfLightReference>,
-    /// Every level, with each run of a load that was measured more than once.
-    levels: Vec<fizeau::record::LevelReport>,
-}
-
-impl Whole {
-    fn read(asked: &Asked<'_>) -> Result<Self, Fail> {
-        let mut read = asked.together(read_levels(Level::all(asked)?))?;
-        let (reference, levels) = (read.reference.take(), read.levels.clone());
-        let report = read.report();
-        let devices = report.devices();
-        Ok(Self { name: name_of(asked.reader.run()), report, devices, reference, levels })
-    }
-
-    fn table(&self) -> LevelTable {
-        let system = self.reference.as_ref().map(|reference| reference.reference().system);
-        LevelTable::of_all(&[TableRun {
-            name: self.name.clone(),
-            setup: self.report.setup(),
-            levels: &self.levels,
-            system,
-            devices: self.devices.or_else(|| system.map(|of| of.deployment().devices())),
-            price: self.report.price().map(|price| price.low),
-            quality: None,
-        }])
-    }
-}
-
-/// The last part of the folder's path, whatever way it was named.
-fn name_of(run: &StoredRun) -> String {
-    let whole = run.path().canonicalize();
-    let last = whole.as_deref().unwrap_or_else(|_| run.path()).file_name();
-    let last = last.map(|name| name.to_string_lossy().into_owned());
-    last.unwrap_or_else(|| run.path().display().to_string())
+/// Every level, with each run of a load that was measured more than once.
+fn table(read: &ReadRun, name: &str, report: &SweepReport) -> LevelTable {
+    let run = TableRun::of_read(read, &read.levels, name);
+    let devices = report.devices().or(run.devices);
+    let price = report.price().map(|price| price.low);
+    LevelTable::of_all(&[TableRun { setup: report.setup(), devices, price, ..run }])
 }

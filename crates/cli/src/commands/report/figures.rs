@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+<<<<<<< HEAD
 use fizeau::record::Checklist;
 use fizeau::record::ImportedRun;
 use fizeau::report::{ImportedTableRun, LevelTable, Shown, Terminal};
@@ -10,6 +11,15 @@ use super::export::Sink;
 use super::page::Place;
 use super::{PAGE, many, say_page};
 use crate::args::{MISSED, ReportArgs, TrustArgs};
+=======
+use fizeau::record::{Checklist, ImportedRun, NamedRun};
+use fizeau::report::{ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
+
+use super::export::Sink;
+use super::page::Place;
+use super::{PAGE, say_page};
+use crate::args::{ReportArgs, TrustArgs};
+>>>>>>> main
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -27,7 +37,7 @@ const UNCHECKED: &str = "imported without tapes: nothing can be checked";
 pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<Exit, Fail> {
     takes_no_tapes(path, args)?;
     if let Some(file) = &args.export.csv {
-        let name = many::name(path);
+        let name = NamedRun::at(path).name;
         let own = ImportedTableRun { name, run, devices: None, price: None, quality: None };
         let table = LevelTable::new(&[]).with_imported(&[own]);
         for left in table.left_out() {

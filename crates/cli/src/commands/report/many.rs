@@ -1,16 +1,12 @@
 //! Several runs on one page, the first of which the others are held against.
 
-use fizeau::report::Shown;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fizeau::metrics::Verdict;
-use fizeau::record::{
-    CompareOptions, ComparisonReport, ImportedRun, ReadLevel, SweepReport, is_level_folder,
-};
-use fizeau::report::ComparisonPage;
+use fizeau::record::{CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport};
+use fizeau::report::{ComparisonPage, Shown};
 
-use super::level::Level;
-use super::{Asked, Depth, Opened, Place, figures, open, read_levels, say_page};
+use super::{Asked, Opened, Place, figures, level, open, say_page};
 use crate::args::ReportArgs;
 use crate::commands::compare;
 use crate::commands::shared::checklist;
@@ -23,34 +19,19 @@ const PAGE: &str = "comparison.html";
 /// Why runs of which no two have tapes are not tested against each other.
 const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test takes either";
 
-/// A run and what it is called.
-pub(super) type Side = (String, SweepReport);
-
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     if args.json || args.markdown || args.export.is_wanted() || args.view.is_asked() {
         return Err(Fail::usage(
             "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
         ));
     }
-    let (mut all, mut imported, mut own) = (Vec::<Side>::new(), Vec::new(), Vec::new());
-    for (path, name) in paths.iter().zip(names(paths)) {
-        let run = match open(path)? {
-            Opened::Tapes(run) => run,
-            Opened::Figures(run) => {
-                imported.push((name, run));
-                continue;
-            }
-        };
-        own.push(path.clone());
-        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let sides = sides(read_levels(Level::all(&asked)?), &asked)?;
-        all.extend(sides.into_iter().map(|(side, report)| match &*side {
-            "" => (name.clone(), report),
-            side => (format!("{name} {side}"), report),
-        }));
-    }
-    if own.is_empty() {
-        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
+    let Several { runs, own } = read(args, paths)?;
+    let (mut all, mut imported) = (Vec::new(), Vec::new());
+    for (name, run) in runs {
+        match run {
+            One::Own(report) => all.push((name, report)),
+            One::Imported(run) => imported.push((name, run)),
+        }
     }
     let comparison = match own.as_slice() {
         [_, _, ..] => compared(&own),
@@ -79,32 +60,53 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 }
 
 /// The page of one run, or of several.
-pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
+pub(super) fn page(
+    sides: &[(String, SweepReport)],
+    comparison: Result<&ComparisonReport, &str>,
+) -> String {
     match sides {
         [(_, report)] => Shown(report).page(),
         runs => ComparisonPage { runs, imported: &[], comparison }.page(),
     }
 }
 
-/// The sides of a run: of an A/B run both, each turn a run of the one load; any other is one, without a name.
-pub(super) fn sides(levels: Vec<ReadLevel>, asked: &Asked<'_>) -> Result<Vec<Side>, Fail> {
-    let document = asked.reader.run().document();
-    if levels.len() == 1 || levels.iter().all(|level| is_level_folder(&level.name)) {
-        return Ok(vec![(String::new(), asked.together(levels)?.report())]);
+/// What was read of several runs.
+pub(super) struct Several {
+    /// Each side of each, and what it is called.
+    pub(super) runs: Vec<(String, One)>,
+    /// The folders of those that have tapes.
+    own: Vec<PathBuf>,
+}
+
+pub(super) enum One {
+    /// With all that its tapes show.
+    Own(SweepReport),
+    Imported(ImportedRun),
+}
+
+pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<Several, Fail> {
+    let (mut runs, mut own) = (Vec::new(), Vec::new());
+    let named = NamedRun::distinct(paths.iter().map(|path| NamedRun::at(path)).collect());
+    for NamedRun { name, path } in named {
+        let run = match open(&path)? {
+            Opened::Tapes(run) => run,
+            Opened::Figures(run) => {
+                runs.push((name, One::Imported(run)));
+                continue;
+            }
+        };
+        own.push(path);
+        let asked = Asked::new(args, &run)?;
+        let sides = asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)?;
+        runs.extend(sides.into_iter().map(|(side, report)| match &*side {
+            "" => (name.clone(), One::Own(report)),
+            side => (format!("{name} {side}"), One::Own(report)),
+        }));
     }
-    let setup = document.setup.clone();
-    if document.ab.is_none() {
-        let levels = levels.into_iter().map(|level| level.report).collect();
-        return Ok(vec![(String::new(), SweepReport::new(setup, levels, None))]);
+    if own.is_empty() {
+        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
     }
-    let (b, a): (Vec<ReadLevel>, Vec<ReadLevel>) =
-        levels.into_iter().partition(|level| level.name.starts_with("b-"));
-    let side = |name: &str, levels: Vec<ReadLevel>| {
-        let setup = levels.first().map_or_else(|| setup.clone(), |level| level.setup.clone());
-        let levels = levels.into_iter().map(|level| level.report).collect();
-        (name.to_owned(), SweepReport::of_runs(setup, levels, None))
-    };
-    Ok(vec![side("A", a), side("B", b)])
+    Ok(Several { runs, own })
 }
 
 /// What tests say of them; or why there are none, as of runs that did other work.
@@ -113,45 +115,21 @@ fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
     compared.map_err(|error| compare::refused(error).message)
 }
 
-/// What a run by itself is called.
-pub(super) fn name(path: &Path) -> String {
-    names(&[path.to_path_buf()]).pop().unwrap_or_default()
-}
-
-/// The last part of each path, or all of it where two end alike.
-pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
-    let last = |path: &PathBuf| {
-        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        path.file_name().map(|name| name.to_string_lossy().into_owned())
-    };
-    let short: Vec<Option<String>> = paths.iter().map(last).collect();
-    let is_own = |name: &Option<String>| short.iter().filter(|other| *other == name).count() == 1;
-    let name = |(path, short): (&PathBuf, &Option<String>)| match short {
-        Some(name) if is_own(short) => name.clone(),
-        _ => path.display().to_string(),
-    };
-    paths.iter().zip(&short).map(name).collect()
-}
-
 /// A run in a line.
 fn line(name: &str, report: &SweepReport) -> String {
     let verdict = report.verdict().as_str();
     let point = report.operating_point().level().and_then(|level| report.levels().get(level));
     let point = point.map(|level| format!("; run at {}", level.load.words())).unwrap_or_default();
-    let levels = match report.levels().len() {
-        1 => "1 level".to_owned(),
-        many => format!("{many} levels"),
-    };
     // What a file says may hold what a terminal would obey.
-    printable(&format!("{name}: {verdict}, {levels}{point}"))
+    printable(&format!("{name}: {verdict}, {}{point}", counted(report.levels().len())))
 }
 
 /// A run without tapes in a line.
 fn figures_line(name: &str, run: &ImportedRun) -> String {
-    let levels = match run.levels().len() {
-        1 => "1 level".to_owned(),
-        many => format!("{many} levels"),
-    };
-    let line = format!("{name}: suspect, {levels}, imported without tapes");
-    printable(&line)
+    let levels = counted(run.levels().len());
+    printable(&format!("{name}: suspect, {levels}, imported without tapes"))
+}
+
+fn counted(levels: usize) -> String {
+    if levels == 1 { "1 level".to_owned() } else { format!("{levels} levels") }
 }

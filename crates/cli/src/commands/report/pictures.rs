@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fizeau::report::{ChartRun, Picture, PictureError, Shown};
 
-use super::level::Level;
-use super::many::{names, sides};
-use super::{Asked, Depth, Opened, figures, open, read_levels};
+use super::many::{self, One};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
@@ -90,31 +88,16 @@ fn named(kind: Kind, path: &Path) -> String {
     format!("{} {}", kind.flag, path.display())
 }
 
-/// The runs with all that their tapes show.
+/// What is drawn; what is alone needs no name.
 fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
-    let mut runs = Vec::new();
-    let mut have_tapes = false;
-    for (path, name) in paths.iter().zip(names(paths)) {
-        let run = match open(path)? {
-            Opened::Tapes(run) => run,
-            Opened::Figures(run) => {
-                let name = if paths.len() == 1 { "" } else { &name };
-                runs.push(Shown(&run).charts(name));
-                continue;
-            }
-        };
-        have_tapes = true;
-        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let sides = sides(read_levels(Level::all(&asked)?), &asked)?;
-        let is_alone = paths.len() == 1 && sides.len() == 1;
-        runs.extend(sides.into_iter().map(|(side, report)| match &*side {
-            _ if is_alone => ChartRun::of(&report, ""),
-            "" => ChartRun::of(&report, &name),
-            side => ChartRun::of(&report, &format!("{name} {side}")),
-        }));
-    }
-    if !have_tapes {
-        paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
-    }
-    Ok(runs)
+    let runs = many::read(args, paths)?.runs;
+    let is_alone = runs.len() == 1;
+    let chart = |(name, run): &(String, One)| {
+        let name = if is_alone { "" } else { name };
+        match run {
+            One::Own(report) => ChartRun::of(report, name),
+            One::Imported(run) => Shown(run).charts(name),
+        }
+    };
+    Ok(runs.iter().map(chart).collect())
 }

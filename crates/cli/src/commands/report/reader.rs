@@ -22,7 +22,7 @@ pub(crate) fn read(
     let mut levels = Vec::new();
     for stored in run.levels() {
         let level = reader.level(stored, |_| ()).map_err(Fail::usage)?;
-        note_cut(stored, level.cut);
+        note_cut(stored.path(), level.cut);
         levels.push(level);
     }
     reader.together(levels).map_err(Fail::usage)
@@ -30,7 +30,8 @@ pub(crate) fn read(
 
 /// As `args` have it.
 pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunReader<'a>, Fail> {
-    let mut reader = reader(run, &args.goodput, &args.physics)?;
+    let reader = reader(run, &args.goodput, &args.physics)?;
+    let mut reader = reader.with_choice(args.choosing.choice());
     if let Some(end) = args.warmup {
         reader = reader.with_warmup(end);
     }
@@ -44,7 +45,7 @@ pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunRe
 }
 
 /// With per-request goals and speed of light as the run has them, but for what is given.
-pub(super) fn reader<'a>(
+pub(crate) fn reader<'a>(
     run: &'a StoredRun,
     goodput: &[String],
     physics: &PhysicsArgs,

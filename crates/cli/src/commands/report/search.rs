@@ -1,44 +1,34 @@
 //! A search, as its folder has it.
 
-use fizeau::record::StoredRun;
-use serde_json::Value;
+use fizeau::metrics::Verdict;
+use fizeau::record::{SearchDocument, StoredRun};
 
 use crate::exit::{Fail, Named};
 
-/// The file of a folder that says it is that of a search.
-pub(crate) const SEARCH: &str = "search.json";
-
 /// What a search wrote at its end. Its answer is no matter of tapes alone: which level came next followed from those before.
 pub(super) struct Stored {
-    json: String,
+    document: SearchDocument,
     text: String,
-    document: Value,
 }
 
 impl Stored {
     /// That of a search; none of any other run.
     pub(super) fn of(run: &StoredRun) -> Result<Option<Self>, Fail> {
-        let read = |name: &str| match std::fs::read_to_string(run.path().join(name)) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            read => read.named(name).map(Some),
-        };
-        let Some(json) = read(SEARCH)? else { return Ok(None) };
-        let document: Value = serde_json::from_str(&json).named(SEARCH)?;
-        if document["schema"] != "fizeau.search/1" {
-            return Err(Fail::usage(format!("{SEARCH}: its schema is not fizeau.search/1")));
+        let Some(document) = run.search().map_err(Fail::usage)? else { return Ok(None) };
+        let path = run.path().join("search.txt");
+        if !path.is_file() {
+            return Err(Fail::usage("search.txt: it is missing beside search.json"));
         }
-        let text = read("search.txt")?;
-        let text =
-            text.ok_or_else(|| Fail::usage("search.txt: it is missing beside search.json"))?;
-        Ok(Some(Self { json, text, document }))
+        let text = std::fs::read_to_string(path).named("search.txt")?;
+        Ok(Some(Self { document, text }))
     }
 
     pub(super) fn is_invalid(&self) -> bool {
-        self.document["verdict"] == "invalid"
+        self.document.verdict == Verdict::Invalid
     }
 
-    pub(super) fn json(&self) -> String {
-        self.json.trim_end().to_owned()
+    pub(super) fn json(&self) -> Result<String, Fail> {
+        serde_json::to_string_pretty(&self.document).map_err(Fail::broken)
     }
 
     /// What a file says may hold what a terminal would obey.

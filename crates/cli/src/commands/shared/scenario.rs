@@ -36,8 +36,13 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     });
     let config = EngineConfig { drafts, ..config(engine)? };
     let max_num_seqs = sequences(system, &of, &config);
-    let captured = captured(&engine.cuda_graph_sizes, max_num_seqs, config.drafts.as_ref());
-    let config = EngineConfig { max_num_seqs, captured, ..config };
+    let config = EngineConfig { max_num_seqs, ..config };
+    // One number stands for a list of vLLM's.
+    let captured = match *engine.cuda_graph_sizes {
+        [most @ (1..)] => config.captured_up_to(most),
+        ref sizes => sizes.to_vec(),
+    };
+    let config = EngineConfig { captured, ..config };
     let mut scenario =
         Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
     if let Some((by, _)) = speculation {
@@ -166,26 +171,6 @@ const fn routing(of: RouterArg) -> Routing {
         RouterArg::PrefixAware => Routing::PrefixAware,
     }
 }
-
-/// One number stands for a list of vLLM's: 1, 2, 4, multiples of 8 below 256, and of 16 from there on. No step has more tokens
-/// than all its sequences with their drafts, so that a longer list would never be used.
-fn captured(sizes: &[u64], sequences: u64, drafts: Option<&Drafts>) -> Vec<u64> {
-    let [most @ (1..)] = *sizes else { return sizes.to_vec() };
-    let each = drafts.map_or(1, |drafts| 1 + u64::from(drafts.length));
-    let used = sequences.saturating_mul(each).min(LARGEST_BATCH);
-    let steps = [1, 2, 4].into_iter().chain((8..256).step_by(8)).chain((256..).step_by(16));
-    let mut before = 0;
-    steps
-        .take_while(|&size| {
-            let is_used = before < used;
-            before = size;
-            is_used && size <= most
-        })
-        .collect()
-}
-
-/// Far beyond what any engine captures.
-const LARGEST_BATCH: u64 = 1 << 20;
 
 fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
     match args.drafts.draft {

@@ -1,29 +1,25 @@
 //! `--fit`: from measured levels to a calibration.
 
-mod runs;
-
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use fizeau::experiment::LoadedModel;
+use fizeau::experiment::{FitSources, SampleError, SystemQuery};
 use fizeau::report::FitView;
-use fizeau::roofline::{Calibration, Device, MeasuredLevel, MeasuredTable, Model, Sample};
+use fizeau::roofline::{Calibration, MeasuredTable, Sample};
 
-use super::query::SystemQuery;
 use crate::args::CalibrationArgs;
-use crate::commands::shared::hardware;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
 /// Fits what `args` name, writes the calibration and says how good it is.
 pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exit, Fail> {
-    let mut known = Known::new(&args.models)?;
+    let mut sources = FitSources::new(files(&args.models)?);
     let mut levels = Levels::default();
     for path in &args.fit {
         match path.is_dir() {
             true => levels.read_run(path, flags)?,
-            false => levels.read(path, &mut known)?,
+            false => levels.read(path, &mut sources)?,
         }
     }
     let fit = Calibration::fit(&levels.samples).map_err(|error| levels.unusable(&error))?;
@@ -45,7 +41,7 @@ struct Levels {
 const SAID: usize = 10;
 
 impl Levels {
-    fn read(&mut self, path: &Path, known: &mut Known) -> Result<(), Fail> {
+    fn read(&mut self, path: &Path, sources: &mut FitSources) -> Result<(), Fail> {
         let flag = format!("--fit {}", path.display());
         let text = fs::read_to_string(path).named(&flag)?;
         let table = MeasuredTable::read(&text).named(&flag)?;
@@ -55,8 +51,13 @@ impl Levels {
         let wrong = table.errors.iter().map(|error| format!("{flag}: {error}"));
         self.wrong.extend(wrong);
         for level in &table.levels {
-            match known.sample(level) {
+            match sources.sample(level) {
                 Ok(sample) => self.samples.push(sample),
+                Err(error @ SampleError::Model { .. }) => {
+                    let name = &level.model;
+                    let remedy = format!("say where with --model {name}=FILE");
+                    self.wrong.push(format!("{flag}: {error}; {remedy}"));
+                }
                 Err(error) => self.wrong.push(format!("{flag}: {error}")),
             }
         }
@@ -65,7 +66,7 @@ impl Levels {
 
     fn read_run(&mut self, folder: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
         let flag = format!("--fit {}", folder.display());
-        for level in runs::levels(folder, flags).named(&flag)? {
+        for level in flags.samples_of_run(folder).named(&flag)? {
             match level {
                 Ok(sample) => self.samples.push(sample),
                 Err(error) => self.wrong.push(format!("{flag}: {error}")),
@@ -92,50 +93,15 @@ impl Levels {
     }
 }
 
-/// Models and devices, each read once.
-struct Known {
-    /// Where the models are that are called so.
-    files: HashMap<String, String>,
-    models: HashMap<String, Result<Model, String>>,
-    devices: HashMap<String, Result<Device, String>>,
-}
-
-impl Known {
-    fn new(models: &[String]) -> Result<Self, Fail> {
-        let mut files = HashMap::new();
-        for model in models {
-            let (name, file) = model
-                .split_once('=')
-                .ok_or_else(|| Fail::usage(format!("--model {model}: it must be NAME=FILE")))?;
-            files.insert(name.to_owned(), file.to_owned());
-        }
-        Ok(Self { files, models: HashMap::new(), devices: HashMap::new() })
-    }
-
-    fn sample(&mut self, level: &MeasuredLevel) -> Result<Sample, String> {
-        let at_line = |error: String| format!("line {}: {error}", level.line);
-        let model = self.model(&level.model).map_err(at_line)?;
-        let device = self.device(&level.hardware).map_err(at_line)?;
-        let system = level.system(model, device).map_err(|error| error.to_string())?;
-        level.sample(&system).map_err(|error| error.to_string())
-    }
-
-    fn model(&mut self, name: &str) -> Result<Model, String> {
-        let file = self.files.get(name).map_or(name, String::as_str);
-        let load = || match LoadedModel::named(file) {
-            Ok(loaded) => Ok(loaded.model),
-            Err(error) => Err(format!("model {name}: {error}; say where with --model {name}=FILE")),
-        };
-        self.models.entry(name.to_owned()).or_insert_with(load).clone()
-    }
-
-    fn device(&mut self, name: &str) -> Result<Device, String> {
-        let find = || match hardware::find(name, "hardware") {
-            Ok(found) => Ok(found.device),
-            Err(fail) => Err(fail.message),
-        };
-        self.devices.entry(name.to_owned()).or_insert_with(find).clone()
-    }
+/// Where the models are that levels call so.
+fn files(models: &[String]) -> Result<HashMap<String, String>, Fail> {
+    let file = |model: &String| {
+        let (name, file) = model
+            .split_once('=')
+            .ok_or_else(|| Fail::usage(format!("--model {model}: it must be NAME=FILE")))?;
+        Ok((name.to_owned(), file.to_owned()))
+    };
+    models.iter().map(file).collect()
 }
 
 /// The calibration that `--calibration` names, if it does.

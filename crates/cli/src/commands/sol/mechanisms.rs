@@ -1,12 +1,13 @@
 //! What is asked besides, in the words of the command line.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 
-use fizeau::core::{PerSec, Seconds, Tokens, UsdPerHour, Watts};
+use fizeau::core::{Tokens, UsdPerHour, Watts};
 use fizeau::experiment::LoadedModel;
 use fizeau::report::{SolAside, SolSubject};
 use fizeau::roofline::{
-    Acceptance, Disaggregation, Drafter, Goal, HourlyRate, PowerDraw, Speculation, System, Transfer,
+    Acceptance, Disaggregation, Drafter, Goal, HourlyRate, PowerCap, PowerDraw, Speculation,
+    System, Transfer,
 };
 
 use crate::args::{ApartArgs, DraftArgs, MechanismArgs};
@@ -51,7 +52,8 @@ pub(super) fn within_goal(
     if args.goal.is_empty() {
         return Ok(None);
     }
-    let goal = goal(&args.goal)?;
+    let goal = args.goal.join(" ").parse::<Goal>();
+    let goal = goal.map_err(|error| Fail::usage(format!("--goal {error}")))?;
     if !(1..=MOST_DEVICES).contains(&args.max_devices) {
         let given = args.max_devices;
         let wrong = format!("--max-devices is {given}; it must be from 1 to {MOST_DEVICES}");
@@ -160,56 +162,9 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
 
 /// A limit of power in watts, as a share of the device's own, or `tdp` for that.
 pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
-    let wrong = || {
-        Fail::usage(format!(
-            "--power-limit is {limit}; it must be a number of watts, a share such as 70%, or tdp"
-        ))
-    };
-    let number = |text: &str| {
-        let number: f64 = text.trim().parse().map_err(|_| wrong())?;
-        if number.is_finite() && number > 0.0 { Ok(number) } else { Err(wrong()) }
-    };
-    let share = match limit.strip_suffix('%') {
-        _ if limit == "tdp" => 1.0,
-        Some(percent) => number(percent)? / 100.0,
-        None => return number(limit).map(Watts::new),
-    };
+    let cap = limit.parse::<PowerCap>();
+    let cap = cap.map_err(|error| Fail::usage(format!("--power-limit is {error}")))?;
     let name = &system.device().name;
     let unknown = || Fail::usage(format!("--power-limit {limit}: that of {name} is not known"));
-    system.device().tdp().map(|own| own * share).ok_or_else(unknown)
-}
-
-/// What is smaller or larger is a slip; nothing is so fast or so slow.
-const LEAST_GOAL: f64 = 1e-9;
-const MOST_GOAL: f64 = 1e12;
-
-/// Of texts such as `tpot:50`, one by one or several in one.
-fn goal(texts: &[String]) -> Result<Goal, Fail> {
-    let mut goal = Goal::default();
-    for text in texts.iter().flat_map(|text| text.split([' ', ','])).filter(|text| !text.is_empty())
-    {
-        let wrong = || {
-            Fail::usage(format!(
-                "--goal {text}: it must be ttft:MS, tpot:MS, tps:RATE, rps:RATE, concurrency:N or context:TOKENS"
-            ))
-        };
-        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
-        let number: f64 = value.parse().map_err(|_| wrong())?;
-        let least = if matches!(name, "concurrency" | "context") { 1.0 } else { LEAST_GOAL };
-        if !(least..=MOST_GOAL).contains(&number) {
-            return Err(Fail::usage(format!(
-                "--goal {text}: {name} is {value}; it must be from {least} to {MOST_GOAL:e}"
-            )));
-        }
-        match name {
-            "ttft" => goal.ttft = Some(Seconds::new(number / 1e3)),
-            "tpot" => goal.tpot = Some(Seconds::new(number / 1e3)),
-            "tps" => goal.tokens_per_s_per_user = Some(PerSec::new(number)),
-            "rps" => goal.requests_per_s = Some(PerSec::new(number)),
-            "concurrency" => goal.concurrency = NonZeroU64::new(number as u64),
-            "context" => goal.context = Some(Tokens::new(number as u64)),
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(goal)
+    cap.of(system.device()).ok_or_else(unknown)
 }

@@ -3,19 +3,17 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
+use fizeau::experiment::{QueryLine, SolQuery, SolQueryError, SolSystems};
 use fizeau::record::Calibrated;
 use fizeau::report::{SolError, SolLine};
 use fizeau::roofline::Calibration;
 
-use super::line::{self, Line};
-use super::query::Query;
-use super::systems::Systems;
 use crate::exit::{Exit, Fail, Named};
 
 /// Answers the lines of `path`, or of standard input if that is `-`.
 pub(super) fn run(
     path: &str,
-    defaults: &Query<'_>,
+    defaults: &SolQuery<'_>,
     calibration: Option<Calibration>,
 ) -> Result<Exit, Fail> {
     let flag = format!("--points {path}");
@@ -24,7 +22,8 @@ pub(super) fn run(
         path => Box::new(File::open(path).named(&flag)?),
     };
     let input = BufReader::with_capacity(BUFFER, input);
-    let wrong = match answer_all(input, io::stdout().lock(), defaults, Systems::new(calibration)) {
+    let wrong = match answer_all(input, io::stdout().lock(), defaults, SolSystems::new(calibration))
+    {
         // A reader who has seen enough is nothing to fail over.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Good),
         wrong => wrong.named(&flag)?,
@@ -54,8 +53,8 @@ struct Wrong {
 fn answer_all(
     mut input: BufReader<impl Read>,
     mut out: impl Write,
-    defaults: &Query<'_>,
-    mut systems: Systems,
+    defaults: &SolQuery<'_>,
+    mut systems: SolSystems,
 ) -> io::Result<Wrong> {
     let mut wrong = Wrong::default();
     let (mut text, mut answers, mut number) = (Vec::new(), Vec::new(), 0);
@@ -65,7 +64,7 @@ fn answer_all(
         if !line.is_empty() {
             wrong.lines += 1;
             if let Err(message) = answer(line, defaults, &mut systems, &mut answers) {
-                SolError { error: &message }.append_to(&mut answers)?;
+                SolError { error: &message }.append_to(&mut answers).map_err(io::Error::other)?;
                 wrong.bad += 1;
                 wrong.first.get_or_insert((number, message));
             }
@@ -86,17 +85,18 @@ fn answer_all(
 /// Puts the answer to a line behind `answers`, or nothing.
 fn answer(
     text: &[u8],
-    defaults: &Query<'_>,
-    systems: &mut Systems,
+    defaults: &SolQuery<'_>,
+    systems: &mut SolSystems,
     answers: &mut Vec<u8>,
 ) -> Result<(), String> {
-    let Line { query, unknown } = line::parse(text, defaults)?;
-    let load = query.load.load()?;
-    let prepared = systems.get(&query.system)?;
+    let said = |error: SolQueryError| error.to_string();
+    let QueryLine { query, unknown, .. } = defaults.line(text).map_err(said)?;
+    let load = query.load.load().map_err(said)?;
+    let prepared = systems.get(&query.system).map_err(said)?;
     let predictor = prepared.predictor.as_ref();
     let note = |name: String| format!("{name} is not a field that is known, and is ignored");
     let mut notes: Vec<String> = unknown.into_iter().map(note).collect();
-    let answer = prepared.answer(&load)?;
+    let answer = prepared.answer(&load).map_err(said)?;
     let predicted = predictor.map(|predictor| predictor.predict(&load));
     let calibrated = predictor.zip(predicted.as_ref());
     let calibrated = calibrated.map(|(predictor, predicted)| {

@@ -1,7 +1,8 @@
 //! Percentile rules against their definitions.
 
 use fizeau_metrics::{
-    Percent, PercentileRule, PercentilesError, percentiles, weighted_percentile_of_sorted,
+    Percent, PercentileRule, PercentilesError, RandomBits, ResampleSeed, percentiles,
+    weighted_percentile_of_sorted,
 };
 use proptest::prelude::*;
 
@@ -129,4 +130,16 @@ proptest! {
         let found = PercentileRule::Hdr.of_sorted(&floats, percent(100.0 * share)).unwrap();
         prop_assert_eq!(found, histogram.value_at_quantile(share) as f64);
     }
+}
+
+#[test]
+fn numbers_below_a_bound_are_equally_likely() {
+    let mut bits = RandomBits::new(ResampleSeed(1));
+    let mut counts = [0u32; 6];
+    for _ in 0..60_000 {
+        counts[bits.below(6) as usize] += 1;
+    }
+    // Five standard deviations of a binomial of 60,000 and 1/6.
+    assert!(counts.iter().all(|count| count.abs_diff(10_000) < 457), "{counts:?}");
+    assert_eq!((bits.below(0), bits.below(1)), (0, 0));
 }

@@ -23,7 +23,7 @@ impl SolAside {
         let who = match &speculation.drafter {
             Drafter::Lookup => "by a search in the text",
             Drafter::Share(_) => "at a share of a step each",
-            Drafter::Model(drafter) if is_own(system, &drafter) => "by the model's own module",
+            Drafter::Model(drafter) if is_own(system, drafter) => "by the model's own module",
             _ => "by a model",
         };
         let mut aside = Self::new("speculation", format!("Drafts of {length} tokens"));

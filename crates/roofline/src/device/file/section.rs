@@ -21,11 +21,9 @@ impl<'a> Section<'a> {
     pub(super) fn only(&self, known: &[&str]) -> Result<(), DeviceError> {
         let stranger = self.table.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
         stranger.map_or(Ok(()), |key| {
-            Err(DeviceError::Unknown {
-                field: self.name(key.get_ref()),
-                line: line_of(self.file, key.span().start),
-                known: known.join(", "),
-            })
+            let line = line_of(self.file, key.span().start);
+            let (field, known) = (self.name(key.get_ref()), known.join(", "));
+            Err(DeviceError(format!("line {line}: `{field}` is not known; known here are {known}")))
         })
     }
 
@@ -108,7 +106,7 @@ impl<'a> Section<'a> {
     }
 
     pub(super) fn missing(&self, key: &str, wanted: &str) -> DeviceError {
-        DeviceError::Missing { field: self.name(key), wanted: wanted.to_owned() }
+        DeviceError(format!("`{}` is missing; it must be {wanted}", self.name(key)))
     }
 
     pub(super) fn wrong(
@@ -117,12 +115,9 @@ impl<'a> Section<'a> {
         value: &Spanned<DeValue<'_>>,
         wanted: &str,
     ) -> DeviceError {
-        DeviceError::Wrong {
-            field: self.name(key),
-            line: line_of(self.file, value.span().start),
-            found: found(value.get_ref()),
-            wanted: wanted.to_owned(),
-        }
+        let line = line_of(self.file, value.span().start);
+        let (field, found) = (self.name(key), found(value.get_ref()));
+        DeviceError(format!("line {line}: `{field}` is {found}; it must be {wanted}"))
     }
 
     fn inner(

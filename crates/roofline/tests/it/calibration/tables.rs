@@ -1,6 +1,6 @@
 //! Tables of measured levels, as people write them.
 
-use fizeau_roofline::{MeasuredError, MeasuredTable};
+use fizeau_roofline::MeasuredTable;
 
 const HEADER: &str = "model,hardware,engine,weights,moe_weights,kv,tp,attention_dp,moe_ep,isl,osl,concurrency,ttft_ms,tpot_ms";
 
@@ -65,7 +65,7 @@ fn lines_are_those_of_the_file() {
 #[test]
 fn a_table_without_a_column_is_refused() {
     let error = MeasuredTable::read("model,hardware,isl,osl,tpot_ms\n").unwrap_err();
-    assert_eq!(error, MeasuredError::Column { name: "concurrency" });
+    assert!(error.to_string().starts_with("there is no column `concurrency`; needed are model"));
     assert!(MeasuredTable::read("").is_err());
     let table = MeasuredTable::read(&format!("{HEADER},mood\n")).unwrap();
     assert_eq!(table.unknown, ["mood"]);

@@ -57,3 +57,29 @@ proptest! {
         prop_assert!(most as f64 <= system.max_batch(&load) && most <= load.concurrency.get());
     }
 }
+
+/// The batches of a curve up to `last`, of sequences so short that thousands fit.
+fn batches(last: u64, stride: Stride) -> Vec<u64> {
+    let last = NonZeroU64::new(last).unwrap();
+    let load = Load::new(Tokens::new(16), Tokens::new(16), last);
+    let system = single(llama_8b(), &device("h100-sxm"));
+    system.batch_curve(&load, stride).map(|point| point.batch).collect()
+}
+
+#[test]
+fn a_fine_stride_has_all_up_to_64_and_32_for_each_doubling() {
+    for last in [1, 2, 64, 65, 215, 5_000] {
+        let all = batches(last, Stride::Fine);
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+        assert_eq!((all[0], all[all.len() - 1]), (1, last));
+        assert!(all.iter().zip(1..=64).all(|(batch, all)| *batch == all));
+    }
+    assert_eq!(batches(1024, Stride::Fine).len(), 64 + 4 * 32);
+}
+
+#[test]
+fn the_last_is_always_among_them() {
+    assert_eq!(batches(6, Stride::Doubling), [1, 2, 4, 6]);
+    assert_eq!(batches(8, Stride::Doubling), [1, 2, 4, 8]);
+    assert_eq!(batches(3, Stride::Each), [1, 2, 3]);
+}

@@ -1,0 +1,84 @@
+//! One request before the first, so that an endpoint that cannot be used is one clear line.
+
+use fizeau_core::{EosRule, RequestId, RequestSource, Tape, Tokens};
+use fizeau_harness::{Pacer, PreflightError, on_own_thread, preflight as try_one};
+use fizeau_transport::{Forcing, HttpTransport, MonotonicClock, RequestError, Target};
+use fizeau_workload::Workload;
+
+use crate::endpoint::PreparedEndpoint;
+use crate::event::{Event, Note, Watcher};
+use crate::hint::Hint;
+use crate::input::{EndpointError, ExperimentError, Field, InputError};
+use crate::workload::PreparedWorkload;
+
+impl PreparedEndpoint {
+    /// Whether it answers: sends one request of the workload's own shape to each of its servers, each on a connection of its own. They are
+    /// warm-up requests: their prompts are none of a run's. Gives the reply of the first server. It is asked from a thread of its own, so
+    /// that any task may wait for it.
+    ///
+    /// # Errors
+    /// If the workload has no request, or a server cannot be used, with a hint of what to try.
+    pub fn preflight(
+        &self,
+        workload: &PreparedWorkload,
+    ) -> impl Future<Output = Result<Tape, ExperimentError>> + Send + use<> {
+        let (target, workload) = (self.target.clone(), workload.clone());
+        let tried = on_own_thread(async move || {
+            preflight(&target, MonotonicClock::new(), workload.plan(), &mut ()).await
+        });
+        async { tried.await.map_err(ExperimentError::broken)? }
+    }
+}
+
+/// The most output tokens of a request that only tries.
+const SHORT: Tokens = Tokens::new(4);
+
+/// As [`PreparedEndpoint::preflight`], on the thread that waits. `watcher` is told each step.
+pub(super) async fn preflight(
+    target: &Target,
+    clock: MonotonicClock,
+    workload: &dyn Workload,
+    watcher: &mut impl Watcher,
+) -> Result<Tape, ExperimentError> {
+    let wrong = |error: &dyn ToString| InputError::new(Field::Workload, error.to_string());
+    let first = workload.warmup(Box::new(std::iter::once(0))).next_request();
+    let first = first.map_err(|error| wrong(&error))?;
+    let none = || wrong(&"the workload has no request");
+    let mut request = first.map(|scheduled| scheduled.request).ok_or_else(none)?;
+    request.max_output_tokens = request.max_output_tokens.min(SHORT);
+    if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
+        let backend = target.backend().as_str();
+        watcher.event(Event::Note(Note::Other(format!(
+            "{backend} cannot be told to generate the full length there; outputs may be shorter than asked, and the \
+             figures are of what came"
+        ))));
+    }
+    let (transport, timer) = (HttpTransport::new(target.clone(), clock), Pacer::new(clock));
+    let mut tape = None;
+    for (number, url) in (0..).zip(target.urls()) {
+        // With nothing else in flight, both ways of balancing send the k-th request to the k-th endpoint.
+        request.id = RequestId(number);
+        watcher.event(Event::Asking(url.clone()));
+        let tried = try_one(&transport, &timer, &request).await;
+        let tried = tried.map_err(|error| unusable(&error, &url, target))?;
+        tape.get_or_insert(tried);
+    }
+    for note in transport.notes() {
+        watcher.event(Event::Note(Note::Other(note.to_string())));
+    }
+    let none = || InputError::new(Field::BaseUrl, "name at least one server");
+    Ok(tape.ok_or_else(none)?)
+}
+
+fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) -> EndpointError {
+    let hint = match error {
+        PreflightError::Unsendable(_) => Hint::AnotherRoute,
+        PreflightError::Failed(failure) => Hint::Failed {
+            class: failure.class,
+            status: failure.status,
+            model: target.model().to_owned(),
+            backend: target.backend().as_str(),
+        },
+    };
+    EndpointError::new(format!("{url}: {error}")).hint(hint)
+}

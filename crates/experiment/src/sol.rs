@@ -1,0 +1,25 @@
+//! Queries of the speed of light: which system, and what is asked of it; by values, by a line of JSON, by the folder of a run.
+
+mod line;
+mod query;
+mod runs;
+mod samples;
+mod systems;
+
+use thiserror::Error;
+
+pub use line::QueryLine;
+pub use query::{LoadQuery, SolQuery, SystemQuery};
+pub use samples::{FitSources, SampleError};
+pub use systems::{PreparedSystem, SolSystems};
+
+/// Why a query has no answer, in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct SolQueryError(String);
+
+impl SolQueryError {
+    fn new(what: impl std::fmt::Display) -> Self {
+        Self(what.to_string())
+    }
+}

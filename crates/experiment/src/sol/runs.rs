@@ -1,0 +1,195 @@
+//! Levels of stored runs, as a fit takes them.
+
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use fizeau_core::{Seconds, Tokens};
+use fizeau_record::DeploymentRecord;
+use fizeau_roofline::{Load, Sample, System};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::{SolQueryError, SolSystems, SystemQuery};
+
+/// What is read of `run.json`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RunFile {
+    setup: SetupFile,
+    speed_of_light: Option<DeploymentRecord>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SetupFile {
+    model_config: Option<String>,
+    hardware: Option<String>,
+}
+
+/// What is read of `sweep.json`.
+#[derive(Deserialize)]
+struct SweepFile {
+    setup: SetupFile,
+    #[serde(default)]
+    levels: Vec<LevelFile>,
+}
+
+/// What is read of a level, in `sweep.json` or in `summary.json`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LevelFile {
+    load: LoadFile,
+    validity: ValidityFile,
+    requests: RequestsFile,
+    tokens: TokensFile,
+    metrics: MetricsFile,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LoadFile {
+    concurrency: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ValidityFile {
+    verdict: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RequestsFile {
+    completed: u64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TokensFile {
+    input: Option<f64>,
+    output: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MetricsFile {
+    ttft_ms: Option<LatencyFile>,
+    tpot_ms: Option<LatencyFile>,
+}
+
+#[derive(Deserialize)]
+struct LatencyFile {
+    mean: Option<f64>,
+}
+
+impl SystemQuery<'_> {
+    /// The valid levels of the run in `folder`, as a fit takes them, and why others cannot be used. The run's system is as it was kept
+    /// with it, but for what this query says otherwise.
+    ///
+    /// # Errors
+    /// If the folder holds no run that can be read, or its system is not known.
+    pub fn samples_of_run(
+        &self,
+        folder: &Path,
+    ) -> Result<Vec<Result<Sample, SolQueryError>>, SolQueryError> {
+        let kept = read::<RunFile>(&folder.join("run.json"));
+        let (run, levels) = match read::<SweepFile>(&folder.join("sweep.json")) {
+            Ok(SweepFile { setup, levels }) => {
+                let speed_of_light = kept.ok().and_then(|run| run.speed_of_light);
+                (RunFile { setup, speed_of_light }, levels)
+            }
+            // A run of one level, whose setup is in a file of its own.
+            Err(error) => match read::<LevelFile>(&folder.join("summary.json")) {
+                Ok(level) => (kept?, vec![level]),
+                Err(_) => return Err(error),
+            },
+        };
+        let (name, system) = self.of_run(folder, run)?;
+        let wrong = |error| SolQueryError(error);
+        let sample = |level: &LevelFile| level.sample(&name, &system, self).map_err(wrong);
+        Ok(levels.iter().map(sample).collect())
+    }
+
+    /// The run's system, and what its model is called.
+    fn of_run(&self, folder: &Path, run: RunFile) -> Result<(String, System), SolQueryError> {
+        let kept = |file: &str| {
+            let path = folder.join(file);
+            path.is_file().then(|| Cow::Owned(path.display().to_string()))
+        };
+        let mut query = self.clone();
+        let said = run.setup.model_config.map(Cow::<str>::Owned);
+        let config = query.model_config.or_else(|| kept("model-config.json"));
+        query.model_config = config.or_else(|| said.clone());
+        let device = query.hardware.or_else(|| kept("device.toml"));
+        query.hardware = device.or_else(|| run.setup.hardware.map(Cow::Owned));
+        if let Some(own) = run.speed_of_light {
+            query.spread_as(own);
+        }
+        let name = said.or_else(|| query.model_config.clone()).unwrap_or_default();
+        let mut systems = SolSystems::default();
+        let system = systems.get(&query)?.system.clone();
+        Ok((name.into_owned(), system))
+    }
+
+    /// What is as by default is as the run has it.
+    fn spread_as(&mut self, run: DeploymentRecord) {
+        let spread = &mut self.spread;
+        for (degree, own) in [
+            (&mut spread.tp, run.tp),
+            (&mut spread.pp, run.pp),
+            (&mut spread.ep, run.ep),
+            (&mut spread.dp, run.dp),
+            (&mut spread.replicas, run.replicas),
+        ] {
+            *degree = if *degree == 1 { own } else { *degree };
+        }
+        spread.max_num_seqs = spread.max_num_seqs.or(run.max_num_seqs);
+        if spread.memory_share == DeploymentRecord::MEMORY_SHARE {
+            spread.memory_share = run.memory_share;
+        }
+        self.weights = self.weights.take().or_else(|| run.weights.map(Cow::Owned));
+        self.kv = self.kv.take().or_else(|| run.kv.map(Cow::Owned));
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, SolQueryError> {
+    let said =
+        |error: &dyn std::fmt::Display| SolQueryError(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| said(&error))?;
+    serde_json::from_str(&text).map_err(|error| said(&error))
+}
+
+impl LevelFile {
+    /// The level with the mean lengths that it had.
+    fn sample(
+        &self,
+        name: &str,
+        system: &System,
+        query: &SystemQuery<'_>,
+    ) -> Result<Sample, String> {
+        let at = self.load.concurrency.ok_or("a level has no fixed concurrency")?;
+        let wrong = |what: &str| format!("concurrency {at}: {what}");
+        if self.validity.verdict != "valid" {
+            return Err(wrong("the level is not valid"));
+        }
+        let completed = self.requests.completed as f64;
+        let mean = |tokens: Option<f64>| {
+            let sum = tokens.ok_or_else(|| wrong("its tokens are not known"))?;
+            Ok::<_, String>(Tokens::new((sum / completed.max(1.0)).round().max(1.0) as u64))
+        };
+        let concurrency = NonZeroU64::new(at).ok_or_else(|| wrong("none were sent"))?;
+        let load = Load::new(mean(self.tokens.input)?, mean(self.tokens.output)?, concurrency);
+        let time = |of: &Option<LatencyFile>| of.as_ref()?.mean.map(|ms| Seconds::new(ms / 1e3));
+        let tpot = time(&self.metrics.tpot_ms).ok_or_else(|| wrong("it has no TPOT"))?;
+        let refused = |error: &dyn std::error::Error| wrong(&error.to_string());
+        let mut sample = Sample::new(system, &load, name, tpot).map_err(|error| refused(&error))?;
+        if let Some(engine) = &query.engine {
+            sample = sample.with_engine(engine.as_ref());
+        }
+        match time(&self.metrics.ttft_ms) {
+            Some(ttft) => sample.with_ttft(ttft).map_err(|error| refused(&error)),
+            None => Ok(sample),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Measured levels of a table, as a fit takes them.
+
+use std::collections::HashMap;
+
+use fizeau_roofline::{Device, MeasuredLevel, Model, Sample};
+use thiserror::Error;
+
+use super::SolQueryError;
+use super::systems::device;
+use crate::model::LoadedModel;
+
+/// The models and devices that measured levels name, each read once.
+#[derive(Debug, Default)]
+pub struct FitSources {
+    /// Where the models are that are called so.
+    files: HashMap<String, String>,
+    models: HashMap<String, Result<Model, String>>,
+    devices: HashMap<String, Result<Device, SolQueryError>>,
+}
+
+/// Why a measured level is of no use to a fit, in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// Its model is not known.
+    #[error("line {line}: model {model}: {reason}")]
+    Model {
+        /// Its line in the table.
+        line: u64,
+        /// What it calls the model.
+        model: String,
+        /// Why there is none.
+        reason: String,
+    },
+    /// Its device is not known.
+    #[error("line {line}: {reason}")]
+    Device {
+        /// Its line in the table.
+        line: u64,
+        /// Why there is none.
+        reason: String,
+    },
+    /// It cannot be as it says.
+    #[error("{0}")]
+    Level(String),
+}
+
+impl FitSources {
+    /// Where models are found by the files of these names; others are built in or paths.
+    pub fn new(files: HashMap<String, String>) -> Self {
+        Self { files, ..Self::default() }
+    }
+
+    /// A measured level, as a fit takes it.
+    ///
+    /// # Errors
+    /// If its model or its device is not known, or it cannot be as it says.
+    pub fn sample(&mut self, level: &MeasuredLevel) -> Result<Sample, SampleError> {
+        let (line, name) = (level.line, &level.model);
+        let file = self.files.get(name).unwrap_or(name);
+        let load = || LoadedModel::named(file).map(|loaded| loaded.model);
+        let model = self.models.entry(name.clone());
+        let model = model.or_insert_with(|| load().map_err(|error| error.to_string())).clone();
+        let model = model.map_err(|reason| {
+            let model = name.clone();
+            SampleError::Model { line, model, reason }
+        })?;
+        let found = self.devices.entry(level.hardware.clone());
+        let found = found.or_insert_with(|| device(&level.hardware)).clone();
+        let device =
+            found.map_err(|error| SampleError::Device { line, reason: error.to_string() })?;
+        let system = level.system(model, device);
+        let system = system.map_err(|error| SampleError::Level(error.to_string()))?;
+        level.sample(&system).map_err(|error| SampleError::Level(error.to_string()))
+    }
+}

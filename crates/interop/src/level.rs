@@ -1,0 +1,114 @@
+//! A stored level, read again, with what other tools would have said of it.
+
+use std::borrow::Cow;
+
+use fizeau_core::Tape;
+use fizeau_record::{
+    Cut, LevelDetailTally, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel,
+    StoredLevelContext,
+};
+
+use crate::{
+    Detail, DetailTally, OwnFigures, Peer, PeerSettings, Selection, VllmResult, VllmRun, VllmTally,
+    beside_ours,
+};
+
+/// What is taken of a level's tapes besides its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct TakenBeside {
+    /// vLLM's block.
+    pub vllm: bool,
+    /// What pages and pictures show.
+    pub detail: bool,
+}
+
+impl TakenBeside {
+    /// What pages and pictures show, and nothing else.
+    pub const DETAIL: Self = Self { vllm: false, detail: true };
+}
+
+/// A stored level, read again.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LevelAgain {
+    /// What is to be said of it.
+    pub read: ReadLevel,
+    /// What vLLM's client would have said; none where nobody asked.
+    pub vllm: Option<VllmResult>,
+}
+
+impl LevelAgain {
+    /// A level of the run that `reader` reads, its tapes once through.
+    ///
+    /// # Errors
+    /// If a file of its folder cannot be read or is not understood.
+    pub fn read(
+        reader: &RunReader<'_>,
+        stored: &StoredLevel,
+        wanted: TakenBeside,
+    ) -> Result<Self, StoredError> {
+        let unseen = stored.unseen(reader.run().document())?;
+        // Its ITL only where gaps were seen.
+        let shown = match unseen.is_some_and(|unseen| unseen.has_no_gaps()) {
+            true => Selection::parse("ttft,tpot", "99").unwrap_or_default(),
+            false => Selection::default(),
+        };
+        let mut vllm = wanted.vllm.then(|| VllmTally::new(&shown, reader.goals(), Detail::Brief));
+        let mut details = wanted.detail.then(DetailTally::default);
+        let mut read = reader.level(stored, |tape| {
+            vllm.iter_mut().for_each(|vllm| vllm.add(&tape));
+            if let Some(details) = &mut details {
+                details.add(Cow::Owned(tape));
+            }
+        })?;
+        read.report.detail = details.map(|of| Box::new(of.finish(reader.goals(), read.cap)));
+        let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
+        Ok(Self { vllm: vllm.map(|vllm| vllm.finish(asked)), read })
+    }
+}
+
+/// All tapes of a stored level at once, for definitions that look at them more than once.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LevelTapes {
+    /// The tapes, in the order in which the requests ended.
+    pub tapes: Vec<Tape>,
+    /// What was left over of them, where their file is cut.
+    pub cut: Option<Cut>,
+    /// What the definitions are given besides.
+    pub settings: PeerSettings,
+    asked: VllmRun,
+}
+
+impl LevelTapes {
+    /// Those of a level of the run that `reader` reads.
+    ///
+    /// # Errors
+    /// If a file of its folder cannot be read or is not understood.
+    pub fn read(reader: &RunReader<'_>, stored: &StoredLevel) -> Result<Self, StoredError> {
+        let of = StoredLevelContext::read(reader.run(), stored)?;
+        let mut tapes = Vec::new();
+        let cut = stored.each_tape(|tape| tapes.push(tape))?;
+        let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: of.cap };
+        let asked = VllmRun::of(&of.setup, &of.asked, of.cap);
+        Ok(Self { tapes, cut, settings, asked })
+    }
+
+    /// The figures of these tools, each beside ours.
+    #[must_use]
+    pub fn peers(&self, wanted: &[Peer]) -> Vec<PeerComparison> {
+        let own = OwnFigures::of(&self.tapes, &self.settings);
+        let one = |peer: &Peer| beside_ours(&peer.figures(&self.tapes, &self.settings), &own);
+        wanted.iter().map(one).collect()
+    }
+
+    /// What vLLM's client would have said.
+    #[must_use]
+    pub fn vllm(&self) -> VllmResult {
+        let goals = &self.settings.goals;
+        let mut vllm = VllmTally::new(&Selection::default(), goals, Detail::Brief);
+        self.tapes.iter().for_each(|tape| vllm.add(tape));
+        vllm.finish(self.asked.clone())
+    }
+}

@@ -1,0 +1,92 @@
+//! Stored runs, read again: their names, their sides, what a plan takes of them, and what is written beside their tapes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fizeau_record::{
+    Cut, LevelView, NamedRun, Profile, ProfileChoice, StoredRun, SummaryDocument, TestedReplica,
+};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs")).join(name)
+}
+
+#[test]
+fn the_runs_of_a_what_if_are_called_by_what_sets_them_apart() {
+    let runs = NamedRun::within(&fixture("what-if"), None).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|run| !run.name.starts_with("configuration")), "{runs:?}");
+    let named = NamedRun::within(&fixture("what-if"), Some("mine")).unwrap();
+    assert!(named.iter().all(|run| run.name.starts_with("mine: ")), "{named:?}");
+    let one = NamedRun::within(&fixture("sweep"), None).unwrap();
+    assert_eq!(one, [NamedRun { name: "sweep".to_owned(), path: fixture("sweep") }]);
+}
+
+#[test]
+fn an_ab_run_has_two_sides_and_any_other_one() {
+    for (name, sides) in [("ab", &["A", "B"][..]), ("sweep", &[""]), ("bench", &[""])] {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let reader = run.reader().unwrap();
+        let found = reader.sides(reader.levels().unwrap()).unwrap();
+        let names: Vec<&str> = found.iter().map(|(side, _)| side.as_str()).collect();
+        assert_eq!(names, sides, "{name}");
+    }
+}
+
+#[test]
+fn a_plan_takes_the_levels_lengths_and_arrivals_of_a_run() {
+    for name in ["sweep", "search", "simulated"] {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let reader = run.reader().unwrap();
+        let read = reader.together(reader.levels().unwrap()).unwrap();
+        assert_eq!(read.is_search, name == "search");
+        let tested = TestedReplica::of(&read);
+        let all = tested.levels.len() + tested.left_out.len();
+        assert!(all <= read.levels.len() + read.sustained.len() && all > 0, "{name}");
+        assert!(tested.lengths.whole().is_some(), "{name}: {:?}", tested.lengths);
+    }
+}
+
+#[test]
+fn the_figures_of_an_import_are_written_beside_its_tapes() {
+    let from = fixture("imported");
+    let to = std::env::temp_dir().join(format!("fizeau-record-summaries-{}", std::process::id()));
+    fs::create_dir_all(&to).unwrap();
+    for name in ["run.json", "imported.json", "tapes.jsonl"] {
+        fs::copy(from.join(name), to.join(name)).unwrap();
+    }
+    StoredRun::open(&to).unwrap().reader().unwrap().write_summaries().unwrap();
+    let summary = |folder: &Path| -> SummaryDocument {
+        serde_json::from_str(&fs::read_to_string(folder.join("summary.json")).unwrap()).unwrap()
+    };
+    assert_eq!(summary(&to).summary, summary(&from).summary);
+    for name in ["ttft.hdr", "itl.hdr", "e2el.hdr"] {
+        assert!(to.join(name).is_file(), "{name}");
+    }
+    fs::remove_dir_all(to).unwrap();
+}
+
+#[test]
+fn what_was_said_of_levels_is_one_document() {
+    let run = StoredRun::open(fixture("killed")).unwrap();
+    let cut = Cut { whole: 3, rest_bytes: 17 };
+    let said = std::collections::BTreeMap::from([("answer", 42)]);
+    let views: Vec<LevelView<_>> =
+        run.levels().iter().map(|level| LevelView::new(level, Some(cut), said.clone())).collect();
+    let json = run.levels_json("mine/1", &views).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "mine/1");
+    let first = serde_json::json!({
+        "level": "concurrency-0001", "cut": {"whole_tapes": 3, "rest_bytes": 17}, "answer": 42,
+    });
+    assert_eq!(json["levels"][0], first);
+}
+
+#[test]
+fn what_nobody_says_of_a_profile_is_as_it_was() {
+    assert_eq!(ProfileChoice::default().over(Profile::CHAT), Profile::CHAT);
+    let off = ProfileChoice { profile: None, rule: Some(None) };
+    assert_eq!(off.over(Profile::CHAT), Profile::CHAT.with_rule(None));
+    let batch = ProfileChoice { profile: Some(Profile::BATCH), rule: None };
+    assert_eq!(batch.over(Profile::CHAT), Profile::BATCH);
+}
