@@ -80,13 +80,8 @@ pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SeriesArgs, SweepArgs, VerdictArgs};
-<<<<<<< HEAD
-pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
-pub(crate) use trust::{MISSED, TrustArgs};
-=======
 pub(crate) use system::SystemArgs;
-pub(crate) use trust::TrustArgs;
->>>>>>> main
+pub(crate) use trust::{MISSED, TrustArgs};
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 

@@ -92,14 +92,10 @@ pub use plan::{
     PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts, TestedLoads, TestedLoadsError,
     TestedReplica, scaled_limits,
 };
-<<<<<<< HEAD
-pub use reading::{ReadLevel, ReadRun, RunReader, StoredLevelContext, is_level_folder};
-=======
 pub use reading::{
     LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
-    is_level_folder, is_sustained_folder,
+    is_level_folder,
 };
->>>>>>> main
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
 pub use run::{
@@ -118,15 +114,9 @@ pub use stored::{
     Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
-<<<<<<< HEAD
     Aim, CostFigure, Decision, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint, Place, Profile,
-    RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepDocument, SweepReport, SweptLevel,
-    TokenCost, Unmeasured, Why, Within,
-=======
-    Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
-    OperatingPoint, OverRuns, Place, Profile, ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE,
-    Sustained, SweepDocument, SweepReport, SweptLevel, TokenCost, Unmeasured, Why, Within,
->>>>>>> main
+    ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepDocument, SweepReport,
+    SweptLevel, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{

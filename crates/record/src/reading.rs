@@ -24,14 +24,10 @@ pub use context::StoredLevelContext;
 pub use level::ReadLevel;
 pub use named::NamedRun;
 pub(crate) use planned::LevelAhead;
-<<<<<<< HEAD
 pub use planned::is_level_folder;
 pub(crate) use planned::is_sustained_folder;
-=======
-pub use planned::{is_level_folder, is_sustained_folder};
 pub use summaries::SummariesError;
 pub use views::LevelView;
->>>>>>> main
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
 /// said.

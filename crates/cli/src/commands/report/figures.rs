@@ -2,24 +2,13 @@
 
 use std::path::Path;
 
-<<<<<<< HEAD
-use fizeau::record::Checklist;
-use fizeau::record::ImportedRun;
+use fizeau::record::{Checklist, ImportedRun, NamedRun};
 use fizeau::report::{ImportedTableRun, LevelTable, Shown, Terminal};
 
 use super::export::Sink;
 use super::page::Place;
-use super::{PAGE, many, say_page};
-use crate::args::{MISSED, ReportArgs, TrustArgs};
-=======
-use fizeau::record::{Checklist, ImportedRun, NamedRun};
-use fizeau::report::{ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
-
-use super::export::Sink;
-use super::page::Place;
 use super::{PAGE, say_page};
-use crate::args::{ReportArgs, TrustArgs};
->>>>>>> main
+use crate::args::{MISSED, ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
