@@ -9,7 +9,8 @@ use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::interop::DetailTally;
 use fizeau::metrics::Slo;
 use fizeau::record::{
-    ClaimedFolder, Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference, SweepReport,
+    ClaimedFolder, Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference,
+    SweepReport,
 };
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
