@@ -3,10 +3,10 @@
 use fizeau::core::{Nanos, Tokens};
 use fizeau::experiment::{Answering, CacheBlocks, ContextLimit, LimitSource};
 use fizeau::record::SpeedOfLightReference;
-use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
+use fizeau::sim::{Order, Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
-use crate::args::{LevelArgs, OrderArg, SimulateArgs};
+use crate::args::{LevelArgs, SimulateArgs};
 use crate::commands::shared::{scenario, speed};
 use crate::exit::{Fail, Named};
 
@@ -25,7 +25,7 @@ impl Simulation {
         if args.level.load.shard.is_some() {
             return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
         }
-        if args.engine.scheduling_policy == OrderArg::Priority {
+        if args.engine.scheduling_policy == Order::Priority {
             return Err(Fail::usage(
                 "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
                  `fizeau serve` gets may have some)",
