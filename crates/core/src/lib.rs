@@ -59,6 +59,7 @@ mod tape;
 mod time;
 mod traits;
 mod units;
+mod words;
 
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
 pub use load::{LevelLoad, LoadKind, WarmUp};

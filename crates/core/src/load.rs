@@ -131,33 +131,6 @@ impl LevelLoad {
 }
 
 impl LoadKind {
-    /// The name used in files and on the command line: `rate`, `concurrency`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Concurrency => "concurrency",
-        }
-    }
-
-    /// Its unit, as a column has it: `req/s`, `conc`.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Rate => "req/s",
-            Self::Concurrency => "conc",
-        }
-    }
-
-    /// Its unit, as a sentence has it: `requests/s`, `in flight`.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Rate => "requests/s",
-            Self::Concurrency => "in flight",
-        }
-    }
-
     /// So much of it: requests per second, or in flight, of which there are only whole ones and at least one.
     #[must_use]
     pub fn at(self, load: f64) -> LevelLoad {
@@ -166,6 +139,27 @@ impl LoadKind {
             // A cast of a number beyond what the type holds gives the greatest there is.
             Self::Concurrency => NonZeroU32::new(load as u32).unwrap_or(NonZeroU32::MIN).into(),
         }
+    }
+}
+
+crate::words! {
+    /// Its unit, as a sentence has it: `requests/s`, `in flight`.
+    pub LoadKind::words {
+        Rate = "requests/s", Concurrency = "in flight",
+    }
+}
+
+crate::words! {
+    /// Its unit, as a column has it: `req/s`, `conc`.
+    pub LoadKind::unit {
+        Rate = "req/s", Concurrency = "conc",
+    }
+}
+
+crate::words! {
+    /// The name used in files and on the command line: `rate`, `concurrency`.
+    pub LoadKind::as_str {
+        Rate = "rate", Concurrency = "concurrency",
     }
 }
 

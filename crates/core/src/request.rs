@@ -162,15 +162,10 @@ pub enum Role {
     User,
 }
 
-impl Role {
+crate::words! {
     /// The name on the wire, the same for every server: `assistant`, `system`, `user`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Assistant => "assistant",
-            Self::System => "system",
-            Self::User => "user",
-        }
+    pub Role::as_str {
+        Assistant = "assistant", System = "system", User = "user",
     }
 }
 

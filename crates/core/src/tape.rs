@@ -334,19 +334,14 @@ impl TokenSource {
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::Tokenless | Self::TokenIds | Self::ContinuousUsage | Self::Logprobs)
     }
+}
 
+crate::words! {
     /// The name used in files and reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tokenless => "tokenless",
-            Self::TokenIds => "token_ids",
-            Self::ContinuousUsage => "continuous_usage",
-            Self::Logprobs => "logprobs",
-            Self::FinalUsageSpread => "final_usage_spread",
-            Self::Tokenizer => "tokenizer",
-            Self::Events => "events",
-        }
+    pub TokenSource::as_str {
+        Tokenless = "tokenless", TokenIds = "token_ids", ContinuousUsage = "continuous_usage",
+        Logprobs = "logprobs", FinalUsageSpread = "final_usage_spread", Tokenizer = "tokenizer",
+        Events = "events",
     }
 }
 

@@ -63,15 +63,11 @@ pub enum LimitSource {
     SimulatedEngine,
 }
 
-impl LimitSource {
+fizeau_core::words! {
     /// Who that is, in plain words.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Given => "the limit that was given",
-            Self::ModelConfig => "the model's config",
-            Self::Server => "the server",
-            Self::SimulatedEngine => "the simulated engine",
-        }
+    pub LimitSource::name {
+        Given = "the limit that was given", ModelConfig = "the model's config", Server = "the server",
+        SimulatedEngine = "the simulated engine",
     }
 }
 

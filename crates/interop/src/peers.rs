@@ -103,57 +103,6 @@ pub struct PeerSettings {
 }
 
 impl Peer {
-    /// All of them, in the order in which reports list them.
-    pub const ALL: [Self; 11] = [
-        Self::VllmPython,
-        Self::VllmRust,
-        Self::Sglang,
-        Self::AiPerf,
-        Self::GuideLlm,
-        Self::InferencePerf,
-        Self::InferenceBenchmarker,
-        Self::LlmPerf,
-        Self::LoadGen,
-        Self::EvalScope,
-        Self::GenAiPerf,
-    ];
-
-    /// The word for it on a command line: `vllm`, `aiperf`.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::VllmPython => "vllm",
-            Self::VllmRust => "vllm-rs",
-            Self::Sglang => "sglang",
-            Self::AiPerf => "aiperf",
-            Self::GuideLlm => "guidellm",
-            Self::InferencePerf => "inference-perf",
-            Self::InferenceBenchmarker => "inference-benchmarker",
-            Self::LlmPerf => "llmperf",
-            Self::LoadGen => "loadgen",
-            Self::EvalScope => "evalscope",
-            Self::GenAiPerf => "genai-perf",
-        }
-    }
-
-    /// Its name and the version whose rules are followed here.
-    #[must_use]
-    pub const fn version(self) -> &'static str {
-        match self {
-            Self::VllmPython => "vllm bench serve 0.33.0",
-            Self::VllmRust => "vllm-rs bench serve 0.33.0",
-            Self::Sglang => "SGLang bench_serving 0.5.23",
-            Self::AiPerf => "AIPerf 0.13.0",
-            Self::GuideLlm => "GuideLLM 0.8.1",
-            Self::InferencePerf => "inference-perf 0.7.0",
-            Self::InferenceBenchmarker => "inference-benchmarker 1.1.0",
-            Self::LlmPerf => "LLMPerf f1d6bed",
-            Self::LoadGen => "MLPerf LoadGen b66003e",
-            Self::EvalScope => "EvalScope 1.14.1",
-            Self::GenAiPerf => "GenAI-Perf 0.0.16",
-        }
-    }
-
     /// The tool with this [`Peer::key`].
     ///
     /// ```
@@ -188,5 +137,26 @@ impl Peer {
             Self::GenAiPerf => genai_perf::figures,
         };
         rules(&run).into_report(self)
+    }
+}
+
+fizeau_core::words! {
+    /// Its name and the version whose rules are followed here.
+    pub Peer::version {
+        VllmPython = "vllm bench serve 0.33.0", VllmRust = "vllm-rs bench serve 0.33.0",
+        Sglang = "SGLang bench_serving 0.5.23", AiPerf = "AIPerf 0.13.0", GuideLlm = "GuideLLM 0.8.1",
+        InferencePerf = "inference-perf 0.7.0", InferenceBenchmarker = "inference-benchmarker 1.1.0",
+        LlmPerf = "LLMPerf f1d6bed", LoadGen = "MLPerf LoadGen b66003e",
+        EvalScope = "EvalScope 1.14.1", GenAiPerf = "GenAI-Perf 0.0.16",
+    }
+}
+
+fizeau_core::words! {
+    /// The word for it on a command line: `vllm`, `aiperf`.
+    pub Peer::key, all {
+        VllmPython = "vllm", VllmRust = "vllm-rs", Sglang = "sglang", AiPerf = "aiperf",
+        GuideLlm = "guidellm", InferencePerf = "inference-perf",
+        InferenceBenchmarker = "inference-benchmarker", LlmPerf = "llmperf", LoadGen = "loadgen",
+        EvalScope = "evalscope", GenAiPerf = "genai-perf",
     }
 }

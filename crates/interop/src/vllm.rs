@@ -83,14 +83,10 @@ pub enum RampStrategy {
     Exponential,
 }
 
-impl RampStrategy {
+fizeau_core::words! {
     /// The name in the file.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Exponential => "exponential",
-        }
+    pub RampStrategy::as_str {
+        Linear = "linear", Exponential = "exponential",
     }
 }
 

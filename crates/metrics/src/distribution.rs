@@ -102,14 +102,10 @@ pub enum Resolution {
     Folded,
 }
 
-impl Resolution {
+fizeau_core::words! {
     /// The name used in files and reports: `exact`, or `within 0.05 %`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Folded => "within 0.05 %",
-        }
+    pub Resolution::as_str {
+        Exact = "exact", Folded = "within 0.05 %",
     }
 }
 

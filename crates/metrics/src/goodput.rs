@@ -7,9 +7,9 @@ pub(crate) use attainment::GoodTally;
 pub use attainment::{Attainment, GoalAttainment, GroupAttainment};
 pub use parse::GoodputError;
 
-use fizeau_core::{Millis, Nanos, Tape};
+use fizeau_core::{Millis, Tape};
 
-use crate::{PooledSample, RequestMetrics, inter_token};
+use crate::{Metric, PooledSample, RequestMetrics, inter_token};
 
 /// Goals for a single request: groups of goals, of which one must be met in full.
 ///
@@ -19,10 +19,10 @@ use crate::{PooledSample, RequestMetrics, inter_token};
 ///
 /// ```
 /// use fizeau_core::Millis;
-/// use fizeau_metrics::{GoalMetric, GoodputGoals, RequestGoal};
+/// use fizeau_metrics::{GoodputGoals, Metric, RequestGoal};
 /// let goals: GoodputGoals = "ttft:500 tpot:50 or e2el:2000".parse()?;
 /// assert_eq!(goals.groups().len(), 2);
-/// let ttft = RequestGoal { metric: GoalMetric::Ttft, limit: Millis::new(500.0) };
+/// let ttft = RequestGoal { metric: Metric::Ttft, limit: Millis::new(500.0) };
 /// assert_eq!(goals.groups()[0][0], ttft);
 /// assert_eq!(goals.to_string(), "ttft:500 tpot:50 or e2el:2000");
 /// # Ok::<(), fizeau_metrics::GoodputError>(())
@@ -35,31 +35,12 @@ pub struct GoodputGoals {
 /// The most that one figure of a request may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RequestGoal {
-    /// Of which figure.
-    pub metric: GoalMetric,
+    /// Of which figure: one of [`Metric::series`], or [`Metric::Itl`], which stands for the 99th percentile of the request's own
+    /// inter-token latencies, weighted by tokens, with linear interpolation. That describes the gaps that there were and estimates
+    /// nothing, so it needs but one of them.
+    pub metric: Metric,
     /// The limit, itself allowed.
     pub limit: Millis,
-}
-
-/// A figure of a request that can have a goal. All are latencies: less is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum GoalMetric {
-    /// Send start to first token, on any channel.
-    Ttft,
-    /// Intended release to first token.
-    TtftScheduled,
-    /// Send start to the first token that a reader would see.
-    FirstVisible,
-    /// Mean pace after the first event: a limit of 50 ms asks for 20 tokens a second at least.
-    Tpot,
-    /// The 99th percentile of the request's own inter-token latencies, weighted by tokens, with linear interpolation. It
-    /// describes the gaps that there were and estimates nothing, so it needs but one of them.
-    ItlP99,
-    /// Send start to the last of the output.
-    E2el,
-    /// Intended release to the last of the output.
-    E2elScheduled,
 }
 
 /// What goals of vLLM's own spelling can say: one group, of no more than three figures.
@@ -73,29 +54,19 @@ pub struct SimpleGoals {
     pub e2el: Option<Millis>,
 }
 
-impl GoalMetric {
-    /// All of them, in the order in which messages list them.
-    pub const ALL: [Self; 7] = [
-        Self::Ttft,
-        Self::TtftScheduled,
-        Self::FirstVisible,
-        Self::Tpot,
-        Self::ItlP99,
-        Self::E2el,
-        Self::E2elScheduled,
-    ];
+impl RequestGoal {
+    /// The figures of a request that can have a goal, in the order in which messages list them.
+    fn metrics() -> impl Iterator<Item = Metric> {
+        let can =
+            |metric: &Metric| *metric == Metric::Itl || Metric::series().any(|of| of == *metric);
+        Metric::ALL.iter().copied().filter(can)
+    }
 
-    /// The word for it in goals and files.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Ttft => "ttft",
-            Self::TtftScheduled => "ttft_scheduled",
-            Self::FirstVisible => "first_visible",
-            Self::Tpot => "tpot",
-            Self::ItlP99 => "itl_p99",
-            Self::E2el => "e2el",
-            Self::E2elScheduled => "e2el_scheduled",
+    /// The word for `metric` in goals and files.
+    const fn key(metric: Metric) -> &'static str {
+        match metric {
+            Metric::Itl => "itl_p99",
+            _ => metric.entry().key,
         }
     }
 }
@@ -141,9 +112,9 @@ impl GoodputGoals {
         };
         for goal in group {
             *match goal.metric {
-                GoalMetric::Ttft => &mut simple.ttft,
-                GoalMetric::Tpot => &mut simple.tpot,
-                GoalMetric::E2el => &mut simple.e2el,
+                Metric::Ttft => &mut simple.ttft,
+                Metric::Tpot => &mut simple.tpot,
+                Metric::E2el => &mut simple.e2el,
                 _ => return None,
             } = Some(goal.limit);
         }
@@ -153,7 +124,7 @@ impl GoodputGoals {
     /// What the goals are about, of one request. The percentile of its gaps costs a sort, so it is taken only for a goal.
     fn figures<'a>(&self, tape: &Tape, metrics: &'a RequestMetrics) -> Figures<'a> {
         let mut goals = self.groups.iter().flatten();
-        let asked = goals.any(|goal| goal.metric == GoalMetric::ItlP99);
+        let asked = goals.any(|goal| goal.metric == Metric::Itl);
         Figures { metrics, itl_p99: asked.then(|| itl_p99(tape)).flatten() }
     }
 }
@@ -170,17 +141,11 @@ impl Figures<'_> {
         self.of(goal.metric).is_some_and(|figure| figure <= goal.limit)
     }
 
-    fn of(&self, metric: GoalMetric) -> Option<Millis> {
-        let latency = match metric {
-            GoalMetric::Ttft => self.metrics.ttft,
-            GoalMetric::TtftScheduled => self.metrics.ttft_scheduled,
-            GoalMetric::FirstVisible => self.metrics.first_visible,
-            GoalMetric::Tpot => return self.metrics.tpot,
-            GoalMetric::ItlP99 => return self.itl_p99,
-            GoalMetric::E2el => self.metrics.e2el,
-            GoalMetric::E2elScheduled => self.metrics.e2el_scheduled,
-        };
-        latency.map(Nanos::to_millis)
+    fn of(&self, metric: Metric) -> Option<Millis> {
+        match metric {
+            Metric::Itl => self.itl_p99,
+            _ => metric.of_request(self.metrics).map(Millis::new),
+        }
     }
 }
 

@@ -90,8 +90,8 @@ pub use fizeau_core::{
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{
-    Attainment, GoalAttainment, GoalMetric, GoodputError, GoodputGoals, GroupAttainment,
-    RequestGoal, SimpleGoals,
+    Attainment, GoalAttainment, GoodputError, GoodputGoals, GroupAttainment, RequestGoal,
+    SimpleGoals,
 };
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{

@@ -164,16 +164,6 @@ impl fmt::Display for Goal {
 }
 
 impl Comparison {
-    /// The sign: `<`, `<=`, `>`, `>=`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-        }
-    }
-
     /// Whether `measured` lies in this direction of `limit`.
     #[must_use]
     pub fn holds(self, measured: f64, limit: f64) -> bool {
@@ -183,6 +173,13 @@ impl Comparison {
             Self::Greater => measured > limit,
             Self::GreaterOrEqual => measured >= limit,
         }
+    }
+}
+
+fizeau_core::words! {
+    /// The sign: `<`, `<=`, `>`, `>=`.
+    pub(crate) Comparison::as_str {
+        Less = "<", LessOrEqual = "<=", Greater = ">", GreaterOrEqual = ">=",
     }
 }
 

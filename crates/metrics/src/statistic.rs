@@ -100,21 +100,6 @@ impl Statistic {
     pub(crate) const NAMED: [Self; 7] =
         [Self::Mean, Self::P50, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max];
 
-    /// The name in goals and reports: `mean`, `p50` ... `p999`, `max`; empty for [`Statistic::Value`].
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::P50 => "p50",
-            Self::P90 => "p90",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-            Self::Max => "max",
-            Self::Value => "",
-        }
-    }
-
     /// The one of that name; the median and the last percentile have two.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
@@ -122,5 +107,13 @@ impl Statistic {
             "p99.9" => Some(Self::P999),
             _ => Self::NAMED.into_iter().find(|known| known.as_str() == name),
         }
+    }
+}
+
+fizeau_core::words! {
+    /// The name in goals and reports: `mean`, `p50` ... `p999`, `max`; empty for [`Statistic::Value`].
+    pub Statistic::as_str {
+        Mean = "mean", P50 = "p50", P90 = "p90", P95 = "p95", P99 = "p99", P999 = "p999", Max = "max",
+        Value = "",
     }
 }

@@ -117,14 +117,9 @@ pub enum Verdict {
     Invalid,
 }
 
-impl Verdict {
+fizeau_core::words! {
     /// The word for it, as reports and files have it: `valid`, `suspect` or `invalid`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Valid => "valid",
-            Self::Suspect => "suspect",
-            Self::Invalid => "invalid",
-        }
+    pub Verdict::as_str {
+        Valid = "valid", Suspect = "suspect", Invalid = "invalid",
     }
 }

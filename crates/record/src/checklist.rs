@@ -115,16 +115,12 @@ impl CheckOutcome {
     pub const fn is_missed(self) -> bool {
         matches!(self, Self::Fail | Self::Unknown)
     }
+}
 
+fizeau_core::words! {
     /// The name in files and reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Unknown => "unknown",
-            Self::Simulated => "simulated",
-        }
+    pub CheckOutcome::as_str {
+        Pass = "pass", Fail = "fail", Unknown = "unknown", Simulated = "simulated",
     }
 }
 

@@ -44,37 +44,6 @@ pub enum DocumentSchema {
 }
 
 impl DocumentSchema {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Run,
-        Self::Level,
-        Self::Summary,
-        Self::Sweep,
-        Self::Compare,
-        Self::Ab,
-        Self::Search,
-        Self::WhatIf,
-        Self::Plan,
-        Self::Tape,
-    ];
-
-    /// What its file is called: `summary` of `summary.schema.json`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Level => "level",
-            Self::Summary => "summary",
-            Self::Sweep => "sweep",
-            Self::Compare => "compare",
-            Self::Ab => "ab",
-            Self::Search => "search",
-            Self::WhatIf => "whatif",
-            Self::Plan => "plan",
-            Self::Tape => "tape",
-        }
-    }
-
     /// The schema, indented, with a newline at its end.
     ///
     /// # Errors
@@ -94,6 +63,14 @@ impl DocumentSchema {
         };
         schema.insert("title".to_owned(), format!("fizeau {}", self.name()).into());
         JsonError::pretty(&schema)
+    }
+}
+
+fizeau_core::words! {
+    /// What its file is called: `summary` of `summary.schema.json`.
+    pub DocumentSchema::name, all {
+        Run = "run", Level = "level", Summary = "summary", Sweep = "sweep", Compare = "compare",
+        Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Tape = "tape",
     }
 }
 

@@ -65,35 +65,6 @@ pub enum Picture {
 }
 
 impl Picture {
-    /// All of them, in the order of a report.
-    pub const ALL: [Self; 9] = [
-        Self::Frontier,
-        Self::FrontierTtft,
-        Self::FrontierTpot,
-        Self::Interactivity,
-        Self::Load,
-        Self::Quantiles,
-        Self::Itl,
-        Self::Course,
-        Self::Lengths,
-    ];
-
-    /// Its short name, for a flag or a file: `frontier-ttft`.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Frontier => "frontier",
-            Self::FrontierTtft => "frontier-ttft",
-            Self::FrontierTpot => "frontier-tpot",
-            Self::Interactivity => "interactivity",
-            Self::Load => "load",
-            Self::Quantiles => "quantiles",
-            Self::Itl => "itl",
-            Self::Course => "course",
-            Self::Lengths => "lengths",
-        }
-    }
-
     /// The one of that short name.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
@@ -135,6 +106,15 @@ impl Picture {
             Self::Lengths => spread::lengths(runs),
         };
         sheet.map_err(|reason| PictureError::Empty { picture: self.key(), reason })
+    }
+}
+
+fizeau_core::words! {
+    /// Its short name, for a flag or a file: `frontier-ttft`.
+    pub Picture::key, all {
+        Frontier = "frontier", FrontierTtft = "frontier-ttft", FrontierTpot = "frontier-tpot",
+        Interactivity = "interactivity", Load = "load", Quantiles = "quantiles", Itl = "itl",
+        Course = "course", Lengths = "lengths",
     }
 }
 

@@ -181,15 +181,10 @@ pub enum LimitedBy {
     WeightTraffic,
 }
 
-impl LimitedBy {
+fizeau_core::words! {
     /// The name used in files: `compute`, `kv_traffic`, `weight_traffic`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::KvTraffic => "kv_traffic",
-            Self::WeightTraffic => "weight_traffic",
-        }
+    pub LimitedBy::as_str {
+        Compute = "compute", KvTraffic = "kv_traffic", WeightTraffic = "weight_traffic",
     }
 }
 

@@ -3,8 +3,6 @@
 mod group;
 mod line;
 
-use std::fmt;
-
 use fizeau_core::{Bytes, Seconds};
 
 use crate::Link;
@@ -84,22 +82,13 @@ impl Collective {
     ) -> Option<(Algorithm, CollectiveTime)> {
         Some(Lines::new(self, ranks, link)?.best(bytes.get()))
     }
-
-    /// The name used in files and messages, such as `all-reduce`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all-reduce",
-            Self::AllGather => "all-gather",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllToAll => "all-to-all",
-            Self::SendReceive => "send-receive",
-        }
-    }
 }
 
-impl fmt::Display for Collective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+fizeau_core::words! {
+    /// The name used in files and messages, such as `all-reduce`.
+    pub(crate) Collective::as_str, shown {
+        AllReduce = "all-reduce", AllGather = "all-gather", ReduceScatter = "reduce-scatter",
+        AllToAll = "all-to-all", SendReceive = "send-receive",
     }
 }
 
@@ -142,21 +131,12 @@ pub enum Algorithm {
 impl Algorithm {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Ring, Self::OneShot, Self::TwoShot, Self::InSwitch];
-
-    /// The name used in files and messages, such as `two-shot`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ring => "ring",
-            Self::OneShot => "one-shot",
-            Self::TwoShot => "two-shot",
-            Self::InSwitch => "in-switch",
-        }
-    }
 }
 
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+fizeau_core::words! {
+    /// The name used in files and messages, such as `two-shot`.
+    pub(crate) Algorithm::as_str, shown {
+        Ring = "ring", OneShot = "one-shot", TwoShot = "two-shot", InSwitch = "in-switch",
     }
 }
 

@@ -96,16 +96,10 @@ pub struct Disaggregated {
     pub balanced_ratio: f64,
 }
 
-impl Bottleneck {
+fizeau_core::words! {
     /// The name used in files: `concurrency`, `prefill`, `transfer`, `decode`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Concurrency => "concurrency",
-            Self::Prefill => "prefill",
-            Self::Transfer => "transfer",
-            Self::Decode => "decode",
-        }
+    pub Bottleneck::as_str {
+        Concurrency = "concurrency", Prefill = "prefill", Transfer = "transfer", Decode = "decode",
     }
 }
 

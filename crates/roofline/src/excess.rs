@@ -30,17 +30,11 @@ pub enum MeasuredFigure {
     Requests,
 }
 
-impl MeasuredFigure {
+fizeau_core::words! {
     /// The name used in files: `ttft_ms`, `output_tokens_per_s`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ttft => "ttft_ms",
-            Self::Tpot => "tpot_ms",
-            Self::E2el => "e2el_ms",
-            Self::OutputTokens => "output_tokens_per_s",
-            Self::Requests => "requests_per_s",
-        }
+    pub MeasuredFigure::as_str {
+        Ttft = "ttft_ms", Tpot = "tpot_ms", E2el = "e2el_ms", OutputTokens = "output_tokens_per_s",
+        Requests = "requests_per_s",
     }
 }
 

@@ -24,18 +24,11 @@ pub enum Limit {
     Power,
 }
 
-impl Limit {
+fizeau_core::words! {
     /// The name used in files: `weights`, `kv`, `compute`, `link`, `capacity`, `power`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Weights => "weights",
-            Self::Kv => "kv",
-            Self::Compute => "compute",
-            Self::Link => "link",
-            Self::Capacity => "capacity",
-            Self::Power => "power",
-        }
+    pub Limit::as_str {
+        Weights = "weights", Kv = "kv", Compute = "compute", Link = "link", Capacity = "capacity",
+        Power = "power",
     }
 }
 

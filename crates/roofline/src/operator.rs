@@ -61,21 +61,12 @@ pub enum OperatorKind {
     Vectors,
 }
 
-impl OperatorKind {
+fizeau_core::words! {
     /// The name used in files: `projections`, `shared_experts`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Projections => "projections",
-            Self::Attention => "attention",
-            Self::Indexer => "indexer",
-            Self::Recurrent => "recurrent",
-            Self::Dense => "dense",
-            Self::Experts => "experts",
-            Self::Shared => "shared_experts",
-            Self::Router => "router",
-            Self::Head => "head",
-            Self::Vectors => "vectors",
-        }
+    pub(crate) OperatorKind::as_str {
+        Projections = "projections", Attention = "attention", Indexer = "indexer",
+        Recurrent = "recurrent", Dense = "dense", Experts = "experts", Shared = "shared_experts",
+        Router = "router", Head = "head", Vectors = "vectors",
     }
 }
 

@@ -55,15 +55,12 @@ impl Framing {
             Self::Ndjson | Self::Sse => Self::of_media(media),
         }
     }
+}
 
+fizeau_core::words! {
     /// The media type to ask for.
-    #[must_use]
-    pub const fn media(self) -> &'static str {
-        match self {
-            Self::Ndjson => "application/x-ndjson",
-            Self::Sse => "text/event-stream",
-            Self::Whole => "application/json",
-        }
+    pub Framing::media {
+        Ndjson = "application/x-ndjson", Sse = "text/event-stream", Whole = "application/json",
     }
 }
 

@@ -98,29 +98,13 @@ pub enum FailureClass {
     Truncated,
 }
 
-impl FailureClass {
+crate::words! {
     /// The name used in files and reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Cancelled => "cancelled",
-            Self::Connect => "connect",
-            Self::Empty => "empty",
-            Self::InStreamError => "in_stream_error",
-            Self::Malformed => "malformed",
-            Self::Status => "status",
-            Self::TimeoutConnect => "timeout_connect",
-            Self::TimeoutFirstToken => "timeout_first_token",
-            Self::TimeoutIdle => "timeout_idle",
-            Self::TimeoutTotal => "timeout_total",
-            Self::Tls => "tls",
-            Self::Truncated => "truncated",
-        }
-    }
-}
-
-impl fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+    pub FailureClass::as_str, shown {
+        Cancelled = "cancelled", Connect = "connect", Empty = "empty",
+        InStreamError = "in_stream_error", Malformed = "malformed", Status = "status",
+        TimeoutConnect = "timeout_connect", TimeoutFirstToken = "timeout_first_token",
+        TimeoutIdle = "timeout_idle", TimeoutTotal = "timeout_total", Tls = "tls",
+        Truncated = "truncated",
     }
 }

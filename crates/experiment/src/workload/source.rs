@@ -155,21 +155,18 @@ pub enum TraceKind {
 }
 
 impl TraceKind {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mooncake => "mooncake",
-            Self::TimedTrace => "timed_trace",
-            Self::Azure => "azure",
-            Self::BurstGpt => "burstgpt",
-        }
-    }
-
     pub(super) const fn format(self) -> TraceFormat {
         match self {
             Self::Mooncake | Self::TimedTrace => TraceFormat::mooncake(),
             Self::Azure => TraceFormat::Azure,
             Self::BurstGpt => TraceFormat::BurstGpt,
         }
+    }
+}
+
+fizeau_core::words! {
+    /// Its name.
+    pub TraceKind::name {
+        Mooncake = "mooncake", TimedTrace = "timed_trace", Azure = "azure", BurstGpt = "burstgpt",
     }
 }

@@ -48,39 +48,6 @@ pub struct Definition {
 }
 
 impl Concept {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Ttft,
-        Self::Tpot,
-        Self::Itl,
-        Self::E2el,
-        Self::Throughput,
-        Self::Goodput,
-        Self::Concurrency,
-        Self::Duration,
-        Self::Percentiles,
-        Self::Failures,
-        Self::Tokens,
-    ];
-
-    /// The word for it on a command line.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Ttft => "ttft",
-            Self::Tpot => "tpot",
-            Self::Itl => "itl",
-            Self::E2el => "e2el",
-            Self::Throughput => "throughput",
-            Self::Goodput => "goodput",
-            Self::Concurrency => "concurrency",
-            Self::Duration => "duration",
-            Self::Percentiles => "percentiles",
-            Self::Failures => "failures",
-            Self::Tokens => "tokens",
-        }
-    }
-
     /// The concept with this [`Concept::key`].
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
@@ -128,6 +95,15 @@ impl Concept {
     fn entry(self) -> &'static Entry {
         static NONE: Entry = Entry { title: "", rule: "", figure: "", tools: BTreeMap::new() };
         ENTRIES.get(self.key()).unwrap_or(&NONE)
+    }
+}
+
+fizeau_core::words! {
+    /// The word for it on a command line.
+    pub Concept::key, all {
+        Ttft = "ttft", Tpot = "tpot", Itl = "itl", E2el = "e2el", Throughput = "throughput",
+        Goodput = "goodput", Concurrency = "concurrency", Duration = "duration",
+        Percentiles = "percentiles", Failures = "failures", Tokens = "tokens",
     }
 }
 

@@ -103,19 +103,6 @@ impl VllmMetric {
         Self::E2elIncludingClientQueue,
     ];
 
-    /// The name in keys and flags.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Ttft => "ttft",
-            Self::Tpot => "tpot",
-            Self::Itl => "itl",
-            Self::E2el => "e2el",
-            Self::ClientQueueTime => "client_queue_time",
-            Self::E2elIncludingClientQueue => "e2el_including_client_queue",
-        }
-    }
-
     /// The short name and the heading in the printed block.
     pub(super) const fn words(self) -> (&'static str, &'static str) {
         match self {
@@ -126,6 +113,15 @@ impl VllmMetric {
             Self::ClientQueueTime => ("Client Queue Time", "Client Queue Time"),
             Self::E2elIncludingClientQueue => ("E2EL + Queue", "E2EL incl. Client Queue"),
         }
+    }
+}
+
+fizeau_core::words! {
+    /// The name in keys and flags.
+    pub VllmMetric::key {
+        Ttft = "ttft", Tpot = "tpot", Itl = "itl", E2el = "e2el",
+        ClientQueueTime = "client_queue_time",
+        E2elIncludingClientQueue = "e2el_including_client_queue",
     }
 }
 

@@ -48,14 +48,11 @@ impl Answer {
             Self::NoDetectableDifference
         }
     }
+}
 
+fizeau_core::words! {
     /// As it is shown: `better`, `worse`, `no detectable difference`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::NoDetectableDifference => "no detectable difference",
-        }
+    pub Answer::as_str {
+        Better = "better", Worse = "worse", NoDetectableDifference = "no detectable difference",
     }
 }

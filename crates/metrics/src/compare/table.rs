@@ -138,17 +138,11 @@ pub enum ComparisonTest {
     Intervals,
 }
 
-impl ComparisonTest {
+fizeau_core::words! {
     /// As it is shown: `paired t`, `block bootstrap`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::PairedT => "paired t",
-            Self::Wilcoxon => "Wilcoxon",
-            Self::BlockBootstrap => "block bootstrap",
-            Self::MannWhitney => "Mann-Whitney",
-            Self::Intervals => "normal, by intervals",
-        }
+    pub ComparisonTest::as_str {
+        PairedT = "paired t", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
+        MannWhitney = "Mann-Whitney", Intervals = "normal, by intervals",
     }
 }
 
@@ -171,14 +165,10 @@ pub enum EffectKind {
     CliffsDelta,
 }
 
-impl EffectKind {
+fizeau_core::words! {
     /// As it is shown: `Cohen's d`, `Cliff's delta`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::CohensD => "Cohen's d",
-            Self::CliffsDelta => "Cliff's delta",
-        }
+    pub EffectKind::as_str {
+        CohensD = "Cohen's d", CliffsDelta = "Cliff's delta",
     }
 }
 

@@ -4,7 +4,7 @@ use fizeau_core::{Millis, Tape};
 use serde::{Deserialize, Serialize};
 
 use super::parse::spelled;
-use super::{GoalMetric, GoodputGoals, RequestGoal};
+use super::{GoodputGoals, RequestGoal};
 use crate::RequestMetrics;
 use crate::json::strange;
 
@@ -102,7 +102,7 @@ struct GoalJson {
 
 impl GoalJson {
     fn read(self) -> Result<GoalAttainment, String> {
-        let metric = GoalMetric::ALL.into_iter().find(|metric| metric.key() == self.metric);
+        let metric = RequestGoal::metrics().find(|metric| RequestGoal::key(*metric) == self.metric);
         let metric = metric.ok_or_else(|| strange(&self.metric))?;
         Ok(GoalAttainment { goal: RequestGoal { metric, limit: self.limit_ms }, met: self.met })
     }
@@ -112,7 +112,7 @@ impl Attainment {
     /// The groups, with the shares that follow from their counts.
     fn written(&self) -> Vec<GroupJson> {
         let by_goal = |counted: &GoalAttainment| GoalJson {
-            metric: counted.goal.metric.key().to_owned(),
+            metric: RequestGoal::key(counted.goal.metric).to_owned(),
             limit_ms: counted.goal.limit,
             met: counted.met,
             met_share: self.share(counted.met),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use fizeau_core::Millis;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{GoalMetric, GoodputGoals, RequestGoal};
+use super::{GoodputGoals, RequestGoal};
 
 /// Why a text is not a set of goals for requests.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +62,8 @@ fn group(words: &[&str], unknown: &mut Vec<String>) -> Result<Vec<RequestGoal>, 
         let Some((name, limit)) = word.split_once(':') else {
             return Err(GoodputError::NoColon(word.to_owned()));
         };
-        let Some(metric) = GoalMetric::ALL.into_iter().find(|metric| metric.key() == name) else {
+        let Some(metric) = RequestGoal::metrics().find(|metric| RequestGoal::key(*metric) == name)
+        else {
             unknown.push(name.to_owned());
             continue;
         };
@@ -106,7 +107,7 @@ impl<'de> Deserialize<'de> for GoodputGoals {
 impl fmt::Display for RequestGoal {
     /// `ttft:500`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.metric.key(), self.limit.get())
+        write!(f, "{}:{}", Self::key(self.metric), self.limit.get())
     }
 }
 
@@ -121,7 +122,8 @@ fn quoted(names: &[String]) -> String {
 }
 
 fn names() -> String {
-    let [names @ .., last] = GoalMetric::ALL.map(GoalMetric::key);
+    let mut names: Vec<&str> = RequestGoal::metrics().map(RequestGoal::key).collect();
+    let last = names.pop().unwrap_or_default();
     format!("{} and {last}", names.join(", "))
 }
 

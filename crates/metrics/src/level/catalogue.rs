@@ -359,13 +359,9 @@ impl Metric {
     }
 }
 
-impl Direction {
+fizeau_core::words! {
     /// As it is written: `higher`, `lower`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::HigherIsBetter => "higher",
-            Self::LowerIsBetter => "lower",
-        }
+    pub Direction::as_str {
+        HigherIsBetter = "higher", LowerIsBetter = "lower",
     }
 }

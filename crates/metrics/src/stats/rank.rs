@@ -45,29 +45,6 @@ pub enum PercentileRule {
 }
 
 impl PercentileRule {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Linear,
-        Self::NearestRank,
-        Self::NearestIndex,
-        Self::FloorIndex,
-        Self::WeightedCdf,
-        Self::Hdr,
-    ];
-
-    /// The word for it on a command line: `linear`, `nearest-rank`.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::NearestRank => "nearest-rank",
-            Self::NearestIndex => "nearest-index",
-            Self::FloorIndex => "floor-index",
-            Self::WeightedCdf => "weighted-cdf",
-            Self::Hdr => "hdr",
-        }
-    }
-
     /// The rule with this [`PercentileRule::key`].
     ///
     /// ```
@@ -121,6 +98,14 @@ impl PercentileRule {
                 Place { hdr: Some(edge), ..whole(at(reached.ceil() - 1.0)) }
             }
         })
+    }
+}
+
+fizeau_core::words! {
+    /// The word for it on a command line: `linear`, `nearest-rank`.
+    pub PercentileRule::key, all {
+        Linear = "linear", NearestRank = "nearest-rank", NearestIndex = "nearest-index",
+        FloorIndex = "floor-index", WeightedCdf = "weighted-cdf", Hdr = "hdr",
     }
 }
 

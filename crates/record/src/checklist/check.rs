@@ -41,69 +41,31 @@ pub enum Check {
 }
 
 impl Check {
-    /// All rows, in the order in which they are shown.
-    pub const ALL: [Self; 14] = [
-        Self::WarmUp,
-        Self::OpenLoop,
-        Self::Tail,
-        Self::Lengths,
-        Self::Rates,
-        Self::Duration,
-        Self::Hardware,
-        Self::Precision,
-        Self::Batch,
-        Self::Phases,
-        Self::Client,
-        Self::Workload,
-        Self::Caches,
-        Self::Light,
-    ];
-
-    /// The name in files and on the command line.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warm_up",
-            Self::OpenLoop => "open_loop",
-            Self::Tail => "tail",
-            Self::Lengths => "lengths",
-            Self::Rates => "rates",
-            Self::Duration => "duration",
-            Self::Hardware => "hardware",
-            Self::Precision => "precision",
-            Self::Batch => "batch",
-            Self::Phases => "phases",
-            Self::Client => "client",
-            Self::Workload => "workload",
-            Self::Caches => "caches",
-            Self::Light => "light",
-        }
-    }
-
-    /// What is asked, in words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warm-up sent and not counted",
-            Self::OpenLoop => "open loop at some level",
-            Self::Tail => "tail percentiles supported",
-            Self::Lengths => "realistic lengths",
-            Self::Rates => "several rates",
-            Self::Duration => "a minute a level",
-            Self::Hardware => "hardware named",
-            Self::Precision => "precision named",
-            Self::Batch => "batch seen",
-            Self::Phases => "prefill and decode measured",
-            Self::Client => "client not the bottleneck",
-            Self::Workload => "workload as asked",
-            Self::Caches => "caches as asked",
-            Self::Light => "plausible against the speed of light",
-        }
-    }
-
     fn named(key: &str) -> Option<Self> {
         let key = key.replace('-', "_");
         Self::ALL.into_iter().find(|check| check.key() == key)
+    }
+}
+
+fizeau_core::words! {
+    /// What is asked, in words.
+    pub Check::words {
+        WarmUp = "warm-up sent and not counted", OpenLoop = "open loop at some level",
+        Tail = "tail percentiles supported", Lengths = "realistic lengths", Rates = "several rates",
+        Duration = "a minute a level", Hardware = "hardware named", Precision = "precision named",
+        Batch = "batch seen", Phases = "prefill and decode measured",
+        Client = "client not the bottleneck", Workload = "workload as asked",
+        Caches = "caches as asked", Light = "plausible against the speed of light",
+    }
+}
+
+fizeau_core::words! {
+    /// The name in files and on the command line.
+    pub Check::key, all {
+        WarmUp = "warm_up", OpenLoop = "open_loop", Tail = "tail", Lengths = "lengths",
+        Rates = "rates", Duration = "duration", Hardware = "hardware", Precision = "precision",
+        Batch = "batch", Phases = "phases", Client = "client", Workload = "workload",
+        Caches = "caches", Light = "light",
     }
 }
 

@@ -172,15 +172,6 @@ impl Aim {
         }
     }
 
-    const fn best(self) -> &'static str {
-        match self {
-            Self::RequestsPerSec => "most requests/s",
-            Self::GoodputPerSec => "most good requests/s",
-            Self::TailTtft => "least p99 TTFT",
-            Self::TailE2el => "least p99 E2EL",
-        }
-    }
-
     /// The figure at a level; NaN where there is none.
     fn of(self, level: &LevelReport) -> f64 {
         let (rates, metrics) = (&level.summary.throughput, &level.summary.metrics);
@@ -192,5 +183,12 @@ impl Aim {
             Self::TailTtft => tail(&metrics.ttft),
             Self::TailE2el => tail(&metrics.e2el),
         }
+    }
+}
+
+fizeau_core::words! {
+    Aim::best {
+        RequestsPerSec = "most requests/s", GoodputPerSec = "most good requests/s",
+        TailTtft = "least p99 TTFT", TailE2el = "least p99 E2EL",
     }
 }

@@ -15,29 +15,21 @@ pub(super) enum Latency {
     Tpot,
 }
 
-impl Latency {
-    const fn figure(self) -> &'static str {
-        match self {
-            Self::E2el => "p99_e2el_ms",
-            Self::Ttft => "p99_ttft_ms",
-            Self::Tpot => "p99_tpot_ms",
-        }
+fizeau_core::words! {
+    Latency::words {
+        E2el = "end-to-end latency", Ttft = "time to first token", Tpot = "time per output token",
     }
+}
 
-    const fn short(self) -> &'static str {
-        match self {
-            Self::E2el => "p99 E2EL",
-            Self::Ttft => "p99 TTFT",
-            Self::Tpot => "p99 TPOT",
-        }
+fizeau_core::words! {
+    Latency::short {
+        E2el = "p99 E2EL", Ttft = "p99 TTFT", Tpot = "p99 TPOT",
     }
+}
 
-    const fn words(self) -> &'static str {
-        match self {
-            Self::E2el => "end-to-end latency",
-            Self::Ttft => "time to first token",
-            Self::Tpot => "time per output token",
-        }
+fizeau_core::words! {
+    Latency::figure {
+        E2el = "p99_e2el_ms", Ttft = "p99_ttft_ms", Tpot = "p99_tpot_ms",
     }
 }
 

@@ -155,20 +155,18 @@ impl Which {
         }
     }
 
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Median => "median gap (p50)",
-            Self::Tail => "p99",
-            Self::Greatest => "longest",
-        }
-    }
-
     const fn of(self, course: &ChartCourse) -> &Vec<Option<f64>> {
         match self {
             Self::Median => &course.itl_p50_ms,
             Self::Tail => &course.itl_p99_ms,
             Self::Greatest => &course.itl_max_ms,
         }
+    }
+}
+
+fizeau_core::words! {
+    Which::words {
+        Median = "median gap (p50)", Tail = "p99", Greatest = "longest",
     }
 }
 

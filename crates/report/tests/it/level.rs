@@ -312,7 +312,7 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     assert!(missing.ends_with("not reached: needs about 1000, has 400"), "{block}");
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
     assert!(block.is_ascii(), "{block}");
-    let json = serde_json::from_str::<serde_json::Value>(&level.to_json().unwrap()).unwrap();
+    let json = serde_json::from_str::<Value>(&level.to_json().unwrap()).unwrap();
     assert_eq!(json["until"]["goals"][1]["half_width_reason"], "needs about 1000, has 400");
     // What was reached at a look may be a little less well known once the last requests are in.
     let outcomes = tally.precision(&"output_tps ci=0.0001%".parse().unwrap());

@@ -5,24 +5,17 @@ use std::str::FromStr;
 
 use super::{Deployment, DeploymentError, ExpertExchange, Overlap};
 
-impl ExpertExchange {
+fizeau_core::words! {
     /// The name used in files and on the command line, such as `all-to-all`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fastest => "fastest-exchange",
-            Self::AllToAll => "all-to-all",
-            Self::AllGather => "all-gather",
-        }
+    pub(crate) ExpertExchange::as_str {
+        Fastest = "fastest-exchange", AllToAll = "all-to-all", AllGather = "all-gather",
     }
 }
 
-impl Overlap {
+fizeau_core::words! {
     /// The name used in files and on the command line, such as `two-batches`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "no-overlap",
-            Self::TwoBatches => "two-batches",
-        }
+    pub(crate) Overlap::as_str {
+        None = "no-overlap", TwoBatches = "two-batches",
     }
 }
 

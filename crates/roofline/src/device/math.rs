@@ -14,28 +14,16 @@ pub enum MathType {
     Int8,
 }
 
-impl MathType {
-    /// All of them, widest first.
-    pub const ALL: [Self; 4] = [Self::Bf16, Self::Fp8, Self::Fp4, Self::Int8];
-
-    /// The name in files and tables, such as `bf16`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bf16 => "bf16",
-            Self::Fp8 => "fp8",
-            Self::Fp4 => "fp4",
-            Self::Int8 => "int8",
-        }
-    }
-
+fizeau_core::words! {
     /// What its cell is called.
-    pub(super) const fn field(self) -> &'static str {
-        match self {
-            Self::Bf16 => "rates.bf16",
-            Self::Fp8 => "rates.fp8",
-            Self::Fp4 => "rates.fp4",
-            Self::Int8 => "rates.int8",
-        }
+    pub(super) MathType::field {
+        Bf16 = "rates.bf16", Fp8 = "rates.fp8", Fp4 = "rates.fp4", Int8 = "rates.int8",
+    }
+}
+
+fizeau_core::words! {
+    /// The name in files and tables, such as `bf16`.
+    pub MathType::name, all {
+        Bf16 = "bf16", Fp8 = "fp8", Fp4 = "fp4", Int8 = "int8",
     }
 }

@@ -19,16 +19,6 @@ pub enum Transfer {
 }
 
 impl Transfer {
-    /// The name used in files: `before_first_token`, `before_second_token`, `layer_wise`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::BeforeFirstToken => "before_first_token",
-            Self::BeforeSecondToken => "before_second_token",
-            Self::LayerWise => "layer_wise",
-        }
-    }
-
     /// When all has arrived, of a prompt that takes `prompt` to read and whose cache takes `sending`, in equal parts for
     /// each of `layers`: of a pipeline of both, the longer stage goes on all the time, and the other is seen for one layer.
     pub(super) fn done(self, prompt: Seconds, sending: Seconds, layers: u64) -> Seconds {
@@ -39,6 +29,14 @@ impl Transfer {
                 (prompt + sending * layer).max(sending + prompt * layer)
             }
         }
+    }
+}
+
+fizeau_core::words! {
+    /// The name used in files: `before_first_token`, `before_second_token`, `layer_wise`.
+    pub Transfer::as_str {
+        BeforeFirstToken = "before_first_token", BeforeSecondToken = "before_second_token",
+        LayerWise = "layer_wise",
     }
 }
 

@@ -26,19 +26,13 @@ pub enum Input {
     TokensPerStep,
 }
 
-impl Input {
+fizeau_core::words! {
     /// The name used in files: `devices`, `memory_bandwidth_bytes_per_s`, `weight_bytes_per_parameter`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Devices => "devices",
-            Self::Bandwidth => "memory_bandwidth_bytes_per_s",
-            Self::Arithmetic => "arithmetic_flop_per_s",
-            Self::WeightBytes => "weight_bytes_per_parameter",
-            Self::CacheBytes => "kv_bytes_per_token",
-            Self::CachedShare => "cached_share",
-            Self::TokensPerStep => "tokens_per_step",
-        }
+    pub Input::as_str {
+        Devices = "devices", Bandwidth = "memory_bandwidth_bytes_per_s",
+        Arithmetic = "arithmetic_flop_per_s", WeightBytes = "weight_bytes_per_parameter",
+        CacheBytes = "kv_bytes_per_token", CachedShare = "cached_share",
+        TokensPerStep = "tokens_per_step",
     }
 }
 

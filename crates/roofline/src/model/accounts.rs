@@ -52,23 +52,13 @@ pub enum TensorClass {
     Head,
 }
 
-impl TensorClass {
+fizeau_core::words! {
     /// The name used in files: `embedding`, `shared_experts`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Embedding => "embedding",
-            Self::Attention => "attention",
-            Self::Indexer => "indexer",
-            Self::Recurrent => "recurrent",
-            Self::Dense => "dense",
-            Self::Experts => "experts",
-            Self::SharedExperts => "shared_experts",
-            Self::Router => "router",
-            Self::Vectors => "vectors",
-            Self::ExpertBiases => "expert_biases",
-            Self::Head => "head",
-        }
+    pub TensorClass::as_str {
+        Embedding = "embedding", Attention = "attention", Indexer = "indexer",
+        Recurrent = "recurrent", Dense = "dense", Experts = "experts",
+        SharedExperts = "shared_experts", Router = "router", Vectors = "vectors",
+        ExpertBiases = "expert_biases", Head = "head",
     }
 }
 

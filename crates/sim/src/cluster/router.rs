@@ -25,20 +25,15 @@ pub enum Routing {
     PrefixAware,
 }
 
-impl Routing {
+fizeau_core::words! {
     /// The name used in files and flags: `round-robin`, `least-in-flight`, `prefix-aware`.
     ///
     /// ```
     /// use fizeau_sim::Routing;
     /// assert_eq!(Routing::default().as_str(), "least-in-flight");
     /// ```
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::LeastInFlight => "least-in-flight",
-            Self::PrefixAware => "prefix-aware",
-        }
+    pub Routing::as_str {
+        RoundRobin = "round-robin", LeastInFlight = "least-in-flight", PrefixAware = "prefix-aware",
     }
 }
 

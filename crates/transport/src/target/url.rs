@@ -86,12 +86,11 @@ impl Scheme {
             Self::Https => 443,
         }
     }
+}
 
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
+fizeau_core::words! {
+    pub(crate) Scheme::as_str {
+        Http = "http", Https = "https",
     }
 }
 

@@ -223,21 +223,6 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::Chat, Self::CodeGeneration, Self::LongContextQa, Self::Summarization];
-
-    /// Its name on a command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::CodeGeneration => "code-generation",
-            Self::LongContextQa => "long-context-qa",
-            Self::Summarization => "summarization",
-        }
-    }
-
     /// Its lengths.
     #[must_use]
     pub fn lengths(self) -> Lengths {
@@ -248,6 +233,14 @@ impl Preset {
             Self::Summarization => (around(4_000, 500, 32_000), around(150, 50, 500)),
         };
         Lengths::Independent { input, output }
+    }
+}
+
+fizeau_core::words! {
+    /// Its name on a command line.
+    pub Preset::name, all {
+        Chat = "chat", CodeGeneration = "code-generation", LongContextQa = "long-context-qa",
+        Summarization = "summarization",
     }
 }
 

@@ -22,13 +22,11 @@ impl Ink {
             Self::Other => 'o',
         }
     }
+}
 
-    const fn colour(self) -> &'static str {
-        match self {
-            Self::Chosen => "\u{1b}[1;32m",
-            Self::Frontier => "\u{1b}[1m",
-            Self::Other => "\u{1b}[2m",
-        }
+fizeau_core::words! {
+    Ink::colour {
+        Chosen = "\u{1b}[1;32m", Frontier = "\u{1b}[1m", Other = "\u{1b}[2m",
     }
 }
 
