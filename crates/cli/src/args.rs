@@ -24,7 +24,6 @@ mod live;
 mod mechanisms;
 mod merge;
 mod models;
-pub(crate) mod pairs;
 mod pareto;
 mod physics;
 mod pictures;

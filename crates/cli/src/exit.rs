@@ -58,10 +58,17 @@ impl Fail {
 pub(crate) trait Named<T> {
     /// `name: error`, as a wrong command line.
     fn named(self, name: &str) -> Result<T, Fail>;
+
+    /// `flag value: error`, where the error says the value itself.
+    fn given_as(self, flag: &str) -> Result<T, Fail>;
 }
 
 impl<T, E: Display> Named<T> for Result<T, E> {
     fn named(self, name: &str) -> Result<T, Fail> {
         self.map_err(|error| Fail::usage(format!("{name}: {error}")))
+    }
+
+    fn given_as(self, flag: &str) -> Result<T, Fail> {
+        self.map_err(|error| Fail::usage(format!("{flag} {error}")))
     }
 }

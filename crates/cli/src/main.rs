@@ -68,8 +68,8 @@ fn run(command: Command) -> Result<Exit, Fail> {
     match command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
-        Command::Sweep(mut args) => sweep::run(&mut args),
-        Command::Search(mut args) => search::run(&mut args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Search(args) => search::run(&args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Convert(args) => convert::run(&args),

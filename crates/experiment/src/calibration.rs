@@ -9,11 +9,13 @@ use fizeau_core::{EosRule, Millis, Nanos, PerSec, Tape, Tokens};
 use fizeau_harness::{Cancel, Load, Measure, PlannedLevel, TextAfter};
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
-use fizeau_transport::{Backend, MonotonicClock, Target};
+use fizeau_transport::{Backend, MonotonicClock, Route, Target};
 use fizeau_workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
 
 use crate::client::{Client, ClientSpec, ConnectionNeeds, PACED_SECONDS, PACED_TOKENS};
 use crate::endpoint::ConnectionSpec;
+use crate::event::Watcher;
+use crate::experiment::{Experiment, ExperimentKind};
 use crate::input::{Blame, ExperimentError, Field, InputError};
 use crate::workload::WorkloadSpec;
 use search::{Search, Went};
@@ -41,22 +43,19 @@ struct Level {
     warmup: u64,
 }
 
-/// The client that is to be measured, and the requests that it sends.
+/// What a client is calibrated with: what it can do at most on its machine with such requests, told of the [client](Experiment::client)
+/// of an experiment, whose endpoint is not called.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct CalibrationSpec {
-    /// The client.
-    pub client: ClientSpec,
-    /// How the server is reached, as far as a server on loopback can follow.
-    pub connections: ConnectionSpec,
+pub struct CalibrationSettings<F> {
     /// What is asked: made-up prompts.
     pub workload: WorkloadSpec,
     /// What becomes of the text of replies.
     pub text: TextAfter,
-    /// What the server speaks.
-    pub backend: Backend,
     /// How many streams there are flat out; with as many the search for the paced ones begins.
     pub streams: u32,
+    /// Starts a server of such a pace.
+    pub start: F,
 }
 
 /// A server that answers at a pace of its own and costs the client nothing to wait for, best in a process of its own. It ends when
@@ -76,44 +75,68 @@ pub struct ServerPace {
     pub itl: Nanos,
 }
 
-impl CalibrationSpec {
-    /// The streams where the run does not limit them.
-    pub const STREAMS: u32 = 256;
+/// The streams where the run does not limit them.
+const STREAMS: u32 = 256;
 
-    /// The usual client with prompts of `workload`, to a server that speaks as vLLM does.
-    pub fn new(workload: WorkloadSpec) -> Self {
-        Self {
-            client: ClientSpec::default(),
-            connections: ConnectionSpec::default(),
-            workload,
-            text: TextAfter::Drop,
-            backend: Backend::Vllm,
-            streams: Self::STREAMS,
-        }
+impl<F> CalibrationSettings<F> {
+    /// Prompts of `workload` to servers that `start` starts: two, one after the other.
+    pub const fn new(workload: WorkloadSpec, start: F) -> Self {
+        Self { workload, text: TextAfter::Drop, streams: STREAMS, start }
     }
+}
 
-    /// Measures, in some fifteen seconds, against two servers that `start` starts one after the other.
-    ///
-    /// # Errors
-    /// If an input is wrong, the system refuses what a client needs, a server does not start, or none of its replies is whole.
-    pub async fn run<S: PacedServer>(
-        &self,
-        start: impl Fn(ServerPace) -> Result<S, ExperimentError>,
+impl<F, S> ExperimentKind for CalibrationSettings<F>
+where
+    F: Fn(ServerPace) -> Result<S, ExperimentError> + Clone + Send + 'static,
+    S: PacedServer,
+{
+    type Outcome = ClientCalibration;
+
+    /// It takes some fifteen seconds.
+    async fn run(
+        experiment: &Experiment<Self>,
+        _: &mut impl Watcher,
     ) -> Result<ClientCalibration, ExperimentError> {
-        let server = start(ServerPace { ttft: Nanos::ZERO, itl: Nanos::ZERO })?;
-        let throughput = self.flat_out(&server).await?.throughput;
+        let (own, client) = (&experiment.settings, &experiment.conduct.client);
+        let endpoint = experiment.conduct.endpoint.prepare_unnamed()?;
+        let calibration = Calibration {
+            client,
+            reached: &endpoint.reached,
+            workload: &own.workload,
+            text: own.text,
+            // Of the routes that a server may have, the others cost the client about what completions do.
+            backend: match endpoint.target.route() {
+                Route::Chat => Backend::VllmChat,
+                _ => Backend::Vllm,
+            },
+            streams: own.streams,
+        };
+        let server = (own.start)(ServerPace { ttft: Nanos::ZERO, itl: Nanos::ZERO })?;
+        let throughput = calibration.flat_out(&server).await?.throughput;
         drop(server);
-        let server = start(ServerPace { ttft: TTFT, itl: ITL })?;
-        let on_time = self.on_time(&server).await?;
+        let server = (own.start)(ServerPace { ttft: TTFT, itl: ITL })?;
+        let on_time = calibration.on_time(&server).await?;
         Ok(ClientCalibration {
-            threads: self.client.prepare(ConnectionNeeds::of(1))?.threads(),
-            streams: self.streams.into(),
+            threads: client.prepare(ConnectionNeeds::of(1))?.threads(),
+            streams: own.streams.into(),
             tokens_per_s: throughput.output_tokens_per_s,
             requests_per_s: throughput.requests_per_s,
             on_time,
         })
     }
+}
 
+/// A calibration under way.
+struct Calibration<'a> {
+    client: &'a ClientSpec,
+    reached: &'a ConnectionSpec,
+    workload: &'a WorkloadSpec,
+    text: TextAfter,
+    backend: Backend,
+    streams: u32,
+}
+
+impl Calibration<'_> {
     /// As many tokens as there is time for, in a closed loop.
     async fn flat_out(&self, server: &impl PacedServer) -> Result<LevelSummary, ExperimentError> {
         let streams = self.streams;
@@ -189,7 +212,7 @@ impl CalibrationSpec {
         let target = Target::new(server.base_url(), self.backend, "echo");
         let target = target.blame(Field::ClientCalibration)?;
         let target = target.keep_text(self.workload.keep_text(self.text));
-        let target = self.connections.apply_plain(target);
+        let target = self.reached.apply_plain(target);
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
         let mut crew = client.start(&target, clock, tokenizer, &Cancel::new())?;

@@ -29,7 +29,7 @@ impl ClientSpec {
     ///
     /// # Errors
     /// If the system has no room for them.
-    pub fn prepare(&self, wanted: ConnectionNeeds) -> Result<Client, InputError> {
+    pub(crate) fn prepare(&self, wanted: ConnectionNeeds) -> Result<Client, InputError> {
         let threads = self
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
@@ -153,18 +153,18 @@ pub(crate) const PACED_SECONDS: f64 = 0.54;
 
 /// What a run wants of connections.
 #[derive(Debug, Clone, Copy)]
-pub struct ConnectionNeeds {
+pub(crate) struct ConnectionNeeds {
     /// The most requests in flight, as far as that can be told before the server has shown itself.
-    pub in_flight: u64,
+    pub(crate) in_flight: u64,
     /// Over how many addresses they are shared.
-    pub addresses: u64,
+    pub(crate) addresses: u64,
     /// How many requests share a connection; none where each has one of its own.
-    pub streams: Option<NonZeroU32>,
+    pub(crate) streams: Option<NonZeroU32>,
 }
 
 impl ConnectionNeeds {
     /// For `in_flight` requests, each with a connection of its own, to one address.
-    pub const fn of(in_flight: u64) -> Self {
+    pub(crate) const fn of(in_flight: u64) -> Self {
         Self { in_flight, addresses: 1, streams: None }
     }
 
@@ -187,7 +187,7 @@ impl ConnectionNeeds {
 
 /// The most requests in flight in a run of `requests` with such arrivals. In an open loop at a finite rate nobody knows
 /// before the server has shown itself: what is opened ahead is what is asked for.
-pub fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
+pub(crate) fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
     match (cap, pacing) {
         (None, Pacing::AtOnce) => requests,
         _ => connections_ahead(requests, cap, pacing),

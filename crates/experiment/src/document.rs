@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use fizeau_core::Nanos;
 use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_record::{
-    AbPlan, FolderError, Json, LevelPlan, RequestTimeouts, RunDocument, RunFolder, RunTime, Setup,
+    AbPlan, FolderError, Json, LevelPlan, RequestTimeouts, RunDocument, RunFolder, RunTime,
     SpeedOfLightReference,
 };
 use fizeau_roofline::HourlyRate;
@@ -13,20 +13,17 @@ use fizeau_transport::MonotonicClock;
 use fizeau_workload::Shard;
 
 use crate::ab::PreparedAb;
-use crate::answering::PromptReader;
+use crate::basis::RunBasis;
 use crate::client::Client;
 use crate::endpoint::{DetectedEndpoint, PreparedEndpoint};
 use crate::input::ExperimentError;
 use crate::level::PreparedLevel;
 use crate::sweep::PreparedSweep;
+use crate::system::PromptReader;
 use crate::wall_time::WallTime;
-use crate::workload::PreparedWorkload;
 
 /// Writes `run.json` into `folder`, and beside it the files that the speed of light was read from, so that it can be computed again.
-///
-/// # Errors
-/// If the system refuses.
-pub fn keep_run(
+pub(crate) fn keep_run(
     folder: &RunFolder,
     document: &RunDocument,
     light: Option<&SpeedOfLightReference>,
@@ -39,30 +36,21 @@ pub fn keep_run(
     Ok(())
 }
 
-/// Of a run that asks `work`.
+/// What goes on record of any run: what is asked of whom, at a price of devices that somebody said.
 fn asked(
-    setup: &Setup,
-    work: &PreparedWorkload,
+    basis: &RunBasis,
     levels: Vec<LevelPlan>,
     goals: &GoodputGoals,
+    price: Option<&HourlyRate>,
 ) -> Result<RunDocument, ExperimentError> {
-    let mut document = RunDocument::new(setup.clone(), work.record()?, work.asked_lengths());
+    let (setup, work) = (basis.setup.clone(), &basis.work);
+    let mut document = RunDocument::new(setup, work.record()?, work.asked_lengths());
     document.levels = levels;
     document.goodput = goals.to_string().split_whitespace().map(str::to_owned).collect();
-    Ok(document)
-}
-
-/// The same, asked of whoever `reader` is, at a price of devices that somebody said.
-fn answered(
-    mut document: RunDocument,
-    reader: PromptReader,
-    light: Option<&SpeedOfLightReference>,
-    price: Option<&HourlyRate>,
-) -> RunDocument {
-    document.time = (reader == PromptReader::Simulation).then_some(RunTime::Virtual);
-    document.speed_of_light = light.map(|light| light.deployment().clone());
+    document.time = (basis.reader == PromptReader::Simulation).then_some(RunTime::Virtual);
+    document.speed_of_light = basis.light().ok().map(|light| light.deployment().clone());
     document.gpu_hour_usd = price.map(|price| price.low);
-    document
+    Ok(document)
 }
 
 impl PreparedLevel {
@@ -72,9 +60,8 @@ impl PreparedLevel {
     /// If what is asked cannot be written as JSON.
     pub fn document(&self) -> Result<RunDocument, ExperimentError> {
         let settings = &self.settings;
-        let document = asked(&self.setup, &self.work, vec![self.level_plan()], &settings.goals)?;
-        let (light, price) = (self.light.as_ref().ok(), settings.price.as_ref());
-        let mut document = answered(document, self.reader, light, price);
+        let (levels, price) = (vec![self.level_plan()], settings.price.as_ref());
+        let mut document = asked(&self.basis, levels, &settings.goals, price)?;
         let probe = self.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
         document.probe = probe.map_err(ExperimentError::broken)?.map(|it| it.without("requests"));
         document.shard = (settings.shard != Shard::WHOLE).then(|| settings.shard.to_string());
@@ -89,18 +76,16 @@ impl PreparedSweep {
     /// If what is asked cannot be written as JSON.
     pub fn document(&self) -> Result<RunDocument, ExperimentError> {
         let settings = &self.settings;
-        let document = asked(&self.setup, &self.sample, self.level_plans(), &settings.goals)?;
-        let (light, price) = (self.light.as_ref().ok(), settings.price.as_ref());
-        Ok(answered(document, self.reader, light, price))
+        asked(&self.basis, self.level_plans(), &settings.goals, settings.price.as_ref())
     }
 }
 
 impl PreparedAb {
-    /// What goes on record of it, by the clock that its crews have.
+    /// What goes on record of it, but for [who measures](PreparedEndpoint::measured).
     ///
     /// # Errors
     /// If what is asked cannot be written as JSON.
-    pub fn document(&self, clock: &MonotonicClock) -> Result<RunDocument, ExperimentError> {
+    pub fn document(&self) -> Result<RunDocument, ExperimentError> {
         let (spec, [a, b]) = (&self.spec, &self.sides);
         let level = |round: u32| LevelPlan {
             load: None,
@@ -117,8 +102,7 @@ impl PreparedAb {
         };
         // Both turns of a round are alike.
         let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]);
-        let document = asked(&self.setup, &self.sample, levels.collect(), &spec.goals)?;
-        let mut document = a.endpoint.measured(document, &self.client, clock)?;
+        let mut document = asked(&self.basis, levels.collect(), &spec.goals, None)?;
         document.ab = Some(AbPlan {
             rounds: spec.rounds.get(),
             settle_ms: spec.settle.to_millis(),

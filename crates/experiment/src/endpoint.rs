@@ -2,21 +2,18 @@
 
 mod connections;
 mod discovery;
-mod preflight;
 
 use std::fmt;
+use std::str::FromStr;
 
-use fizeau_core::Tape;
-use fizeau_harness::on_own_thread;
 use fizeau_record::{Connections, Endpoint};
-use fizeau_transport::{Backend, ExtraBody, KeepText, MonotonicClock, Secret, Target, Timeouts};
+use fizeau_transport::{Backend, ExtraBody, KeepText, Secret, Target, Timeouts};
 
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
-pub use preflight::{PreflightStep, check_context, preflight};
 
+use crate::client::ConnectionNeeds;
 use crate::input::{Blame, ExperimentError, Field, InputError};
-use crate::workload::PreparedWorkload;
 
 /// An endpoint that is to be called.
 ///
@@ -25,7 +22,7 @@ use crate::workload::PreparedWorkload;
 /// use fizeau_transport::{Backend, KeepText};
 ///
 /// let mut spec = EndpointSpec::new("http://127.0.0.1:8000", "llama");
-/// spec.backend = Backend::VllmChat;
+/// spec.backend = Backend::VllmChat.into();
 /// let endpoint = spec.prepare(KeepText::No)?;
 /// assert_eq!(endpoint.describe().path, "/v1/chat/completions");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,10 +33,10 @@ pub struct EndpointSpec {
     /// The servers, which are alike and share the requests; at least one.
     pub base_urls: Vec<String>,
     /// What they are.
-    pub backend: Backend,
+    pub backend: BackendChoice,
     /// The route; none for the backend's own.
     pub route: Option<String>,
-    /// The model's name, as the servers know it.
+    /// The model's name, as the servers know it; empty for the only one that they have, where the backend is found out.
     pub model: String,
     /// Extra headers. Values never reach a file.
     pub headers: Vec<ExtraHeader>,
@@ -51,6 +48,32 @@ pub struct EndpointSpec {
     pub extra_body: String,
     /// How it is reached.
     pub connections: ConnectionSpec,
+    /// What was found out of it.
+    found: Option<DetectedEndpoint>,
+}
+
+/// What a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// This.
+    Named(Backend),
+    /// It is to be found out, by requests that cost it next to nothing.
+    Detected,
+}
+
+impl From<Backend> for BackendChoice {
+    fn from(backend: Backend) -> Self {
+        Self::Named(backend)
+    }
+}
+
+impl FromStr for BackendChoice {
+    type Err = <Backend as FromStr>::Err;
+
+    /// `auto`, or a backend's name.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "auto" { Ok(Self::Detected) } else { text.parse().map(Self::Named) }
+    }
 }
 
 /// A header that each request has besides.
@@ -81,7 +104,7 @@ impl EndpointSpec {
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             base_urls: vec![base_url.into()],
-            backend: Backend::Vllm,
+            backend: Backend::Vllm.into(),
             route: None,
             model: model.into(),
             headers: Vec::new(),
@@ -89,17 +112,38 @@ impl EndpointSpec {
             timeouts: Timeouts::default(),
             extra_body: "{}".to_owned(),
             connections: ConnectionSpec::default(),
+            found: None,
         }
     }
 
-    /// The endpoint, ready to be called. Files are read; nothing is sent.
+    /// The endpoint, ready to be called. Files are read; nothing is sent. Where the backend is to be found out, vLLM's stands in its place,
+    /// so that all that does not hang on it can be checked.
     ///
     /// # Errors
     /// If an input is wrong.
     pub fn prepare(&self, keep_text: KeepText) -> Result<PreparedEndpoint, InputError> {
+        match self.backend {
+            BackendChoice::Detected if self.model.is_empty() => {
+                self.called(Backend::Vllm, "model", keep_text)
+            }
+            BackendChoice::Detected => self.called(Backend::Vllm, &self.model, keep_text),
+            BackendChoice::Named(_) if self.model.is_empty() => {
+                Err(InputError::new(Field::Model, "name the model as the server knows it"))
+            }
+            BackendChoice::Named(backend) => self.called(backend, &self.model, keep_text),
+        }
+    }
+
+    /// As this backend, for that model.
+    fn called(
+        &self,
+        backend: Backend,
+        model: &str,
+        keep_text: KeepText,
+    ) -> Result<PreparedEndpoint, InputError> {
         let none = || InputError::new(Field::BaseUrl, "name at least one server");
         let (first, others) = self.base_urls.split_first().ok_or_else(none)?;
-        let mut target = Target::new(first, self.backend, &self.model).blame(Field::BaseUrl)?;
+        let mut target = Target::new(first, backend, model).blame(Field::BaseUrl)?;
         for url in others {
             target = target.also_at(url).blame(Field::BaseUrl)?;
         }
@@ -119,14 +163,13 @@ impl EndpointSpec {
             .extra_body(extra)
             .timeouts(self.timeouts)
             .keep_text(keep_text);
-        let connections = self.connections.describe(&target);
-        let extra_body = self.extra_body.clone();
         Ok(PreparedEndpoint {
-            target,
             timeouts: self.timeouts,
-            found: None,
-            extra_body,
-            connections,
+            found: self.found.clone(),
+            extra_body: self.extra_body.clone(),
+            connections: self.connections.describe(&target),
+            reached: self.connections.clone(),
+            target,
         })
     }
 }
@@ -145,37 +188,25 @@ pub struct PreparedEndpoint {
     pub extra_body: String,
     /// How it is reached, in words for people.
     pub connections: Connections,
+    /// How it is reached.
+    pub reached: ConnectionSpec,
+}
+
+impl From<Target> for PreparedEndpoint {
+    /// A target that is ready, of whose connections nothing is said.
+    fn from(target: Target) -> Self {
+        Self {
+            timeouts: *target.limits(),
+            found: None,
+            extra_body: "{}".to_owned(),
+            connections: Connections::default(),
+            reached: ConnectionSpec::default(),
+            target,
+        }
+    }
 }
 
 impl PreparedEndpoint {
-    /// A target that is ready, of whose connections nothing is said.
-    #[must_use]
-    pub fn of(target: Target) -> Self {
-        let (timeouts, connections) = (*target.limits(), Connections::default());
-        Self { target, timeouts, found: None, extra_body: "{}".to_owned(), connections }
-    }
-
-    /// With what was found out of it.
-    #[must_use]
-    pub fn with_found(self, found: Option<DetectedEndpoint>) -> Self {
-        Self { found, ..self }
-    }
-
-    /// Whether it answers: [`preflight`] of `workload`, from a thread of its own, so that any task may wait for it.
-    ///
-    /// # Errors
-    /// As [`preflight`].
-    pub fn preflight(
-        &self,
-        workload: &PreparedWorkload,
-    ) -> impl Future<Output = Result<Tape, ExperimentError>> + Send + use<> {
-        let (target, workload) = (self.target.clone(), workload.clone());
-        let tried = on_own_thread(async move || {
-            preflight(&target, MonotonicClock::new(), workload.plan(), |_| ()).await
-        });
-        async { tried.await.map_err(ExperimentError::broken)? }
-    }
-
     /// For the record.
     pub fn describe(&self) -> Endpoint {
         let url = self.target.url();
@@ -190,8 +221,90 @@ impl PreparedEndpoint {
     }
 }
 
+/// Where an experiment finds an endpoint: as a specification says, or ready to be called.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum EndpointSource {
+    /// As this says.
+    Spec(Box<EndpointSpec>),
+    /// This.
+    Ready(Box<PreparedEndpoint>),
+}
+
+impl From<EndpointSpec> for EndpointSource {
+    fn from(spec: EndpointSpec) -> Self {
+        Self::Spec(Box::new(spec))
+    }
+}
+
+impl From<PreparedEndpoint> for EndpointSource {
+    fn from(endpoint: PreparedEndpoint) -> Self {
+        Self::Ready(Box::new(endpoint))
+    }
+}
+
+impl From<Target> for EndpointSource {
+    fn from(target: Target) -> Self {
+        PreparedEndpoint::from(target).into()
+    }
+}
+
+impl EndpointSource {
+    /// The endpoint, ready to be called.
+    pub(crate) fn prepare(&self, keep_text: KeepText) -> Result<PreparedEndpoint, InputError> {
+        match (self, keep_text) {
+            (Self::Spec(spec), keep_text) => spec.prepare(keep_text),
+            (Self::Ready(endpoint), KeepText::No) => Ok((**endpoint).clone()),
+            (Self::Ready(endpoint), KeepText::Yes) => {
+                let target = endpoint.target.clone().keep_text(KeepText::Yes);
+                Ok(PreparedEndpoint { target, ..(**endpoint).clone() })
+            }
+        }
+    }
+
+    /// As [`prepare`](Self::prepare), for what asks no model of it.
+    pub(crate) fn prepare_unnamed(&self) -> Result<PreparedEndpoint, InputError> {
+        match self {
+            Self::Spec(spec) if spec.model.is_empty() => {
+                EndpointSpec { model: "model".to_owned(), ..(**spec).clone() }.prepare(KeepText::No)
+            }
+            other => other.prepare(KeepText::No),
+        }
+    }
+
+    /// What it is, found out where that is asked for.
+    pub(crate) async fn detect(&self) -> Result<Option<DetectedEndpoint>, ExperimentError> {
+        match self {
+            Self::Spec(spec) if spec.backend == BackendChoice::Detected => {
+                spec.detect().await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The same, of which is known what was `found`.
+    pub(crate) fn as_found(&self, found: DetectedEndpoint) -> Self {
+        match self {
+            Self::Spec(spec) => {
+                let (backend, model) = (found.kind.into(), found.model.clone());
+                EndpointSpec { backend, model, found: Some(found), ..(**spec).clone() }.into()
+            }
+            ready => ready.clone(),
+        }
+    }
+}
+
+/// What a run with `in_flight` requests at `endpoints` wants of connections, which are all reached as the first is.
+pub(crate) fn needs_of(endpoints: &[PreparedEndpoint], in_flight: u64) -> ConnectionNeeds {
+    let urls: Vec<String> = endpoints.iter().flat_map(|one| one.target.urls()).collect();
+    endpoints.first().map_or_else(
+        || ConnectionNeeds::of(in_flight),
+        |first| first.reached.needs(&urls, in_flight),
+    )
+}
+
 /// `http://host:port` and the path behind it.
-pub fn split_url(url: &str) -> (&str, &str) {
+pub(crate) fn split_url(url: &str) -> (&str, &str) {
     let origin = url.find("://").map_or(0, |at| at + 3);
     let path = url[origin..].find('/').map_or(url.len(), |at| origin + at);
     url.split_at(path)

@@ -13,21 +13,26 @@ use crate::client::Client;
 
 /// What a level is held against.
 #[derive(Debug, Clone, Copy)]
-pub struct EvaluationContext<'a> {
+pub(crate) struct EvaluationContext<'a> {
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<&'a SpeedOfLightReference, &'a str>,
+    pub(crate) light: Result<&'a SpeedOfLightReference, &'a str>,
     /// What is known of the client.
-    pub client: &'a Client,
+    pub(crate) client: &'a Client,
     /// What was asked for of the load.
-    pub asked: Asked,
+    pub(crate) asked: Asked,
     /// That data were sent more than once, in plain words.
-    pub repeated: Option<&'a str>,
+    pub(crate) repeated: Option<&'a str>,
 }
 
 impl EvaluationContext<'_> {
     /// The report of a level at `load`: judged, and beside its bound where there is one.
     #[must_use]
-    pub fn report(&self, run: &LevelRun, tallies: &LevelTallies, load: LoadPoint) -> LevelReport {
+    pub(crate) fn report(
+        &self,
+        run: &LevelRun,
+        tallies: &LevelTallies,
+        load: LoadPoint,
+    ) -> LevelReport {
         let Client { thresholds, headroom, ceiling, .. } = *self.client;
         let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
         let client = ClientProof { watch, ..run.client };
@@ -49,7 +54,7 @@ impl EvaluationContext<'_> {
 
 /// What a level's report and files need of its tapes beyond the summary, added up as they come.
 #[derive(Debug, Clone, Default)]
-pub struct LevelTallies {
+pub(crate) struct LevelTallies {
     histograms: Option<LevelHistograms>,
     lengths: Option<LengthTally>,
 }
@@ -57,7 +62,7 @@ pub struct LevelTallies {
 impl LevelTallies {
     /// Of nothing yet, for the speed of light alone, where there is a model.
     #[must_use]
-    pub fn new(light: Option<&SpeedOfLightReference>) -> Self {
+    pub(crate) fn new(light: Option<&SpeedOfLightReference>) -> Self {
         Self { histograms: None, lengths: light.map(SpeedOfLightReference::lengths) }
     }
 
@@ -68,18 +73,18 @@ impl LevelTallies {
 
     /// The same, with the histograms that a level's folder has.
     #[must_use]
-    pub fn with_histograms(self) -> Self {
+    pub(crate) fn with_histograms(self) -> Self {
         Self { histograms: Some(LevelHistograms::default()), ..self }
     }
 
     /// Adds a tape.
-    pub fn add(&mut self, tape: &Tape) {
+    pub(crate) fn add(&mut self, tape: &Tape) {
         self.histograms.iter_mut().for_each(|histograms| histograms.add(tape));
         self.lengths.iter_mut().for_each(|lengths| lengths.add(tape));
     }
 
     /// Adds the lengths of the level's replies to those of all levels.
-    pub fn add_lengths_to(&self, all: Option<&mut LengthTally>) {
+    pub(crate) fn add_lengths_to(&self, all: Option<&mut LengthTally>) {
         if let (Some(all), Some(own)) = (all, &self.lengths) {
             all.merge(own);
         }
@@ -101,7 +106,7 @@ impl Observer for TallyObserver<'_> {
 ///
 /// # Errors
 /// If the system refuses.
-pub fn keep_level(
+pub(crate) fn keep_level(
     folder: &RunFolder,
     report: &LevelReport,
     tallies: &LevelTallies,
@@ -116,7 +121,7 @@ pub fn keep_level(
 
 /// How many requests of its plan a run came to, where it ended before the plan did.
 #[must_use]
-pub fn released(run: &LevelRun) -> Option<u64> {
+pub(crate) fn released(run: &LevelRun) -> Option<u64> {
     let ended_early = run.driven.ended != Ended::Exhausted;
     ended_early.then_some(run.summary.requests.sent)
 }

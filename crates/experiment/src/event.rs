@@ -1,16 +1,32 @@
 //! What happens in a run, told as it happens.
 
+use std::borrow::Cow;
+use std::num::NonZeroU32;
+
 use fizeau_core::{FailureClass, Millis, Nanos, Outcome, Part, Tape, Tokens};
 use fizeau_harness::{InFlight, Notice, Observer};
-use fizeau_metrics::RequestMetrics;
-use fizeau_record::{LevelDetail, LevelReport, Setup};
+use fizeau_metrics::{GoodputGoals, RequestMetrics};
+use fizeau_record::{LevelDetail, LevelDetailTally, LevelReport, Setup};
+
+use crate::endpoint::DetectedEndpoint;
 
 /// What happens in a run. Each is owned and can be sent to another thread.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
+    /// It was found out what an endpoint is.
+    Detected(Box<DetectedEndpoint>),
+    /// The server at this address is asked for a reply, to see whether it can be used.
+    Asking(String),
     /// All is decided, and nothing that counts has been sent.
     Prepared(Box<Setup>),
+    /// A sweep that was broken off is gone on with.
+    Resumed {
+        /// How many of its levels are finished.
+        finished: usize,
+        /// The levels whose tapes are cut though they came to their end: they are measured again.
+        cut: Vec<String>,
+    },
     /// A level begins, with its warm-up.
     LevelStarted(LevelStarted),
     /// The warm-up of a level ends and the measuring begins.
@@ -127,6 +143,48 @@ pub enum Note {
         /// How many were left out.
         missing: u32,
     },
+    /// All levels are shorter than what shows whether they are steady.
+    #[error(
+        "levels of {} s: what takes longer to build up is not seen; {} s or more would show it",
+        time.as_secs_f64(), needs.as_secs_f64()
+    )]
+    ShortLevels {
+        /// How long they are.
+        time: Nanos,
+        /// How long they should be.
+        needs: Nanos,
+    },
+    /// No certificate is checked.
+    #[error(
+        "no certificate is checked; whoever sits on the way can read and change everything, the API key among it"
+    )]
+    Unchecked,
+    /// A proxy stands between.
+    #[error("requests go through the proxy {0}, whose time is in every figure")]
+    Proxy(String),
+    /// A connection for each request may use up the local ports. Whether it does depends on how fast the server answers.
+    #[error(
+        "a connection for each of {requests} requests: a closed one keeps its port for a minute, and more than {limit} in a minute \
+         will fail"
+    )]
+    ScarcePorts {
+        /// How many requests there are.
+        requests: u64,
+        /// How many ports.
+        limit: u64,
+    },
+    /// A run without a limit of requests in flight may want more connections than there is room for. Only a server that falls far behind
+    /// the rate makes so many.
+    #[error(
+        "should the server fall far behind the rate, there is room for fewer than {limit} connections, and this run has {requests} \
+         requests"
+    )]
+    ScarceConnections {
+        /// How many requests there are.
+        requests: u64,
+        /// For how many connections there is room.
+        limit: u64,
+    },
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
@@ -140,14 +198,45 @@ pub trait Watcher {
     /// Looks at the tape of a measured request or probe that ended, where more of it is wanted than [`Event::RequestEnded`] tells.
     fn tape(&mut self, _: &Tape) {}
 
-    /// What it saw of the tapes of a level that is over, for a page or a picture of it: it becomes a part of the level's report.
-    fn detail(&mut self, _: &LevelReport) -> Option<LevelDetail> {
+    /// What it saw of the tapes of a level that is over, which had at most so many requests in flight if there was a limit, for a page
+    /// or a picture of it: it becomes a part of the level's report.
+    fn detail(&mut self, _: &LevelReport, _: Option<NonZeroU32>) -> Option<LevelDetail> {
         None
     }
 
     /// Whether it wants to hear of each request that ended.
     fn watches_requests(&self) -> bool {
         true
+    }
+}
+
+/// Keeps what the tapes of each level show beside its figures, for pages and pictures.
+#[derive(Debug)]
+pub struct DetailWatcher<T> {
+    tally: T,
+    goals: GoodputGoals,
+}
+
+impl<T: LevelDetailTally> DetailWatcher<T> {
+    /// By these goals of single requests.
+    #[must_use]
+    pub fn new(goals: &GoodputGoals) -> Self {
+        Self { tally: T::default(), goals: goals.clone() }
+    }
+}
+
+impl<T: LevelDetailTally> Watcher for DetailWatcher<T> {
+    fn tape(&mut self, tape: &Tape) {
+        self.tally.add(Cow::Borrowed(tape));
+    }
+
+    fn detail(&mut self, _: &LevelReport, cap: Option<NonZeroU32>) -> Option<LevelDetail> {
+        let tally = std::mem::take(&mut self.tally);
+        Some(tally.finish(&self.goals, cap.map(NonZeroU32::get)))
+    }
+
+    fn watches_requests(&self) -> bool {
+        false
     }
 }
 
@@ -163,8 +252,8 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
         self.1.tape(tape);
     }
 
-    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
-        self.0.detail(level).or_else(|| self.1.detail(level))
+    fn detail(&mut self, level: &LevelReport, cap: Option<NonZeroU32>) -> Option<LevelDetail> {
+        self.0.detail(level, cap).or_else(|| self.1.detail(level, cap))
     }
 
     fn watches_requests(&self) -> bool {
@@ -189,8 +278,8 @@ impl<W: Watcher> Watcher for Option<W> {
         self.iter_mut().for_each(|watcher| watcher.tape(tape));
     }
 
-    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
-        self.as_mut().and_then(|watcher| watcher.detail(level))
+    fn detail(&mut self, level: &LevelReport, cap: Option<NonZeroU32>) -> Option<LevelDetail> {
+        self.as_mut().and_then(|watcher| watcher.detail(level, cap))
     }
 
     fn watches_requests(&self) -> bool {
@@ -207,8 +296,8 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
         (**self).tape(tape);
     }
 
-    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
-        (**self).detail(level)
+    fn detail(&mut self, level: &LevelReport, cap: Option<NonZeroU32>) -> Option<LevelDetail> {
+        (**self).detail(level, cap)
     }
 
     fn watches_requests(&self) -> bool {

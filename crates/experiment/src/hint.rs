@@ -47,6 +47,8 @@ pub enum Hint {
     },
     /// The server may be down, or somewhere else.
     IsServerUp,
+    /// A sweep is gone on with as it was begun.
+    AsBegun,
 }
 
 /// Who says how many tokens a model takes.
@@ -102,6 +104,7 @@ impl Display for Hint {
             }
             Self::NeedsLoad => f.write_str(": give a number of requests in flight, or a rate"),
             Self::NeedsGoodput => f.write_str(", such as ttft:500 tpot:50"),
+            Self::AsBegun => f.write_str(": ask for what the sweep was begun with"),
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {
                 f.write_str("; ")?;

@@ -1,8 +1,8 @@
 //! What an experiment is given, by name, and what can be wrong of it.
 
 use std::fmt::{self, Display};
-use std::path::PathBuf;
 
+use fizeau_record::StoredError;
 use thiserror::Error;
 
 use crate::hint::Hint;
@@ -94,6 +94,7 @@ fields! {
     Sustain => "the time of the sustained run",
     Budget => "the budget of time",
     Resume => "the sweep to go on with",
+    Search => "the search",
     Start => "the load that a search starts from",
     Tolerance => "the tolerance of a search",
     Confirm => "the time of the confirming run",
@@ -225,14 +226,9 @@ pub enum ExperimentError {
     /// An input is wrong; nothing was sent.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// A file is wrong or cannot be read; nothing was sent.
-    #[error("{}: {message}", path.display())]
-    File {
-        /// The file, or folder.
-        path: PathBuf,
-        /// What is wrong with it, in one line.
-        message: String,
-    },
+    /// A stored run cannot be read; nothing was sent.
+    #[error(transparent)]
+    Stored(#[from] StoredError),
     /// The endpoint cannot be used.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),

@@ -28,7 +28,7 @@
 //! - The sides of an A/B run are never measured at the same time, and are asked the same.
 
 mod ab;
-mod answering;
+mod basis;
 mod calibration;
 mod client;
 mod device;
@@ -48,6 +48,7 @@ mod scheduler;
 mod search;
 mod sol;
 mod sweep;
+mod system;
 mod tokenizer;
 mod wall_time;
 mod workload;
@@ -56,18 +57,21 @@ pub use ab::{
     Ab, AbError, AbSettings, AbSide, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds,
     UpcomingTurn, turn_name,
 };
-pub use answering::{Answering, PromptReader, RunOrigin};
-pub use calibration::{CalibrationSpec, PacedServer, ServerPace};
-pub use client::{Client, ClientSpec, ConnectionNeeds, in_flight};
+pub use basis::RunBasis;
+pub use calibration::{CalibrationSettings, PacedServer, ServerPace};
+pub use client::{Client, ClientSpec};
 pub use device::LoadedDevice;
-pub use document::keep_run;
 pub use endpoint::{
-    ConnectionSpec, DetectedEndpoint, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint,
-    TrustSpec, check_context, preflight, split_url,
+    BackendChoice, ConnectionSpec, DetectedEndpoint, EndpointSource, EndpointSpec, ExtraHeader,
+    PreparedEndpoint, TrustSpec,
 };
-pub use evaluate::{EvaluationContext, LevelTallies, keep_level, released};
-pub use event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher};
-pub use experiment::{EventStream, Experiment, ExperimentHandle};
+pub use event::{
+    AfterLevel, DetailWatcher, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher,
+};
+pub use experiment::{
+    EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, PreparedExperiment,
+    PreparedRun,
+};
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
 pub use level::{LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec};
@@ -77,7 +81,8 @@ pub use reference::ReferenceSpec;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
 pub use scheduler::SweepScheduler;
 pub use search::{
-    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchOutcome, SearchStep, Trial,
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, PreparedSearch, SearchOutcome,
+    SearchSettings, SearchStep, Trial,
 };
 pub use sol::{
     FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
@@ -86,11 +91,12 @@ pub use sol::{
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,
     Saturated, StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSettings, SweepSpec,
-    SweepWorkload, SweptLevel, Tried, check_goals, level_size, load_between, rates_up_to,
+    SweptLevel, Tried, check_goals, level_size, load_between, rates_up_to,
 };
+pub use system::{PromptReader, RunOrigin, SystemUnderTest};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use workload::{
     CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,
-    RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadSpec, words_or_ids,
+    RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadSpec,
 };

@@ -1,6 +1,7 @@
 //! Levels of a sweep, measured one by one at whatever load the caller decides, judged and kept.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::{Cancel, Measure};
@@ -22,18 +23,20 @@ pub struct ResumedLevels {
 }
 
 impl ResumedLevels {
-    /// Those of `run` that are finished and whole, computed again from their tapes.
+    /// Those of `run` that are finished and whole, computed again from their tapes, which `watcher` sees too.
     ///
     /// # Errors
     /// If a file of its folder cannot be read or is not understood.
-    pub fn read(run: &StoredRun) -> Result<Self, StoredError> {
+    pub fn read(run: &StoredRun, watcher: &mut impl Watcher) -> Result<Self, StoredError> {
         let reader = run.reader()?;
         let (mut levels, mut all_cut) = (BTreeMap::new(), Vec::new());
         for stored in run.levels() {
             if stored.ending()? != StoredEnding::Finished {
                 continue;
             }
-            let ReadLevel { name, report, lengths, cut, .. } = reader.level(stored, |_| ())?;
+            let read = reader.level(stored, |tape| watcher.tape(&tape))?;
+            let ReadLevel { name, mut report, lengths, cut, cap, .. } = read;
+            report.detail = watcher.detail(&report, cap.and_then(NonZeroU32::new)).map(Box::new);
             if cut.is_some() {
                 all_cut.push(name);
             } else if report.status == LevelStatus::Finished {
@@ -108,7 +111,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         Self {
             cancel: with.cancel().clone(),
             sweep: Sweep::new(with, &prepared.spec, folder.cloned()),
-            lengths: prepared.light.as_ref().ok().map(SpeedOfLightReference::lengths),
+            lengths: prepared.basis.light.as_ref().ok().map(SpeedOfLightReference::lengths),
             prepared,
             folder,
             watcher,
@@ -169,7 +172,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     /// What the hardware could do with the requests of all levels so far, at the loads of `reports`; none where no model is known.
     #[must_use]
     pub fn curve(&self, reports: &[LevelReport]) -> Option<LightCurve> {
-        self.prepared.light.as_ref().ok()?.curve(self.lengths.as_ref()?, reports)
+        self.prepared.basis.light.as_ref().ok()?.curve(self.lengths.as_ref()?, reports)
     }
 
     /// Says something to whoever watches.
@@ -206,7 +209,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let mut report = self.report(&level, &tallies, name)?;
         self.keep_lengths(&tallies, role);
         self.watcher.event(Event::LevelEnded(Box::new(report.clone())));
-        report.detail = self.watcher.detail(&report).map(Box::new);
+        report.detail = self.watcher.detail(&report, ask.load.concurrency()).map(Box::new);
         Ok(Some(report))
     }
 
@@ -222,7 +225,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     }
 
     fn tallies(&self) -> LevelTallies {
-        let tallies = LevelTallies::new(self.prepared.light.as_ref().ok());
+        let tallies = LevelTallies::new(self.prepared.basis.light.as_ref().ok());
         if self.folder.is_some() { tallies.with_histograms() } else { tallies }
     }
 
@@ -243,8 +246,8 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let prepared = self.prepared;
         let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
-            light: prepared.light(),
-            client: &prepared.client,
+            light: prepared.basis.light(),
+            client: &prepared.basis.client,
             asked: prepared.asked_of(&level.plan, released(&level.run)),
             repeated: repeated.as_deref(),
         };

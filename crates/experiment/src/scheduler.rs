@@ -2,11 +2,12 @@
 
 mod between;
 mod rising;
+mod run;
 
 use fizeau_core::{LevelLoad, Nanos, PerSec};
 use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
-use fizeau_record::{LevelReport, RunFolder, SweepDocument, SweepReport, Unmeasured};
+use fizeau_record::{LevelReport, RunFolder, SweepReport, Unmeasured};
 
 use crate::event::{AfterLevel, Note, Watcher};
 use crate::input::ExperimentError;
@@ -45,30 +46,6 @@ const NO_TIME: &str = "it would take longer than what was left of the budget";
 /// How many further levels a budget keeps time for, and how many it may have at the most.
 const REFINED: u32 = 3;
 const MOST_REFINED: u32 = 8;
-
-impl PreparedSweep {
-    /// Measures all of it with a crew or a rig, in either clock, going on with what was measured before. With a `folder`, each level
-    /// gets one of its own inside it before the next begins, and `sweep.json` comes at the end. A run that is called off gives what it
-    /// has.
-    ///
-    /// # Errors
-    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
-    pub async fn run(
-        &self,
-        with: impl Measure,
-        folder: Option<&RunFolder>,
-        resumed: ResumedLevels,
-        watcher: &mut impl Watcher,
-    ) -> Result<SweepReport, ExperimentError> {
-        let scheduler = SweepScheduler::new(self, with, folder, watcher);
-        let report = scheduler.resuming(resumed).run().await?;
-        if let Some(folder) = folder {
-            let document = SweepDocument::from(&report);
-            folder.write_json("sweep.json", &document).map_err(ExperimentError::broken)?;
-        }
-        Ok(report)
-    }
-}
 
 impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     /// Of nothing yet: the time that `prepared` has begins now. With a `folder`, each level gets one of its own inside it.
@@ -308,7 +285,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         runs.sort_by(|(one, _), (other, _)| one.rising(other));
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
         let curve = self.runner.curve(&runs);
-        SweepReport::of_runs(prepared.setup.clone(), runs, prepared.settings.slo.clone())
+        SweepReport::of_runs(prepared.basis.setup.clone(), runs, prepared.settings.slo.clone())
             .with_profile(prepared.settings.profile)
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)

@@ -11,7 +11,7 @@ use fizeau_record::{SearchJudgement, SearchPurpose};
 
 use crate::{LevelAsk, LevelSize};
 
-pub use run::SearchOutcome;
+pub use run::{PreparedSearch, SearchOutcome, SearchSettings};
 pub use spec::{LoadSearchError, LoadSearchSpec};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with

@@ -27,7 +27,7 @@ pub use loads::{Rates, SweepLoads};
 pub use prepared::PreparedSweep;
 pub use protocol::{LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, SweepProtocol, level_size};
 pub use refine::{Tried, load_between, rates_up_to};
-pub use settings::{SweepSettings, SweepWorkload, check_goals};
+pub use settings::{SweepSettings, check_goals};
 pub use size::{LevelAsk, LevelSize};
 pub use stop::{LevelYield, Saturated, StopRule};
 

@@ -260,6 +260,6 @@ fn synthetic(form: Form, wording: Wording) -> Content {
 }
 
 /// Prompts for `target` that need no tokenizer.
-pub fn words_or_ids(target: &Target) -> Content {
+pub(crate) fn words_or_ids(target: &Target) -> Content {
     synthetic(form(target, false), Wording::Words)
 }

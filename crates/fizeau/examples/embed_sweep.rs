@@ -1,35 +1,18 @@
 //! A whole sweep for a program: folder, operating point and page, byte for byte what the command line writes. In virtual time, so
 //! that it takes none; `Experiment::new(target).folder(path).run(..)` does it over HTTP.
 
-use fizeau::core::{Nanos, Tape};
+use fizeau::core::Nanos;
 use fizeau::experiment::{
-    Answering, Experiment, LoadedModel, PromptSalt, Rates, SweepLoads, Watcher, WorkloadSpec,
+    DetailWatcher, Experiment, LoadedModel, PromptSalt, Rates, SweepLoads, SystemUnderTest,
+    WorkloadSpec,
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::interop::{DetailTally, PeerSettings};
-use fizeau::record::{
-    DeploymentRecord, LevelDetail, LevelReport, LoadPoint, ReferenceFiles, RunFolder,
-    SpeedOfLightReference,
-};
+use fizeau::interop::DetailTally;
+use fizeau::metrics::GoodputGoals;
+use fizeau::record::{DeploymentRecord, ReferenceFiles, RunFolder, SpeedOfLightReference};
 use fizeau::report::Shown;
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
-
-/// What the page shows of the tapes themselves.
-#[derive(Default)]
-struct Details(DetailTally);
-
-impl Watcher for Details {
-    fn tape(&mut self, tape: &Tape) {
-        self.0.add(std::borrow::Cow::Borrowed(tape));
-    }
-
-    fn detail(&mut self, level: &LevelReport) -> Option<LevelDetail> {
-        let LoadPoint::Concurrency(slots) = level.load else { return None };
-        let settings = PeerSettings { max_concurrency: Some(slots), ..PeerSettings::default() };
-        Some(std::mem::take(&mut self.0).finish(&settings))
-    }
-}
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("fizeau-embedded-{}", std::process::id()));
@@ -46,13 +29,15 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut workload = WorkloadSpec::default();
     workload.salt = PromptSalt::Given(1);
     let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, name)?)
-        .answering(Answering::simulated(scenario.describe(), name))
+        .system(SystemUnderTest::simulated(scenario.describe(), name))
         .speed_of_light(light)
         .loads(SweepLoads::new(&[1, 8], Rates::default())?)
         .workload(workload)
         .slo("p99 ttft<500ms, p99 tpot<20ms".parse()?)
         .folder(&folder);
-    let report = time.block_on(experiment.run_with(rig, &mut Details::default()))??;
+    // What the page shows of the tapes themselves.
+    let mut details = DetailWatcher::<DetailTally>::new(&GoodputGoals::NONE);
+    let report = time.block_on(experiment.run_with(rig, &mut details))??;
     RunFolder::again(&folder).write_text("report.html", &Shown(&report).page())?;
     println!("{:?}: {}", report.operating_point(), folder.display());
     Ok(())

@@ -7,8 +7,8 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{RequestSource, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
-    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
-    Precision, PrecisionOutcome, Validity, WindowChoice, judge,
+    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, Precision,
+    PrecisionOutcome, Validity, WindowChoice, judge,
 };
 use fizeau_workload::{Pacing, Shard, Walk, WalkError, Workload};
 
@@ -16,7 +16,6 @@ use crate::drive::{
     DriveError, DriveLoop, Driven, Ended, Keep, Load, LocalSlots, Opening, Probing, TextAfter,
     Underway, drive, drive_with_probe,
 };
-use crate::observe::Looks;
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
 use crate::{Cancel, InFlight};
@@ -87,24 +86,21 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         let in_flight = InFlight::default();
         observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
         let watch = Watch::start(self.watch, self.timer);
-        let tally = tally(level.goals, level.window, level.plan.pacing());
-        let (asked, enough) = (level.until, Cancel::new());
-        let looks = asked.map(|asked| Looks::new(asked, enough.clone()));
-        let mut tee = Tee { tally, sink, observer, looks };
+        let enough = Cancel::new();
+        let mut tee = Tee::of(&level, enough.clone(), sink, observer);
         let mut requests = level.plan.walk(level.shard.sessions());
         let start = self.timer.now();
         let course = DriveLoop::new(self.transport, self.timer, self.cancel, start);
-        let course = course.with(level.load.stop_after, level.text).until(asked.map(|_| &enough));
+        let course =
+            course.with(level.load.stop_after, level.text).until(level.until.map(|_| &enough));
         let course = course.counted(in_flight);
         let slots = LocalSlots::new(self.timer, level.load.max_in_flight, Opening::at_once(start));
         let (underway, over) = Underway::new();
         let probe = level.probe.map(|probe| probe.until(&over));
-        let load = (&mut requests, underway);
+        let mut outlet = Keep::new(&mut tee);
         let driven =
-            drive_with_probe(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
-        tee.tally.settle();
-        let run = LevelRun::of(&tee.tally, watch.stop(self.timer), driven, warmup);
-        Ok(run.until(asked, &tee.tally))
+            drive_with_probe(&course, &mut requests, underway, slots, probe, &mut outlet).await?;
+        Ok(LevelRun::of(tee, watch.stop(self.timer), driven, warmup))
     }
 
     fn cancel(&self) -> &Cancel {
@@ -144,22 +140,20 @@ impl LevelRun {
         judge(&self.summary, &self.client, &expected)
     }
 
-    /// The level that `tally` was kept of.
-    pub(crate) fn of(
-        tally: &LevelTally,
+    /// The level that `tee` was kept of.
+    pub(crate) fn of<K, O>(
+        tee: Tee<'_, K, O>,
         watch: ClientWatch,
         driven: Driven,
         warmup: WarmUp,
     ) -> Self {
+        let Tee { mut tally, looks, .. } = tee;
+        tally.settle();
+        let precision = looks.map(|looks| tally.precision(looks.asked)).unwrap_or_default();
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let Driven { held_back, abandoned, .. } = driven;
         (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
-        Self { summary, client, driven, warmup, precision: Vec::new() }
-    }
-
-    /// The same, with what is known of what was `asked` for.
-    pub(crate) fn until(self, asked: Option<&Precision>, tally: &LevelTally) -> Self {
-        Self { precision: asked.map_or_else(Vec::new, |asked| tally.precision(asked)), ..self }
+        Self { summary, client, driven, warmup, precision }
     }
 
     /// Whether all that was asked for is known well enough: the level was ended for that, or its intervals are narrow enough at
@@ -171,12 +165,6 @@ impl LevelRun {
         let reached = self.precision.iter().all(PrecisionOutcome::is_reached);
         reached || self.driven.ended == Ended::Enough
     }
-}
-
-/// The tally of a level, which knows what its summary is to say.
-pub(crate) fn tally(goals: &GoodputGoals, window: WindowChoice, pacing: Pacing) -> LevelTally {
-    let tally = LevelTally::new(goals).with_window(window);
-    if pacing == Pacing::ClosedLoop { tally.of_closed_loop() } else { tally }
 }
 
 async fn warm_up<S: RequestSource, T: Transport, C: Timer>(

@@ -2,8 +2,9 @@
 
 use fizeau_core::{Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, Support};
+use fizeau_workload::Pacing;
 
-use crate::{Cancel, InFlight};
+use crate::{Cancel, InFlight, PlannedLevel};
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +62,22 @@ pub(crate) struct Tee<'a, K, O> {
     pub(crate) looks: Option<Looks<'a>>,
 }
 
+impl<'a, K, O> Tee<'a, K, O> {
+    /// What is kept of `level`, which throws `enough` where it is to end early.
+    pub(crate) fn of(
+        level: &PlannedLevel<'a>,
+        enough: Cancel,
+        sink: &'a mut K,
+        observer: &'a mut O,
+    ) -> Self {
+        let tally = LevelTally::new(level.goals).with_window(level.window);
+        let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
+        let tally = if is_closed { tally.of_closed_loop() } else { tally };
+        let looks = level.until.map(|asked| Looks::new(asked, enough));
+        Self { tally, sink, observer, looks }
+    }
+}
+
 impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
     type Error = K::Error;
 
@@ -85,19 +102,13 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
 /// said to need, but no more than twice as many: what it needs is an estimate. To stop when an interval is narrow favours those
 /// that came out narrow by chance, so two looks in succession must find it so.
 pub(crate) struct Looks<'a> {
-    asked: &'a Precision,
+    pub(crate) asked: &'a Precision,
     /// Thrown when nothing more is to be released.
     enough: Cancel,
     /// At how many completed requests the next look is.
     next: u64,
-    last: Look,
-}
-
-/// What the last look found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    NotYet,
-    WellEnough,
+    /// Whether the last look found every figure known well enough.
+    is_enough: bool,
 }
 
 /// As many as a p99 needs: fewer say little about how far requests hang together.
@@ -105,12 +116,7 @@ const FIRST: u64 = 100;
 
 impl<'a> Looks<'a> {
     pub(crate) const fn new(asked: &'a Precision, enough: Cancel) -> Self {
-        Self { asked, enough, next: FIRST, last: Look::NotYet }
-    }
-
-    /// What was asked for.
-    pub(crate) const fn asked(&self) -> &'a Precision {
-        self.asked
+        Self { asked, enough, next: FIRST, is_enough: false }
     }
 
     /// Takes note that `tally` has grown.
@@ -120,13 +126,10 @@ impl<'a> Looks<'a> {
             return;
         }
         let outcomes = tally.precision(self.asked);
-        if outcomes.iter().all(PrecisionOutcome::is_reached) {
-            if self.last == Look::WellEnough {
-                return self.enough.cancel();
-            }
-            self.last = Look::WellEnough;
-        } else {
-            self.last = Look::NotYet;
+        let was_enough = self.is_enough;
+        self.is_enough = outcomes.iter().all(PrecisionOutcome::is_reached);
+        if was_enough && self.is_enough {
+            return self.enough.cancel();
         }
         let needs = outcomes.iter().filter_map(|outcome| match outcome.half_width {
             Some(Support::NotSupported { needs, .. }) => Some(needs),

@@ -17,8 +17,8 @@ use fizeau_transport::{HttpTransport, MonotonicClock};
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::level::{LevelRun, Measure, PlannedLevel, tally};
-use crate::observe::Looks;
+use crate::level::{LevelRun, Measure, PlannedLevel};
+use crate::observe::Tee;
 use crate::{Cancel, DriveError, InFlight, Observer, Recounted};
 use coalesce::PollCoalescer;
 use collect::Collector;
@@ -165,7 +165,7 @@ where
                 Part { hand, ahead, stop_after, text, cancel, enough, in_flight, start, post };
             worker.send(Command::Level(Box::new(part)));
         }
-        (Collector::new(inbox, (cancel, in_flight), active), switches)
+        (Collector::new(inbox, cancel, in_flight, active), switches)
     }
 
     /// Passes on the panic that ended worker `index`.
@@ -201,10 +201,8 @@ where
     ) -> Result<LevelRun, DriveError<WalkError, E, K::Error>> {
         let enough = Cancel::new();
         let (mut collector, switches) = self.begin(&level, &enough);
-        let looks = level.until.map(|asked| Looks::new(asked, enough));
-        let tally = tally(level.goals, level.window, level.plan.pacing());
-        let collected =
-            collector.collect(&self.clock, switches, (tally, looks), sink, observer).await;
+        let tee = Tee::of(&level, enough, sink, observer);
+        let collected = collector.collect(&self.clock, switches, tee).await;
         match collector.lost() {
             Some(index) => self.mourn(index),
             None => collected,

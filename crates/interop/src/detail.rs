@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use fizeau_core::Tape;
-use fizeau_metrics::ShapeTally;
-use fizeau_record::LevelDetail;
+use fizeau_metrics::{GoodputGoals, ShapeTally};
+use fizeau_record::{LevelDetail, LevelDetailTally};
 
 use crate::peers::{OwnFigures, Peer, PeerSettings, beside_ours};
 
@@ -19,13 +19,13 @@ const MOST_EVENTS: usize = 5_000_000;
 /// use std::borrow::Cow;
 ///
 /// use fizeau_core::{Stamp, Tape};
-/// use fizeau_interop::{DetailTally, PeerSettings};
+/// use fizeau_interop::DetailTally;
 /// use fizeau_metrics::GoodputGoals;
+/// use fizeau_record::LevelDetailTally;
 ///
 /// let mut tally = DetailTally::default();
 /// tally.add(Cow::Owned(Tape::sent_at(Stamp::EPOCH)));
-/// let settings = PeerSettings { goals: GoodputGoals::NONE, max_concurrency: None };
-/// assert!(!tally.finish(&settings).peers.is_empty());
+/// assert!(!tally.finish(&GoodputGoals::NONE, None).peers.is_empty());
 /// ```
 #[derive(Debug, Default)]
 pub struct DetailTally {
@@ -36,9 +36,8 @@ pub struct DetailTally {
     too_many: bool,
 }
 
-impl DetailTally {
-    /// Takes in the tape of a request that was measured, or of a probe. A borrowed one is copied only where it is held.
-    pub fn add(&mut self, tape: Cow<'_, Tape>) {
+impl LevelDetailTally for DetailTally {
+    fn add(&mut self, tape: Cow<'_, Tape>) {
         self.shape.add(&tape);
         self.events += tape.arrivals.len();
         self.too_many |= self.held.len() >= MOST_REQUESTS || self.events > MOST_EVENTS;
@@ -49,14 +48,13 @@ impl DetailTally {
         }
     }
 
-    /// What they show; other tools' figures as these would compute them with `settings`.
-    #[must_use]
-    pub fn finish(self, settings: &PeerSettings) -> LevelDetail {
+    fn finish(self, goals: &GoodputGoals, max_in_flight: Option<u32>) -> LevelDetail {
         let Self { shape, held, .. } = self;
+        let settings = PeerSettings { goals: goals.clone(), max_concurrency: max_in_flight };
         let mut peers = Vec::new();
         if !held.is_empty() {
-            let own = OwnFigures::of(&held, settings);
-            let one = |peer: Peer| beside_ours(&peer.figures(&held, settings), &own);
+            let own = OwnFigures::of(&held, &settings);
+            let one = |peer: Peer| beside_ours(&peer.figures(&held, &settings), &own);
             peers.extend(Peer::ALL.map(one));
         }
         LevelDetail { shape: shape.shape(), peers }

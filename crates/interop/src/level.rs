@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use fizeau_core::Tape;
 use fizeau_record::{
-    Cut, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel, StoredLevelContext,
+    Cut, LevelDetailTally, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel,
+    StoredLevelContext,
 };
 
 use crate::{
@@ -61,8 +62,7 @@ impl LevelAgain {
                 details.add(Cow::Owned(tape));
             }
         })?;
-        let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: read.cap };
-        read.report.detail = details.map(|details| Box::new(details.finish(&settings)));
+        read.report.detail = details.map(|of| Box::new(of.finish(reader.goals(), read.cap)));
         let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
         Ok(Self { vllm: vllm.map(|vllm| vllm.finish(asked)), read })
     }

@@ -17,6 +17,9 @@ pub enum FolderError {
     /// The folder already holds a run.
     #[error("{} already holds a run; name another folder or remove it", .0.display())]
     Occupied(PathBuf),
+    /// The folder already holds several configurations, each in a folder of its own.
+    #[error("{} already holds a what-if", .0.display())]
+    HoldsWhatIf(PathBuf),
     /// The system refused.
     #[error("cannot write {}: {error}", path.display())]
     Io {
@@ -55,6 +58,54 @@ impl FolderError {
     }
 }
 
+/// A run's folder that is taken before anything is sent: it is known to be writable. When this is dropped it is given back, if it was made
+/// here and nothing came of the run.
+#[derive(Debug)]
+pub struct ClaimedFolder {
+    folder: RunFolder,
+    /// Whether it was made here, and did not lie there before.
+    is_new: bool,
+}
+
+impl ClaimedFolder {
+    /// Takes the folder, parents included.
+    ///
+    /// # Errors
+    /// If it already holds a run, or the system refuses.
+    pub fn new(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
+        let path = path.into();
+        let is_new = !path.exists();
+        if RunFolder::holds_whatif(&path) {
+            return Err(FolderError::HoldsWhatIf(path));
+        }
+        let claimed = Self { folder: RunFolder::create(path)?, is_new };
+        let probe = claimed.folder.write_text("probe", "")?;
+        fs::remove_file(&probe).map_err(FolderError::io(&probe))?;
+        Ok(claimed)
+    }
+
+    /// The folder of a run that is gone on with.
+    #[must_use]
+    pub fn again(path: impl Into<PathBuf>) -> Self {
+        Self { folder: RunFolder::again(path), is_new: false }
+    }
+
+    /// It.
+    #[must_use]
+    pub const fn folder(&self) -> &RunFolder {
+        &self.folder
+    }
+}
+
+impl Drop for ClaimedFolder {
+    fn drop(&mut self) {
+        if self.is_new {
+            // What holds something stays; nothing is left to do about any other error.
+            let _ = fs::remove_dir(self.folder.path());
+        }
+    }
+}
+
 /// The folder of a run, of a sweep, or of one level of a sweep.
 ///
 /// Documents appear whole or not at all (written aside, then renamed). Tapes are appended as requests end, so that a
@@ -77,6 +128,12 @@ impl RunFolder {
         }
         fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
         Ok(Self { path })
+    }
+
+    /// Whether several configurations lie there, each in a folder of its own.
+    #[must_use]
+    pub fn holds_whatif(path: &Path) -> bool {
+        ["whatif.json", "configuration-01"].iter().any(|name| path.join(name).exists())
     }
 
     /// The folder of a run that is there already, to go on with it.

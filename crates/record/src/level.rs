@@ -7,10 +7,12 @@ mod speed;
 mod tapes;
 mod until;
 
-use fizeau_core::{LevelLoad, LoadKind, Millis, PerSec, WarmUp};
+use std::borrow::Cow;
+
+use fizeau_core::{LevelLoad, LoadKind, Millis, PerSec, Tape, WarmUp};
 use fizeau_metrics::{
-    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Saturation, Statistic, Validity,
-    Verdict,
+    ClientProof, Distribution, GoodputGoals, LevelShape, LevelSummary, Reason, Saturation,
+    Statistic, Validity, Verdict,
 };
 
 use crate::text::number;
@@ -65,6 +67,15 @@ pub struct LevelDetail {
     pub shape: LevelShape,
     /// What other tools would have said of the same tapes, a table a tool; empty where they were too many to be held in memory.
     pub peers: Vec<PeerComparison>,
+}
+
+/// Adds up what the tapes of a level show beside its figures, one by one: as a run is measured, or when it is read again.
+pub trait LevelDetailTally: Default {
+    /// Takes in the tape of a request that was measured, or of a probe. A borrowed one is copied only where it is held.
+    fn add(&mut self, tape: Cow<'_, Tape>);
+
+    /// What they show, by these goals of single requests, of a level with at most so many in flight if there was a limit.
+    fn finish(self, goals: &GoodputGoals, max_in_flight: Option<u32>) -> LevelDetail;
 }
 
 /// The operating condition of a level.

@@ -68,7 +68,7 @@ pub use comparison::{
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};
-pub use folder::{FolderError, RunFolder, TapeFile};
+pub use folder::{ClaimedFolder, FolderError, RunFolder, TapeFile};
 pub use goal::{
     Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
     shown as goal_value,
@@ -78,8 +78,9 @@ pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted, PredictedRange, Reference,
-    SpeedOfLight, SummaryDocument, Tail, Until, UntilDocument, UntilGoal, WithEnds,
+    LevelDetailTally, LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted,
+    PredictedRange, Reference, SpeedOfLight, SummaryDocument, Tail, Until, UntilDocument,
+    UntilGoal, WithEnds,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};

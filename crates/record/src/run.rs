@@ -14,7 +14,7 @@ use fizeau_core::{Millis, UsdPerHour};
 use fizeau_metrics::{GoodputGoals, Pace};
 use serde::{Deserialize, Serialize};
 
-use crate::{DocumentFields, Endpoint, Json, LevelPlan, Setup};
+use crate::{Differing, DocumentFields, Endpoint, Json, LevelPlan, Setup};
 
 /// The schema of `run.json`.
 pub(crate) const RUN: &str = "fizeau.run/1";
@@ -230,6 +230,29 @@ impl RunDocument {
             own.probed.clone_from(&ab.b_probed);
         }
         own
+    }
+
+    /// The fields in which a sweep that is gone on with differs from what `now` is asked for, and must not: what is measured and how, but
+    /// not when, by whom and with which client.
+    #[must_use]
+    pub fn differing_when_resumed(&self, now: &Self) -> Vec<Differing> {
+        const SAME: [&str; 14] = [
+            "setup.endpoint",
+            "setup.engine",
+            "setup.workload",
+            "setup.model_config",
+            "setup.hardware",
+            "setup.deployment",
+            "plan",
+            "lengths",
+            "levels",
+            "sampling",
+            "timeouts",
+            "goodput",
+            "speed_of_light",
+            "time",
+        ];
+        self.fields().differing(&now.fields(), &SAME)
     }
 
     /// Its leaves, to be held against those of another: each goal in the one form that it has, however it was typed.

@@ -127,7 +127,7 @@ use mio::net::TcpListener;
 
 pub use dialect::SglangText;
 pub use fault::{FaultKind, Faults, ParseFaultsError};
-pub use length::NaturalLength;
+pub use length::{NaturalLength, NaturalLengthError};
 pub use time_scale::{TimeScale, TimeScaleError};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};

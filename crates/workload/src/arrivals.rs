@@ -12,8 +12,7 @@ pub use check::ArrivalsError;
 pub use schedule::Schedule;
 
 use crate::parts::{ArrivalProcess, Instants};
-use crate::seed::Draws;
-use crate::seed::{Purpose, Seed};
+use crate::seed::{Draws, Purpose, Seed};
 
 /// The law by which requests leave.
 ///

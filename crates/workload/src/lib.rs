@@ -63,6 +63,7 @@ mod prompts;
 mod sample;
 mod seed;
 mod spec;
+mod text;
 mod tokenizer;
 mod trace;
 mod weights;
@@ -87,6 +88,7 @@ pub use plan::{Plan, PlanBuilder, PlanSource};
 pub use prompts::{ExactText, Repeats, exact_text};
 pub use seed::{Draws, Salt, Seed};
 pub use spec::{ModelShare, Spec, SpecError};
+pub use text::TextError;
 #[cfg(feature = "hf-tokenizer")]
 pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]

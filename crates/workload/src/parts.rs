@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, Prompt, RequestId, SessionId, Tokens};
 
-use crate::seed::Draws;
-use crate::seed::{Purpose, Seed};
+use crate::seed::{Draws, Purpose, Seed};
 
 /// A law of arrivals: when sessions begin. A request that stands alone is a session of one.
 pub trait ArrivalProcess: Debug + Send + Sync {
@@ -106,24 +105,27 @@ pub enum Phase {
     Warmup,
 }
 
+impl Phase {
+    const fn key(self, number: u64) -> u64 {
+        match self {
+            Self::Measured => number,
+            Self::Warmup => u64::MAX - number,
+        }
+    }
+}
+
 impl RequestPosition {
     /// A number that no other place of the plan has: what its content follows from. Warm-up requests are counted down from
     /// the far end, where no measured one ever comes.
     #[must_use]
     pub const fn key(&self) -> u64 {
-        match self.phase {
-            Phase::Measured => self.request.0,
-            Phase::Warmup => u64::MAX - self.request.0,
-        }
+        self.phase.key(self.request.0)
     }
 
     /// A number that all turns of the place's session have, and no other session of the plan.
     #[must_use]
     pub const fn session_key(&self) -> u64 {
-        match self.phase {
-            Phase::Measured => self.session.0,
-            Phase::Warmup => u64::MAX - self.session.0,
-        }
+        self.phase.key(self.session.0)
     }
 
     /// Random numbers for the content of this place and of no other.

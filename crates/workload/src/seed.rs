@@ -162,6 +162,13 @@ impl Draws {
         }
     }
 
+    /// Brings `items` into an order at random, by Fisher and Yates' shuffle from the end.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+
     /// Uniform on (0, 1], in steps of 2^-53. Zero is left out so that its logarithm is finite.
     pub fn unit(&mut self) -> f64 {
         sample::unit(&mut self.0)

@@ -23,11 +23,12 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::codec::TextCodec;
+use crate::parts::Phase;
 use crate::seed::{Salt, Seed};
 use crate::workload::{Numbers, Pacing, Walk, Workload};
 use prompt::Prompts;
 use survey::Survey;
-use walk::{Kind, TraceWalk};
+use walk::TraceWalk;
 
 /// Opens the file of a trace from its start. It is called once for the check, and once more for each walk and each time
 /// that a walk begins the file again, on any thread. A buffer of 64 KiB or more is worth while.
@@ -153,12 +154,12 @@ impl Workload for Trace {
     }
 
     fn walk(&self, which: Numbers) -> Walk {
-        Box::new(TraceWalk::new(self.clone(), Kind::Measured, which))
+        Box::new(TraceWalk::new(self.clone(), Phase::Measured, which))
     }
 
     /// Prompts as long as those of the trace, from its first request on; none begins like another.
     fn warmup(&self, which: Numbers) -> Walk {
-        Box::new(TraceWalk::new(self.clone(), Kind::Warmup, which))
+        Box::new(TraceWalk::new(self.clone(), Phase::Warmup, which))
     }
 }
 

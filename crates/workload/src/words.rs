@@ -1,5 +1,17 @@
 //! The words that prompts are made of.
 
+/// The words of `symbols`, numbers below 256, in a row.
+pub(crate) fn words(symbols: impl Iterator<Item = u64>) -> String {
+    let mut text = String::new();
+    for word in symbols.filter_map(|symbol| WORDS.get(symbol as usize)) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
 /// 256 short, common English words, all lower case, each one token in OpenAI's vocabularies, with or without a
 /// space before it, and in most others. Eight of them can spell any 64-bit number. Their order is part of what
 /// a seed means.

@@ -34,7 +34,7 @@ pub(crate) fn of_experiment(error: ExperimentError, flag: impl Fn(Field) -> &'st
     match error {
         ExperimentError::Input(error) => refused(&error, flag),
         ExperimentError::Endpoint(error) => error.into(),
-        error @ ExperimentError::File { .. } => Fail::usage(error),
+        error @ ExperimentError::Stored(_) => Fail::usage(error),
         error => Fail::broken(error),
     }
 }
@@ -154,6 +154,7 @@ fn hint(hint: &Hint) -> String {
         }
         Hint::NeedsLoad => ": --max-concurrency N or --request-rate R".to_owned(),
         Hint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
+        Hint::AsBegun => ": give the flags that the sweep was begun with".to_owned(),
         Hint::IsServerUp => "; is the server up, and is --base-url right?".to_owned(),
         Hint::Failed { class, status, model, backend } => {
             format!("; {}", failed(*class, *status, (model, backend)))

@@ -1,35 +1,59 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
-mod prepare;
+use std::num::NonZeroU32;
 
-use fizeau::experiment::{AbSide, ContextLimit, PreparedAb};
-use fizeau::harness::{Cancel, Pacer, WorkerPool, connections_ahead};
-use fizeau::metrics::Verdict;
-use fizeau::record::AbReport;
+use fizeau::core::Nanos;
+use fizeau::experiment::{
+    AbSettings, BackendChoice, EndpointSpec, Experiment, Rounds, SystemUnderTest, WorkloadSpec,
+};
+use fizeau::harness::Cancel;
+use fizeau::metrics::{Alpha, ComparisonSettings, Verdict};
+use fizeau::record::AbPrompts;
 use fizeau::report::Shown;
-use fizeau::transport::{MonotonicClock, RequestError};
 
-use crate::args::AbArgs;
-use crate::commands::shared::{endpoint, live, workload};
-use crate::exit::{Exit, Fail};
-use crate::terminal::progress::{Progress, Title, View};
+use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
+use crate::commands::bench;
+use crate::commands::shared::opening::Opening;
+use crate::commands::shared::record::NO_PHYSICS;
+use crate::commands::shared::workload::{self, Nominal};
+use crate::commands::shared::{client, endpoint, folder, live, record};
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
-use prepare::{Job, prepare};
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
-    let job = prepare(args)?;
-    // What fails before there is anything to keep leaves no folder.
-    let measured = runtime::single()?.block_on(measure(&job, args, view));
-    let (report, interrupted) = measured.inspect_err(|_| job.out.give_back())?;
+    refuse(args)?;
+    let cancel = Cancel::new();
+    let refused = workload::refused(nominal(args), bench::arrivals_flag(&args.arrivals));
+    let prepared = experiment(args, &cancel)?.prepare().map_err(refused)?;
+    let runtime = runtime::single()?;
+    let mut opening = Opening::default();
+    opening.prints_document = args.answer.json;
+    let prepared = runtime.block_on(prepared.open(&mut opening)).map_err(refused)?;
+    drop(opening);
+    let ab = prepared.prepared();
+    let notes = ab.notes().into_iter().chain(workload::unread(&args.workload));
+    notes.for_each(|note| tell!("note: {note}"));
+    if !args.answer.json {
+        let asked = workload::prompt_salt(&args.workload);
+        say(workload::describe_salt_of_levels(asked, ab.basis.work.salt()))?;
+    }
+    let [a, b] = ab.sides.each_ref().map(|side| side.endpoint.describe().base_url);
+    let title = Title { command: "ab", subject: format!("A {a}, B {b}") };
+    let folder = prepared.folder().cloned();
+    let mut progress = Progress::new(view, title, &cancel);
+    interrupt::listen(cancel.clone())?;
+    let report = runtime.block_on(prepared.run(&mut progress)).map_err(refused)?;
+    drop(progress);
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
         say(Shown(&report).text())?;
-        say(format!("run folder: {}", job.out.folder().path().display()))?;
+        folder.map_or(Ok(()), |run| say(format!("run folder: {}", run.path().display())))?;
     }
-    Ok(if interrupted {
+    Ok(if cancel.is_cancelled() {
         Exit::Interrupted
     } else if report.verdict() == Verdict::Invalid
         || (args.answer.fail_on_worse && report.is_worse())
@@ -40,53 +64,140 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     })
 }
 
-/// Measures all turns; each is on disk before the next begins. Says whether the run was interrupted.
-async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool), Fail> {
-    let (clock, ab) = (MonotonicClock::new(), &job.ab);
-    let [a, b] = &ab.sides;
-    check(ab, a).await?;
-    check(ab, b).await?;
-    announce(ab, args)?;
-    let cancel = Cancel::new();
-    let crew_a = crew(ab, a, clock, &cancel).await?;
-    let crew_b = crew(ab, b, clock, &cancel).await?;
-    let folder = job.out.folder();
-    folder.write_run(&ab.document(&clock)?).map_err(Fail::broken)?;
-    interrupt::listen(cancel.clone())?;
-    let (a_url, b_url) = (a.endpoint.describe().base_url, b.endpoint.describe().base_url);
-    let title = Title { command: "ab", subject: format!("A {a_url}, B {b_url}") };
-    let mut progress = Progress::new(view, title, &cancel);
-    let report = ab.run(crew_a, crew_b, Pacer::new(clock), Some(folder), &mut progress).await?;
-    Ok((report, cancel.is_cancelled()))
+/// What `args` ask for.
+fn experiment(args: &AbArgs, cancel: &Cancel) -> Result<Experiment<AbSettings>, Fail> {
+    let origin = record::origin();
+    let out = args.answer.out.clone();
+    let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
+    let sides = &args.sides;
+    let a = side(args, &sides.a, &sides.a_model, &sides.a_backend)?;
+    let b = side(args, &sides.b, &sides.b_model, &sides.b_backend)?;
+    let mut system = SystemUnderTest::default();
+    system.light = Err(NO_PHYSICS.to_owned());
+    Ok(Experiment::new(a)
+        .settings(settings(args, b)?)
+        .system(system)
+        .client(client::spec(&args.client)?)
+        .origin(origin)
+        .folder(out)
+        .cancel(cancel.clone()))
 }
 
-/// What is to be known before the first request that counts.
-fn announce(ab: &PreparedAb, args: &AbArgs) -> Result<(), Fail> {
-    ab.notes.iter().for_each(|note| tell!("note: {note}"));
-    if args.answer.json {
-        return Ok(());
+/// A run against `candidate` too.
+fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> {
+    let (rounds, answer) = (&args.rounds, &args.answer);
+    let count = Rounds::new(rounds.rounds).named("--rounds")?;
+    let cap = bench::cap(rounds.max_concurrency)?;
+    let mut settings = AbSettings::new(candidate, workload_of(args, cap)?, count);
+    settings.names = [args.sides.a_name.clone(), args.sides.b_name.clone()];
+    settings.settle = time("--settle", &rounds.settle)?;
+    let figures = answer.decision.metrics.iter().map(|name| name.parse().named("--metrics"));
+    settings.figures = figures.collect::<Result<_, Fail>>()?;
+    settings.comparison = comparison(answer)?;
+    settings.goals = answer.goodput.join(" ").parse().named("--goodput")?;
+    (settings.max_in_flight, settings.warmups) = (cap, rounds.num_warmups);
+    settings.prompts = args.sides.salt_sides.then_some(AbPrompts::OwnBySide);
+    Ok(settings)
+}
+
+/// The workload of a turn.
+fn workload_of(args: &AbArgs, cap: Option<NonZeroU32>) -> Result<WorkloadSpec, Fail> {
+    let mut spec = workload::spec(&args.workload, nominal(args))?;
+    spec.requests = workload::requests(args.rounds.num_prompts)?;
+    spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
+    Ok(spec)
+}
+
+/// How strictly it is looked at; at which figures shows when it is known whether there are tokens.
+fn comparison(args: &AnswerArgs) -> Result<ComparisonSettings, Fail> {
+    let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
+    let smallest = args.decision.smallest.parse().named("--smallest")?;
+    Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
+}
+
+/// Refuses flags that have no place in an A/B run.
+fn refuse(args: &AbArgs) -> Result<(), Fail> {
+    let refused = [
+        (
+            !args.endpoint.base_url.is_empty(),
+            "--base-url: an A/B run has two servers: --a URL --b URL",
+        ),
+        (
+            args.arrivals.trace_speedup.is_some() || args.arrivals.ignore_trace_times,
+            "--trace-speedup, --ignore-trace-times: an A/B run replays no trace",
+        ),
+        (
+            args.arrivals.probe.probe_request_rate.is_some(),
+            "--probe-request-rate: an A/B run has no probe stream",
+        ),
+        (
+            args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
+            "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them",
+        ),
+    ];
+    match refused.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, message)) => Err(Fail::usage(message)),
+        None => Ok(()),
     }
-    let asked = workload::prompt_salt(&args.workload);
-    say(workload::describe_salt_of_levels(asked, ab.sample.salt()))
 }
 
-/// One request before the first, on a connection of its own.
-async fn check(ab: &PreparedAb, side: &AbSide) -> Result<(), Fail> {
-    let fits = |limit: &ContextLimit| Ok(ab.sample.check(limit)?);
-    endpoint::check(&side.endpoint.target, ab.limit.as_ref(), ab.sample.plan(), fits).await
+/// `2s`, `500ms`; a bare number is seconds.
+fn time(flag: &str, text: &str) -> Result<Nanos, Fail> {
+    let (number, scale) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let wrong = || Fail::usage(format!("{flag} {text}: write a time such as 2s or 500ms"));
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    Nanos::from_secs_f64(number * scale).map_err(|_| wrong())
 }
 
-/// The threads that measure a side, with their connections.
-async fn crew(
-    ab: &PreparedAb,
-    side: &AbSide,
-    clock: MonotonicClock,
-    cancel: &Cancel,
-) -> Result<WorkerPool<RequestError>, Fail> {
-    let tokenizer = ab.spec.tokenizer.clone();
-    let crew = ab.client.start(&side.endpoint.target, clock, tokenizer, cancel)?;
-    let (plan, cap) = (ab.sample.plan(), ab.spec.load.max_in_flight);
-    let ahead = connections_ahead(plan.requests().get(), cap, plan.pacing());
-    crew.preconnect(ahead).await.map_err(Fail::endpoint)?;
-    Ok(crew)
+/// The flags for both, with what is one side's own.
+fn side(
+    args: &AbArgs,
+    urls: &[String],
+    model: &Option<String>,
+    backend: &Option<String>,
+) -> Result<EndpointSpec, Fail> {
+    let both = &args.endpoint;
+    let side = EndpointArgs {
+        model: model.clone().or_else(|| both.model.clone()),
+        served_model_name: both.served_model_name.clone().filter(|_| model.is_none()),
+        backend: backend.clone().unwrap_or_else(|| both.backend.clone()),
+        ..both.clone()
+    };
+    let spec = endpoint::spec(&side, urls.to_vec(), &args.sampling)?;
+    match spec.backend {
+        BackendChoice::Named(_) if spec.model.is_empty() => Err(Fail::usage(
+            "--model: name the model as the servers know it, or --a-model and --b-model",
+        )),
+        _ => Ok(spec),
+    }
+}
+
+fn nominal(args: &AbArgs) -> Nominal<'_> {
+    Nominal {
+        input: ("--random-input-len", &args.lengths.random_input_len),
+        output: ("--random-output-len", &args.lengths.random_output_len),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau::core::Nanos;
+
+    use super::time;
+
+    #[test]
+    fn a_pause_is_written_as_people_write_it() {
+        let nanos = |text| time("--settle", text).map_err(|fail| fail.message);
+        assert_eq!(nanos("2s"), Ok(Nanos::from_secs(2)));
+        assert_eq!(nanos("500ms"), Ok(Nanos::from_millis(500)));
+        assert_eq!(nanos("0"), Ok(Nanos::ZERO));
+        assert_eq!(nanos("1.5"), Ok(Nanos::from_millis(1_500)));
+        for wrong in ["", "s", "-1s", "soon", "NaN", "2h"] {
+            let message = nanos(wrong).unwrap_err();
+            assert!(message.starts_with(&format!("--settle {wrong}: ")), "{message}");
+        }
+    }
 }

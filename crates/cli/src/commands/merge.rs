@@ -7,7 +7,7 @@ use fizeau::report::Shown;
 
 use crate::args::{MergeArgs, TrustArgs};
 use crate::commands::shared::checklist;
-use crate::commands::shared::folder::Claim;
+use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
@@ -16,11 +16,10 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let mut note = |text: &str| tell!("note: {text}");
     let merge = ShardMerge::of(&args.runs, forced_by, &mut note).map_err(refused)?;
     let goals = merge.goals().map_err(refused)?;
-    let out = Claim::new(&args.out)?;
+    let out = folder::claim(&args.out)?;
     let mut vllm = VllmTally::new(&Selection::default(), &goals, Detail::Brief);
     let merged = merge.write(out.folder(), |tape| vllm.add(tape), &mut note);
-    let MergedRun { report, setup, cap, .. } =
-        merged.inspect_err(|_| out.give_back()).map_err(refused)?;
+    let MergedRun { report, setup, cap, .. } = merged.map_err(refused)?;
     let request_rate = match report.load {
         LoadPoint::Rate(rate) => RequestRate::Limited(rate),
         LoadPoint::Concurrency(_) => RequestRate::Unlimited,

@@ -11,7 +11,7 @@ mod search;
 mod views;
 
 pub(crate) use level::note_cut;
-pub(crate) use page::{PAGE, write as write_page, write_read as write_read_page};
+pub(crate) use page::{PAGE, write as write_page};
 pub(crate) use reader::{read, reader};
 
 use std::path::{Path, PathBuf};
@@ -20,14 +20,13 @@ use fizeau::core::Tape;
 use fizeau::interop::{Concept, Explanation, LevelAgain, TakenBeside};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, Cut, ImportedRun, LevelReport, RunReader, StoredLevel, StoredRun, SummaryDocument,
-    SweepReport, is_level_folder,
+    Checklist, Cut, ImportedRun, LevelReport, RunFolder, RunReader, StoredLevel, StoredRun,
+    SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
 
 use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
-use crate::commands::shared::folder::holds_whatif;
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -94,7 +93,7 @@ enum Opened {
 
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<Opened, Fail> {
-    if holds_whatif(path) {
+    if RunFolder::holds_whatif(path) {
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
              `fizeau report {path}/configuration-01`",

@@ -1,63 +1,95 @@
 //! `fizeau search`: the highest rate or concurrency within goals.
 
-mod outcome;
-
-pub(crate) use outcome::{Outcome, end, measure as carry_out};
+use std::path::Path;
 
 use fizeau::core::{LoadKind, Nanos};
-use fizeau::experiment::{LoadSearch, LoadSearchSpec, PromptReader, SweepSettings, WallTime};
+use fizeau::experiment::{
+    LoadSearchSpec, PromptReader, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
+};
+use fizeau::harness::Cancel;
+use fizeau::metrics::{Slo, Verdict};
+use fizeau::record::{RunFolder, SearchReport, SweepReport};
+use fizeau::report::Shown;
 
-use fizeau::metrics::Slo;
-
-use crate::args::{SearchArgs, SearchFlags};
-use crate::commands::shared::folder;
-use crate::commands::sweep::{self, Begun, Job};
+use crate::args::{SearchArgs, SearchFlags, TrustArgs};
+use crate::commands::report::{PAGE, write_page};
+use crate::commands::shared::checklist;
+use crate::commands::sweep::{Measured, measure};
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::runtime;
+use crate::terminal::say::say;
 
-pub(crate) fn run(args: &mut SearchArgs) -> Result<Exit, Fail> {
-    if args.sweep.plan.until.is_some() {
-        return Err(Fail::usage("--until: a search says itself when it knows enough: --tolerance"));
-    }
-    args.sweep.check_for_search()?;
-    let by_default = || folder::by_default(WallTime::now(), "search");
-    args.sweep.verdict.out.get_or_insert_with(by_default);
-    let settings = sweep::settings(&args.sweep)?;
-    let (over, slo) = (args.over.into(), args.sweep.verdict.goals.slo()?);
-    let wanted = wanted(over, &args.search, slo, &settings, PromptReader::Server)?;
-    let mut job = sweep::prepare(&args.sweep, &settings, None)?;
-    job.series.sweep = job.series.sweep.of_loads_to_come();
-    let runtime = runtime::single()?;
-    // What fails before there is anything to keep leaves no folder.
-    let measured = runtime.block_on(measure(&job, wanted)).inspect_err(|_| job.out.give_back());
-    end(&measured?, Some(job.out.folder().path()), &args.sweep.trust)
+/// What came of a search.
+pub(crate) struct Outcome {
+    pub(crate) report: SearchReport,
+    /// Its levels side by side.
+    pub(crate) sweep: SweepReport,
+    exit: Exit,
 }
 
-/// The search that the flags ask for, of levels as `settings` have them.
-pub(crate) fn wanted(
+pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
+    let SearchArgs { over, search, sweep } = args;
+    if sweep.plan.until.is_some() {
+        return Err(Fail::usage("--until: a search says itself when it knows enough: --tolerance"));
+    }
+    sweep.check_for_search()?;
+    let levels = sweep.series().settings(SweepProtocol::default(), PromptReader::Server)?;
+    let settings = settings((*over).into(), search, sweep.verdict.goals.slo()?, levels)?;
+    let Measured { outcome, folder, cancel } = measure(sweep, settings, "search")?;
+    Outcome::of(outcome, Some(&folder), &cancel)?.show(Some(folder.path()), &sweep.trust)
+}
+
+/// The search that the flags ask for, of such `levels`.
+pub(crate) fn settings(
     over: LoadKind,
     flags: &SearchFlags,
     slo: Slo,
-    settings: &SweepSettings,
-    reader: PromptReader,
-) -> Result<LoadSearch, Fail> {
+    levels: SweepSettings,
+) -> Result<SearchSettings, Fail> {
     let (from, to) = (flags.from, flags.to);
     if let Some((from, to)) = from.zip(to).filter(|(from, to)| from > to) {
         return Err(Fail::usage(format!("--from {from} --to {to}: the lower load comes first")));
     }
-    let confirm = Nanos::from_secs_f64(flags.confirm).named("--confirm")?;
-    let spec = LoadSearchSpec {
+    let mut settings = SearchSettings::new(LoadSearchSpec {
         from,
         to,
         most_levels: flags.max_runs,
         tolerance: flags.tolerance,
         confidence: flags.confidence,
         ..LoadSearchSpec::new(over, slo)
-    };
-    LoadSearch::new(spec.sized(settings, reader, Some(confirm))).map_err(Fail::usage)
+    });
+    settings.levels = levels;
+    settings.confirm = Some(Nanos::from_secs_f64(flags.confirm).named("--confirm")?);
+    Ok(settings)
 }
 
-async fn measure(job: &Job<'_>, wanted: LoadSearch) -> Result<Outcome, Fail> {
-    let Begun { crew, cancel, .. } = sweep::begin(job).await?;
-    outcome::measure(wanted, &job.series, crew, Some(job.out.folder()), &cancel).await
+impl Outcome {
+    /// Of what was measured, whose page is written.
+    pub(crate) fn of(
+        measured: SearchOutcome,
+        folder: Option<&RunFolder>,
+        cancel: &Cancel,
+    ) -> Result<Self, Fail> {
+        let SearchOutcome { report, sweep, page, .. } = measured;
+        if let Some(folder) = folder {
+            folder.write_text("search.txt", &Shown(&report).text()).map_err(Fail::broken)?;
+            write_page(folder, &page)?;
+        }
+        let exit = if cancel.is_cancelled() {
+            Exit::Interrupted
+        } else if !report.is_met() || report.verdict() == Verdict::Invalid {
+            Exit::Missed
+        } else {
+            Exit::Good
+        };
+        Ok(Self { report, sweep, exit })
+    }
+
+    /// Prints the report and the checklist, and where the rest of it is; how the command ends.
+    pub(crate) fn show(&self, out: Option<&Path>, trust: &TrustArgs) -> Result<Exit, Fail> {
+        let report = &self.report;
+        say(Shown(report).text().trim_end())?;
+        checklist::show(&report.checklist, trust)?;
+        out.map_or(Ok(()), |out| say(format!("report: {}", out.join(PAGE).display())))?;
+        Ok(checklist::enforce(&report.checklist, trust, self.exit))
+    }
 }

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{
-    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, Spread, TimeScale, Tls,
+    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, TimeScale, Tls,
 };
 
 use crate::args::{ServeArgs, SglangArg};
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
             .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))
     })?;
     if let Some(lateness) = handle.shutdown() {
-        say(kept(&lateness))?;
+        say(format!("{} tokens left late by {lateness}", lateness.n))?;
     }
     Ok(Exit::Good)
 }
@@ -117,7 +116,8 @@ fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig
         config = config.with_model(name.clone());
     }
     if let Some(length) = &args.natural_len {
-        config = config.with_natural_length(natural_length(length, seed)?);
+        let length: NaturalLength = length.parse().given_as("--natural-len")?;
+        config = config.with_natural_length(length.with_seed(seed));
     }
     if let Some(text) = args.sglang {
         config = config.with_sglang(match text {
@@ -134,19 +134,6 @@ fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig
     }
     let scale = TimeScale::new(args.time_scale).named("--time-scale")?;
     Ok(config.with_time_scale(scale))
-}
-
-/// Of `200` or `mean:200`.
-fn natural_length(text: &str, seed: u64) -> Result<NaturalLength, Fail> {
-    let mean = text.strip_prefix("mean:");
-    let tokens = mean.unwrap_or(text).parse::<NonZeroU64>().map_err(|_| {
-        Fail::usage(format!("--natural-len {text}: it must be a number of tokens, or mean:TOKENS"))
-    })?;
-    let tokens = Tokens::new(tokens.get());
-    Ok(match mean {
-        Some(_) => NaturalLength::Geometric { mean: tokens, seed },
-        None => NaturalLength::Fixed(tokens),
-    })
 }
 
 /// Says what is served, where, and what else there is to know.
@@ -182,17 +169,6 @@ const FAULTS: &str = "
 --fault NAME+NAME          both for each reply
 --fault 0.1*NAME,0.02*NAME each for that share of the replies
 --fault allow              only for requests that choose so";
-
-/// How well the server kept its own schedule, in one line.
-fn kept(lateness: &Spread) -> String {
-    let Spread { n, p50, p99, max } = *lateness;
-    format!(
-        "{n} tokens left late by p50 {:.3} ms, p99 {:.3} ms, max {:.3} ms",
-        p50.get(),
-        p99.get(),
-        max.get()
-    )
-}
 
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {
     let name = format!("--host {}", args.host);

@@ -1,26 +1,29 @@
 //! `fizeau simulate`: a bench or a sweep in virtual time, against a simulated engine.
 
-mod place;
-
-use fizeau::experiment::{PromptReader, ResumedLevels, WallTime, check_goals, keep_run};
+use fizeau::core::Tokens;
+use fizeau::experiment::{
+    CacheBlocks, ContextLimit, DetailWatcher, EndpointKind, Experiment, LimitSource,
+    PreparedExperiment, PreparedRun, PromptReader, SystemUnderTest, WallTime, Watcher, check_goals,
+};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
+use fizeau::interop::DetailTally;
 use fizeau::metrics::Slo;
-use fizeau::record::RunFolder;
-use fizeau::record::{Decision, OperatingPoint, Profile, Setup, SweepReport};
-use fizeau::sim::{SimTransport, VirtualTime};
+use fizeau::record::{
+    Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference, SweepReport,
+};
+use fizeau::sim::{Scenario, SimTransport, VirtualTime};
+use fizeau::transport::{Backend, KeepText, Target};
 
-use crate::args::{SeriesArgs, SimulateArgs, TrustArgs};
-use crate::commands::bench::{self, Trial, text_after};
+use crate::args::{LevelArgs, OrderArg, SeriesArgs, SimulateArgs, TrustArgs};
+use crate::commands::bench::{self, Kept};
 use crate::commands::report::PAGE;
-use crate::commands::search;
-use crate::commands::shared::folder::{self, Claim};
-use crate::commands::shared::{checklist, record, workload};
-use crate::commands::sweep::{self, Series, simulated_protocol_of};
+use crate::commands::shared::folder;
+use crate::commands::shared::{checklist, record, scenario, speed, workload};
+use crate::commands::{search, sweep};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::interrupt;
-use crate::terminal::progress::View;
+use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
-use place::Simulation;
 
 /// What came of a simulation.
 pub(crate) struct Simulated {
@@ -52,13 +55,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
-    let out = out.as_deref().map(Claim::new).transpose()?;
-    let folder = out.as_ref().map(Claim::folder);
-    // What fails before there is anything to keep leaves no folder.
-    let done = simulate(args, folder, &cancel);
-    let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
+    let out = out.as_deref().map(folder::claim).transpose()?;
+    let folder = out.as_ref().map(|out| out.folder());
     let asked = args.sweep.goals.is_given().then_some(slo);
-    simulated.show(folder, asked, &args.trust)
+    simulate(args, folder, &cancel)?.show(folder, asked, &args.trust)
 }
 
 /// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
@@ -67,111 +67,183 @@ pub(crate) fn simulate(
     folder: Option<&RunFolder>,
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
-    let simulation = Simulation::new(args)?;
+    let simulation = Simulation::new(args, folder, cancel)?;
     match args.search.is_none() && !args.is_sweep() {
-        true => level(args, &simulation, folder, cancel),
-        false => series(args, &simulation, folder, cancel),
+        true => level(args, &simulation),
+        false => series(args, &simulation),
     }
 }
 
-fn level(
-    args: &SimulateArgs,
-    simulation: &Simulation,
-    folder: Option<&RunFolder>,
-    cancel: &Cancel,
-) -> Result<Simulated, Fail> {
-    let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
-    let time = VirtualTime::new();
-    let keep = bench::settings(&level)?.workload.keep_text(text_after(&level));
-    let transport = simulation.transport(&time, keep);
-    let (target, answering) = (simulation.target(), simulation.answering());
-    let trial = Trial::new(&level, (target, target.model()), answering, &record::origin())?;
-    if let Some(folder) = folder {
-        let (document, light) = (trial.level.document()?, trial.level.light.as_ref().ok());
-        keep_run(folder, &document, light).map_err(Fail::broken)?;
-    }
-    let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel, View::Lines);
-    let measured = time.block_on(measuring).map_err(Fail::broken)??;
-    let (mut notes, setup) = (trial.notes(), trial.level.setup.clone());
-    notes.extend(preempted(&transport));
-    let devices = simulation.devices();
-    let report = Report::Level(Box::new(trial.finish(folder, measured)));
-    Ok(Simulated { description, notes, setup, devices, report })
+fn level(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated, Fail> {
+    let level = workload_of(&args.level);
+    let refused = workload::refused(bench::nominal(&level), bench::arrivals_flag(&level.arrivals));
+    let experiment = simulation.experiment().settings(bench::settings(&level)?);
+    let prepared = experiment.prepare().map_err(refused)?;
+    let kept = Kept::new(&level, simulation.scenario.model_name(), prepared.prepared())?;
+    let notes = prepared.prepared().basis.notes();
+    let mut watcher =
+        kept.watcher(prepared.prepared(), simulation.folder, View::Lines, simulation.cancel);
+    let keep = EndpointKind::keep_text(&prepared.prepared().settings);
+    let (measured, simulated) = simulation.run(prepared, keep, &mut watcher)?;
+    let outcome = kept.finish(simulation.folder, measured, watcher, simulation.cancel);
+    Ok(simulated.done(notes, &level, Report::Level(Box::new(outcome))))
 }
 
 /// A sweep, or a search.
-fn series(
-    args: &SimulateArgs,
-    simulation: &Simulation,
-    folder: Option<&RunFolder>,
-    cancel: &Cancel,
-) -> Result<Simulated, Fail> {
-    let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
-    let (plan, verdict) = (args.levels(), args.verdict());
+fn series(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated, Fail> {
+    let (level, plan, verdict) = (workload_of(&args.level), args.levels(), args.verdict());
     let asked = SeriesArgs {
         workload: &level.workload,
         window: &level.window,
         plan: &plan,
         verdict: &verdict,
     };
-    let reader = PromptReader::Simulation;
-    let mut settings = asked.settings(simulated_protocol_of(&args.protocol)?, reader)?;
-    let wanted = match args.search {
-        None => None,
-        Some(over) => {
-            settings.loads = settings.loads.with_burstiness(level.arrivals.burstiness)?;
-            let slo = args.sweep.goals.slo()?;
-            Some(search::wanted(over.into(), &args.searched, slo, &settings, reader)?)
-        }
-    };
+    let protocol = sweep::simulated_protocol_of(&args.protocol)?;
+    let mut settings = asked.settings(protocol, PromptReader::Simulation)?;
     let refused = workload::refused(asked.nominal(), "--levels");
-    let read = settings.read(simulation.target()).map_err(&refused)?;
-    let time = VirtualTime::new();
-    let transport = simulation.transport(&time, settings.workload.keep_text(text_after(&level)));
-    let sweep = settings.prepare(read, simulation.answering(), &record::origin());
-    let mut sweep = sweep.map_err(&refused)?;
-    if wanted.is_some() {
-        sweep = sweep.of_loads_to_come();
-    }
-    let series = Series { args: asked, sweep, view: View::default() };
-    if let Some(folder) = folder {
-        let (document, light) = (series.sweep.document()?, series.sweep.light.as_ref().ok());
-        keep_run(folder, &document, light).map_err(Fail::broken)?;
-    }
-    let with = rig(&transport, &time, cancel);
-    let report = match wanted {
-        Some(wanted) => {
-            let measuring = search::carry_out(wanted, &series, with, folder, cancel);
-            Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
-        }
-        None => {
-            let measuring = series.measure(with, folder, (cancel, ResumedLevels::default()));
-            Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
-        }
+    let Simulation { folder, cancel, .. } = *simulation;
+    let mut details = folder.map(|_| DetailWatcher::<DetailTally>::new(&settings.goals));
+    let keep = settings.keep_text();
+    let Some(over) = args.search else {
+        let prepared = simulation.experiment().settings(settings).prepare().map_err(refused)?;
+        let notes = prepared.prepared().basis.notes();
+        let progress = progress("sweep", &prepared.prepared().basis.setup, cancel);
+        let (report, simulated) = simulation.run(prepared, keep, &mut (progress, details))?;
+        let outcome = sweep::Outcome::of(report, folder, &verdict.goals, cancel)?;
+        return Ok(simulated.done(notes, &level, Report::Sweep(Box::new(outcome))));
     };
-    let (mut notes, setup) = (series.notes(), series.sweep.setup.clone());
-    notes.extend(preempted(&transport));
-    let devices = simulation.devices();
-    Ok(Simulated { description, notes, setup, devices, report })
+    settings.loads = settings.loads.with_burstiness(level.arrivals.burstiness)?;
+    let slo = args.sweep.goals.slo()?;
+    let settings = search::settings(over.into(), &args.searched, slo, settings)?;
+    let prepared = simulation.experiment().settings(settings).prepare().map_err(refused)?;
+    let notes = prepared.prepared().basis().notes();
+    let progress = progress("search", &prepared.prepared().basis().setup, cancel);
+    let (outcome, simulated) = simulation.run(prepared, keep, &mut (progress, &mut details))?;
+    let outcome = search::Outcome::of(outcome, folder, cancel)?;
+    Ok(simulated.done(notes, &level, Report::Search(Box::new(outcome))))
 }
 
-/// That requests lost their places, which no figure says.
-fn preempted(transport: &SimTransport) -> Option<String> {
-    let often = transport.gauges().preemptions;
-    (often > 0).then(|| {
-        format!(
-            "the key-value cache was full, and {often} times a request lost its place in it and was read again: fewer \
-             requests at once, shorter ones or --reserve would spare that"
-        )
-    })
+fn progress(command: &'static str, setup: &Setup, cancel: &Cancel) -> Progress {
+    Progress::new(View::default(), Title::of(command, setup), cancel)
 }
 
-const fn rig<'a>(
-    transport: &'a SimTransport,
-    timer: &'a VirtualTime,
+/// What `args` ask, the same each time: there is no cache of an earlier run that prompts must be kept from.
+fn workload_of(args: &LevelArgs) -> LevelArgs {
+    let mut args = args.clone();
+    if !args.workload.reuse_prompts {
+        args.workload.salt.get_or_insert(1);
+    }
+    args
+}
+
+/// A simulated engine, and what is measured of it.
+struct Simulation<'a> {
+    args: &'a SimulateArgs,
+    folder: Option<&'a RunFolder>,
     cancel: &'a Cancel,
-) -> Rig<'a, SimTransport, VirtualTime> {
-    Rig { transport, timer, watch: SelfWatch::Off, cancel }
+    scenario: Scenario,
+    light: SpeedOfLightReference,
+    /// Nobody is there: it says what kinds of prompt there may be.
+    target: Target,
+}
+
+/// What is known of a simulation that is over.
+struct Run {
+    description: String,
+    devices: u64,
+    setup: Setup,
+    /// That requests lost their places, which no figure says.
+    preempted: Option<String>,
+}
+
+impl<'a> Simulation<'a> {
+    /// The engine that `args` describe. Files are read.
+    fn new(
+        args: &'a SimulateArgs,
+        folder: Option<&'a RunFolder>,
+        cancel: &'a Cancel,
+    ) -> Result<Self, Fail> {
+        if args.level.load.shard.is_some() {
+            return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
+        }
+        if args.engine.scheduling_policy == OrderArg::Priority {
+            return Err(Fail::usage(
+                "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
+                 `fizeau serve` gets may have some)",
+            ));
+        }
+        let scenario = scenario::of(&args.system, &args.engine)?;
+        let scenario = match args.level.workload.max_model_len {
+            Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
+            None => scenario,
+        };
+        let light = speed::of_scenario(&args.system, &scenario)?;
+        let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
+        let target = target.named("--model-config")?;
+        Ok(Self { args, folder, cancel, scenario, light, target })
+    }
+
+    fn experiment(&self) -> Experiment {
+        let (description, name) = (self.scenario.describe(), self.scenario.model_name());
+        let mut system = SystemUnderTest::simulated(description, name);
+        system.light = Ok(self.light.clone());
+        system.limit = self.limit();
+        let experiment = Experiment::new(self.target.clone()).system(system);
+        let experiment = experiment.origin(record::origin());
+        match self.folder {
+            Some(folder) => experiment.folder(folder.path()),
+            None => experiment,
+        }
+    }
+
+    fn limit(&self) -> Option<ContextLimit> {
+        let tokens = self.scenario.serve().longest_job()?;
+        let config = self.scenario.config();
+        let made_for = self.scenario.model().max_context;
+        // Nobody asked for less than the model takes.
+        let is_cache = tokens == config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
+        let (blocks, block) = (config.blocks, config.block);
+        let cache = is_cache.then_some(CacheBlocks { blocks, block });
+        Some(ContextLimit::new(tokens, LimitSource::SimulatedEngine).with_cache(cache))
+    }
+
+    /// Runs `prepared` in virtual time, on an engine that nothing was asked of before.
+    fn run<K: EndpointKind>(
+        &self,
+        prepared: PreparedExperiment<K>,
+        keep: KeepText,
+        watcher: &mut impl Watcher,
+    ) -> Result<(<K::Prepared as PreparedRun>::Outcome, Run), Fail> {
+        let time = VirtualTime::new();
+        let transport = SimTransport::new(&time, self.scenario.serve());
+        let transport = transport.with_delay(self.args.network_delay);
+        let transport = match keep {
+            KeepText::Yes => transport.keeping_text(),
+            KeepText::No => transport,
+        };
+        let setup = prepared.prepared().basis().setup.clone();
+        let rig =
+            Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: self.cancel };
+        let outcome = time.block_on(prepared.run_with(rig, watcher)).map_err(Fail::broken)??;
+        let often = transport.gauges().preemptions;
+        let preempted = (often > 0).then(|| {
+            format!(
+                "the key-value cache was full, and {often} times a request lost its place in it and was read again: fewer \
+                 requests at once, shorter ones or --reserve would spare that"
+            )
+        });
+        let (description, devices) = (self.scenario.describe(), self.scenario.devices());
+        Ok((outcome, Run { description, devices, setup, preempted }))
+    }
+}
+
+impl Run {
+    /// With what came of it, which asked what `level` says.
+    fn done(self, notes: Vec<String>, level: &LevelArgs, report: Report) -> Simulated {
+        let Self { description, devices, setup, preempted } = self;
+        let notes = notes.into_iter().chain(workload::unread(&level.workload)).chain(preempted);
+        Simulated { description, notes: notes.collect(), setup, devices, report }
+    }
 }
 
 /// Says how the goals that were asked for came out at the one level.
@@ -210,7 +282,7 @@ impl Simulated {
                 });
                 judged(outcome.show(trust)?, goals.as_ref())
             }
-            Report::Search(outcome) => search::end(&outcome, folder.map(RunFolder::path), trust),
+            Report::Search(outcome) => outcome.show(folder.map(RunFolder::path), trust),
             Report::Sweep(outcome) => {
                 let page = folder.map(|folder| folder.path().join(PAGE));
                 sweep::show(&outcome.report, page.as_deref(), trust)?;

@@ -92,7 +92,7 @@ pub(crate) fn run(systems: Vec<System>) -> Result<Exit, Fail> {
     for System { name, mut args } in systems {
         args.verdict.out = Some(out.join(&name));
         say(format!("{name}:"))?;
-        match crate::commands::sweep::run(&mut args) {
+        match crate::commands::sweep::run(&args) {
             Ok(Exit::Interrupted) => return Ok(Exit::Interrupted),
             Ok(exit) => {
                 is_any = true;

@@ -3,12 +3,12 @@
 use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::record::RunFolder;
+use fizeau::record::{ClaimedFolder, RunFolder};
 use fizeau::record::{NotRun, Setup, SweepReport, Variant, WhatIf};
 use fizeau::report::Shown;
 
 use crate::args::SimulateArgs;
-use crate::commands::shared::folder::{self, Claim};
+use crate::commands::shared::folder;
 use crate::commands::shared::workload::Source;
 use crate::commands::shared::{checklist, record};
 use crate::commands::simulate::{Report, Simulated, simulate};
@@ -34,11 +34,10 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let goals = first.sweep.goals.clone();
     let slo = goals.slo()?;
     let by_default = || folder::by_default(WallTime::now(), "what-if");
-    let out = Claim::new(&first.level.result.out.clone().unwrap_or_else(by_default))?;
+    let out = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let done = measured(&asked, &slo, &out, &cancel).inspect_err(|_| out.give_back());
-    let report = done?;
+    let report = measured(&asked, &slo, &out, &cancel)?;
     let folder = out.folder();
     let document = report.to_json().map_err(Fail::broken)?;
     folder.write_text("whatif.json", &document).map_err(Fail::broken)?;
@@ -90,7 +89,12 @@ fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
     }
 }
 
-fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<WhatIf, Fail> {
+fn measured(
+    asked: &[Asked],
+    slo: &Slo,
+    out: &ClaimedFolder,
+    cancel: &Cancel,
+) -> Result<WhatIf, Fail> {
     let mut common: Option<Setup> = None;
     let mut variants = Vec::new();
     for (index, Asked { settings, args }) in asked.iter().enumerate() {
@@ -132,7 +136,7 @@ fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<
 }
 
 /// Where the files of a configuration go: `configuration-01`.
-fn folder(out: &Claim, index: usize) -> Result<RunFolder, Fail> {
+fn folder(out: &ClaimedFolder, index: usize) -> Result<RunFolder, Fail> {
     out.folder().level(&format!("configuration-{:02}", index + 1)).map_err(Fail::broken)
 }
 

@@ -24,6 +24,8 @@ use fizeau::experiment::{Event, Note, Watcher};
 use fizeau::harness::Cancel;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::terminal::say::say;
+
 /// How a run is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum View {
@@ -154,8 +156,25 @@ pub(crate) fn is_full_screen() -> bool {
 }
 
 /// A note in the words of this command line.
-fn words(note: &Note) -> String {
-    match note {
+pub(crate) fn words(note: &Note) -> String {
+    let words = match note {
+        Note::Unchecked => return format!("warning: --insecure: {note}"),
+        Note::Proxy(proxy) => format!(
+            "requests go through the proxy {proxy}, as the environment says; its time is in every figure (NO_PROXY names \
+             hosts to reach directly)"
+        ),
+        Note::ScarcePorts { requests, limit } => format!(
+            "--new-connection-per-request makes {requests} connections, and a closed one keeps its port for a minute: \
+             more than {limit} in a minute will fail"
+        ),
+        Note::ScarceConnections { .. } => {
+            format!("{note}; `ulimit -n` makes room, --max-concurrency bounds them")
+        }
+        Note::ShortLevels { time, needs } => format!(
+            "levels of {} s: what takes longer to build up is not seen; --level-seconds {} or more would",
+            time.as_secs_f64(),
+            needs.as_secs_f64()
+        ),
         Note::ShortLevel { time, needs } => format!(
             "--budget leaves {:.0} s for a level: what takes longer to build up is not seen in less than {} s",
             time.as_secs_f64(),
@@ -165,13 +184,24 @@ fn words(note: &Note) -> String {
             format!("--repeats: there was no time left of --budget for {missing} of them")
         }
         other => other.to_string(),
-    }
+    };
+    format!("note: {words}")
 }
 
 impl Watcher for Progress {
     fn event(&mut self, event: Event) {
         if let Event::Note(note) = &event {
-            self.say(&format!("note: {}", words(note)));
+            self.say(&words(note));
+        }
+        if let Event::Resumed { finished, cut } = &event {
+            for name in cut {
+                self.say(&format!(
+                    "note: {name}: its tapes.jsonl is cut in mid-line, so that it is measured again"
+                ));
+            }
+            let (levels, are) = if *finished == 1 { ("level", "is") } else { ("levels", "are") };
+            // Who cannot be told now is told by the next line.
+            drop(say(format!("resumed: {finished} {levels} {are} finished")));
         }
         if self.watches_requests() {
             let (mut state, now) = self.watched.now();

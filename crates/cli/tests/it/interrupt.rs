@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc;
 
+use crate::report_page::comes_back;
 use crate::stand::{Ended, Scratch, fizeau, json, scripted, stream_of};
 
 #[test]
@@ -39,7 +40,7 @@ fn sweep_ended_by(name: &str, code: i32) {
     let ended = Ended::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(code), "{ended:?}");
     assert!(ended.err.contains("interrupted"), "{}", ended.err);
-    assert!(std::path::Path::new(&out).join("report.html").exists());
+    comes_back(&out);
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2, "the third level never began");
@@ -83,6 +84,7 @@ fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
     assert_eq!(summary["status"], "partial");
     assert_eq!(summary["requests"]["completed"], 2);
     assert!(!std::path::Path::new(&result).exists());
+    comes_back(&out);
     for words in ["not written, since the run was interrupted", "partial"] {
         assert!(ended.out.contains(words), "{}", ended.out);
     }

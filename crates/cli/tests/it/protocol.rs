@@ -9,6 +9,7 @@ use std::sync::mpsc;
 use serde_json::{Value, json as value};
 
 use crate::interrupt::interrupt;
+use crate::report_page::comes_back;
 use crate::stand::{Ended, Scratch, fizeau, json, run, scripted, stream_of};
 
 /// A simulated sweep of short requests into `out`.
@@ -215,6 +216,7 @@ fn a_sweep_that_was_broken_off_goes_on_where_it_was() {
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2);
     assert!(levels.iter().all(|level| level["status"] == "finished"), "{levels:?}");
+    comes_back(&out);
     assert!(fs::metadata(format!("{out}/concurrency-0002-partial/tapes.jsonl")).is_ok());
     assert_eq!(finished.map(kept), before, "byte for byte");
     assert_eq!(fs::read_to_string(format!("{out}/run.json")).unwrap(), asked);

@@ -34,6 +34,18 @@ fn page(folder: &str) -> String {
     fs::read_to_string(format!("{folder}/report.html")).unwrap()
 }
 
+/// `fizeau report` writes the page of `folder` as the run wrote it.
+pub(crate) fn comes_back(folder: &str) {
+    let written = page(folder);
+    fs::remove_file(format!("{folder}/report.html")).unwrap();
+    run(&["report", folder]);
+    let again = page(folder);
+    let same = written.bytes().zip(again.bytes()).take_while(|(one, other)| one == other).count();
+    let from = same.saturating_sub(60);
+    let around = |text: &str| text.get(from..(same + 90).min(text.len())).map(str::to_owned);
+    assert!(written == again, "{folder}: {:?}\n{:?}", around(&written), around(&again));
+}
+
 /// Refused in one line with these words.
 fn refused(words: &[&str], said: &[&str]) -> Ended {
     let ended = run(words);
@@ -51,6 +63,7 @@ fn a_run_and_its_report_write_the_same_page() {
     for out in [simulated(&scratch, "sweep", ""), level(&scratch, "level")] {
         let written = page(&out);
         assert!(written.starts_with("<!doctype html>") && written.contains("</html>"));
+        comes_back(&out);
         fs::remove_file(format!("{out}/report.html")).unwrap();
         let ended = run(&["report", &out]);
         assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");

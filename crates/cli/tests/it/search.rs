@@ -4,6 +4,7 @@ use std::fs::read_to_string;
 
 use serde_json::Value;
 
+use crate::report_page::comes_back;
 use crate::stand::{Ended, Scratch, json, run};
 
 /// A search in virtual time, of levels so small that it takes a moment.
@@ -27,6 +28,7 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     let out = scratch.path("run");
     let ended = search(&out, &["rate", "--slo", "mean tpot<10ms", "--tolerance", "15%"]);
     assert!(ended.err.is_empty(), "{}", ended.err);
+    comes_back(&out);
     let document = json(format!("{out}/search.json"));
     assert_eq!(document["schema"], "fizeau.search/1");
     assert_eq!(document["over"], "rate");
@@ -75,6 +77,7 @@ fn the_answer_is_what_the_long_level_confirmed() {
     let line = ["simulate", "--num-prompts", "300", "--out", &out, "--search", "rate"];
     let ended =
         run(&[&line[..], &["--slo", "p99 ttft<500ms..800ms", "--require", "hardware"]].concat());
+    comes_back(&out);
     let document = json(format!("{out}/search.json"));
     let confirmation = &document["confirmation"];
     assert!(!confirmation["missed_at"].as_array().unwrap().is_empty(), "{confirmation}");
@@ -105,6 +108,7 @@ fn it_finds_a_concurrency() {
     let line = ["simulate", "--search", "--num-prompts", "300", "--out", &out];
     let ended = run(&[&line[..1], &["--search", flags[0]], &line[2..], &flags[1..]].concat());
     assert_eq!(ended.code, Some(0), "{ended:?}");
+    comes_back(&out);
     let document = json(format!("{out}/search.json"));
     let found = document["found"]["load"]["concurrency"].as_u64().unwrap();
     assert!((2..64).contains(&found), "{found}");

@@ -8,27 +8,24 @@ use fizeau_metrics::{
     ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, Pace, Pairing,
     ReplyOutput, RoundFigures, Side,
 };
-use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LoadPoint, RunFolder, Setup};
+use fizeau_record::{AbReport, AbRound, LevelReport, LoadPoint, RunFolder};
 
 use super::{Ab, AbSide, AbSpec, AbTurn, Rounds, UpcomingTurn, turn_name};
-use crate::client::Client;
+use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Telling, Watcher};
 use crate::input::ExperimentError;
-use crate::workload::{ContextLimit, PreparedWorkload};
 
 /// An A/B run, decided. Nothing has been measured.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PreparedAb {
+    /// What every kind of run has; the endpoint is A's.
+    pub basis: RunBasis,
     /// The rounds, and what is asked in them.
     pub spec: AbSpec,
-    /// What is run; the endpoint is A's.
-    pub setup: Setup,
     /// The baseline and the candidate.
     pub sides: [AbSide; 2],
-    /// The same, for the record.
-    pub(super) parties: [AbParty; 2],
     /// How strictly the sides are compared; at which figures shows when it is known whether there are tokens.
     pub comparison: ComparisonSettings,
     /// The figures that were asked for by name; empty for the usual ones.
@@ -37,16 +34,8 @@ pub struct PreparedAb {
     pub pace: Pace,
     /// How hard each side is pressed, as reports have it.
     pub load: LoadPoint,
-    /// Why there is no speed of light.
-    pub no_light: String,
-    /// What is known of the client; by default nothing.
-    pub client: Client,
-    /// The most tokens that the models take, where that is known before the servers are asked.
-    pub limit: Option<ContextLimit>,
-    /// What is not as one might think, each in one line.
-    pub notes: Vec<String>,
-    /// The workload of a round.
-    pub sample: PreparedWorkload,
+    /// Whether each side has prompts of its own, where that is not as one might think.
+    pub(super) note: Option<&'static str>,
 }
 
 /// A turn's report, and of its tapes what the comparison needs.
@@ -122,10 +111,11 @@ impl PreparedAb {
     fn level(&self, turn: &AbTurn, tallies: &LevelTallies) -> Result<LevelReport, ExperimentError> {
         let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
-            light: Err(&self.no_light),
-            client: &self.client,
+            light: self.basis.light(),
+            client: &self.basis.client,
             asked: self
-                .sample
+                .basis
+                .work
                 .of_level(turn.plan.clone())
                 .asked_of(NonZeroU64::MIN, released(&turn.run)),
             repeated: repeated.as_deref(),
@@ -142,9 +132,9 @@ impl PreparedAb {
         let (rounds, requests): (Vec<AbRound>, Vec<_>) = rounds.into_iter().map(split).unzip();
         let comparison = self.compared(&rounds);
         let requests = comparison.as_ref().ok().map(|_| self.compared_requests(&rounds, requests));
-        let [a, b] = self.parties.clone();
+        let [a, b] = self.sides.each_ref().map(AbSide::party);
         AbReport {
-            setup: self.setup.clone(),
+            setup: self.basis.setup.clone(),
             a,
             b,
             planned: self.spec.rounds.get(),

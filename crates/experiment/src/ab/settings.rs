@@ -5,28 +5,31 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::Nanos;
 use fizeau_harness::{Load, TextAfter};
 use fizeau_metrics::{ComparisonSettings, Figure, GoodputGoals, Pace};
-use fizeau_record::{AbParty, Engine};
+use fizeau_record::{AbParty, AbPrompts};
 use fizeau_transport::Target;
 use fizeau_workload::{Content, Pacing, Salt};
 
-use fizeau_record::AbPrompts;
-
 use super::{AbSpec, PreparedAb, Rounds};
-use crate::answering::{Answering, RunOrigin};
-use crate::client::{Client, in_flight};
-use crate::endpoint::{PreparedEndpoint, split_url};
+use crate::basis::RunBasis;
+use crate::client::in_flight;
+use crate::endpoint::{EndpointSource, PreparedEndpoint, split_url};
 use crate::input::{Field, InputError};
 use crate::level::{load_point, warmups_of};
 use crate::sweep::LevelSize;
+use crate::system::{RunOrigin, SystemUnderTest};
 use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
 
 /// The requests of a turn where no cap suggests more: enough for a p99.
 const REQUESTS: NonZeroU64 = NonZeroU64::new(100).unwrap();
 
-/// What an A/B run is to be.
+/// What an A/B run is to be: the endpoint of the experiment is the baseline (A), which a candidate (B) is held against.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AbSettings {
+    /// The candidate.
+    pub candidate: EndpointSource,
+    /// What A and B are called, where somebody gave them names.
+    pub names: [Option<String>; 2],
     /// What is asked of both sides, and when. By default ten requests for each slot, and at least a hundred.
     pub workload: WorkloadSpec,
     /// How many rounds.
@@ -48,7 +51,7 @@ pub struct AbSettings {
 }
 
 /// A side of an A/B run, ready to be called.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AbSide {
     /// What it is called, where somebody gave it a name.
@@ -58,21 +61,22 @@ pub struct AbSide {
 }
 
 impl AbSide {
-    /// A side of that name, if it has one.
-    pub const fn new(name: Option<String>, endpoint: PreparedEndpoint) -> Self {
-        Self { name, endpoint }
-    }
-
-    fn party(&self) -> AbParty {
+    pub(super) fn party(&self) -> AbParty {
         AbParty { name: self.name.clone(), endpoint: self.endpoint.describe() }
     }
 }
 
 impl AbSettings {
-    /// So many rounds of `workload`, two seconds between turns, compared as by default.
+    /// So many rounds of `workload` against `candidate` too, two seconds between turns, compared as by default.
     #[must_use]
-    pub fn new(workload: WorkloadSpec, rounds: Rounds) -> Self {
+    pub fn new(
+        candidate: impl Into<EndpointSource>,
+        workload: WorkloadSpec,
+        rounds: Rounds,
+    ) -> Self {
         Self {
+            candidate: candidate.into(),
+            names: [None, None],
             workload,
             rounds,
             settle: Nanos::from_secs(2),
@@ -85,11 +89,8 @@ impl AbSettings {
         }
     }
 
-    /// The workload, in a form that both sides take: text where one of them takes no token ids. Files are read; nothing is sent.
-    ///
-    /// # Errors
-    /// If an input is wrong, or a side does not take what a file has.
-    pub fn read(&self, a: &Target, b: &Target) -> Result<PlanParts, InputError> {
+    /// The workload, in a form that both sides take: text where one of them takes no token ids.
+    fn read(&self, a: &Target, b: &Target) -> Result<PlanParts, InputError> {
         let by_default = |cap: NonZeroU32| LevelSize::default().requests_at(cap.into());
         let requests = self.max_in_flight.map_or(REQUESTS, by_default);
         let requests = self.workload.requests.or(Some(requests));
@@ -99,53 +100,49 @@ impl AbSettings {
         Ok(parts)
     }
 
-    /// The run of the workload that was [read](Self::read), decided. Nothing is sent.
+    /// The run on `a` and `b`, decided; of both is known what `system` says. Files are read; nothing is sent.
     ///
     /// # Errors
-    /// If the workload is longer than the models are said to take, or cannot differ between the sides though it is asked to.
+    /// If an input is wrong, a side does not take what a file has, the workload is longer than the models are said to take, or cannot
+    /// differ between the sides though it is asked to.
     pub fn prepare(
         &self,
-        parts: PlanParts,
-        (a, b): (AbSide, AbSide),
+        a: PreparedEndpoint,
+        b: PreparedEndpoint,
+        system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<PreparedAb, InputError> {
-        let (prompts, note) = self.prompts(&parts, &a.endpoint.target, &b.endpoint.target)?;
-        let sample = PreparedWorkload::of(parts.clone())?;
-        let limit = self.workload.context_limit(None);
-        limit.iter().try_for_each(|limit| sample.check(limit))?;
-        let notes = note.map(str::to_owned).into_iter().chain(sample.repeated());
-        let notes = notes.chain(sample.notes()).collect();
-        let answering = Answering::new(a.endpoint.describe(), Engine::Remote { description: None });
+        let parts = self.read(&a.target, &b.target)?;
+        let (prompts, note) = self.prompts(&parts, &a.target, &b.target)?;
+        let work = PreparedWorkload::of(parts.clone())?;
+        let [a_name, b_name] = self.names.clone();
         let PlanParts { spec: workload, tokenizer, dataset, .. } = parts;
+        let spec = AbSpec {
+            rounds: self.rounds,
+            workload,
+            tokenizer,
+            dataset,
+            load: Load { max_in_flight: self.max_in_flight, stop_after: None },
+            warmup: warmups_of(work.requests(), self.warmups),
+            settle: self.settle,
+            prompts,
+            goals: self.goals.clone(),
+            text: TextAfter::Drop,
+        };
+        let described = work.described(NonZeroU64::MIN);
         Ok(PreparedAb {
-            spec: AbSpec {
-                rounds: self.rounds,
-                workload,
-                tokenizer,
-                dataset,
-                load: Load { max_in_flight: self.max_in_flight, stop_after: None },
-                warmup: warmups_of(sample.requests(), self.warmups),
-                settle: self.settle,
-                prompts,
-                goals: self.goals.clone(),
-                text: TextAfter::Drop,
-            },
-            setup: origin.setup(&answering, sample.described(NonZeroU64::MIN)),
-            parties: [a.party(), b.party()],
-            sides: [a, b],
-            comparison: self.comparison.clone(),
-            figures: self.figures.clone(),
-            pace: match sample.plan().pacing() {
+            pace: match work.plan().pacing() {
                 Pacing::ClosedLoop => Pace::ClosedLoop,
                 Pacing::AtOnce => Pace::AllAtOnce,
                 Pacing::OpenLoop { .. } => Pace::OpenLoop,
             },
-            load: load_point(&sample, NonZeroU64::MIN, self.max_in_flight),
-            no_light: answering.light.err().unwrap_or_default(),
-            client: Client::default(),
-            limit,
-            notes,
-            sample,
+            load: load_point(&work, NonZeroU64::MIN, self.max_in_flight),
+            basis: RunBasis::new(&self.workload, work, described, system, origin)?,
+            spec,
+            sides: [AbSide { name: a_name, endpoint: a }, AbSide { name: b_name, endpoint: b }],
+            comparison: self.comparison.clone(),
+            figures: self.figures.clone(),
+            note,
         })
     }
 
@@ -187,8 +184,14 @@ impl PreparedAb {
     /// The most requests in flight: both sides keep their connections while the other has its turn.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        let (requests, cap) = (self.sample.requests().get(), self.spec.load.max_in_flight);
-        in_flight(requests, cap, self.sample.plan().pacing()).saturating_mul(2)
+        let (requests, cap) = (self.basis.work.requests().get(), self.spec.load.max_in_flight);
+        in_flight(requests, cap, self.basis.work.plan().pacing()).saturating_mul(2)
+    }
+
+    /// What of the workload is not as one might think, each in one line.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.note.map(str::to_owned).into_iter().chain(self.basis.notes()).collect()
     }
 }
 

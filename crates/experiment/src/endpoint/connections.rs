@@ -79,17 +79,17 @@ impl ConnectionSpec {
     }
 
     /// `target` with what of this a server on loopback can follow: how arrivals are stamped, and how long a connection lasts.
-    pub fn apply_plain(&self, target: Target) -> Target {
+    pub(crate) fn apply_plain(&self, target: Target) -> Target {
         target.connection_use(self.connection_use).stamps(self.stamps)
     }
 
     /// Whether requests to `urls` go over TLS and nobody checks whose certificate it is.
-    pub fn is_unchecked(&self, urls: &[String]) -> bool {
+    pub(crate) fn is_unchecked(&self, urls: &[String]) -> bool {
         self.trust == TrustSpec::Unchecked && urls.iter().any(|url| is_tls(url))
     }
 
     /// The proxies between here and `urls`, each once.
-    pub fn proxies(&self, urls: &[String]) -> Vec<String> {
+    pub(crate) fn proxies(&self, urls: &[String]) -> Vec<String> {
         let mut proxies: Vec<String> = urls.iter().filter_map(|url| self.proxy.of(url)).collect();
         proxies.sort_unstable();
         proxies.dedup();
@@ -97,7 +97,7 @@ impl ConnectionSpec {
     }
 
     /// What a run with `in_flight` requests at `urls` wants of connections.
-    pub fn needs(&self, urls: &[String], in_flight: u64) -> ConnectionNeeds {
+    pub(crate) fn needs(&self, urls: &[String], in_flight: u64) -> ConnectionNeeds {
         // Several servers behind one proxy are one address.
         let address = |url: &String| self.proxy.of(url).unwrap_or_else(|| url.clone());
         let mut addresses: Vec<String> = urls.iter().map(address).collect();

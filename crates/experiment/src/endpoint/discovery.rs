@@ -19,6 +19,8 @@ pub struct DetectedEndpoint {
     pub server: Option<String>,
     /// The backend that fits.
     pub backend: &'static str,
+    #[serde(skip)]
+    pub(super) kind: Backend,
     /// Where it is spoken.
     pub url: String,
     /// The model's name, as the server knows it.
@@ -45,15 +47,10 @@ impl EndpointSpec {
 
     async fn find(&self) -> Result<DetectedEndpoint, ExperimentError> {
         let first = self.base_urls.get(..1).unwrap_or_default();
+        let (base_urls, extra_body) = (first.to_vec(), "{}".to_owned());
+        let spec = Self { base_urls, extra_body, ..self.clone() };
         let target = |backend: Backend, model: &str| -> Result<Target, InputError> {
-            let spec = Self {
-                base_urls: first.to_vec(),
-                backend,
-                model: model.to_owned(),
-                extra_body: "{}".to_owned(),
-                ..self.clone()
-            };
-            Ok(spec.prepare(KeepText::No)?.target)
+            Ok(spec.called(backend, model, KeepText::No)?.target)
         };
         let any = target(Backend::OpenAi, "")?;
         let any = match Server::of(&any).and_then(|server| server.backends().first()) {
@@ -72,8 +69,8 @@ impl EndpointSpec {
         })?;
         let url = target(probed.backend, &model)?.url();
         let server = identity.server().map(|server| server.to_string());
-        let backend = probed.backend.as_str();
-        Ok(DetectedEndpoint { server, backend, url, model, findings: probed.findings })
+        let (kind, backend) = (probed.backend, probed.backend.as_str());
+        Ok(DetectedEndpoint { server, backend, kind, url, model, findings: probed.findings })
     }
 
     /// The model as the server knows it: the one that was named, else the only one there is.

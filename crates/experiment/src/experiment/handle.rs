@@ -3,21 +3,20 @@
 use std::thread;
 
 use fizeau_harness::Cancel;
-use fizeau_record::SweepReport;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Experiment;
+use super::{Experiment, ExperimentKind};
 use crate::event::{Event, Watcher};
 use crate::input::ExperimentError;
 
 /// An experiment in the background. It is `Send` and lives in any runtime, while the experiment has threads of its own. Dropping it
 /// calls the experiment off.
 #[derive(Debug)]
-pub struct ExperimentHandle {
+pub struct ExperimentHandle<O> {
     /// What happens, as it happens.
     pub progress: EventStream,
     cancel: Cancel,
-    outcome: oneshot::Receiver<Result<SweepReport, ExperimentError>>,
+    outcome: oneshot::Receiver<Result<O, ExperimentError>>,
 }
 
 /// What happens in an experiment, as it happens. Nothing is lost for who reads late.
@@ -34,7 +33,7 @@ impl EventStream {
     }
 }
 
-impl ExperimentHandle {
+impl<O> ExperimentHandle<O> {
     /// Calls the experiment off; what was measured is kept.
     pub fn cancel(&self) {
         self.cancel.cancel();
@@ -44,27 +43,27 @@ impl ExperimentHandle {
     ///
     /// # Errors
     /// As [`Experiment::run`].
-    pub async fn join(mut self) -> Result<SweepReport, ExperimentError> {
+    pub async fn join(mut self) -> Result<O, ExperimentError> {
         let gone = || ExperimentError::broken("the experiment's thread is gone");
         (&mut self.outcome).await.unwrap_or_else(|_| Err(gone()))
     }
 }
 
-impl Drop for ExperimentHandle {
+impl<O> Drop for ExperimentHandle<O> {
     fn drop(&mut self) {
         self.cancel.cancel();
     }
 }
 
-impl Experiment {
+impl<K: ExperimentKind> Experiment<K> {
     /// Runs it over HTTP in the background, on a thread of its own that has its own event loop.
     ///
     /// # Errors
     /// If the system refuses a thread or an event loop.
-    pub fn spawn(self) -> Result<ExperimentHandle, ExperimentError> {
+    pub fn spawn(self) -> Result<ExperimentHandle<K::Outcome>, ExperimentError> {
         let (events, progress) = mpsc::unbounded_channel();
         let (tell, outcome) = oneshot::channel();
-        let cancel = self.cancel.clone();
+        let cancel = self.conduct.cancel.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ExperimentError::broken)?;
         let work = move || {
@@ -91,7 +90,7 @@ impl Watcher for Sending {
 /// It can go to any thread, and be read from any runtime: a promise that the compiler keeps.
 const _: () = {
     const fn is_send<T: Send>() {}
-    is_send::<ExperimentHandle>();
+    is_send::<ExperimentHandle<fizeau_record::SweepReport>>();
     is_send::<Experiment>();
     is_send::<Event>();
 };

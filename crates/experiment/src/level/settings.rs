@@ -10,12 +10,11 @@ use fizeau_transport::Target;
 use fizeau_workload::{Pacing, Shard};
 
 use super::{PreparedLevel, ProbeSpec};
-use crate::answering::{Answering, PromptReader, RunOrigin};
-use crate::client::Client;
+use crate::basis::RunBasis;
 use crate::hint::Hint;
 use crate::input::{Field, InputError};
+use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
-use fizeau_record::SpeedOfLightReference;
 
 /// What one level is to be. By default a thousand requests of the usual [workload](WorkloadSpec), as soon as a slot is free.
 #[derive(Debug, Clone)]
@@ -68,7 +67,7 @@ impl LevelSettings {
     pub fn prepare(
         &self,
         target: &Target,
-        answering: Answering,
+        system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<PreparedLevel, InputError> {
         self.check_shard()?;
@@ -77,7 +76,7 @@ impl LevelSettings {
             workload.requests = workload.requests.or_else(|| workload.most_until_known());
         }
         let work = workload.prepare(target)?;
-        let work = match answering.reader {
+        let work = match system.reader {
             PromptReader::Simulation => work.unread()?,
             PromptReader::Server => work,
         };
@@ -85,25 +84,18 @@ impl LevelSettings {
             let why = "say how hard to press, or all requests leave at once";
             return Err(InputError::new(Field::Until, why).hint(Hint::NeedsLoad));
         }
-        let light = answering.light.map(|light| light.for_prompts_of(work.typical_prompt()));
-        let config = light.as_ref().ok().and_then(SpeedOfLightReference::config);
-        let limit = answering.limit.or_else(|| workload.context_limit(config));
         let probe = self.probe.map(|probe| probe.plan(target, &workload, work.salt()));
-        let answering = Answering { light, ..answering };
         let one_in = self.shard.count();
+        let load_point = load_point(&work, one_in, self.max_in_flight);
+        let described = work.described(one_in);
         let level = PreparedLevel {
+            basis: RunBasis::new(&workload, work, described, system, origin)?,
             settings: Self { workload, ..self.clone() },
-            setup: origin.setup(&answering, work.described(one_in)),
             load: Load { max_in_flight: self.max_in_flight, stop_after: None },
-            load_point: load_point(&work, one_in, self.max_in_flight),
+            load_point,
             probe: probe.transpose()?,
-            light: answering.light,
-            reader: answering.reader,
-            client: Client::default(),
-            limit,
-            work,
         };
-        level.limit.iter().try_for_each(|limit| level.check(limit))?;
+        level.basis.limit.iter().try_for_each(|limit| level.check(limit))?;
         Ok(level)
     }
 

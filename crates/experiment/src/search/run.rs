@@ -1,16 +1,71 @@
 //! A search, carried out: level by level measured, judged and kept.
 
+use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LightCurve, RunFolder, SearchAsked, SearchPurpose, SearchReport, SearchedLevel,
-    SweepDocument, SweepReport,
+    LevelReport, LevelStatus, RunFolder, SearchAsked, SearchReport, SearchedLevel, SweepDocument,
+    SweepReport,
 };
+use fizeau_transport::Target;
 
-use super::{LoadSearch, SearchStep, Trial};
+use super::{LoadSearch, LoadSearchSpec, SearchStep, Trial};
 use crate::event::{AfterLevel, Watcher};
-use crate::input::ExperimentError;
+use crate::input::{ExperimentError, Field, InputError};
 use crate::runner::{LevelRunner, NextLevel};
-use crate::sweep::PreparedSweep;
+use crate::sweep::{PreparedSweep, SweepSettings};
+use crate::system::{RunOrigin, SystemUnderTest};
+
+/// What a search is to be.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SearchSettings {
+    /// Which load, within which goals, and how exactly. How large levels are is said by the settings of levels.
+    pub search: LoadSearchSpec,
+    /// What is asked at each load, and how large a level is. Its loads, goals and protocol are not looked at, but for the gaps of open loops.
+    pub levels: SweepSettings,
+    /// How long the level at the end takes that shows whether the load that was found can be kept up; none for no such level.
+    pub confirm: Option<Nanos>,
+}
+
+impl SearchSettings {
+    /// That search over the usual workload, with five minutes at the load that it finds.
+    #[must_use]
+    pub fn new(search: LoadSearchSpec) -> Self {
+        let (levels, confirm) = (SweepSettings::default(), Some(Nanos::from_secs(300)));
+        Self { search, levels, confirm }
+    }
+
+    /// The search at `target`, decided. Files are read; nothing is sent.
+    ///
+    /// # Errors
+    /// If an input is wrong, a file cannot be read, a request is longer than the model is known to take, or nothing can be searched so.
+    pub fn prepare(
+        &self,
+        target: &Target,
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<PreparedSearch, InputError> {
+        let spec = self.search.clone().sized(&self.levels, system.reader, self.confirm);
+        let search = LoadSearch::new(spec);
+        let search = search.map_err(|error| InputError::new(Field::Search, error))?;
+        let slo = Some(self.search.slo.clone());
+        let levels = SweepSettings { slo, ..self.levels.clone() };
+        let mut levels = levels.prepare(target, system, origin)?;
+        // What is measured decides on the next.
+        levels.spec.levels.clear();
+        Ok(PreparedSearch { levels, search })
+    }
+}
+
+/// A search, decided. Nothing has been sent.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PreparedSearch {
+    /// What its levels are, as a sweep has them.
+    pub levels: PreparedSweep,
+    /// What is searched.
+    pub search: LoadSearch,
+}
 
 /// What came of a search.
 #[derive(Debug, Clone)]
@@ -18,47 +73,34 @@ use crate::sweep::PreparedSweep;
 pub struct SearchOutcome {
     /// The load that was found, and how.
     pub report: SearchReport,
-    /// Its levels side by side, as a sweep has them.
+    /// Its levels side by side, as a sweep has them, each for itself.
     pub sweep: SweepReport,
+    /// The same as its folder shows it: with all that was measured, the levels of a load together.
+    pub page: SweepReport,
 }
 
-impl LoadSearch {
-    /// Carries the search out with a crew or a rig, in either clock, at the workload of `prepared`. With a `folder`, each level gets
-    /// one of its own inside it before the next begins, and `search.json` and `sweep.json` come at the end.
+impl PreparedSearch {
+    /// Carries the search out with a worker pool or a rig, in either clock. With a `folder`, each level gets one of its own inside it
+    /// before the next begins, and `search.json` and `sweep.json` come at the end. A run that is called off gives what it has; of a part
+    /// of a level nothing is concluded.
     ///
     /// # Errors
     /// As [`LevelRunner::level`].
-    pub async fn measure(
-        self,
-        prepared: &PreparedSweep,
+    pub async fn run(
+        &self,
         with: impl Measure,
         folder: Option<&RunFolder>,
         watcher: &mut impl Watcher,
     ) -> Result<SearchOutcome, ExperimentError> {
-        let outcome = self.run(LevelRunner::new(prepared, with, folder, watcher)).await?;
-        if let Some(folder) = folder {
-            let written = folder.write_json("search.json", &outcome.report);
-            written.map_err(ExperimentError::broken)?;
-            let written = folder.write_json("sweep.json", &SweepDocument::from(&outcome.sweep));
-            written.map_err(ExperimentError::broken)?;
-        }
-        Ok(outcome)
-    }
-
-    /// Measures all levels of the search with `runner`. A run that is called off gives what it has; of a part of a level nothing is
-    /// concluded.
-    ///
-    /// # Errors
-    /// As [`LevelRunner::level`].
-    pub async fn run<M: Measure, W: Watcher>(
-        mut self,
-        mut runner: LevelRunner<'_, M, W>,
-    ) -> Result<SearchOutcome, ExperimentError> {
-        let mut levels: Vec<LevelReport> = Vec::new();
+        self.levels.note_short(watcher);
+        let (prepared, mut search) = (&self.levels, self.search.clone());
+        let mut runner = LevelRunner::new(prepared, with, folder, watcher);
+        let (mut levels, mut all): (Vec<LevelReport>, Vec<MeasuredLoad>) = (Vec::new(), Vec::new());
         loop {
-            let level = match self.next() {
+            let step = search.next();
+            let level = match step {
                 SearchStep::Measure(ask) => {
-                    let most = usize::try_from(self.spec().most_levels).unwrap_or(usize::MAX);
+                    let most = usize::try_from(search.spec().most_levels).unwrap_or(usize::MAX);
                     let next = NextLevel { of: Some(most), after: AfterLevel::Unknown };
                     runner.level(ask, next).await?
                 }
@@ -67,38 +109,63 @@ impl LoadSearch {
                 SearchStep::Done => break,
             };
             let Some(level) = level else { break };
+            all.extend(MeasuredLoad::of(step, &level));
             if runner.is_cancelled() {
-                // What it has is on disk.
                 break;
             }
-            self.observe(&level.summary);
+            search.observe(&level.summary);
             levels.push(level);
         }
-        let (curve, prepared) = (runner.curve(&levels), runner.prepared());
-        let sweep = self.sweep(prepared, &levels, curve);
-        let report = self.report(prepared, levels, &sweep);
-        Ok(SearchOutcome { report, sweep })
-    }
-
-    /// The levels side by side, rising, as a sweep has them.
-    fn sweep(
-        &self,
-        prepared: &PreparedSweep,
-        levels: &[LevelReport],
-        curve: Option<LightCurve>,
-    ) -> SweepReport {
-        let mut all: Vec<(&Trial, &LevelReport)> = self.trials().iter().zip(levels).collect();
-        all.sort_by(|(one, _), (other, _)| one.ask.load.rising(&other.ask.load));
-        let is_long = |trial: &Trial| trial.purpose == SearchPurpose::Confirmation;
-        let of_curve = all.iter().filter(|(trial, _)| !is_long(trial));
-        let of_curve = of_curve.map(|(_, level)| (*level).clone()).collect();
+        // Stable: levels of one load stay in the order in which they were measured.
+        all.sort_by(|one, other| one.load.rising(&other.load));
+        let (long, of_curve): (Vec<MeasuredLoad>, Vec<MeasuredLoad>) =
+            all.into_iter().partition(|level| level.is_long);
+        let of_curve: Vec<LevelReport> = of_curve.into_iter().map(|level| level.report).collect();
         // Long levels step down: the lowest is the last.
-        let last = all.iter().find(|(trial, _)| is_long(trial)).map(|(_, level)| (*level).clone());
-        let slo = prepared.settings.slo.clone();
-        let report = SweepReport::new(prepared.setup.clone(), of_curve, slo);
-        report.with_curve(curve).with_sustained(last).with_price(prepared.price.clone())
+        let last = long.into_iter().next().map(|level| level.report);
+        let (setup, slo) = (&prepared.basis.setup, &prepared.settings.slo);
+        let finish = |report: SweepReport, levels: &[LevelReport]| {
+            let report = report.with_curve(runner.curve(levels)).with_sustained(last.clone());
+            report.with_price(prepared.price.clone())
+        };
+        let page = SweepReport::of_runs(setup.clone(), of_curve.clone(), slo.clone());
+        let page = finish(page, &of_curve);
+        // Of a part of a level nothing is concluded.
+        let concluded = of_curve.into_iter().filter(|level| level.status == LevelStatus::Finished);
+        let sweep = SweepReport::new(setup.clone(), concluded.collect(), slo.clone());
+        let sweep = finish(sweep, &levels);
+        let report = search.report(prepared, levels, &sweep);
+        if let Some(folder) = folder {
+            let written = folder.write_json("search.json", &report);
+            written.map_err(ExperimentError::broken)?;
+            folder
+                .write_json("sweep.json", &SweepDocument::from(&sweep))
+                .map_err(ExperimentError::broken)?;
+        }
+        Ok(SearchOutcome { report, sweep, page })
     }
+}
 
+/// A level, as its step was called for.
+struct MeasuredLoad {
+    load: LevelLoad,
+    /// Whether it shows that the load can be kept up, and is no point of the curve.
+    is_long: bool,
+    report: LevelReport,
+}
+
+impl MeasuredLoad {
+    fn of(step: SearchStep, report: &LevelReport) -> Option<Self> {
+        let (ask, is_long) = match step {
+            SearchStep::Measure(ask) => (ask, false),
+            SearchStep::Confirm(ask) => (ask, true),
+            SearchStep::Done => return None,
+        };
+        Some(Self { load: ask.load, is_long, report: report.clone() })
+    }
+}
+
+impl LoadSearch {
     fn report(
         &self,
         prepared: &PreparedSweep,
@@ -108,7 +175,7 @@ impl LoadSearch {
         let spec = self.spec();
         let levels = levels.into_iter().zip(self.trials());
         SearchReport {
-            setup: prepared.setup.clone(),
+            setup: prepared.basis.setup.clone(),
             slo: spec.slo.clone(),
             asked: SearchAsked {
                 load: spec.over,

@@ -6,8 +6,8 @@ use fizeau_core::{LoadKind, Nanos};
 use fizeau_metrics::{Comparison, Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
-use crate::answering::PromptReader;
 use crate::sweep::{LevelSize, SweepSettings};
+use crate::system::PromptReader;
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +65,7 @@ impl LoadSearchSpec {
     /// The same, with levels as `settings` have them: until their time is up, and where time costs nobody any and is not said, of as
     /// many requests as the goals need. A long level that takes `confirm` comes at the end, if that is some time.
     #[must_use]
-    pub fn sized(
+    pub(super) fn sized(
         self,
         settings: &SweepSettings,
         reader: PromptReader,

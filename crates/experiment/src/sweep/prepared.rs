@@ -4,54 +4,33 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_metrics::Slo;
-use fizeau_record::{Asked, LevelPlan, LevelReport, OperatingPoint, Setup, SweepReport};
+use fizeau_record::{Asked, LevelPlan, LevelReport, OperatingPoint, StoredRun, SweepReport};
 use fizeau_roofline::HourlyRate;
 use fizeau_workload::Plan;
 
 use super::loads::MOST_BY_TIME;
 use super::{LevelAsk, LevelSize, SweepSettings, SweepSpec};
-use crate::answering::PromptReader;
-use crate::client::Client;
-use crate::workload::{ContextLimit, PreparedWorkload};
-use fizeau_record::SpeedOfLightReference;
+use crate::basis::RunBasis;
 
 /// A sweep, decided. Nothing has been sent.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PreparedSweep {
+    /// What every kind of run has.
+    pub basis: RunBasis,
     /// What was asked for.
     pub settings: SweepSettings,
     /// The levels that are known ahead, and what is asked at each.
     pub spec: SweepSpec,
-    /// What is run, and on what.
-    pub setup: Setup,
     /// What an hour of a device costs; none where nobody knows.
     pub price: Option<HourlyRate>,
-    /// What the speed of light is computed from, or why there is none.
-    pub light: Result<SpeedOfLightReference, String>,
-    /// Who reads the prompts.
-    pub reader: PromptReader,
-    /// What is known of the client; by default nothing.
-    pub client: Client,
-    /// The most tokens that the model takes, where that is known before the server is asked.
-    pub limit: Option<ContextLimit>,
-    /// The workload, at the largest level.
-    pub sample: PreparedWorkload,
     /// Whether a closed loop goes on until its time is up.
     pub is_by_time: bool,
+    /// The sweep that was broken off and is gone on with.
+    pub resumed: Option<StoredRun>,
 }
 
 impl PreparedSweep {
-    /// What the speed of light is computed from, or why there is none.
-    pub(crate) fn light(&self) -> Result<&SpeedOfLightReference, &str> {
-        self.light.as_ref().map_err(String::as_str)
-    }
-
-    /// What of the workload is not as one might think, each in one line.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
-        self.sample.repeated().into_iter().chain(self.sample.notes()).collect()
-    }
-
     /// What its levels are to be, those that are known ahead.
     #[must_use]
     pub fn level_plans(&self) -> Vec<LevelPlan> {
@@ -71,7 +50,7 @@ impl PreparedSweep {
 
     /// What a level asked by its plan, of which so many requests were released; none for all.
     pub(crate) fn asked_of(&self, plan: &Plan, released: Option<u64>) -> Asked {
-        self.sample.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
+        self.basis.work.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
     }
 
     /// The size of a run at `load` that takes `time`.
@@ -82,7 +61,7 @@ impl PreparedSweep {
 
     /// Whether a level is within `slo`; none if it may not be compared with others.
     pub(crate) fn is_within(&self, slo: Option<&Slo>, level: &LevelReport) -> Option<bool> {
-        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], slo.cloned());
+        let alone = SweepReport::new(self.basis.setup.clone(), vec![level.clone()], slo.cloned());
         match alone.operating_point() {
             OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
                 None
@@ -90,12 +69,5 @@ impl PreparedSweep {
             OperatingPoint::Met { .. } => Some(true),
             OperatingPoint::Missed { .. } => Some(false),
         }
-    }
-
-    /// The same without levels that are known ahead: what is measured decides on the next.
-    #[must_use]
-    pub fn of_loads_to_come(mut self) -> Self {
-        self.spec.levels.clear();
-        self
     }
 }

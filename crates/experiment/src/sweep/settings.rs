@@ -1,17 +1,19 @@
 //! What a sweep is to be, from typed values, before an endpoint or a file is looked at.
 
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
 use fizeau_metrics::{GoodputGoals, Metric, Precision, Slo, WindowChoice};
 use fizeau_record::Profile;
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
 
 use super::{LevelSize, PreparedSweep, SweepLoads, SweepProtocol, SweepSpec};
-use crate::answering::{Answering, PromptReader, RunOrigin};
-use crate::client::Client;
+use crate::basis::RunBasis;
 use crate::hint::Hint;
 use crate::input::{Field, InputError};
-use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
-use fizeau_record::SpeedOfLightReference;
+use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
+use crate::workload::{PreparedWorkload, WorkloadSpec};
 
 /// What a sweep is to be. By default the usual [loads](SweepLoads) of the usual [workload](WorkloadSpec), each measured once.
 #[derive(Debug, Clone)]
@@ -38,6 +40,9 @@ pub struct SweepSettings {
     pub until: Option<Precision>,
     /// What an hour of a device costs; none for the lowest that was published of it.
     pub price: Option<HourlyRate>,
+    /// The folder of a sweep that was broken off, to go on with: it must have been of these settings, and what is finished there is not
+    /// measured again.
+    pub resume: Option<PathBuf>,
 }
 
 impl Default for SweepSettings {
@@ -53,18 +58,9 @@ impl Default for SweepSettings {
             window: WindowChoice::AUTO,
             until: None,
             price: None,
+            resume: None,
         }
     }
-}
-
-/// The workload of a sweep, read: what all its levels are planned from, and the largest of them.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct SweepWorkload {
-    /// What the plans of levels are made of.
-    pub parts: PlanParts,
-    /// The workload at the largest level.
-    pub sample: PreparedWorkload,
 }
 
 impl SweepSettings {
@@ -77,49 +73,31 @@ impl SweepSettings {
         self.protocol.check()
     }
 
-    /// The workload for `target`. Files are read; nothing is sent.
+    /// The sweep that `target` is asked, decided. Files are read; nothing is sent.
     ///
     /// # Errors
-    /// As [`WorkloadSpec::parts`].
-    pub fn read(&self, target: &Target) -> Result<SweepWorkload, InputError> {
-        let most = || match (&self.until, self.size.requests) {
-            (Some(_), None) => self.workload.most_until_known(),
-            _ => self.loads.known().into_iter().map(|load| self.size.requests_at(load)).max(),
-        };
-        let requests = self.workload.requests.or_else(most);
-        let parts = WorkloadSpec { requests, ..self.workload.clone() }.parts(target)?;
-        let sample = PreparedWorkload::of(parts.clone())?;
-        Ok(SweepWorkload { parts, sample })
-    }
-
-    /// The sweep, decided. Nothing is sent.
-    ///
-    /// # Errors
-    /// If the workload is longer than the model is known to take.
+    /// If an input is wrong, a file cannot be read, or a request is longer than the model is known to take.
     pub fn prepare(
         &self,
-        workload: SweepWorkload,
-        answering: Answering,
+        target: &Target,
+        system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<PreparedSweep, InputError> {
-        let SweepWorkload { parts, sample } = workload;
-        let typical = sample.typical_prompt();
-        let light = answering.light.map(|light| light.for_prompts_of(typical));
-        let config = light.as_ref().ok().and_then(SpeedOfLightReference::config);
-        let limit = answering.limit.or_else(|| self.workload.context_limit(config));
-        limit.iter().try_for_each(|limit| sample.check(limit))?;
-        let answering = Answering { light, ..answering };
+        let parts = WorkloadSpec { requests: self.requests(), ..self.workload.clone() };
+        let parts = parts.parts(target)?;
+        let work = PreparedWorkload::of(parts.clone())?;
         let mut size = self.size;
         if self.until.is_some() {
-            size.requests = Some(sample.requests());
+            size.requests = Some(work.requests());
         }
-        let mut described = sample.described(std::num::NonZeroU64::MIN);
+        let mut described = work.described(NonZeroU64::MIN);
         if let Some(arrivals) = self.loads.words() {
             described.arrivals = arrivals;
         }
-        let is_served = answering.reader == PromptReader::Server;
+        let is_served = system.reader == PromptReader::Server;
+        let basis = RunBasis::new(&self.workload, work, described, system, origin)?;
+        let published = || basis.light.as_ref().ok()?.published_price();
         Ok(PreparedSweep {
-            setup: origin.setup(&answering, described),
             spec: SweepSpec {
                 levels: self.loads.known(),
                 spacing: self.loads.spacing(),
@@ -131,18 +109,24 @@ impl SweepSettings {
                 window: self.window,
                 until: self.until.clone(),
             },
-            price: self.price.clone().or_else(|| answering.light.as_ref().ok()?.published_price()),
-            light: answering.light,
-            reader: answering.reader,
-            client: Client::default(),
-            limit,
-            sample,
+            price: self.price.clone().or_else(published),
             is_by_time: is_served
                 && size.time.is_some()
                 && size.requests.is_none()
                 && self.workload.source.is_endless(),
             settings: self.clone(),
+            resumed: None,
+            basis,
         })
+    }
+
+    /// How many requests the largest of its levels has.
+    fn requests(&self) -> Option<NonZeroU64> {
+        let most = || match (&self.until, self.size.requests) {
+            (Some(_), None) => self.workload.most_until_known(),
+            _ => self.loads.known().into_iter().map(|load| self.size.requests_at(load)).max(),
+        };
+        self.workload.requests.or_else(most)
     }
 }
 

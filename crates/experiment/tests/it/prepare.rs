@@ -4,9 +4,9 @@ use std::net::TcpListener;
 
 use fizeau_core::{FailureClass, RequestSource as _, Tokens};
 use fizeau_experiment::{
-    EndpointSpec, ExperimentError, Field, Hint, InputError, LimitSource, LoadSearch, PreparedLevel,
-    PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource, ReferenceSpec,
-    ResumedLevels, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
+    EndpointSpec, ExperimentError, Field, Hint, InputError, LimitSource, PreparedLevel,
+    PreparedSearch, PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource,
+    ReferenceSpec, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
 };
 use fizeau_harness::WorkerPool;
 use fizeau_transport::{Backend, KeepText, RequestError, Target};
@@ -95,6 +95,7 @@ fn no_hint_names_a_flag() {
         Hint::NeedsLoad,
         Hint::NeedsGoodput,
         Hint::IsServerUp,
+        Hint::AsBegun,
     ];
     for hint in failed.chain(others) {
         assert!(!hint.to_string().contains("--"), "{hint}");
@@ -130,13 +131,13 @@ fn sendable<F: Future + Send>(future: F) -> F {
 fn what_a_crew_measures_moves_between_threads(
     sweep: &PreparedSweep,
     level: &PreparedLevel,
-    search: LoadSearch,
+    search: &PreparedSearch,
     crew: [WorkerPool<RequestError>; 3],
 ) {
     let [one, two, three] = crew;
-    drop(sendable(sweep.run(one, None, ResumedLevels::default(), &mut ())));
+    drop(sendable(sweep.run(one, None, &mut ())));
     drop(sendable(level.run(two, None, &mut ())));
-    drop(sendable(search.measure(sweep, three, None, &mut ())));
+    drop(sendable(search.run(three, None, &mut ())));
 }
 
 proptest! {

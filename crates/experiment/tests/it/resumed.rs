@@ -23,12 +23,12 @@ fn a_finished_level_whose_tapes_are_cut_is_measured_again() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/sweep");
     let folder = std::env::temp_dir().join(format!("fizeau-resumed-{}", std::process::id()));
     copy(&stored, &folder);
-    let whole = ResumedLevels::read(&StoredRun::open(&folder).unwrap()).unwrap();
+    let whole = ResumedLevels::read(&StoredRun::open(&folder).unwrap(), &mut ()).unwrap();
     assert!(whole.cut().is_empty());
     let tapes = folder.join("concurrency-0001/tapes.jsonl");
     let text = fs::read(&tapes).unwrap();
     fs::write(&tapes, &text[..text.len() - 10]).unwrap();
-    let read = ResumedLevels::read(&StoredRun::open(&folder).unwrap()).unwrap();
+    let read = ResumedLevels::read(&StoredRun::open(&folder).unwrap(), &mut ()).unwrap();
     fs::remove_dir_all(&folder).unwrap();
     assert_eq!(read.cut(), ["concurrency-0001"]);
     assert_eq!(read.len() + 1, whole.len());

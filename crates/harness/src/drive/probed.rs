@@ -49,7 +49,8 @@ const MOST_PROBES: Option<NonZeroU32> = NonZeroU32::new(256);
 /// wait behind its place, and the probes for them.
 pub(crate) async fn drive_with_probe<S, P, T, C, L, K>(
     course: &DriveLoop<'_, T, C>,
-    (requests, underway): (&mut S, Underway),
+    requests: &mut S,
+    underway: Underway,
     mut slots: L,
     probe: Option<Probing<P>>,
     outlet: &mut K,

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink, WarmUp};
-use fizeau_metrics::{ClientWatch, LevelTally};
+use fizeau_metrics::ClientWatch;
 use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 use tokio::sync::oneshot;
@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
 use crate::level::{LevelRun, widen};
-use crate::observe::Looks;
 use crate::observe::{Notice, Observer, Tee};
 use crate::{Cancel, DriveError, InFlight};
 
@@ -41,7 +40,8 @@ pub(super) struct Collector<E> {
 impl<E: Error> Collector<E> {
     pub(super) fn new(
         inbox: UnboundedReceiver<Message<E>>,
-        (cancel, in_flight): (Cancel, InFlight),
+        cancel: Cancel,
+        in_flight: InFlight,
         workers: usize,
     ) -> Self {
         let threads = u32::try_from(workers).unwrap_or(u32::MAX);
@@ -69,9 +69,7 @@ impl<E: Error> Collector<E> {
         &mut self,
         clock: &impl Clock,
         switches: Vec<oneshot::Sender<Stamp>>,
-        (tally, looks): (LevelTally, Option<Looks<'_>>),
-        sink: &mut K,
-        observer: &mut O,
+        mut tee: Tee<'_, K, O>,
     ) -> Result<LevelRun, DriveError<WalkError, E, K::Error>> {
         while self.ready + self.over < self.workers
             && let Some(message) = self.inbox.recv().await
@@ -79,23 +77,18 @@ impl<E: Error> Collector<E> {
             self.note(message);
         }
         let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
-        observer.notice(Notice::WarmedUp { requests, in_flight });
+        tee.observer.notice(Notice::WarmedUp { requests, in_flight });
         let start = clock.now() + LEAD;
         for switch in switches {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
-        let asked = looks.as_ref().map(Looks::asked);
-        let mut tee = Tee { tally, sink, observer, looks };
-        let kept = self.keep(&mut Keep::new(&mut tee)).await;
-        let mut tally = tee.tally;
-        tally.settle();
-        kept.map_err(DriveError::Sink)?;
+        self.keep(&mut Keep::new(&mut tee)).await.map_err(DriveError::Sink)?;
         if let Some(error) = self.unsendable.take() {
             return Err(widen(error));
         }
         let driven = self.driven.unwrap_or_else(|| Driven::none(start));
-        Ok(LevelRun::of(&tally, self.watch, driven, self.warmup).until(asked, &tally))
+        Ok(LevelRun::of(tee, self.watch, driven, self.warmup))
     }
 
     /// Takes in tapes until all workers are done. After an error of the outlet the level is called off, and what still
@@ -148,9 +141,7 @@ impl<E: Error> Collector<E> {
                 self.warmup.sent += warmup.sent;
                 self.warmup.failed += warmup.failed;
             }
-            Message::Done(Ok((driven, watch))) => {
-                self.over(driven, watch);
-            }
+            Message::Done(Ok((driven, watch))) => self.over(driven, watch),
             Message::Done(Err(error)) => {
                 self.over += 1;
                 self.unsendable.get_or_insert(error);
@@ -177,8 +168,11 @@ impl<E: Error> Collector<E> {
                 abandoned: sum.abandoned + driven.abandoned,
             },
         });
-        self.watch.cpu_share = most(self.watch.cpu_share, watch.cpu_share);
-        self.watch.run_delay_share = most(self.watch.run_delay_share, watch.run_delay_share);
+        // The share of the worker that has most.
+        let most = |one: Option<f64>, other| one.into_iter().chain(other).reduce(f64::max);
+        let own = &mut self.watch;
+        own.cpu_share = most(own.cpu_share, watch.cpu_share);
+        own.run_delay_share = most(own.run_delay_share, watch.run_delay_share);
     }
 }
 
@@ -190,19 +184,8 @@ impl<E> Drop for Collector<E> {
 }
 
 /// Why a level of two parts ended.
-const fn worse(one: Ended, other: Ended) -> Ended {
-    match (one, other) {
-        (Ended::Cancelled, _) | (_, Ended::Cancelled) => Ended::Cancelled,
-        (Ended::TimeUp, _) | (_, Ended::TimeUp) => Ended::TimeUp,
-        (Ended::Enough, _) | (_, Ended::Enough) => Ended::Enough,
-        (Ended::Exhausted, Ended::Exhausted) => Ended::Exhausted,
-    }
-}
-
-/// The share of the worker that has most.
-fn most(one: Option<f64>, other: Option<f64>) -> Option<f64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.max(other)),
-        (one, other) => one.or(other),
-    }
+fn worse(one: Ended, other: Ended) -> Ended {
+    let worst_first = [Ended::Cancelled, Ended::TimeUp, Ended::Enough];
+    let mut found = worst_first.into_iter().filter(|ended| [one, other].contains(ended));
+    found.next().unwrap_or(Ended::Exhausted)
 }

@@ -159,8 +159,8 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
         let course = self.course(&cancel, start).with(stop_after, text).until(Some(&enough));
         let course = course.counted(in_flight);
-        let load = (&mut requests, underway);
-        let driven = drive_with_probe(&course, load, slots, probe, &mut post).await;
+        let driven =
+            drive_with_probe(&course, &mut requests, underway, slots, probe, &mut post).await;
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));
     }
 

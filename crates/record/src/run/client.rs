@@ -33,6 +33,30 @@ pub struct ClientCalibration {
     pub on_time: OnTimeStreams,
 }
 
+impl ClientCalibration {
+    /// A few lines for a person.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let on_time = &self.on_time;
+        let least = if on_time.reached == CalibrationEnd::EndOfSearch { "at least " } else { "" };
+        format!(
+            "this client's own ceiling on this machine, {} threads:\n  \
+               flat out, {} streams    {:.0} tokens/s, {:.0} requests/s\n  \
+               sent on time up to      {least}{} streams of {:.0} tokens/s\n                          \
+               (lateness p99 at most {} ms)\n\
+             over plain HTTP/1.1: TLS and HTTP/2 cost more, which is not in these figures\n\
+             a lower estimate: the embedded server shares the machine with the client",
+            self.threads,
+            self.streams,
+            self.tokens_per_s.get(),
+            self.requests_per_s.get(),
+            on_time.streams,
+            on_time.stream_tokens_per_s.get(),
+            on_time.lateness_ms.get()
+        )
+    }
+}
+
 /// How many paced streams a client serves on time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,5 +1,8 @@
 //! How long a reply becomes.
 
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
 use fizeau_core::Tokens;
 use serde::Serialize;
 
@@ -36,7 +39,38 @@ pub enum NaturalLength {
     },
 }
 
+/// Why a text is no natural length.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}: it must be a number of tokens, or mean:TOKENS")]
+pub struct NaturalLengthError(String);
+
+impl FromStr for NaturalLength {
+    type Err = NaturalLengthError;
+
+    /// `200` tokens, or `mean:200` of them, drawn from seed 0.
+    fn from_str(text: &str) -> Result<Self, NaturalLengthError> {
+        let mean = text.strip_prefix("mean:");
+        let tokens = mean.unwrap_or(text).parse::<NonZeroU64>();
+        let tokens = tokens.map_err(|_| NaturalLengthError(text.to_owned()))?;
+        let tokens = Tokens::new(tokens.get());
+        Ok(if mean.is_some() {
+            Self::Geometric { mean: tokens, seed: 0 }
+        } else {
+            Self::Fixed(tokens)
+        })
+    }
+}
+
 impl NaturalLength {
+    /// The same, where it is drawn from this seed.
+    #[must_use]
+    pub const fn with_seed(self, seed: u64) -> Self {
+        match self {
+            Self::Geometric { mean, .. } => Self::Geometric { mean, seed },
+            fixed @ Self::Fixed(_) => fixed,
+        }
+    }
+
     /// That of reply `number`, at least 1.
     fn of(self, number: JobId) -> u64 {
         match self {

@@ -1,6 +1,7 @@
 //! The server's own record of what it did and when.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use fizeau_core::{Millis, Nanos, Stamp, Tokens};
 use serde::Serialize;
@@ -272,6 +273,13 @@ pub struct Spread {
     pub p99: Millis,
     /// The longest.
     pub max: Millis,
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [p50, p99, max] = [self.p50, self.p99, self.max].map(Millis::get);
+        write!(f, "p50 {p50:.3} ms, p99 {p99:.3} ms, max {max:.3} ms")
+    }
 }
 
 impl Spread {

@@ -208,6 +208,66 @@ fn is_slow(tape: &Tape) -> bool {
     })
 }
 
+impl Findings {
+    /// What was found, for a person: each thing by its name.
+    #[must_use]
+    pub fn rows(&self) -> [(&'static str, String); 6] {
+        [
+            ("token counts", self.counts().to_owned()),
+            ("forced length", self.forced_length.to_string()),
+            ("tokens per event", self.bundles()),
+            ("events came", self.gaps()),
+            ("first events", self.start()),
+            ("server timings", self.timings()),
+        ]
+    }
+
+    const fn counts(&self) -> &'static str {
+        match self.token_source {
+            TokenSource::Tokenless => "none: nothing is generated",
+            TokenSource::TokenIds => "token ids on each event: exact",
+            TokenSource::ContinuousUsage => "running usage on each event: exact",
+            TokenSource::Logprobs => "log-probabilities on each event: exact",
+            TokenSource::FinalUsageSpread => "usage at the end only, spread over the events",
+            TokenSource::Tokenizer => "by a tokenizer of ours",
+            TokenSource::Events => "none: events are counted",
+        }
+    }
+
+    fn bundles(&self) -> String {
+        let Some(mean) = self.tokens_per_event else {
+            return "unknown: tokens are not counted".to_owned();
+        };
+        match self.first_event_tokens {
+            Some(first) => format!("{mean:.2}; in the first event {first}"),
+            None => format!("{mean:.2}; in the first event unknown"),
+        }
+    }
+
+    fn gaps(&self) -> String {
+        match (self.flow, self.zero_gap_share) {
+            (Flow::Spaced | Flow::Bursts, Some(share)) => {
+                format!("{}; {:.0}% of the gaps are zero", self.flow, 100.0 * share)
+            }
+            (flow, _) => flow.to_string(),
+        }
+    }
+
+    fn start(&self) -> String {
+        match self.events_before_first_token {
+            None => "not looked at".to_owned(),
+            Some(0) => "the first event holds a token".to_owned(),
+            Some(1) => "one without a token (a role, say) before the first token".to_owned(),
+            Some(n) => format!("{n} without a token before the first token"),
+        }
+    }
+
+    fn timings(&self) -> String {
+        let names: Vec<String> = self.server_timings.iter().map(ToString::to_string).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+}
+
 impl fmt::Display for ForcedLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

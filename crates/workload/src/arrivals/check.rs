@@ -124,16 +124,11 @@ impl Arrivals {
                 time_of(format_args!("mean time on"), *mean_on)?;
                 time_of(format_args!("mean time off"), *mean_off)?;
                 let per_cycle = on.get() * mean_on.get() + off.get() * mean_off.get();
-                if per_cycle < LEAST_PER_CYCLE {
-                    return Err(ArrivalsError::Flicker(per_cycle.recip()));
-                }
-                Ok(())
+                held(per_cycle >= LEAST_PER_CYCLE, || ArrivalsError::Flicker(per_cycle.recip()))
             }
             Self::Diurnal { mean, swing, period, spacing } => {
                 rate_of(format_args!("mean rate"), *mean)?;
-                if !(0.0..=1.0).contains(swing) {
-                    return Err(ArrivalsError::Swing(*swing));
-                }
+                held((0.0..=1.0).contains(swing), || ArrivalsError::Swing(*swing))?;
                 time_of(format_args!("period"), *period)?;
                 spacing.check()
             }
@@ -172,36 +167,31 @@ fn all_stages(stages: &[Stage]) -> Result<(), ArrivalsError> {
     }
 }
 
+fn held(usable: bool, error: impl FnOnce() -> ArrivalsError) -> Result<(), ArrivalsError> {
+    if usable { Ok(()) } else { Err(error()) }
+}
+
 fn plain_rate(rate: PerSec) -> Result<(), ArrivalsError> {
     let rate = rate.get();
-    if RATES.contains(&rate) { Ok(()) } else { Err(ArrivalsError::Rate(rate)) }
+    held(RATES.contains(&rate), || ArrivalsError::Rate(rate))
 }
 
 fn rate_of(which: Arguments<'_>, rate: PerSec) -> Result<(), ArrivalsError> {
     let rate = rate.get();
-    if RATES.contains(&rate) {
-        return Ok(());
-    }
-    Err(ArrivalsError::RateOf { which: which.to_string(), rate })
+    held(RATES.contains(&rate), || ArrivalsError::RateOf { which: which.to_string(), rate })
 }
 
 fn rate_or_zero(which: Arguments<'_>, rate: PerSec) -> Result<(), ArrivalsError> {
     let rate = rate.get();
-    if rate == 0.0 || RATES.contains(&rate) {
-        return Ok(());
-    }
-    Err(ArrivalsError::RateOrZero { which: which.to_string(), rate })
+    let usable = rate == 0.0 || RATES.contains(&rate);
+    held(usable, || ArrivalsError::RateOrZero { which: which.to_string(), rate })
 }
 
 fn time_of(which: Arguments<'_>, time: Seconds) -> Result<(), ArrivalsError> {
     let seconds = time.get();
-    if TIMES.contains(&seconds) {
-        return Ok(());
-    }
-    Err(ArrivalsError::Time { which: which.to_string(), seconds })
+    held(TIMES.contains(&seconds), || ArrivalsError::Time { which: which.to_string(), seconds })
 }
 
 fn usable_burstiness(burstiness: f64) -> Result<(), ArrivalsError> {
-    let usable = (1e-3..=1e6).contains(&burstiness);
-    if usable { Ok(()) } else { Err(ArrivalsError::Burstiness(burstiness)) }
+    held((1e-3..=1e6).contains(&burstiness), || ArrivalsError::Burstiness(burstiness))
 }

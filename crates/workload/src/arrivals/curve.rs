@@ -26,26 +26,14 @@ impl Curve {
         }
     }
 
-    /// One rate after another; there is at least one.
-    pub(super) fn steps(stages: &[Stage]) -> Self {
-        Self::Steps(Steps::new(stages))
-    }
-
-    /// The rate `mean` (1 + `swing` sin(2 pi t / `period`)).
-    pub(super) fn wave(mean: f64, swing: f64, period: f64) -> Self {
-        Self::Wave(Wave::new(mean, swing, period))
-    }
-
     /// The ramp from the rate `from` to the rate `to` over `time` seconds.
     pub(super) fn ramp(shape: RampShape, [from, to]: [f64; 2], time: f64) -> Self {
         match shape {
             RampShape::Linear => Self::Linear(Linear { from, to, time }),
-            RampShape::Exponential => Self::Exponential(Exponential {
-                from,
-                to,
-                time,
-                growth: libm::log(to / from) / time,
-            }),
+            RampShape::Exponential => {
+                let growth = libm::log(to / from) / time;
+                Self::Exponential(Exponential { from, to, time, growth })
+            }
         }
     }
 }
@@ -110,7 +98,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    fn new(stages: &[Stage]) -> Self {
+    /// There is at least one stage.
+    pub(super) fn new(stages: &[Stage]) -> Self {
         let later = stages.iter().rev().copied().collect();
         let mut steps = Self { later, rate: 0.0, begins: [0.0; 2], ends: [0.0; 2] };
         steps.go_on();

@@ -1,6 +1,6 @@
 //! The laws as running processes: the seconds of one instant after another.
 
-use super::curve::Curve;
+use super::curve::{Curve, Steps, Wave};
 use super::{Arrivals, RampShape, RampSpan, Rescale, Spacing};
 use crate::sample::GammaShape;
 use crate::seed::Draws;
@@ -49,7 +49,7 @@ impl Law {
                 }
             }
             Arrivals::Stages { ref stages, spacing } => {
-                curved(Curve::steps(stages), spacing, draws)
+                curved(Curve::Steps(Steps::new(stages)), spacing, draws)
             }
             Arrivals::OnOff { on, off, mean_on, mean_off } => {
                 let on = Phase { rate: on.get(), mean: mean_on.get() };
@@ -57,7 +57,7 @@ impl Law {
                 Self::Bursts(Box::new(Bursts::new(on, off, draws)))
             }
             Arrivals::Diurnal { mean, swing, period, spacing } => {
-                curved(Curve::wave(mean.get(), swing, period.get()), spacing, draws)
+                curved(Curve::Wave(Wave::new(mean.get(), swing, period.get())), spacing, draws)
             }
         })
     }

@@ -14,7 +14,6 @@ use crate::dataset::{Conversation, Dataset, with_line};
 use crate::parts::{ContentSource, Phase, RequestPosition, Turn};
 use crate::seed::{Purpose, Salt, Seed};
 use crate::spec::{Spec, SpecError};
-use crate::workload::Turns;
 
 /// The records of a data set as the prompts of a plan.
 ///
@@ -219,10 +218,7 @@ impl ContentSource for DatasetContent {
 /// Why `dataset` cannot be what `spec` asks for.
 fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<&'static str> {
     let records = &dataset.conversations;
-    let several = spec.sessions.is_some_and(|sessions| match sessions.turns {
-        Turns::Fixed(turns) => turns.get() > 1,
-        Turns::Uniform { most, .. } => most.get() > 1,
-    });
+    let several = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
     let any = |test: fn(&Prompt) -> bool| {
         records.iter().flat_map(|record| &record.turns).any(|turn| test(&turn.prompt))
     };
@@ -253,13 +249,10 @@ fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<
     }
 }
 
-/// The numbers below `len` in an order that follows from `seed`, by Fisher and Yates' shuffle.
+/// The numbers below `len` in an order that follows from `seed`.
 fn shuffled(len: usize, seed: Seed) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
-    let mut draws = seed.stream(Purpose::Shuffle, 0);
-    for last in (1..len).rev() {
-        order.swap(last, draws.below(last as u64 + 1) as usize);
-    }
+    seed.stream(Purpose::Shuffle, 0).shuffle(&mut order);
     order
 }
 

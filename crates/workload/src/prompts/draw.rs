@@ -13,7 +13,7 @@ use super::Starts;
 use crate::codec::{CodecError, TextCodec};
 use crate::parts::Turn;
 use crate::seed::{Draws, Purpose, Seed, scramble};
-use crate::words::WORDS;
+use crate::words::{WORDS, words};
 
 /// Where a prompt's symbols come from.
 #[derive(Debug, Clone, Copy)]
@@ -40,15 +40,7 @@ impl Draw {
 
     /// The prompt's text made of words.
     pub(crate) fn words(&self) -> String {
-        let mut text = String::new();
-        let symbols = self.symbols(WORDS.len());
-        for word in symbols.iter().filter_map(|&symbol| WORDS.get(symbol as usize)) {
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(word);
-        }
-        text
+        words(self.symbols(WORDS.len()).into_iter().map(u64::from))
     }
 
     /// The prompt's text, fitted to its exact length under `codec`: behind its prefix, whose text all that share it have

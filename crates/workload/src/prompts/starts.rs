@@ -67,12 +67,7 @@ impl Starts {
         let prefixes = repetition.prefixes.get();
         let requests = spec.requests.get();
         let mut groups: Vec<u32> = (0..requests).map(|number| (number % prefixes) as u32).collect();
-        let mut draws = spec.seed.stream(Purpose::Group, 0);
-        // Fisher and Yates, from the end.
-        for left in (1..groups.len()).rev() {
-            let other = draws.below(left as u64 + 1);
-            groups.swap(left, other as usize);
-        }
+        spec.seed.stream(Purpose::Group, 0).shuffle(&mut groups);
         let rule = Rule::Decided(groups);
         Self { rule, tokens: repetition.prefix, groups: prefixes, texts: Vec::new() }
     }

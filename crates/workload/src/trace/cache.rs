@@ -54,24 +54,15 @@ impl ExpectedCache {
 /// alike. With every block the set has those before it too; whether a block was seen therefore tells all, and a sample of
 /// blocks by their hashes is a fair one of hits (the idea of SHARDS: Waldspurger and others, "Efficient MRC construction
 /// with SHARDS", 2015).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CacheTally {
     seen: HashSet<u64, BuildHasherDefault<Spread>>,
-    most: usize,
     /// One block in 2^`thinned` is looked up.
     thinned: u32,
-    cached: u64,
+    pub(super) cached: u64,
 }
 
 impl CacheTally {
-    pub(super) fn new() -> Self {
-        Self::bounded(MOST)
-    }
-
-    fn bounded(most: usize) -> Self {
-        Self { seen: HashSet::default(), most, thinned: 0, cached: 0 }
-    }
-
     /// Takes note of a prompt of `input` tokens that begins with `blocks`, of `block` tokens each.
     pub(super) fn add(&mut self, blocks: &[u64], input: Tokens, block: NonZeroU64) {
         let (mut path, mut left) = (ODD, input.get());
@@ -83,17 +74,13 @@ impl CacheTally {
                 self.cached = self.cached.saturating_add(tokens << self.thinned);
             }
         }
-        while self.seen.len() > self.most {
+        while self.seen.len() > MOST {
             self.thinned += 1;
             // Into a new table, because one that many were taken from grows when it is filled again.
-            let mut kept = HashSet::with_capacity_and_hasher(self.most, BuildHasherDefault::new());
+            let mut kept = HashSet::with_capacity_and_hasher(MOST, BuildHasherDefault::new());
             kept.extend(self.seen.drain().filter(|path| path.leading_zeros() >= self.thinned));
             self.seen = kept;
         }
-    }
-
-    pub(super) const fn cached(&self) -> u64 {
-        self.cached
     }
 
     pub(super) const fn basis(&self) -> CacheBasis {

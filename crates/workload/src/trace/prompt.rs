@@ -10,9 +10,8 @@ use super::spec::TraceSpec;
 use crate::codec::{CodecError, TextCodec};
 use crate::content::{Content, Wording};
 use crate::prompts::{ExactText, fit_text, spell, user_message};
-use crate::seed::Draws;
-use crate::seed::{Purpose, Seed, scramble};
-use crate::words::WORDS;
+use crate::seed::{Draws, Purpose, Seed, scramble};
+use crate::words::{WORDS, words};
 
 /// Makes prompts: a block's tokens follow from its id, whatever is behind the blocks from the request's own key.
 #[derive(Debug, Clone)]
@@ -109,20 +108,8 @@ impl Prompts {
         };
         match tokenizer.map(|tokenizer| self.exact(tokenizer, which)) {
             Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
-            Some(Err(_)) | None => (self.words(which), None),
+            Some(Err(_)) | None => (words(self.symbols(which, WORDS.len() as u64)), None),
         }
-    }
-
-    fn words(&self, which: Which<'_>) -> String {
-        let mut text = String::new();
-        let symbols = self.symbols(which, WORDS.len() as u64);
-        for word in symbols.filter_map(|symbol| WORDS.get(symbol as usize)) {
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(word);
-        }
-        text
     }
 
     /// The prompt as numbers below `alphabet`: block after block, the last one cut where the prompt ends, then what no

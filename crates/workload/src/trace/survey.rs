@@ -77,7 +77,7 @@ impl Survey {
     pub(super) fn of(spec: &TraceSpec, opener: &Opener) -> Result<Self, TraceError> {
         let mut reader = open(spec, opener)?;
         let asked = spec.requests.map_or(u64::MAX, NonZeroU64::get);
-        let (mut part, mut record, mut records) = (Part::new(), TraceRecord::default(), 0);
+        let (mut part, mut record, mut records) = (Part::default(), TraceRecord::default(), 0);
         while reader.read(&mut record, Detail::Whole)? {
             records += 1;
             if part.rows < asked {
@@ -93,51 +93,44 @@ impl Survey {
             return Err(TraceError::TooFew { file: file(), records, asked: requests.get() });
         }
         let rest = Part::first(requests.get() % rows, spec, opener)?;
-        Ok(Self::put_together((&part, &rest), requests, rows, |sums| TraceFacts {
+        let rounds = requests.get() / rows;
+        let all = |of: fn(&Part) -> u64| {
+            Tokens::new(of(&part).saturating_mul(rounds).saturating_add(of(&rest)))
+        };
+        let facts = TraceFacts {
             records,
             skipped: reader.skipped(),
             late: part.course.late,
             span: part.course.span(),
-            longest_input: part.longest.0,
-            longest_output: part.longest.1,
-            longest: part.extent,
-            input: Tokens::new(sums.0),
-            output: Tokens::new(sums.1),
+            longest_input: part.longest_input,
+            longest_output: part.longest_output,
+            longest: part.longest,
+            input: all(|part| part.input),
+            output: all(|part| part.output),
             checksum: reader.checksum(),
-        }))
-    }
-
-    fn put_together(
-        (part, rest): (&Part, &Part),
-        requests: NonZeroU64,
-        rows: NonZeroU64,
-        facts: impl FnOnce((u64, u64)) -> TraceFacts,
-    ) -> Self {
-        let rounds = requests.get() / rows;
-        let all = |of: fn(&Part) -> u64| of(part).saturating_mul(rounds).saturating_add(of(rest));
-        let facts = facts((all(|part| part.input), all(|part| part.output)));
-        let gaps = rows.get() - 1;
-        let mean_gap = if gaps == 0 { Nanos::ZERO } else { facts.span / gaps };
-        let cached = Tokens::new(all(|part| part.cache.cached()));
-        let basis = part.cache.basis();
-        Self {
+        };
+        let cached = all(|part| part.cache.cached);
+        // Division by no gap would give the longest time there is.
+        let mean_gap = facts.span / (rows.get() - 1).max(1);
+        Ok(Self {
             facts,
-            cache: ExpectedCache { cached, prompt: facts.input, basis },
+            cache: ExpectedCache { cached, prompt: facts.input, basis: part.cache.basis() },
             requests,
             rows,
             period: facts.span + mean_gap,
             seals: [(part.rows, part.checksum), (rest.rows, rest.checksum)],
-        }
+        })
     }
 }
 
 /// The first requests of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Part {
     rows: u64,
     course: Course,
-    longest: (Tokens, Tokens),
-    extent: TraceExtent,
+    longest_input: Tokens,
+    longest_output: Tokens,
+    longest: TraceExtent,
     input: u64,
     output: u64,
     cache: CacheTally,
@@ -145,16 +138,9 @@ struct Part {
 }
 
 impl Part {
-    fn new() -> Self {
-        let longest = (Tokens::ZERO, Tokens::ZERO);
-        let (course, cache) = (Course::default(), CacheTally::new());
-        let extent = TraceExtent::default();
-        Self { rows: 0, course, longest, extent, input: 0, output: 0, cache, checksum: 0 }
-    }
-
     /// The first `rows` requests, where only a part of the file is sent a last time.
     fn first(rows: u64, spec: &TraceSpec, opener: &Opener) -> Result<Self, TraceError> {
-        let mut part = Self::new();
+        let mut part = Self::default();
         if rows == 0 {
             return Ok(part);
         }
@@ -180,9 +166,10 @@ impl Part {
             return Err(TraceError::TooLong { file, line, input, output, context });
         }
         self.rows += 1;
-        self.longest = (self.longest.0.max(input), self.longest.1.max(output));
-        if input + output > self.extent.input + self.extent.output {
-            self.extent = TraceExtent { line: record.line, input, output };
+        self.longest_input = self.longest_input.max(input);
+        self.longest_output = self.longest_output.max(output);
+        if input + output > self.longest.input + self.longest.output {
+            self.longest = TraceExtent { line: record.line, input, output };
         }
         self.input = self.input.saturating_add(input.get());
         self.output = self.output.saturating_add(output.get());

@@ -6,21 +6,14 @@ use super::prompt::Which;
 use super::reader::{Detail, TraceRecord};
 use super::survey::Course;
 use super::{FileReader, Trace, TraceError, TracePacing, open};
+use crate::parts::Phase;
 use crate::workload::{Numbers, WalkError};
-
-/// Which requests a walk gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Those of the trace.
-    Measured,
-    /// As long as those of the trace, without instants, each with a prompt of its own.
-    Warmup,
-}
 
 /// Some requests of a trace, read as they are asked for.
 pub(super) struct TraceWalk {
     trace: Trace,
-    kind: Kind,
+    /// Those to warm up with are as long as those of the trace, without instants, each with a prompt of its own.
+    phase: Phase,
     which: Numbers,
     /// The file, and how often it was begun before.
     file: Option<(FileReader, u64)>,
@@ -31,9 +24,9 @@ pub(super) struct TraceWalk {
 }
 
 impl TraceWalk {
-    pub(super) fn new(trace: Trace, kind: Kind, which: Numbers) -> Self {
+    pub(super) fn new(trace: Trace, phase: Phase, which: Numbers) -> Self {
         let (course, record) = (Course::default(), TraceRecord::default());
-        Self { trace, kind, which, file: None, passed: 0, course, record }
+        Self { trace, phase, which, file: None, passed: 0, course, record }
     }
 
     /// Goes to the `row`-th request of the file in its `round`-th reading; `record` is that request then, and what comes
@@ -70,7 +63,7 @@ impl TraceWalk {
     }
 
     fn timed(&self) -> bool {
-        self.kind == Kind::Measured && self.trace.spec().pacing != TracePacing::ClosedLoop
+        self.phase == Phase::Measured && self.trace.spec().pacing != TracePacing::ClosedLoop
     }
 
     fn changed(&self, how: &str) -> TraceError {
@@ -81,9 +74,9 @@ impl TraceWalk {
 
     fn next(&mut self) -> Result<Option<Scheduled>, TraceError> {
         let survey = self.trace.survey;
-        let last = match self.kind {
-            Kind::Measured => survey.requests.get(),
-            Kind::Warmup => u64::MAX,
+        let last = match self.phase {
+            Phase::Measured => survey.requests.get(),
+            Phase::Warmup => u64::MAX,
         };
         let Some(number) = self.which.next().filter(|number| *number < last) else {
             return Ok(None);
@@ -94,12 +87,12 @@ impl TraceWalk {
         let Some(offset) = self.seek(round, row)? else {
             return Ok(None);
         };
-        let (at, which) = match self.kind {
-            Kind::Measured => {
+        let (at, which) = match self.phase {
+            Phase::Measured => {
                 let which = Which::measured(number, round, &self.record);
                 (self.trace.spec().instant(offset), which)
             }
-            Kind::Warmup => (None, Which::warmup(number, &self.record)),
+            Phase::Warmup => (None, Which::warmup(number, &self.record)),
         };
         let (prompt, input_tokens) = self.trace.prompts.make(which);
         let request = Request {

@@ -3,9 +3,8 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::{PerSec, Seconds};
-use fizeau::workload::{Arrivals, RampShape, RampSpan, Rescale, Shard, Spacing, Stage};
+use fizeau::workload::{Arrivals, RampShape, RampSpan, Rescale, Shard, Spacing};
 
-use crate::args::pairs::Pairs;
 use crate::args::{ArrivalArgs, LevelArgs, RampArg};
 use crate::exit::{Fail, Named};
 
@@ -48,9 +47,12 @@ pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<Arrivals, 
     match law {
         Law::Rate(rate) => rate_of(args, rate, is_capped),
         Law::Ramp(shape) => ramp(args, shape, spacing),
-        Law::Series(text) => Ok(Arrivals::Stages { stages: stages(text)?, spacing }),
-        Law::Burst(text) => burst(args, text),
-        Law::Diurnal(text) => diurnal(text, spacing),
+        Law::Series(text) => Arrivals::stages(text, spacing).given_as("--request-rate-series"),
+        Law::Burst(_) if args.burstiness.to_bits() != 1.0_f64.to_bits() => {
+            Err(Fail::usage("--burstiness: gaps within --burst are those of a Poisson process"))
+        }
+        Law::Burst(text) => Arrivals::bursts(text).given_as("--burst"),
+        Law::Diurnal(text) => Arrivals::diurnal(text, spacing).given_as("--diurnal"),
     }
 }
 
@@ -150,50 +152,6 @@ fn ramp(args: &ArrivalArgs, shape: RampArg, spacing: Spacing) -> Result<Arrivals
         RampArg::Exponential => RampShape::Exponential,
     };
     Ok(Arrivals::Ramp { from, to, shape, over, spacing })
-}
-
-/// `10:30,20:60`.
-fn stages(text: &str) -> Result<Vec<Stage>, Fail> {
-    let flag = format!("--request-rate-series {text}");
-    let stage = |part: &str| {
-        let numbers = part.split_once(':').and_then(|(rate, lasts)| {
-            Some((rate.trim().parse().ok()?, lasts.trim().parse().ok()?))
-        });
-        let (rate, lasts) = numbers.ok_or_else(|| {
-            Fail::usage(format!("{flag}: `{part}` is not RATE:SECONDS, such as 10:30,20:60"))
-        })?;
-        Ok(Stage { rate: rate_number(&flag, rate)?, lasts: seconds(&flag, lasts)? })
-    };
-    text.split(',').map(stage).collect()
-}
-
-/// `on=100,off=5,on-s=2,off-s=8`.
-fn burst(args: &ArrivalArgs, text: &str) -> Result<Arrivals, Fail> {
-    let flag = format!("--burst {text}");
-    if args.burstiness.to_bits() != 1.0_f64.to_bits() {
-        return Err(Fail::usage(
-            "--burstiness: gaps within --burst are those of a Poisson process",
-        ));
-    }
-    let pairs = Pairs::parse(&flag, text, &["on", "off", "on-s", "off-s"])?;
-    Ok(Arrivals::OnOff {
-        on: rate_number(&flag, pairs.number("on")?)?,
-        off: rate_number(&flag, pairs.number("off")?)?,
-        mean_on: seconds(&flag, pairs.number("on-s")?)?,
-        mean_off: seconds(&flag, pairs.number("off-s")?)?,
-    })
-}
-
-/// `mean=20,swing=0.5,period-s=600`.
-fn diurnal(text: &str, spacing: Spacing) -> Result<Arrivals, Fail> {
-    let flag = format!("--diurnal {text}");
-    let pairs = Pairs::parse(&flag, text, &["mean", "swing", "period-s"])?;
-    Ok(Arrivals::Diurnal {
-        mean: rate_number(&flag, pairs.number("mean")?)?,
-        swing: pairs.number("swing")?,
-        period: seconds(&flag, pairs.number("period-s")?)?,
-        spacing,
-    })
 }
 
 /// A rate that may be 0 where the law has a use for that, which the plan knows.

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau::interop::{ExportSource, ExportedFile, ForeignFormats};
+use fizeau::record::RunFolder;
 
 use crate::args::ConvertArgs;
 use crate::commands::report::note_cut;
-use crate::commands::shared::folder::holds_whatif;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -16,7 +16,7 @@ pub(super) fn run(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     let [path] = args.inputs.as_slice() else {
         return Err(Fail::usage("--to: name one run at a time"));
     };
-    if holds_whatif(path) {
+    if RunFolder::holds_whatif(path) {
         let path = path.display();
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side; name one: {path}/configuration-01"

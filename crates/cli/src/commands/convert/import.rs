@@ -8,7 +8,7 @@ use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, PhysicsArgs};
 use crate::commands::report;
-use crate::commands::shared::folder::Claim;
+use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
 
@@ -66,7 +66,7 @@ fn words(run: &ImportedRun) -> String {
 
 /// Writes the folder of a run: where its levels have tapes, one like any other.
 fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
-    let claim = Claim::new(path)?;
+    let claim = folder::claim(path)?;
     let folder = claim.folder();
     run.write(folder).map_err(Fail::broken)?;
     match run.has_tapes() {

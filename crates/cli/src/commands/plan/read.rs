@@ -1,12 +1,11 @@
 //! What is read of one source: a table of tested loads, or a run's folder.
 
 use fizeau::interop::Table;
-use fizeau::record::{MeanLengths, ReferenceFiles, TestedLoads, TestedReplica};
+use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedLoads, TestedReplica};
 
 use super::Found;
 use super::from::FromArg;
 use crate::args::{PhysicsArgs, PlanArgs};
-use crate::commands::shared::folder::holds_whatif;
 use crate::commands::shared::speed;
 use crate::commands::{pareto, report};
 use crate::exit::{Fail, Named};
@@ -39,7 +38,7 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
 
 /// A run's folder.
 pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
-    if holds_whatif(&from.path) {
+    if RunFolder::holds_whatif(&from.path) {
         let path = from.path.display();
         return Err(Fail::usage(format!(
             "--from {path}: several configurations side by side; name one: {path}/configuration-01"

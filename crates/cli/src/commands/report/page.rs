@@ -1,13 +1,10 @@
-//! The page of a run: of what was measured just now, or of its folder, read again, which comes to the same.
+//! The page of a run.
 
 use std::path::{Path, PathBuf};
 
-use fizeau::interop::TakenBeside;
-use fizeau::record::{RunFolder, StoredRun, SweepReport};
+use fizeau::record::{RunFolder, SweepReport};
 use fizeau::report::Shown;
 
-use super::{Asked, level, reader};
-use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 
 /// Its name in a run's folder.
@@ -16,28 +13,6 @@ pub(crate) const PAGE: &str = "report.html";
 /// Writes the page of a run that has just been measured, of what is `known` of it.
 pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail> {
     folder.write_text(PAGE, &Shown(known).page()).map_err(Fail::broken).map(drop)
-}
-
-/// Writes the page of a run of which more is in `folder` than was measured just now. `known` is what was said of it: where the folder
-/// cannot be read again, the page goes without what tapes alone show.
-pub(crate) fn write_read(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail> {
-    let again = match known.levels().is_empty() {
-        true => None,
-        false => read(folder.path())
-            .inspect_err(|fail| {
-                tell!("note: {PAGE}: without what its tapes alone show: {fail}");
-            })
-            .ok(),
-    };
-    write(folder, again.as_ref().unwrap_or(known))
-}
-
-/// A run with all that its tapes show.
-fn read(path: &Path) -> Result<SweepReport, Fail> {
-    let run = StoredRun::open(path).map_err(Fail::usage)?;
-    let reader = reader(&run, &[], &PhysicsArgs::default())?;
-    let asked = Asked::of(reader);
-    asked.together(level::all(&asked, TakenBeside::DETAIL)?)
 }
 
 /// Where a page goes that is made of folders that were there before.

@@ -4,13 +4,14 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use fizeau::experiment::{CalibrationSpec, ExperimentError, PacedServer, ServerPace};
-use fizeau::record::{CalibrationEnd, ClientCalibration};
-use fizeau::transport::{Backend, Route};
+use fizeau::experiment::{
+    CalibrationSettings, EndpointSource, Experiment, ExperimentError, PacedServer, ServerPace,
+};
+use fizeau::record::ClientCalibration;
 
 use crate::args::BenchArgs;
 use crate::commands::bench;
-use crate::commands::shared::{client, endpoint, workload};
+use crate::commands::shared::{client, workload};
 use crate::exit::Fail;
 use crate::terminal::progress::Waiting;
 use crate::terminal::runtime;
@@ -25,42 +26,22 @@ pub(crate) const fn has_run(args: &BenchArgs) -> bool {
         || endpoint.served_model_name.is_some()
 }
 
-/// Measures the ceiling for requests of the shape that `args` ask for on `route`.
-pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<ClientCalibration, Fail> {
+/// Measures the ceiling for requests of the shape that `args` ask for, with connections as `endpoint` has them.
+pub(crate) fn run(
+    args: &BenchArgs,
+    endpoint: impl Into<EndpointSource>,
+) -> Result<ClientCalibration, Fail> {
     let level = &args.level;
     let made_up = workload::made_up(&level.workload, bench::nominal(level))?;
-    let mut spec = CalibrationSpec::new(made_up);
-    spec.client = client::spec(&args.client)?;
-    spec.connections = endpoint::reached(&args.endpoint.connections);
-    spec.text = bench::text_after(level);
-    // The embedded server speaks two routes; the others cost the client about what completions do.
-    spec.backend = if matches!(route, Route::Chat) { Backend::VllmChat } else { Backend::Vllm };
+    let mut settings = CalibrationSettings::new(made_up, Echo::start);
+    settings.text = bench::text_after(level);
     let cap = level.load.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
     let all = level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
-    spec.streams = cap.unwrap_or(CalibrationSpec::STREAMS).min(all).max(1);
+    settings.streams = cap.unwrap_or(settings.streams).min(all).max(1);
+    let experiment = Experiment::new(endpoint).settings(settings);
+    let experiment = experiment.client(client::spec(&args.client)?);
     let _running = Waiting::for_calibration();
-    Ok(runtime::single()?.block_on(spec.run(Echo::start))?)
-}
-
-/// A few lines for a person.
-pub(crate) fn block(of: &ClientCalibration) -> String {
-    let on_time = &of.on_time;
-    let least = if on_time.reached == CalibrationEnd::EndOfSearch { "at least " } else { "" };
-    format!(
-        "this client's own ceiling on this machine, {} threads:\n  \
-           flat out, {} streams    {:.0} tokens/s, {:.0} requests/s\n  \
-           sent on time up to      {least}{} streams of {:.0} tokens/s\n                          \
-           (lateness p99 at most {} ms)\n\
-         over plain HTTP/1.1: TLS and HTTP/2 cost more, which is not in these figures\n\
-         a lower estimate: the embedded server shares the machine with the client",
-        of.threads,
-        of.streams,
-        of.tokens_per_s.get(),
-        of.requests_per_s.get(),
-        on_time.streams,
-        on_time.stream_tokens_per_s.get(),
-        on_time.lateness_ms.get()
-    )
+    Ok(runtime::single()?.block_on(experiment.run(&mut ()))?)
 }
 
 /// A running server. It ends when this is dropped, and also when this process is killed: it reads its standard input, whose

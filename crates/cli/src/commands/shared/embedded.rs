@@ -2,9 +2,11 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use fizeau::experiment::{BackendChoice, EndpointSpec};
 use fizeau::record::SpeedOfLightReference;
 use fizeau::sim::Scenario;
 use fizeau::sim::http::{Server, ServerConfig, ServerHandle};
+use fizeau::transport::Backend;
 
 use crate::exit::Fail;
 
@@ -25,14 +27,13 @@ impl Embedded {
         Ok(Self { scenario, server })
     }
 
-    /// Where it listens.
-    pub(crate) fn base_url(&self) -> String {
-        self.server.base_url()
-    }
-
-    /// The name of its model.
-    pub(crate) fn model(&self) -> &str {
-        self.scenario.model_name()
+    /// Makes `endpoint` this one. It speaks as vLLM does unless somebody says otherwise.
+    pub(crate) fn stand_for(&self, endpoint: &mut EndpointSpec) {
+        endpoint.base_urls = vec![self.server.base_url()];
+        self.scenario.model_name().clone_into(&mut endpoint.model);
+        if endpoint.backend == BackendChoice::Detected {
+            endpoint.backend = Backend::Vllm.into();
+        }
     }
 
     /// One line for reports, which says that it is simulated.

@@ -1,52 +1,31 @@
-//! From arguments to an endpoint, and what a person is told of it.
+//! From arguments to an endpoint.
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{
-    ConnectionSpec, ContextLimit, EndpointSpec, ExtraHeader, PreflightStep, PreparedEndpoint,
-    TrustSpec, check_context, preflight,
-};
+use fizeau::experiment::{ConnectionSpec, EndpointSpec, ExtraHeader, TrustSpec};
 use fizeau::transport::{
-    Balance, ConnectionUse, HttpVersion, KeepText, MonotonicClock, Proxy, Secret, StampChoice,
-    Target, Timeouts,
+    Balance, ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts,
 };
-use fizeau::workload::Workload;
 
-use crate::args::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
+use crate::args::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
+use crate::commands::shared::workload::sampling_body;
 use crate::exit::{Fail, Named};
-use crate::terminal::progress::Waiting;
 
-/// The endpoint that `args` name, at `base_urls`, for `model`. Nothing is sent.
-pub(crate) fn call(
-    args: &EndpointArgs,
-    base_urls: &[String],
-    model: &str,
-    extra: &str,
-    keep_text: KeepText,
-) -> Result<PreparedEndpoint, Fail> {
-    let mut endpoint = spec(args, base_urls, model, extra)?.prepare(keep_text)?;
-    if args.connections.insecure {
-        let certificates = endpoint.connections.certificates.iter_mut();
-        certificates.for_each(|how| how.push_str(" (--insecure)"));
-    }
-    Ok(endpoint)
-}
-
-/// As [`call`], before anything is read but the API key.
+/// The endpoint that `args` name, at `base_urls`. Nothing is read but the API key.
 pub(crate) fn spec(
     args: &EndpointArgs,
-    base_urls: &[String],
-    model: &str,
-    extra: &str,
+    base_urls: Vec<String>,
+    sampling: &SamplingArgs,
 ) -> Result<EndpointSpec, Fail> {
-    let mut spec = EndpointSpec::new("", model);
-    spec.base_urls = base_urls.to_vec();
+    let model = args.served_model_name.as_ref().or(args.model.as_ref());
+    let mut spec = EndpointSpec::new("", model.map_or("", String::as_str));
+    spec.base_urls = base_urls;
     spec.backend = args.backend.parse().named("--backend")?;
     spec.route.clone_from(&args.endpoint);
     spec.headers = args.headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?;
     spec.api_key = api_key(args)?;
     spec.timeouts = timeouts(args)?;
-    spec.connections = connections(&args.connections, proxy()?);
-    extra.clone_into(&mut spec.extra_body);
+    spec.connections = connections(&args.connections)?;
+    spec.extra_body = sampling_body(sampling)?;
     Ok(spec)
 }
 
@@ -86,7 +65,7 @@ fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
 }
 
 /// How the endpoint is reached.
-pub(crate) fn connections(args: &ConnectionArgs, proxy: Proxy) -> ConnectionSpec {
+fn connections(args: &ConnectionArgs) -> Result<ConnectionSpec, Fail> {
     let mut spec = ConnectionSpec::default();
     spec.balance = match args.balance {
         BalanceArg::RoundRobin => Balance::RoundRobin,
@@ -107,61 +86,11 @@ pub(crate) fn connections(args: &ConnectionArgs, proxy: Proxy) -> ConnectionSpec
     if args.user_stamps {
         spec.stamps = StampChoice::User;
     }
-    spec.proxy = proxy;
-    spec
-}
-
-/// As [`connections`], where a proxy that cannot be used is refused later, by name.
-pub(crate) fn reached(args: &ConnectionArgs) -> ConnectionSpec {
-    connections(args, proxy().unwrap_or_default())
+    spec.proxy = proxy()?;
+    Ok(spec)
 }
 
 /// The proxies that the environment names.
 pub(crate) fn proxy() -> Result<Proxy, Fail> {
     Proxy::from_variables(|name| std::env::var(name).ok()).map_err(Fail::usage)
-}
-
-/// Says what a person might not expect of where the requests to `urls` go; before the first of them leaves.
-pub(crate) fn announce(args: &ConnectionArgs, urls: &[String]) {
-    let reached = reached(args);
-    if reached.is_unchecked(urls) {
-        tell!(
-            "warning: --insecure: no certificate is checked; whoever sits on the way can read and change everything, the \
-             API key among it"
-        );
-    }
-    for proxy in reached.proxies(urls) {
-        tell!(
-            "note: requests go through the proxy {proxy}, as the environment says; its time is in every figure (NO_PROXY \
-             names hosts to reach directly)"
-        );
-    }
-}
-
-/// Refuses, by `check`, a workload that is too long for the model as the server says, where nobody else has said how much it
-/// takes; then asks each server for one reply, on a connection of its own.
-pub(crate) async fn check(
-    target: &Target,
-    known: Option<&ContextLimit>,
-    plan: &dyn Workload,
-    check: impl FnOnce(&ContextLimit) -> Result<(), Fail>,
-) -> Result<(), Fail> {
-    if known.is_none() {
-        check_context(target, check).await?;
-    }
-    let watch = |step: PreflightStep<'_>| match step {
-        PreflightStep::Asking(url) => Some(Waiting::for_reply(url)),
-        PreflightStep::Note(note) => {
-            tell!("note: {note}");
-            None
-        }
-        _ => None,
-    };
-    preflight(target, MonotonicClock::new(), plan, watch).await?;
-    Ok(())
-}
-
-/// The target that `args` lead to, without an endpoint at hand: for what must be known before one is started.
-pub(crate) fn nowhere(args: &EndpointArgs) -> Result<Target, Fail> {
-    Ok(call(args, &["http://127.0.0.1:1".to_owned()], "", "{}", KeepText::No)?.target)
 }

@@ -3,10 +3,10 @@
 mod check;
 mod lengths;
 mod names;
+mod prefix;
 mod replay;
 mod salt;
 mod sampling;
-mod sessions;
 
 pub(crate) use lengths::Nominal;
 pub(crate) use names::Source;
@@ -18,8 +18,8 @@ use std::num::NonZeroU64;
 
 use fizeau::core::{EosRule, Tokens};
 use fizeau::experiment::{
-    Field, InputError, PreparedWorkload, PromptSalt, PromptSource, RecordFormat, RecordsSource,
-    TokenizerSpec, TraceSource, WorkloadSpec,
+    ExperimentError, Field, PreparedWorkload, PromptSalt, PromptSource, RecordFormat,
+    RecordsSource, TokenizerSpec, TraceSource, WorkloadSpec,
 };
 use fizeau::workload::{
     Form, Length, Order, PrefixRepetition, Repeat, Seed, Take, TracePacing, VllmRandom,
@@ -27,7 +27,7 @@ use fizeau::workload::{
 
 use crate::args::WorkloadArgs;
 use crate::args::refusal;
-use crate::exit::Fail;
+use crate::exit::{Fail, Named};
 use check::check_flags;
 use names::Records;
 
@@ -42,10 +42,13 @@ pub(crate) fn spec(args: &WorkloadArgs, nominal: Nominal<'_>) -> Result<Workload
         _ => lengths::lengths(&args.laws, nominal)?,
     };
     if !matches!(source, Source::Times(_)) {
-        spec.prefix = sessions::prefix(&args.prefix)?;
-        spec.turns = args.sessions.turns.as_deref().map(sessions::turns).transpose()?;
-        spec.think_time = args.sessions.think_time.as_deref().map(sessions::think).transpose()?;
-        spec.models = sessions::models(&args.lora_modules)?;
+        spec.prefix = prefix::prefix(&args.prefix)?;
+        let sessions = &args.sessions;
+        spec.turns = sessions.turns.as_deref().map(str::parse).transpose().given_as("--turns")?;
+        let think = sessions.think_time.as_deref().map(str::parse).transpose();
+        spec.think_time = think.given_as("--think-time")?;
+        let models = args.lora_modules.iter().map(|share| share.parse());
+        spec.models = models.collect::<Result<_, _>>().given_as("--lora-modules")?;
     }
     spec.eos = match (args.no_ignore_eos, args.ignore_eos) {
         (true, _) => Some(EosRule::Stop),
@@ -63,7 +66,7 @@ pub(crate) fn spec(args: &WorkloadArgs, nominal: Nominal<'_>) -> Result<Workload
 pub(crate) fn made_up(args: &WorkloadArgs, nominal: Nominal<'_>) -> Result<WorkloadSpec, Fail> {
     let mut spec = WorkloadSpec::new(PromptSource::Random);
     spec.lengths = lengths::lengths(&args.laws, nominal)?;
-    spec.prefix = sessions::prefix(&args.prefix)?;
+    spec.prefix = prefix::prefix(&args.prefix)?;
     spec.seed = Seed(args.seed);
     spec.salt = PromptSalt::Reused;
     spec.tokenizer = tokenizer(args);
@@ -178,11 +181,14 @@ pub(crate) fn paced(mut spec: WorkloadSpec, pacing: TracePacing) -> WorkloadSpec
     spec
 }
 
-/// What is wrong with a workload, by the flags that its command has for lengths and arrivals.
-pub(crate) fn refused(nominal: Nominal<'_>, arrivals: &'static str) -> impl Fn(InputError) -> Fail {
+/// What is wrong with an experiment, by the flags that its command has for lengths and arrivals.
+pub(crate) fn refused(
+    nominal: Nominal<'_>,
+    arrivals: &'static str,
+) -> impl Fn(ExperimentError) -> Fail + Copy + use<> {
     let (input, output) = (nominal.input.0, nominal.output.0);
     move |error| {
-        refusal::refused(&error, |field| match field {
+        refusal::of_experiment(error, |field| match field {
             Field::PromptLength => input,
             Field::OutputLength => output,
             Field::Arrivals => arrivals,

@@ -1,60 +1,59 @@
-//! A sweep, carried out: level by level measured, judged and kept.
+//! What came of a sweep.
 
-use fizeau::experiment::ResumedLevels;
-use fizeau::harness::{Cancel, Measure};
+use std::path::Path;
+
+use fizeau::harness::Cancel;
 use fizeau::metrics::Verdict;
-use fizeau::record::RunFolder;
-use fizeau::record::{Decision, Sustained, SweepReport};
+use fizeau::record::{Decision, RunFolder, Sustained, SweepReport};
+use fizeau::report::{Shown, Terminal};
 
-use super::series::Series;
-use crate::commands::report::{write_page, write_read_page};
-use crate::commands::shared::details::Details;
+use crate::args::{GoalArgs, TrustArgs};
+use crate::commands::report::write_page;
 use crate::exit::{Exit, Fail};
-use crate::terminal::progress::{Progress, Title};
+use crate::terminal::say::say;
+use crate::terminal::screen::Screen;
 
-/// What came of a sweep.
+/// What came of a sweep, and how the command ends.
 pub(crate) struct Outcome {
     pub(crate) report: SweepReport,
     pub(crate) exit: Exit,
 }
 
-impl Series<'_> {
-    /// Runs the levels; each is on disk before the next begins.
-    pub(crate) async fn measure<M: Measure>(
-        &self,
-        with: M,
+impl Outcome {
+    /// Of what was measured, whose page is written.
+    pub(crate) fn of(
+        report: SweepReport,
         folder: Option<&RunFolder>,
-        (cancel, resumed): (&Cancel, ResumedLevels),
-    ) -> Result<Outcome, Fail> {
-        let progress = Progress::new(self.view, Title::of("sweep", &self.sweep.setup), cancel);
-        let details = folder.map(|_| Details::new(&self.sweep.settings.goals));
-        let (is_resumed, mut watcher) = (!resumed.is_empty(), (progress, details));
-        let report = self.sweep.run(with, folder, resumed, &mut watcher).await?;
-        drop(watcher);
-        match folder {
-            None => {}
-            Some(folder) if is_resumed || cancel.is_cancelled() => {
-                write_read_page(folder, &report)?;
-            }
-            Some(folder) => write_page(folder, &report)?,
-        }
-        let exit = self.exit(&report, cancel);
-        Ok(Outcome { report, exit })
-    }
-
-    fn exit(&self, report: &SweepReport, cancel: &Cancel) -> Exit {
-        let is_invalid = report.verdict() == Verdict::Invalid;
-        match cancel.is_cancelled() {
-            true => Exit::Interrupted,
-            false if is_invalid || self.missed(report) || !report.is_precise() => Exit::Missed,
-            false => Exit::Good,
-        }
-    }
-
-    /// Whether a goal was missed that somebody asked for, at its loose end too: the default one is a suggestion.
-    fn missed(&self, report: &SweepReport) -> bool {
+        goals: &GoalArgs,
+        cancel: &Cancel,
+    ) -> Result<Self, Fail> {
+        folder.map_or(Ok(()), |folder| write_page(folder, &report))?;
         let is_met = report.decisions().iter().any(Decision::is_met);
         let holds = report.sustained().is_none_or(Sustained::holds);
-        self.args.verdict.goals.is_given() && !(is_met && holds)
+        // A goal that somebody asked for, at its loose end too: the default one is a suggestion.
+        let missed = goals.is_given() && !(is_met && holds);
+        let is_invalid = report.verdict() == Verdict::Invalid;
+        let exit = match cancel.is_cancelled() {
+            true => Exit::Interrupted,
+            false if is_invalid || missed || !report.is_precise() => Exit::Missed,
+            false => Exit::Good,
+        };
+        Ok(Self { report, exit })
     }
 }
+
+/// Prints the report, as wide as the terminal is, and where its page is.
+pub(crate) fn show(
+    report: &SweepReport,
+    page: Option<&Path>,
+    trust: &TrustArgs,
+) -> Result<(), Fail> {
+    let page = page.map(|page| page.display().to_string());
+    let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+    let terminal =
+        Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };
+    say(Shown(report).terminal(&terminal).trim_end())
+}
+
+/// The width of what goes into a file or a pipe: all columns, and the same everywhere.
+const PIPE_WIDTH: usize = 120;

@@ -1,4 +1,4 @@
-//! Who answers an experiment and who runs it, as its record has them.
+//! What an experiment measures and who runs it, as its record has them.
 
 use fizeau_harness::Host;
 use fizeau_record::{self as record, Endpoint, Engine, Setup, ToolVersion};
@@ -7,12 +7,12 @@ use crate::wall_time::WallTime;
 use crate::workload::ContextLimit;
 use fizeau_record::SpeedOfLightReference;
 
-/// Who is to answer.
+/// What is measured: who answers, and what is known of them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Answering {
-    /// What is called, for the record.
-    pub endpoint: Endpoint,
+pub struct SystemUnderTest {
+    /// What is called, for the record; none for the endpoint's own description.
+    pub endpoint: Option<Endpoint>,
     /// What it is, for the record.
     pub engine: Engine,
     /// What the speed of light is computed from, or why there is none.
@@ -34,13 +34,20 @@ pub enum PromptReader {
     Simulation,
 }
 
-impl Answering {
+impl Default for SystemUnderTest {
     /// A server of which no model and no device is known.
-    pub fn new(endpoint: Endpoint, engine: Engine) -> Self {
-        let light = Err("no model and device were given".to_owned());
-        Self { endpoint, engine, light, limit: None, reader: PromptReader::Server }
+    fn default() -> Self {
+        Self {
+            endpoint: None,
+            engine: Engine::Remote { description: None },
+            light: Err("no model and device were given".to_owned()),
+            limit: None,
+            reader: PromptReader::Server,
+        }
     }
+}
 
+impl SystemUnderTest {
     /// An engine that is simulated in virtual time: what it is, in one line, and what it is called.
     pub fn simulated(description: impl Into<String>, model: impl Into<String>) -> Self {
         let endpoint = Endpoint {
@@ -49,8 +56,12 @@ impl Answering {
             model: model.into(),
             ..Endpoint::default()
         };
-        let engine = Engine::Simulated { description: description.into() };
-        Self { reader: PromptReader::Simulation, ..Self::new(endpoint, engine) }
+        Self {
+            endpoint: Some(endpoint),
+            engine: Engine::Simulated { description: description.into() },
+            reader: PromptReader::Simulation,
+            ..Self::default()
+        }
     }
 }
 
@@ -87,20 +98,20 @@ impl RunOrigin {
         Self { command_line: redact(words.into_iter(), secret), ..self }
     }
 
-    /// What is run, and on what: `answering`, which is asked `workload`.
-    pub(crate) fn setup(&self, answering: &Answering, workload: record::Workload) -> Setup {
+    /// What is run, and on what: `system`, which is asked `workload`.
+    pub(crate) fn setup(&self, system: &SystemUnderTest, workload: record::Workload) -> Setup {
         let mut setup = Setup {
             tool: self.tool.clone(),
             started: self.started.rfc3339(),
             command_line: self.command_line.clone(),
-            endpoint: answering.endpoint.clone(),
-            engine: answering.engine.clone(),
+            endpoint: system.endpoint.clone().unwrap_or_default(),
+            engine: system.engine.clone(),
             workload,
             host: host(),
             precision: self.precision.clone(),
             ..Setup::default()
         };
-        answering.light.iter().for_each(|light| light.describe_in(&mut setup));
+        system.light.iter().for_each(|light| light.describe_in(&mut setup));
         setup
     }
 }

@@ -1,0 +1,273 @@
+//! One level: what is asked of it, and what is to be kept and shown of it, whoever answers.
+
+use std::num::NonZeroU32;
+
+use fizeau::core::{PerSec, Tape};
+use fizeau::experiment::{
+    DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, WallTime, Watcher,
+};
+use fizeau::harness::{Cancel, TextAfter};
+use fizeau::interop::{
+    Detail, DetailTally, RampStrategy, RequestRate, Selection, VllmResult, VllmRun, VllmTally,
+};
+use fizeau::metrics::Verdict;
+use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
+use fizeau::report::Shown;
+use fizeau::workload::TracePacing;
+
+use super::arrivals::{arrivals, cap, shard};
+use super::files;
+use crate::args::{ArrivalArgs, LevelArgs, RampArg, TrustArgs};
+use crate::commands::report::{PAGE, write_page};
+use crate::commands::shared::checklist;
+use crate::commands::shared::workload::{self, Nominal};
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::progress::{Progress, Title, View};
+use crate::terminal::say::say;
+
+/// What is to be written of a level besides its run's folder. Nothing has been sent.
+pub(crate) struct Kept<'a> {
+    args: &'a LevelArgs,
+    selection: Selection,
+    vllm: VllmRun,
+    /// Where vLLM's JSON goes.
+    result: Option<files::ResultFile>,
+}
+
+/// Who watches a level.
+type LevelWatcher = (Progress, (VllmLevel, Option<DetailWatcher<DetailTally>>));
+
+/// What is to be said of it, once it is on disk.
+pub(crate) struct Outcome {
+    pub(crate) report: LevelReport,
+    result: VllmResult,
+    exit: Exit,
+    /// A line for each file, or why there is none.
+    files: Result<Vec<String>, Fail>,
+}
+
+impl<'a> Kept<'a> {
+    /// That of `level`, which `args` ask for, whose `model` vLLM's result names so.
+    pub(crate) fn new(
+        args: &'a LevelArgs,
+        model: &str,
+        level: &PreparedLevel,
+    ) -> Result<Self, Fail> {
+        let selection = selection(args)?;
+        let vllm = vllm_run(args, model, level, WallTime::now())?;
+        // As in vLLM, to append is to save.
+        let result = (args.result.save_result || args.result.append_result)
+            .then(|| result_file(args, &vllm))
+            .transpose()?;
+        Ok(Self { args, selection, vllm, result })
+    }
+
+    /// Who watches the level. Where it has a folder, its page needs more than its figures.
+    pub(crate) fn watcher(
+        &self,
+        level: &PreparedLevel,
+        folder: Option<&RunFolder>,
+        view: View,
+        cancel: &Cancel,
+    ) -> LevelWatcher {
+        let (goals, setup) = (&level.settings.goals, &level.basis.setup);
+        let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
+        let vllm = VllmLevel(VllmTally::new(&self.selection, goals, detail));
+        let details = folder.map(|_| DetailWatcher::new(goals));
+        (Progress::new(view, Title::of("bench", setup), cancel), (vllm, details))
+    }
+
+    /// What is to be said of what was measured, once the files are written that were asked for.
+    pub(crate) fn finish(
+        &self,
+        folder: Option<&RunFolder>,
+        measured: MeasuredLevel,
+        (_, (vllm, _)): LevelWatcher,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let MeasuredLevel { report, sweep, .. } = measured;
+        let result = vllm.0.finish(self.vllm.clone());
+        let files = self.keep(folder, &sweep, &result);
+        let missed = report.validity.verdict == Verdict::Invalid || !sweep.is_precise();
+        let exit = match cancel.is_cancelled() {
+            true => Exit::Interrupted,
+            false if missed => Exit::Missed,
+            false => Exit::Good,
+        };
+        Outcome { report, result, exit, files }
+    }
+
+    /// Writes the files that were asked for. Gives a line for each.
+    fn keep(
+        &self,
+        folder: Option<&RunFolder>,
+        sweep: &SweepReport,
+        result: &VllmResult,
+    ) -> Result<Vec<String>, Fail> {
+        let mut lines = Vec::new();
+        if let Some(folder) = folder {
+            write_page(folder, sweep)?;
+            lines.push(format!("run folder: {}", folder.path().display()));
+            lines.push(format!("report: {}", folder.path().join(PAGE).display()));
+        }
+        if let Some(file) = &self.result {
+            let path = file.path().display();
+            if sweep.levels().iter().any(|level| level.status != LevelStatus::Finished) {
+                // vLLM's format has no mark for a part of a run.
+                lines.push(format!("not written, since the run was interrupted: {path}"));
+            } else {
+                file.write(&result.to_json())?;
+                lines.push(format!("result: {path}"));
+            }
+        }
+        Ok(lines)
+    }
+}
+
+impl Outcome {
+    /// Prints both blocks, the checklist and where the files are. On disk before on the screen: who closes the pipe loses nothing, and a
+    /// full disk hides nothing.
+    pub(crate) fn show(self, trust: &TrustArgs) -> Result<Exit, Fail> {
+        if self.report.summary.requests.sent == 0 {
+            say("nothing was measured: no request was sent that counts")?;
+        } else {
+            say(self.result.block())?;
+            say(Shown(&self.report).block())?;
+        }
+        self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
+        for line in self.files? {
+            say(line)?;
+        }
+        let list = self.report.checklist.iter();
+        Ok(list.fold(self.exit, |exit, list| checklist::enforce(list, trust, exit)))
+    }
+}
+
+/// vLLM's figures, added up as requests end.
+pub(crate) struct VllmLevel(VllmTally);
+
+impl Watcher for VllmLevel {
+    fn tape(&mut self, tape: &Tape) {
+        self.0.add(tape);
+    }
+
+    fn watches_requests(&self) -> bool {
+        false
+    }
+}
+
+/// The level that `args` ask for.
+pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
+    let mut settings = LevelSettings::default();
+    settings.goals = args.result.goodput.join(" ").parse().named("--goodput")?;
+    settings.max_in_flight = cap(args.load.max_concurrency)?;
+    let is_capped = settings.max_in_flight.is_some();
+    let arrivals = arrivals(&args.arrivals, is_capped)?;
+    let replay = replay(args, is_capped)?;
+    settings.shard = shard(args)?;
+    settings.workload = workload::paced(workload::spec(&args.workload, nominal(args))?, replay);
+    settings.workload.arrivals = arrivals;
+    settings.workload.requests = workload::requests(args.load.num_prompts)?;
+    settings.warmups = args.load.num_warmups;
+    settings.probe = probe(&args.arrivals);
+    settings.window = args.window.choice();
+    settings.until = args.load.until.as_deref().map(str::parse).transpose().named("--until")?;
+    settings.text = text_after(args);
+    settings.price.clone_from(&args.result.price.gpu_hour);
+    Ok(settings)
+}
+
+/// The stream of probes that the flags ask for.
+fn probe(args: &ArrivalArgs) -> Option<ProbeSpec> {
+    let args = &args.probe;
+    let mut probe = ProbeSpec::new(PerSec::new(args.probe_request_rate?));
+    (probe.input, probe.output) = (args.probe_input_len, args.probe_output_len);
+    Some(probe)
+}
+
+fn selection(args: &LevelArgs) -> Result<Selection, Fail> {
+    let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
+    Selection::parse(&metrics.join(","), &percentiles.join(","))
+        .named("--percentile-metrics/--metric-percentiles")
+}
+
+/// When the requests of a trace leave; flags of traces are for traces.
+fn replay(args: &LevelArgs, is_capped: bool) -> Result<TracePacing, Fail> {
+    if workload::is_trace(&args.workload) {
+        return workload::replay(&args.arrivals, is_capped);
+    }
+    let given = [
+        (args.arrivals.trace_speedup.is_some(), "--trace-speedup"),
+        (args.arrivals.ignore_trace_times, "--ignore-trace-times"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        None => Ok(TracePacing::ClosedLoop),
+        Some((_, flag)) => Err(Fail::usage(format!(
+            "{flag}: --dataset-name {} is no trace",
+            args.workload.dataset_name
+        ))),
+    }
+}
+
+/// The two flags of lengths.
+pub(crate) fn nominal(args: &LevelArgs) -> Nominal<'_> {
+    Nominal {
+        input: ("--random-input-len", &args.lengths.random_input_len),
+        output: ("--random-output-len", &args.lengths.random_output_len),
+    }
+}
+
+/// What becomes of the text of replies.
+pub(crate) const fn text_after(args: &LevelArgs) -> TextAfter {
+    if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
+}
+
+fn vllm_run(
+    args: &LevelArgs,
+    model: &str,
+    level: &PreparedLevel,
+    now: WallTime,
+) -> Result<VllmRun, Fail> {
+    let pair = |pair: &String| match pair.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Fail::usage(format!("--metadata {pair}: write KEY=VALUE"))),
+    };
+    Ok(VllmRun {
+        date: now.compact(),
+        backend: level.basis.setup.endpoint.backend.clone(),
+        label: args.result.label.clone(),
+        model_id: model.to_owned(),
+        tokenizer_id: args.workload.tokenizer.clone(),
+        metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
+        request_rate: request_rate(&args.arrivals, level.basis.work.mean_rate()),
+        burstiness: args.arrivals.burstiness,
+        max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
+    })
+}
+
+/// The rate as vLLM's file has it; `mean` for laws that vLLM has not.
+fn request_rate(args: &ArrivalArgs, mean: Option<PerSec>) -> RequestRate {
+    let rates = (args.ramp_up_start_rps, args.ramp_up_end_rps, args.request_rate);
+    match (args.ramp_up_strategy, rates) {
+        (Some(shape), (Some(start), Some(end), _)) => RequestRate::Ramp {
+            strategy: match shape {
+                RampArg::Linear => RampStrategy::Linear,
+                RampArg::Exponential => RampStrategy::Exponential,
+            },
+            start: PerSec::new(start),
+            end: PerSec::new(end),
+        },
+        (_, (_, _, Some(rate))) if rate.is_finite() => RequestRate::Limited(PerSec::new(rate)),
+        _ => match mean {
+            // It is part of a file's name, where three places tell rates apart.
+            Some(mean) => RequestRate::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3)),
+            None => RequestRate::Unlimited,
+        },
+    }
+}
+
+fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {
+    let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
+    let mode = if args.result.append_result { files::Mode::Append } else { files::Mode::Replace };
+    files::ResultFile::prepare(args.result.result_dir.as_deref(), &name, mode)
+}

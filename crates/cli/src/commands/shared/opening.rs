@@ -1,0 +1,28 @@
+//! What is told while a run is made ready.
+
+use fizeau::experiment::{Event, Watcher};
+
+use crate::commands::shared::probe;
+use crate::terminal::progress::{Waiting, words};
+use crate::terminal::say::say;
+
+/// Tells what happens while a run is made ready.
+#[derive(Default)]
+pub(crate) struct Opening {
+    /// Whether nothing but a document may be printed.
+    pub(crate) prints_document: bool,
+    waiting: Option<Waiting>,
+}
+
+impl Watcher for Opening {
+    fn event(&mut self, event: Event) {
+        self.waiting = None;
+        match event {
+            Event::Note(note) => tell!("{}", words(&note)),
+            Event::Asking(url) => self.waiting = Some(Waiting::for_reply(&url)),
+            // Who cannot be told now is told by the next line.
+            Event::Detected(found) if !self.prints_document => drop(say(probe::block(&found))),
+            _ => {}
+        }
+    }
+}

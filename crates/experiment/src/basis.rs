@@ -1,0 +1,60 @@
+//! What every kind of run has once it is decided.
+
+use fizeau_record::{Setup, SpeedOfLightReference, Workload};
+
+use crate::client::Client;
+use crate::input::InputError;
+use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
+use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
+
+/// What every kind of run has once it is decided. Nothing has been sent.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunBasis {
+    /// What is run, and on what.
+    pub setup: Setup,
+    /// What it asks: of several levels the largest, of an A/B run a round.
+    pub work: PreparedWorkload,
+    /// What the speed of light is computed from, or why there is none.
+    pub light: Result<SpeedOfLightReference, String>,
+    /// Who reads the prompts.
+    pub reader: PromptReader,
+    /// What is known of the client; by default nothing.
+    pub client: Client,
+    /// The most tokens that the model takes, where that is known before the server is asked.
+    pub limit: Option<ContextLimit>,
+}
+
+impl RunBasis {
+    /// That of a run which asks `system` the `work` of `spec`, `described` so.
+    ///
+    /// # Errors
+    /// If a request is longer than the model is known to take.
+    pub(crate) fn new(
+        spec: &WorkloadSpec,
+        work: PreparedWorkload,
+        described: Workload,
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<Self, InputError> {
+        let typical = work.typical_prompt();
+        let light = system.light.map(|light| light.for_prompts_of(typical));
+        let config = light.as_ref().ok().and_then(SpeedOfLightReference::config);
+        let limit = system.limit.or_else(|| spec.context_limit(config));
+        limit.iter().try_for_each(|limit| work.check(limit))?;
+        let system = SystemUnderTest { light, ..system };
+        let (setup, reader) = (origin.setup(&system, described), system.reader);
+        Ok(Self { setup, work, light: system.light, reader, client: Client::default(), limit })
+    }
+
+    /// What the speed of light is computed from, or why there is none.
+    pub(crate) fn light(&self) -> Result<&SpeedOfLightReference, &str> {
+        self.light.as_ref().map_err(String::as_str)
+    }
+
+    /// What of the workload is not as one might think, each in one line.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.work.repeated().into_iter().chain(self.work.notes()).collect()
+    }
+}

@@ -1,0 +1,316 @@
+//! A level, a sweep, a search and an A/B run, each as an experiment.
+
+use std::path::Path;
+
+use fizeau_core::Timer;
+use fizeau_harness::{Measure, TextAfter, connections_ahead};
+use fizeau_record::{AbReport, RunDocument, RunFolder, StoredRun, SweepReport};
+use fizeau_transport::KeepText;
+use fizeau_workload::Pacing;
+
+use super::{EndpointKind, ExperimentKind, PreparedRun};
+use crate::ab::{AbSettings, PreparedAb};
+use crate::basis::RunBasis;
+use crate::client::in_flight;
+use crate::document::keep_run;
+use crate::endpoint::{EndpointSource, PreparedEndpoint};
+use crate::event::Watcher;
+use crate::experiment::Experiment;
+use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::level::{LevelSettings, MeasuredLevel, PreparedLevel};
+use crate::search::{PreparedSearch, SearchOutcome, SearchSettings};
+use crate::sweep::{PreparedSweep, SweepSettings};
+use crate::system::{RunOrigin, SystemUnderTest};
+use crate::workload::{ContextLimit, PromptSalt};
+
+/// The only one.
+fn alone<T>(mut of: Vec<T>) -> Result<T, ExperimentError> {
+    of.pop().ok_or_else(|| ExperimentError::broken("there is nothing to measure with"))
+}
+
+fn first(endpoints: &[PreparedEndpoint]) -> Result<&PreparedEndpoint, InputError> {
+    endpoints.first().ok_or_else(|| InputError::new(Field::BaseUrl, "name at least one server"))
+}
+
+macro_rules! runs {
+    ($($settings:ty => $prepared:ty,)+) => {
+        $(impl ExperimentKind for $settings {
+            type Outcome = <$prepared as PreparedRun>::Outcome;
+
+            async fn run(
+                experiment: &Experiment<Self>,
+                watcher: &mut impl Watcher,
+            ) -> Result<Self::Outcome, ExperimentError> {
+                experiment.prepare()?.open(watcher).await?.run(watcher).await
+            }
+        })+
+    };
+}
+
+runs! {
+    LevelSettings => PreparedLevel,
+    SweepSettings => PreparedSweep,
+    SearchSettings => PreparedSearch,
+    AbSettings => PreparedAb,
+}
+
+impl EndpointKind for LevelSettings {
+    type Prepared = PreparedLevel;
+
+    fn keep_text(&self) -> KeepText {
+        self.workload.keep_text(self.text)
+    }
+
+    fn decide(
+        &self,
+        endpoints: &[PreparedEndpoint],
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<PreparedLevel, InputError> {
+        self.prepare(&first(endpoints)?.target, system, origin)
+    }
+}
+
+impl PreparedRun for PreparedLevel {
+    type Outcome = MeasuredLevel;
+
+    fn basis(&self) -> &RunBasis {
+        &self.basis
+    }
+
+    fn basis_mut(&mut self) -> &mut RunBasis {
+        &mut self.basis
+    }
+
+    fn check(&self, limit: &ContextLimit) -> Result<(), InputError> {
+        Self::check(self, limit)
+    }
+
+    fn most_in_flight(&self) -> u64 {
+        let work = &self.basis.work;
+        in_flight(work.requests().get(), self.load.max_in_flight, work.plan().pacing())
+    }
+
+    fn connections_ahead(&self) -> u64 {
+        self.level().connections_ahead()
+    }
+
+    fn requests(&self) -> Option<u64> {
+        Some(self.basis.work.requests().get())
+    }
+
+    fn uncapped_requests(&self) -> Option<u64> {
+        let is_open = matches!(self.basis.work.plan().pacing(), Pacing::OpenLoop { .. });
+        self.requests().filter(|_| is_open && self.load.max_in_flight.is_none())
+    }
+
+    fn document(&self) -> Result<RunDocument, ExperimentError> {
+        Self::document(self)
+    }
+
+    async fn measure<M: Measure, C: Timer>(
+        &self,
+        with: Vec<M>,
+        _: C,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<MeasuredLevel, ExperimentError> {
+        self.run(alone(with)?, folder, watcher).await
+    }
+}
+
+impl EndpointKind for SweepSettings {
+    type Prepared = PreparedSweep;
+
+    fn resume(&self) -> Option<&Path> {
+        self.resume.as_deref()
+    }
+
+    fn keep_text(&self) -> KeepText {
+        self.workload.keep_text(TextAfter::Drop)
+    }
+
+    fn decide(
+        &self,
+        endpoints: &[PreparedEndpoint],
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<PreparedSweep, InputError> {
+        self.check()?;
+        let (target, mut own) = (&first(endpoints)?.target, self.clone());
+        let Some(path) = &self.resume else { return own.prepare(target, system, origin) };
+        let run = StoredRun::open(path).blame(Field::Resume)?;
+        if run.written().levels.first().is_none_or(|level| level.load.is_none()) {
+            let why = format!("{} holds no sweep that can be gone on with", path.display());
+            return Err(InputError::new(Field::Resume, why));
+        }
+        // A salt that nobody chose was drawn: the prompts of a second one would be others.
+        let drawn = run.written().salt().filter(|salt| *salt != 0);
+        if let (PromptSalt::Fresh, Some(drawn)) = (own.workload.salt, drawn) {
+            own.workload.salt = PromptSalt::Given(drawn);
+        }
+        Ok(own.prepare(target, system, origin)?.resuming(run))
+    }
+}
+
+impl PreparedRun for PreparedSweep {
+    type Outcome = SweepReport;
+
+    fn basis(&self) -> &RunBasis {
+        &self.basis
+    }
+
+    fn basis_mut(&mut self) -> &mut RunBasis {
+        &mut self.basis
+    }
+
+    fn most_in_flight(&self) -> u64 {
+        self.settings.loads.most_connections(self.settings.size)
+    }
+
+    fn connections_ahead(&self) -> u64 {
+        self.most_in_flight()
+    }
+
+    fn document(&self) -> Result<RunDocument, ExperimentError> {
+        Self::document(self)
+    }
+
+    fn keep(&self, folder: &RunFolder, document: &RunDocument) -> Result<(), ExperimentError> {
+        match &self.resumed {
+            Some(run) => Ok(Self::check_resumed(run, document)?),
+            None => {
+                keep_run(folder, document, self.basis.light().ok()).map_err(ExperimentError::broken)
+            }
+        }
+    }
+
+    async fn measure<M: Measure, C: Timer>(
+        &self,
+        with: Vec<M>,
+        _: C,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<SweepReport, ExperimentError> {
+        self.run(alone(with)?, folder, watcher).await
+    }
+}
+
+impl EndpointKind for SearchSettings {
+    type Prepared = PreparedSearch;
+
+    fn keep_text(&self) -> KeepText {
+        self.levels.keep_text()
+    }
+
+    fn decide(
+        &self,
+        endpoints: &[PreparedEndpoint],
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<PreparedSearch, InputError> {
+        self.prepare(&first(endpoints)?.target, system, origin)
+    }
+}
+
+impl PreparedRun for PreparedSearch {
+    type Outcome = SearchOutcome;
+
+    fn basis(&self) -> &RunBasis {
+        &self.levels.basis
+    }
+
+    fn basis_mut(&mut self) -> &mut RunBasis {
+        &mut self.levels.basis
+    }
+
+    fn most_in_flight(&self) -> u64 {
+        self.levels.most_in_flight()
+    }
+
+    fn connections_ahead(&self) -> u64 {
+        self.levels.connections_ahead()
+    }
+
+    fn document(&self) -> Result<RunDocument, ExperimentError> {
+        self.levels.document()
+    }
+
+    async fn measure<M: Measure, C: Timer>(
+        &self,
+        with: Vec<M>,
+        _: C,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<SearchOutcome, ExperimentError> {
+        self.run(alone(with)?, folder, watcher).await
+    }
+}
+
+impl EndpointKind for AbSettings {
+    type Prepared = PreparedAb;
+
+    fn other_endpoint(&self) -> Option<&EndpointSource> {
+        Some(&self.candidate)
+    }
+
+    fn keep_text(&self) -> KeepText {
+        self.workload.keep_text(TextAfter::Drop)
+    }
+
+    fn decide(
+        &self,
+        endpoints: &[PreparedEndpoint],
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<PreparedAb, InputError> {
+        let [a, b] = endpoints else {
+            return Err(InputError::new(Field::BaseUrl, "an A/B run is of two endpoints"));
+        };
+        self.prepare(a.clone(), b.clone(), system, origin)
+    }
+}
+
+impl PreparedRun for PreparedAb {
+    type Outcome = AbReport;
+
+    fn basis(&self) -> &RunBasis {
+        &self.basis
+    }
+
+    fn basis_mut(&mut self) -> &mut RunBasis {
+        &mut self.basis
+    }
+
+    fn most_in_flight(&self) -> u64 {
+        self.in_flight()
+    }
+
+    fn connections_ahead(&self) -> u64 {
+        let (plan, cap) = (self.basis.work.plan(), self.spec.load.max_in_flight);
+        connections_ahead(plan.requests().get(), cap, plan.pacing())
+    }
+
+    fn requests(&self) -> Option<u64> {
+        let turns = 2 * u64::from(self.spec.rounds.get());
+        Some(self.basis.work.requests().get().saturating_mul(turns))
+    }
+
+    fn document(&self) -> Result<RunDocument, ExperimentError> {
+        Self::document(self)
+    }
+
+    async fn measure<M: Measure, C: Timer>(
+        &self,
+        with: Vec<M>,
+        timer: C,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<AbReport, ExperimentError> {
+        let mut with = with.into_iter();
+        let (Some(a), Some(b)) = (with.next(), with.next()) else {
+            return Err(ExperimentError::broken("an A/B run is of two endpoints"));
+        };
+        self.run(a, b, timer, folder, watcher).await
+    }
+}

@@ -1,0 +1,227 @@
+//! An experiment that is decided: made ready, and run.
+
+use fizeau_core::Timer;
+use fizeau_harness::{Measure, Pacer};
+use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
+use fizeau_transport::{ConnectionUse, MonotonicClock, context_limit};
+
+use super::kind::{EndpointKind, PreparedRun};
+use super::preflight::preflight;
+use super::{Checks, Conduct, Experiment};
+use crate::client::Client;
+use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
+use crate::event::{Event, Note, Watcher};
+use crate::hint::LimitSource;
+use crate::input::{Blame, EndpointError, ExperimentError, Field};
+use crate::workload::ContextLimit;
+
+/// An experiment that is decided, and whose folder is taken. Nothing has been sent.
+#[derive(Debug)]
+pub struct PreparedExperiment<K: EndpointKind> {
+    experiment: Experiment<K>,
+    endpoints: Vec<PreparedEndpoint>,
+    run: K::Prepared,
+    folder: Option<ClaimedFolder>,
+}
+
+impl<K: EndpointKind> Experiment<K> {
+    /// Decides all that can be decided before anything is sent, and takes the folder. Files are read.
+    ///
+    /// # Errors
+    /// If an input is wrong, a file cannot be read, or the folder cannot be written.
+    pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
+        let (endpoints, run) = self.decide(&self.sources())?;
+        let folder = match (self.settings.resume(), &self.conduct.folder) {
+            (Some(path), _) => Some(ClaimedFolder::again(path)),
+            (None, Some(path)) => Some(ClaimedFolder::new(path).blame(Field::Out)?),
+            (None, None) => None,
+        };
+        Ok(PreparedExperiment { experiment: self.clone(), endpoints, run, folder })
+    }
+
+    fn sources(&self) -> Vec<EndpointSource> {
+        let own = self.conduct.endpoint.clone();
+        std::iter::once(own).chain(self.settings.other_endpoint().cloned()).collect()
+    }
+
+    fn decide(
+        &self,
+        sources: &[EndpointSource],
+    ) -> Result<(Vec<PreparedEndpoint>, K::Prepared), ExperimentError> {
+        let Conduct { system, origin, .. } = &self.conduct;
+        let keep_text = self.settings.keep_text();
+        let endpoints = sources.iter().map(|source| source.prepare(keep_text));
+        let endpoints: Vec<PreparedEndpoint> = endpoints.collect::<Result<_, _>>()?;
+        let mut system = system.clone();
+        let called = endpoints.first().map(PreparedEndpoint::describe);
+        system.endpoint = system.endpoint.or(called);
+        let run = self.settings.decide(&endpoints, system, origin)?;
+        Ok((endpoints, run))
+    }
+}
+
+impl<K: EndpointKind> PreparedExperiment<K> {
+    /// It, decided.
+    pub const fn prepared(&self) -> &K::Prepared {
+        &self.run
+    }
+
+    /// The endpoint that is called; of an A/B run the baseline, which comes first, and the candidate.
+    pub fn endpoints(&self) -> &[PreparedEndpoint] {
+        &self.endpoints
+    }
+
+    /// Where its files are; none where it keeps none.
+    pub fn folder(&self) -> Option<&RunFolder> {
+        self.folder.as_ref().map(ClaimedFolder::folder)
+    }
+
+    /// The same, with a client of which is known what it can do at most.
+    #[must_use]
+    pub fn calibrated(mut self, calibration: ClientCalibration) -> Self {
+        let client = &mut self.run.basis_mut().client;
+        *client = std::mem::take(client).calibrated(calibration);
+        self
+    }
+
+    /// Makes ready to measure over HTTP: sees that there is room for the client, finds out what endpoints are where that is asked for, and
+    /// whether they answer.
+    ///
+    /// # Errors
+    /// If the system has no room, the workload is longer than the server says it takes, or an endpoint cannot be used.
+    pub async fn open(mut self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
+        self.prepare_client()?;
+        self.announce(watcher);
+        let mut sources = self.experiment.sources();
+        let mut is_found = false;
+        for source in &mut sources {
+            if let Some(found) = source.detect().await? {
+                watcher.event(Event::Detected(Box::new(found.clone())));
+                *source = source.as_found(found);
+                is_found = true;
+            }
+        }
+        if is_found {
+            (self.endpoints, self.run) = self.experiment.decide(&sources)?;
+            self.prepare_client()?;
+        }
+        if self.experiment.conduct.checks == Checks::Endpoint {
+            for endpoint in &self.endpoints {
+                self.check(endpoint, watcher).await?;
+            }
+        }
+        Ok(self)
+    }
+
+    fn prepare_client(&mut self) -> Result<(), ExperimentError> {
+        let needs = needs_of(&self.endpoints, self.run.most_in_flight());
+        self.run.basis_mut().client = self.experiment.conduct.client.prepare(needs)?;
+        Ok(())
+    }
+
+    /// Says what one might not expect of where requests go and of what they need, before the first of them leaves.
+    fn announce(&self, watcher: &mut impl Watcher) {
+        let mut note = |note| watcher.event(Event::Note(note));
+        for PreparedEndpoint { reached, target, .. } in &self.endpoints {
+            let urls: Vec<String> = target.urls().collect();
+            if reached.is_unchecked(&urls) {
+                note(Note::Unchecked);
+            }
+            reached.proxies(&urls).into_iter().for_each(|proxy| note(Note::Proxy(proxy)));
+        }
+        let client = &self.run.basis().client;
+        let is_per_request = |endpoint: &PreparedEndpoint| {
+            endpoint.reached.connection_use == ConnectionUse::PerRequest
+        };
+        let requests = self.run.requests().filter(|_| self.endpoints.iter().any(is_per_request));
+        if let Some((requests, limit)) = requests.and_then(|n| Some((n, client.scarce_ports(n)?))) {
+            note(Note::ScarcePorts { requests, limit });
+        }
+        let uncapped = self.run.uncapped_requests();
+        if let Some((requests, limit)) =
+            uncapped.and_then(|n| Some((n, client.scarce_connections(n)?)))
+        {
+            note(Note::ScarceConnections { requests, limit });
+        }
+    }
+
+    /// Refuses a workload that is too long for the model as the server says, where nobody else has said how much it takes; then asks each
+    /// server for one reply. Not to know is nothing to fail over.
+    async fn check(
+        &self,
+        endpoint: &PreparedEndpoint,
+        watcher: &mut impl Watcher,
+    ) -> Result<(), ExperimentError> {
+        let (target, basis) = (&endpoint.target, self.run.basis());
+        if basis.limit.is_none()
+            && let Ok(Some(tokens)) = context_limit(target).await
+        {
+            self.run.check(&ContextLimit::new(tokens, LimitSource::Server))?;
+        }
+        preflight(target, MonotonicClock::new(), basis.work.plan(), watcher).await.map(drop)
+    }
+
+    /// Runs it over HTTP. A run that is called off gives what it has.
+    ///
+    /// # Errors
+    /// If the endpoint cannot be used, or something breaks in the midst.
+    pub async fn run(
+        self,
+        watcher: &mut impl Watcher,
+    ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
+        let (clock, basis) = (MonotonicClock::new(), self.run.basis());
+        let mut crews = Vec::new();
+        for PreparedEndpoint { target, .. } in &self.endpoints {
+            let (tokenizer, cancel) = (basis.work.tokenizer(), &self.experiment.conduct.cancel);
+            let crew = basis.client.start(target, clock, tokenizer, cancel)?;
+            let ready = crew.preconnect(self.run.connections_ahead()).await;
+            ready.map_err(EndpointError::new)?;
+            crews.push(crew);
+        }
+        let mut document = self.run.document()?;
+        if let Some(endpoint) = self.endpoints.first() {
+            document = endpoint.measured(document, &basis.client, &clock)?;
+        }
+        self.measure(crews, Pacer::new(clock), &document, watcher).await
+    }
+
+    /// Runs it with whatever can measure: a worker pool or a rig over any transport, in virtual time too. What calls it off is that one's.
+    ///
+    /// # Errors
+    /// If something breaks in the midst, or it is of two endpoints.
+    pub async fn run_with(
+        self,
+        with: impl Measure,
+        watcher: &mut impl Watcher,
+    ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
+        self.run_with_each(vec![with], Pacer::new(MonotonicClock::new()), watcher).await
+    }
+
+    /// As [`run_with`](Self::run_with), with one of `with` for each endpoint; `timer` waits for the pauses between.
+    ///
+    /// # Errors
+    /// If something breaks in the midst, or there are too few.
+    pub async fn run_with_each<M: Measure, C: Timer>(
+        mut self,
+        with: Vec<M>,
+        timer: C,
+        watcher: &mut impl Watcher,
+    ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
+        let thresholds = self.experiment.conduct.client.thresholds;
+        self.run.basis_mut().client = Client::of_record(thresholds, None, None);
+        self.measure(with, timer, &self.run.document()?, watcher).await
+    }
+
+    async fn measure<M: Measure, C: Timer>(
+        &self,
+        with: Vec<M>,
+        timer: C,
+        document: &RunDocument,
+        watcher: &mut impl Watcher,
+    ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
+        let folder = self.folder();
+        folder.map_or(Ok(()), |folder| self.run.keep(folder, document))?;
+        watcher.event(Event::Prepared(Box::new(self.run.basis().setup.clone())));
+        self.run.measure(with, timer, folder, watcher).await
+    }
+}

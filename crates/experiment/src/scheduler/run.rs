@@ -1,0 +1,71 @@
+//! A sweep, carried out and kept.
+
+use fizeau_harness::Measure;
+use fizeau_record::{Engine, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport};
+
+use super::SweepScheduler;
+use crate::event::{Event, Note, Watcher};
+use crate::hint::Hint;
+use crate::input::{ExperimentError, Field, InputError};
+use crate::runner::ResumedLevels;
+use crate::sweep::{LEVEL_TIME, PreparedSweep};
+
+impl PreparedSweep {
+    /// Measures all of it with a worker pool or a rig, in either clock, going on with what was measured before. With a `folder`, each level
+    /// gets one of its own inside it before the next begins, and `sweep.json` comes at the end. A run that is called off gives what it
+    /// has.
+    ///
+    /// # Errors
+    /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
+    pub async fn run(
+        &self,
+        with: impl Measure,
+        folder: Option<&RunFolder>,
+        watcher: &mut impl Watcher,
+    ) -> Result<SweepReport, ExperimentError> {
+        let resumed = self.resumed.as_ref().map(|run| ResumedLevels::read(run, watcher));
+        let resumed = resumed.transpose()?;
+        if let Some(levels) = &resumed {
+            let (finished, cut) = (levels.len(), levels.cut().to_vec());
+            watcher.event(Event::Resumed { finished, cut });
+        }
+        self.note_short(watcher);
+        let scheduler = SweepScheduler::new(self, with, folder, watcher);
+        let report = scheduler.resuming(resumed.unwrap_or_default()).run().await?;
+        let kept =
+            folder.map(|folder| folder.write_json("sweep.json", &SweepDocument::from(&report)));
+        kept.transpose().map_err(ExperimentError::broken)?;
+        Ok(report)
+    }
+
+    /// Says so where levels are shorter than what shows whether they are steady.
+    pub(crate) fn note_short(&self, watcher: &mut impl Watcher) {
+        let time = self.spec.size.time.filter(|time| self.is_by_time && *time < LEVEL_TIME);
+        if let Some(time) = time {
+            watcher.event(Event::Note(Note::ShortLevels { time, needs: LEVEL_TIME }));
+        }
+    }
+
+    /// The same, going on with `run`: it is the sweep that was begun then.
+    pub(crate) fn resuming(mut self, run: StoredRun) -> Self {
+        let (begun, setup) = (&run.written().setup, &mut self.basis.setup);
+        setup.started.clone_from(&begun.started);
+        setup.command_line.clone_from(&begun.command_line);
+        Self { resumed: Some(run), ..self }
+    }
+
+    /// Refuses to go on with `run` as another sweep than it was, and names the first field that differs.
+    pub(crate) fn check_resumed(run: &StoredRun, now: &RunDocument) -> Result<(), InputError> {
+        // The embedded engine listens elsewhere each time.
+        let is_embedded = matches!(now.setup.engine, Engine::Simulated { .. });
+        let is_elsewhere = |field: &str| is_embedded && field == "setup.endpoint.base_url";
+        let differing = run.written().differing_when_resumed(now);
+        let Some(first) = differing.into_iter().find(|found| !is_elsewhere(&found.field)) else {
+            return Ok(());
+        };
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
+        let message =
+            format!("{} is {} there and {} now", first.field, shown(first.one), shown(first.other));
+        Err(InputError::new(Field::Resume, message).hint(Hint::AsBegun))
+    }
+}
