@@ -12,10 +12,10 @@ use fizeau::record::{
     ClaimedFolder, Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference,
     SweepReport,
 };
-use fizeau::sim::{Scenario, SimTransport, VirtualTime};
+use fizeau::sim::{Order, Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
-use crate::args::{LevelArgs, OrderArg, SeriesArgs, SimulateArgs, TrustArgs};
+use crate::args::{LevelArgs, SeriesArgs, SimulateArgs, TrustArgs};
 use crate::commands::bench::{self, Kept};
 use crate::commands::report::PAGE;
 use crate::commands::shared::folder;
@@ -167,7 +167,7 @@ impl<'a> Simulation<'a> {
         if args.level.load.shard.is_some() {
             return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
         }
-        if args.engine.scheduling_policy == OrderArg::Priority {
+        if args.engine.scheduling_policy == Order::Priority {
             return Err(Fail::usage(
                 "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
                  `fizeau serve` gets may have some)",
