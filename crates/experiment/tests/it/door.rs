@@ -91,7 +91,8 @@ fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
         let mut counts = Counts::default();
         let prepared = sweep.settings(ab).prepare().unwrap();
         assert_eq!(prepared.endpoints().len(), 2);
-        let report = prepared.run_with_each(vec![rig(), rig()], &time, &mut counts).await.unwrap();
+        let running = prepared.run_with_each(vec![rig(), rig()], &time, &mut counts);
+        let report = Box::pin(running).await.unwrap();
         assert_eq!((report.rounds.len(), counts.0), (5, [1, 10, 10]));
     });
 }
