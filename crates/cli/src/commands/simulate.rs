@@ -115,7 +115,7 @@ fn series(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated,
     };
     settings.loads = settings.loads.with_burstiness(level.arrivals.burstiness)?;
     let slo = args.sweep.goals.slo()?;
-    let settings = search::settings(over.into(), &args.searched, slo, settings)?;
+    let settings = search::settings(over, &args.searched, slo, settings)?;
     let prepared = simulation.experiment().settings(settings).prepare().map_err(refused)?;
     let notes = prepared.prepared().basis().notes();
     let progress = progress("search", &prepared.prepared().basis().setup, cancel);
