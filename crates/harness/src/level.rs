@@ -5,10 +5,10 @@ use std::error::Error;
 use std::future::Future;
 use std::num::NonZeroU32;
 
-use fizeau_core::{RequestSource, TapeSink, Timer, Transport, WarmUp};
+use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
-    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, Precision,
-    PrecisionOutcome, Validity, WindowChoice, judge,
+    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
+    Precision, PrecisionOutcome, Validity, WindowChoice, judge,
 };
 use fizeau_workload::{Pacing, Shard, Walk, WalkError, Workload};
 
@@ -16,7 +16,7 @@ use crate::drive::{
     DriveError, DriveLoop, Driven, Ended, Keep, Load, LocalSlots, Opening, Probing, TextAfter,
     Underway, drive, drive_with_probe,
 };
-use crate::observe::{Notice, Observer, Tee};
+use crate::observe::{Looks, Notice, Observer};
 use crate::proof::{SelfWatch, Watch};
 use crate::{Cancel, InFlight};
 
@@ -164,6 +164,47 @@ impl LevelRun {
     pub fn is_precise(&self) -> bool {
         let reached = self.precision.iter().all(PrecisionOutcome::is_reached);
         reached || self.driven.ended == Ended::Enough
+    }
+}
+
+/// Three sinks in one: the sums of the summary, the caller's own (a file), and whoever watches.
+pub(crate) struct Tee<'a, K, O> {
+    pub(crate) tally: LevelTally,
+    pub(crate) sink: &'a mut K,
+    pub(crate) observer: &'a mut O,
+    /// Where the level ends once enough is known.
+    pub(crate) looks: Option<Looks<'a>>,
+}
+
+impl<'a, K, O> Tee<'a, K, O> {
+    /// What is kept of `level`, which throws `enough` where it is to end early.
+    pub(crate) fn of(
+        level: &PlannedLevel<'a>,
+        enough: Cancel,
+        sink: &'a mut K,
+        observer: &'a mut O,
+    ) -> Self {
+        let tally = LevelTally::new(level.goals).with_window(level.window);
+        let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
+        let tally = if is_closed { tally.of_closed_loop() } else { tally };
+        let looks = level.until.map(|asked| Looks::new(asked, enough));
+        Self { tally, sink, observer, looks }
+    }
+}
+
+impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
+    type Error = K::Error;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), K::Error> {
+        self.sink.record(tape)?;
+        self.tally.add(tape);
+        self.observer.notice(Notice::RequestEnded(tape));
+        self.looks.iter_mut().for_each(|looks| looks.grown(&self.tally));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), K::Error> {
+        self.sink.flush()
     }
 }
 

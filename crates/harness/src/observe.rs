@@ -1,10 +1,9 @@
 //! Watching a run from outside, for progress.
 
-use fizeau_core::{Tape, TapeSink};
+use fizeau_core::Tape;
 use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, Support};
-use fizeau_workload::Pacing;
 
-use crate::{Cancel, InFlight, PlannedLevel};
+use crate::{Cancel, InFlight};
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
@@ -50,47 +49,6 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 impl<O: Observer + ?Sized> Observer for Box<O> {
     fn notice(&mut self, notice: Notice<'_>) {
         (**self).notice(notice);
-    }
-}
-
-/// Three sinks in one: the sums of the summary, the caller's own (a file), and whoever watches.
-pub(crate) struct Tee<'a, K, O> {
-    pub(crate) tally: LevelTally,
-    pub(crate) sink: &'a mut K,
-    pub(crate) observer: &'a mut O,
-    /// Where the level ends once enough is known.
-    pub(crate) looks: Option<Looks<'a>>,
-}
-
-impl<'a, K, O> Tee<'a, K, O> {
-    /// What is kept of `level`, which throws `enough` where it is to end early.
-    pub(crate) fn of(
-        level: &PlannedLevel<'a>,
-        enough: Cancel,
-        sink: &'a mut K,
-        observer: &'a mut O,
-    ) -> Self {
-        let tally = LevelTally::new(level.goals).with_window(level.window);
-        let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
-        let tally = if is_closed { tally.of_closed_loop() } else { tally };
-        let looks = level.until.map(|asked| Looks::new(asked, enough));
-        Self { tally, sink, observer, looks }
-    }
-}
-
-impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
-    type Error = K::Error;
-
-    fn record(&mut self, tape: &Tape) -> Result<(), K::Error> {
-        self.sink.record(tape)?;
-        self.tally.add(tape);
-        self.observer.notice(Notice::RequestEnded(tape));
-        self.looks.iter_mut().for_each(|looks| looks.grown(&self.tally));
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), K::Error> {
-        self.sink.flush()
     }
 }
 

@@ -17,8 +17,7 @@ use fizeau_transport::{HttpTransport, MonotonicClock};
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::level::{LevelRun, Measure, PlannedLevel};
-use crate::observe::Tee;
+use crate::level::{LevelRun, Measure, PlannedLevel, Tee};
 use crate::{Cancel, DriveError, InFlight, Observer, Recounted};
 use coalesce::PollCoalescer;
 use collect::Collector;

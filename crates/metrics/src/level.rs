@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod catalogue;
+mod goodput;
 mod histograms;
 mod json;
 mod latencies;
@@ -18,6 +19,10 @@ mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
 pub use catalogue::{Direction, Metric, MetricEntry, MetricTable};
+pub use goodput::{
+    Attainment, GoalAttainment, GoodputError, GoodputGoals, GroupAttainment, RequestGoal,
+    SimpleGoals,
+};
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
@@ -32,7 +37,7 @@ use std::collections::BTreeMap;
 
 use fizeau_core::{FailureClass, Millis, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 
-use crate::{Attainment, GoodputGoals, Saturation};
+use crate::Saturation;
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///

@@ -54,7 +54,6 @@ mod compare;
 mod distribution;
 mod events;
 mod gaps;
-mod goodput;
 mod histogram;
 mod level;
 mod output;
@@ -89,17 +88,14 @@ pub use fizeau_core::{
     Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, TokenSource, Tokens,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
-pub use goodput::{
-    Attainment, GoalAttainment, GoodputError, GoodputGoals, GroupAttainment, RequestGoal,
-    SimpleGoals,
-};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Arrivals, Direction, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck,
-    LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricEntry,
-    MetricTable, ModelName, ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary,
-    RateIntervals, RequestCounts, RequestRates, Throughput, TokenCounts, Window, WindowFigures,
-    WindowMetrics, WindowThroughput, Windowed,
+    Arrivals, Attainment, Direction, EventBin, EventHistogram, Gaps, GoalAttainment, Goodput,
+    GoodputError, GoodputGoals, GroupAttainment, Jitter, LengthCheck, LengthChecks,
+    LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricEntry, MetricTable,
+    ModelName, ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals,
+    RequestCounts, RequestGoal, RequestRates, SimpleGoals, Throughput, TokenCounts, Window,
+    WindowFigures, WindowMetrics, WindowThroughput, Windowed,
 };
 pub use output::{ChannelTokens, RequestOutput};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};

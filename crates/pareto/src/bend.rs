@@ -1,11 +1,11 @@
 //! Where a frontier of two axes bends: up to there much of one figure is gained for little of the other.
 
-mod confidence;
 mod curvature;
 mod kneedle;
 mod outline;
 
-use crate::{Draws, Points, UncertainPoints};
+use crate::resample::Resampler;
+use crate::{Draws, Estimate, Points, UncertainPoints};
 use outline::Outline;
 
 /// How to find the knee of a frontier of two axes. Both look at the frontier with each axis scaled to run from 0, its best, to
@@ -137,9 +137,33 @@ impl UncertainPoints {
                 .and_then(|outline| bend(&outline, method))
                 .is_ok_and(|drawn| drawn.index == knee.index)
         };
-        let confidence = confidence::share(self, draws, same)?;
+        let confidence = share(self, draws, same)?;
         Ok(FrontierKnee { confidence: Some(confidence), ..knee })
     }
+}
+
+/// The share of drawn outlines that are as `wanted`.
+fn share(
+    points: &UncertainPoints,
+    draws: Draws,
+    wanted: impl Fn(Result<Outline, NoKnee>) -> bool,
+) -> Result<f64, NoKnee> {
+    let axes = points.values().axes();
+    let signs = points.values().signs();
+    let each = || points.estimates().iter().zip(axes.iter().zip(&signs).cycle());
+    let endless = |estimate: &Estimate| !(estimate.high() - estimate.low()).is_finite();
+    if let Some((_, (axis, _))) = each().find(|(estimate, _)| endless(estimate)) {
+        return Err(NoKnee::Infinite { axis: axis.name().to_owned() });
+    }
+    let mut resampler = Resampler::new(draws.seed);
+    let mut costs = Vec::with_capacity(points.estimates().len());
+    let mut hits = 0_u32;
+    for _ in 0..draws.count.get() {
+        costs.clear();
+        costs.extend(each().map(|(estimate, (_, sign))| resampler.of(estimate) * sign));
+        hits += u32::from(wanted(Outline::of_costs(&costs, axes)));
+    }
+    Ok(f64::from(hits) / f64::from(draws.count.get()))
 }
 
 fn bend(outline: &Outline, method: KneeMethod) -> Result<FrontierKnee, NoKnee> {

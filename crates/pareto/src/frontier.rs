@@ -4,8 +4,6 @@ mod filter;
 mod many;
 mod rows;
 mod stairs;
-mod three;
-mod two;
 
 use crate::{Direction, Points};
 use rows::Row;
@@ -133,8 +131,8 @@ pub fn dominated_by<const D: usize>(
 pub(crate) fn nondominated(figures: &[f64], signs: &[f64]) -> Vec<usize> {
     match signs.len() {
         1 => least(figures, signs),
-        2 => indices(&two::front(unbeaten(figures, signs))),
-        3 => indices(&three::front(unbeaten(figures, signs))),
+        2 => indices(&stairs::front_of_two(unbeaten(figures, signs))),
+        3 => indices(&stairs::front_of_three(unbeaten(figures, signs))),
         // Of arrays the length is known, which makes comparisons faster than those of slices.
         4 => indices(&many::front(unbeaten::<4>(figures, signs))),
         5 => indices(&many::front(unbeaten::<5>(figures, signs))),

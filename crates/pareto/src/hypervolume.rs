@@ -1,16 +1,14 @@
 //! How much of the space of figures a set of points reaches.
 
 mod cover;
+mod few;
 mod four;
 mod many;
 mod order;
 mod ranks;
 mod sum;
-mod three;
-mod two;
 
-pub(crate) use order::lowest_first;
-pub(crate) use two::{area, corners};
+pub(crate) use few::{area, corners};
 
 use crate::{Direction, Points};
 use many::MOST_AXES;

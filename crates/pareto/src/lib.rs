@@ -39,7 +39,6 @@
 //! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`Draws`]).
 
 mod answer;
-mod backoff;
 mod bend;
 mod capacity;
 mod direction;
@@ -54,19 +53,16 @@ mod knee;
 mod layers;
 mod operating;
 mod points;
-mod preference;
 mod query;
 mod resample;
 mod rows;
 mod search;
-mod step_rule;
 mod uncertain;
 
 pub use answer::FrontierAnswer;
-pub use backoff::back_off;
 pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
-pub use direction::Direction;
+pub use direction::{Direction, Preference};
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
 pub use edge::{
     Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge, throughput_at,
@@ -76,12 +72,11 @@ pub use estimate::{Estimate, EstimateError};
 pub use frontier::{FrontierError, dominated_by, frontier};
 pub use hypervolume::HypervolumeError;
 pub use isotonic::{Departure, IsotonicError, Trend, departure, isotonic};
-pub use knee::{Knee, knee};
+pub use knee::{Knee, StepRule, StepRuleError, back_off, knee};
 pub use operating::{
     AxisLimit, Candidate, Choice, Constraint, Relation, UnknownAxis, operating_point,
 };
 pub use points::{Axis, Points, PointsError};
-pub use preference::Preference;
 pub use query::{FrontierQuery, QueryError};
 pub use resample::Draws;
 pub use rows::{RowError, RowPoints};
@@ -89,7 +84,6 @@ pub use search::{
     Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
     Standing, log_margin,
 };
-pub use step_rule::{StepRule, StepRuleError};
 pub use uncertain::{UncertainPoints, Verdict};
 
 /// The example of the README, compiled so that it cannot go stale.

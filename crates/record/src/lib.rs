@@ -1,5 +1,22 @@
 //! What a run is and what follows from it, as plain data, and the folder that holds it.
 //!
+//! Two stored runs, read from their tapes again, and compared where they may be:
+//!
+//! ```no_run
+//! use fizeau_record::{Comparability, CompareOptions, ComparisonReport, StoredRun};
+//!
+//! let folders = ["results/monday", "results/friday"];
+//! let [before, after] = [StoredRun::open(folders[0])?, StoredRun::open(folders[1])?];
+//! for level in after.report()?.levels() {
+//!     println!("{}: {}", level.load.words(), level.validity.verdict.as_str());
+//! }
+//! if Comparability::of(&before, &after).is_given() {
+//!     let report = ComparisonReport::of_runs(&folders.map(Into::into), &CompareOptions::default())?;
+//!     println!("nothing is worse: {}", report.passes());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | wanted | call |
 //! |---|---|
 //! | `run.json`: what was asked, of whom | [`RunDocument`] |
@@ -57,7 +74,7 @@ pub mod text;
 mod unseen;
 mod whatif;
 
-pub use ab::{AbDocument, AbParty, AbReport, AbRound, PartyDocument, RoundDocument, TurnDocument};
+pub use ab::{AbDocument, AbParty, AbReport, AbRound, AbSideDocument, RoundDocument, TurnDocument};
 pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};

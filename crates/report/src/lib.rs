@@ -1,6 +1,17 @@
 //! Results as people and programs want them: a terminal table, Markdown, a page that stands alone, pictures, tables and metrics for
 //! other programs, and vLLM's own block and file. It renders and nothing else: the documents are `fizeau-record`'s.
 //!
+//! A stored run as the table that `fizeau report` prints, for a pull request:
+//!
+//! ```no_run
+//! use fizeau_record::StoredRun;
+//! use fizeau_report::Shown;
+//!
+//! let report = StoredRun::open("results/friday")?.report()?;
+//! println!("{}", Shown(&report).markdown());
+//! # Ok::<(), fizeau_record::StoredError>(())
+//! ```
+//!
 //! Whatever shows a document is a method of [`Shown`]`(&document)`:
 //!
 //! | wanted | call |

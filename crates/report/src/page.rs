@@ -82,7 +82,10 @@ fn setup(report: &SweepReport) -> Vec<(&'static str, String)> {
     let mut rows = report.setup().rows();
     let goals = report.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
     rows.push(("Goals", goals));
-    let price = Shown(report).price_words().unwrap_or_else(|| "not given".to_owned());
+    let price = report
+        .price()
+        .map(fizeau_record::text::price_words)
+        .unwrap_or_else(|| "not given".to_owned());
     rows.push(("Price", price));
     rows
 }

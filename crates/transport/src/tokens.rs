@@ -38,7 +38,8 @@ impl Output {
             return None;
         }
         let texts = event.texts();
-        let sum = |count: fn(&str) -> usize| texts.iter().map(|(_, text)| count(text)).sum();
+        let sum =
+            |count: fn(&str) -> usize| texts.iter().map(|(_, text)| count(text)).sum::<usize>();
         Some(Self {
             bytes: clamp(sum(str::len)),
             chars: clamp(sum(|text| text.chars().count())),
@@ -46,7 +47,7 @@ impl Output {
             evidence: Evidence {
                 ids: event.token_ids,
                 logprobs: event.logprobs,
-                running: event.running.map(clamp_u64),
+                running: event.running.map(clamp),
             },
         })
     }
@@ -54,7 +55,7 @@ impl Output {
     /// An embedding in a body of `bytes` bytes.
     fn embedding(bytes: u64) -> Self {
         let evidence = Evidence { ids: 0, logprobs: 0, running: None };
-        Self { bytes: clamp_u64(bytes), chars: 0, channel: Some(Channel::Embedding), evidence }
+        Self { bytes: clamp(bytes), chars: 0, channel: Some(Channel::Embedding), evidence }
     }
 
     /// What `matched` carried.
@@ -66,7 +67,7 @@ impl Output {
             evidence: Evidence {
                 ids: matched.token_ids,
                 logprobs: matched.logprobs,
-                running: matched.running.map(clamp_u64),
+                running: matched.running.map(clamp),
             },
         }
     }
@@ -217,15 +218,11 @@ fn estimate(total: u64, thought: u64, events: &[Arrival]) -> Vec<u32> {
     }
     let mut counts = spread(visible, events.len());
     if let Some(first) = counts.first_mut() {
-        *first = first.saturating_add(clamp_u64(thought.min(total)));
+        *first = first.saturating_add(clamp(thought.min(total)));
     }
     counts
 }
 
-fn clamp(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-fn clamp_u64(count: u64) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
+fn clamp(count: impl TryInto<u32>) -> u32 {
+    count.try_into().unwrap_or(u32::MAX)
 }

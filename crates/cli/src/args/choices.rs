@@ -1,8 +1,10 @@
 //! How an engine goes about it, where physics alone does not decide.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fizeau::record::EngineChoices;
 use fizeau::roofline::{ExpertExchange, Overlap, Prefix, Routing};
+
+use super::choice::{Word, choice};
 
 /// How an engine goes about it.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
@@ -10,95 +12,39 @@ use fizeau::roofline::{ExpertExchange, Overlap, Prefix, Routing};
 pub(crate) struct ChoiceArgs {
     /// Whose the tokens of --cached are: all prompts begin alike, and the prefix is kept once, or each has its own, as in the
     /// turns of a conversation.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) prefix: PrefixArg,
+    #[arg(long, value_parser = choice(&PREFIXES), default_value = "shared")]
+    pub(crate) prefix: Prefix,
     /// How tokens choose experts, as expected: even (each for itself, all equally often), strict (all the same ones), or
     /// skewed:ALPHA (number i with a weight of i^-ALPHA).
     #[arg(long, value_name = "HOW", value_parser = str::parse::<Routing>, default_value = "even")]
     pub(crate) routing: Routing,
     /// Whether communication goes on under arithmetic, as expected.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) overlap: OverlapArg,
+    #[arg(long, value_parser = choice(&OVERLAPS), default_value = "none")]
+    pub(crate) overlap: Overlap,
     /// How tokens reach the experts of other groups (--dp), as expected.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) exchange: ExchangeArg,
+    #[arg(long, value_parser = choice(&EXCHANGES), default_value = "fastest")]
+    pub(crate) exchange: ExpertExchange,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum PrefixArg {
-    /// One prefix for all prompts.
-    #[default]
-    Shared,
-    /// Each prompt its own.
-    Own,
-}
+const PREFIXES: [Word<Prefix>; 2] = [
+    ("shared", Prefix::Shared, "One prefix for all prompts"),
+    ("own", Prefix::Own, "Each prompt its own"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum OverlapArg {
-    /// One after the other.
-    #[default]
-    None,
-    /// Half of a batch talks while the other half computes.
-    TwoBatches,
-}
+const OVERLAPS: [Word<Overlap>; 2] = [
+    ("none", Overlap::None, "One after the other"),
+    ("two-batches", Overlap::TwoBatches, "Half of a batch talks while the other half computes"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum ExchangeArg {
-    /// Whichever is faster.
-    #[default]
-    Fastest,
-    /// Each token goes to its experts' devices and back.
-    AllToAll,
-    /// All tokens go to all devices.
-    AllGather,
-}
-
-impl Default for ChoiceArgs {
-    fn default() -> Self {
-        Self {
-            prefix: PrefixArg::default(),
-            routing: Routing::Expected,
-            overlap: OverlapArg::default(),
-            exchange: ExchangeArg::default(),
-        }
-    }
-}
+const EXCHANGES: [Word<ExpertExchange>; 3] = [
+    ("fastest", ExpertExchange::Fastest, "Whichever is faster"),
+    ("all-to-all", ExpertExchange::AllToAll, "Each token goes to its experts' devices and back"),
+    ("all-gather", ExpertExchange::AllGather, "All tokens go to all devices"),
+];
 
 impl From<ChoiceArgs> for EngineChoices {
     fn from(of: ChoiceArgs) -> Self {
-        Self {
-            prefix: of.prefix.into(),
-            routing: of.routing,
-            overlap: of.overlap.into(),
-            exchange: of.exchange.into(),
-        }
-    }
-}
-
-impl From<PrefixArg> for Prefix {
-    fn from(of: PrefixArg) -> Self {
-        match of {
-            PrefixArg::Shared => Self::Shared,
-            PrefixArg::Own => Self::Own,
-        }
-    }
-}
-
-impl From<OverlapArg> for Overlap {
-    fn from(of: OverlapArg) -> Self {
-        match of {
-            OverlapArg::None => Self::None,
-            OverlapArg::TwoBatches => Self::TwoBatches,
-        }
-    }
-}
-
-impl From<ExchangeArg> for ExpertExchange {
-    fn from(of: ExchangeArg) -> Self {
-        match of {
-            ExchangeArg::Fastest => Self::Fastest,
-            ExchangeArg::AllToAll => Self::AllToAll,
-            ExchangeArg::AllGather => Self::AllGather,
-        }
+        let ChoiceArgs { prefix, routing, overlap, exchange } = of;
+        Self { prefix, routing, overlap, exchange }
     }
 }

@@ -1,7 +1,9 @@
 //! Who guesses tokens ahead, and who reads prompts apart: what `fizeau sol` reckons and a simulated engine does.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fizeau::roofline::Transfer;
+
+use super::choice::{Word, choice};
 
 /// Speculative decoding.
 #[derive(Debug, Clone, Args)]
@@ -33,26 +35,12 @@ pub(crate) struct ApartArgs {
     #[arg(long, value_name = "P:D")]
     pub(crate) disaggregate: Option<String>,
     /// With --disaggregate: when a request's cache is sent.
-    #[arg(long, value_enum, default_value_t = TransferArg::First, requires = "disaggregate")]
-    pub(crate) transfer: TransferArg,
+    #[arg(long, value_parser = choice(&TRANSFERS), default_value = "first", requires = "disaggregate")]
+    pub(crate) transfer: Transfer,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TransferArg {
-    /// Before the first token goes out.
-    First,
-    /// Between the first token and the second.
-    Second,
-    /// Layer by layer while the prompt is read.
-    Layers,
-}
-
-impl From<TransferArg> for Transfer {
-    fn from(of: TransferArg) -> Self {
-        match of {
-            TransferArg::First => Self::BeforeFirstToken,
-            TransferArg::Second => Self::BeforeSecondToken,
-            TransferArg::Layers => Self::LayerWise,
-        }
-    }
-}
+const TRANSFERS: [Word<Transfer>; 3] = [
+    ("first", Transfer::BeforeFirstToken, "Before the first token goes out"),
+    ("second", Transfer::BeforeSecondToken, "Between the first token and the second"),
+    ("layers", Transfer::LayerWise, "Layer by layer while the prompt is read"),
+];

@@ -3,9 +3,11 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fizeau::core::Nanos;
+use fizeau::sim::{Order, Policy, Routing};
 
+use super::choice::{Word, choice};
 use super::system::count;
 use super::{ApartArgs, DraftArgs};
 
@@ -23,8 +25,8 @@ pub(crate) struct EngineArgs {
     #[arg(long, alias = "num-gpu-blocks-override", value_name = "N", value_parser = count)]
     pub(crate) num_gpu_blocks: Option<NonZeroU64>,
     /// What a step does first.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) policy: PolicyArg,
+    #[arg(long, value_parser = choice(&POLICIES), default_value = "mixed")]
+    pub(crate) policy: Policy,
     /// Read each prompt in one step.
     #[arg(long, alias = "no-enable-chunked-prefill")]
     pub(crate) no_chunked_prefill: bool,
@@ -36,8 +38,8 @@ pub(crate) struct EngineArgs {
     #[arg(long, alias = "prefix-cache", value_name = "BLOCKS")]
     pub(crate) enable_prefix_caching: Option<Option<NonZeroUsize>>,
     /// Who goes first: who came first, or who has the lower priority.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) scheduling_policy: OrderArg,
+    #[arg(long, value_parser = choice(&ORDERS), default_value = "fcfs")]
+    pub(crate) scheduling_policy: Order,
     /// The most requests that wait; further ones are refused. By default there is no limit.
     #[arg(long, alias = "max-queued-requests", value_name = "N")]
     pub(crate) max_waiting: Option<u64>,
@@ -52,8 +54,8 @@ pub(crate) struct EngineArgs {
     )]
     pub(crate) cuda_graph_sizes: Vec<u64>,
     /// Which of --replicas a request goes to.
-    #[arg(long, value_enum, default_value_t, conflicts_with = "disaggregate")]
-    pub(crate) router: RouterArg,
+    #[arg(long, value_parser = choice(&ROUTERS), default_value = "least-in-flight", conflicts_with = "disaggregate")]
+    pub(crate) router: Routing,
     /// What chance is drawn from: the same seed gives the same run.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub(crate) engine_seed: u64,
@@ -108,34 +110,33 @@ const OVERHEADS: [&str; 6] = [
     "per_collective",
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum PolicyArg {
-    /// Tokens are decoded in each step, and what is left of its budget goes to prompts: vLLM, SGLang's mixed chunks.
-    #[default]
-    Mixed,
-    /// Prompts are read first, and decoding waits: SGLang's default.
-    PrefillFirst,
-}
+const POLICIES: [Word<Policy>; 2] = [
+    (
+        "mixed",
+        Policy::Mixed,
+        "Tokens are decoded in each step, and what is left of its budget goes to prompts: vLLM, SGLang's mixed chunks",
+    ),
+    (
+        "prefill-first",
+        Policy::PrefillFirst,
+        "Prompts are read first, and decoding waits: SGLang's default",
+    ),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum OrderArg {
-    /// Who came first.
-    #[default]
-    Fcfs,
-    /// Who has the lower priority; of equals, who came first.
-    Priority,
-}
+const ORDERS: [Word<Order>; 2] = [
+    ("fcfs", Order::Arrival, "Who came first"),
+    ("priority", Order::Priority, "Who has the lower priority; of equals, who came first"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum RouterArg {
-    /// To each in turn.
-    RoundRobin,
-    /// To the one with the fewest requests.
-    #[default]
-    LeastInFlight,
-    /// To the one that holds most of the prompt, unless it has far more to do than others.
-    PrefixAware,
-}
+const ROUTERS: [Word<Routing>; 3] = [
+    ("round-robin", Routing::RoundRobin, "To each in turn"),
+    ("least-in-flight", Routing::LeastInFlight, "To the one with the fewest requests"),
+    (
+        "prefix-aware",
+        Routing::PrefixAware,
+        "To the one that holds most of the prompt, unless it has far more to do than others",
+    ),
+];
 
 /// A length of time: a number with its unit.
 pub(super) fn time(text: &str) -> Result<Nanos, String> {

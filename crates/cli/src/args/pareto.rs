@@ -1,7 +1,9 @@
 //! `fizeau pareto`.
 
-use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
-use fizeau::pareto::{Axis, Direction};
+use clap::{ArgMatches, Args, FromArgMatches};
+use fizeau::pareto::{Axis, Direction, KneeMethod};
+
+use super::choice::{Word, choice};
 
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = after_help())]
@@ -89,9 +91,9 @@ pub(crate) struct ParetoAnswerArgs {
     #[arg(long)]
     pub(crate) layers: bool,
     /// Where a frontier of two axes bends, by this rule. With intervals it comes with a confidence.
-    #[arg(long, value_enum, value_name = "RULE", num_args = 0..=1, require_equals = true,
+    #[arg(long, value_parser = choice(&KNEES), value_name = "RULE", num_args = 0..=1, require_equals = true,
           default_missing_value = "kneedle")]
-    pub(crate) knee: Option<KneeArg>,
+    pub(crate) knee: Option<KneeMethod>,
     /// A few rows that stand for the frontier: no row is better by more than this in any axis. One for all axes or one for each,
     /// with commas between: 0.5 in the unit of the axis, or 5% of the figure.
     #[arg(long, value_name = "EPSILON", conflicts_with_all = ["significant", "by"])]
@@ -105,14 +107,14 @@ pub(crate) struct ParetoAnswerArgs {
     pub(crate) by: Option<String>,
 }
 
-/// Where a frontier bends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KneeArg {
-    /// Furthest from the line between both ends (Satopaa and others, 2011).
-    Kneedle,
-    /// Where the curve through neighbours is tightest.
-    Curvature,
-}
+const KNEES: [Word<KneeMethod>; 2] = [
+    (
+        "kneedle",
+        KneeMethod::KNEEDLE,
+        "Furthest from the line between both ends (Satopaa and others, 2011)",
+    ),
+    ("curvature", KneeMethod::Curvature, "Where the curve through neighbours is tightest"),
+];
 
 /// What the folders of runs do not say.
 #[derive(Debug, Default, Args)]

@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 
 use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
-use crate::level::{LevelRun, widen};
-use crate::observe::{Notice, Observer, Tee};
+use crate::level::{LevelRun, Tee, widen};
+use crate::observe::{Notice, Observer};
 use crate::{Cancel, DriveError, InFlight};
 
 /// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.

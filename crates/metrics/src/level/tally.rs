@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use fizeau_core::{Connection, Nanos, Outcome, Part, PerSec, Seconds, Stamp, StampSource, Tape};
 
 use super::arrivals::ArrivalTally;
+use super::goodput::GoodTally;
 use super::latencies::Latencies;
 use super::lengths::LengthTally;
 use super::models::ModelTally;
@@ -16,7 +17,6 @@ use super::uncertainty::Rows;
 use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::events::Events;
-use crate::goodput::GoodTally;
 use crate::series::end_of;
 use crate::{GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice};
 

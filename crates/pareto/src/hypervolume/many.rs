@@ -2,7 +2,7 @@
 
 use super::order::{least_first, lowest_first};
 use super::sum::Sum;
-use super::{four, three, two};
+use super::{few, four};
 use crate::frontier::no_worse;
 
 /// The most axes that a hypervolume is computed over.
@@ -14,9 +14,9 @@ type Row = [f64; MOST_AXES];
 /// The volume that points, given one after the other, reach below the reference, all of them being below it.
 pub(crate) fn volume_of_rows(rows: &[f64], reference: &[f64]) -> f64 {
     match *reference {
-        [a] => two::length(rows.as_chunks().0, [a]),
-        [a, b] => two::area(rows.as_chunks().0, [a, b]),
-        [a, b, c] => three::volume(rows.as_chunks().0, [a, b, c]),
+        [a] => few::length(rows.as_chunks().0, [a]),
+        [a, b] => few::area(rows.as_chunks().0, [a, b]),
+        [a, b, c] => few::volume(rows.as_chunks().0, [a, b, c]),
         [a, b, c, d] => four::volume(rows.as_chunks().0, [a, b, c, d]),
         _ => {
             let rows = rows.chunks_exact(reference.len()).map(padded);

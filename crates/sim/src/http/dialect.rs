@@ -11,6 +11,15 @@ use super::app::App;
 use super::parsed_request::{ParsedRequest, Route};
 use super::response::Refusal;
 
+/// Refuses all but one sample.
+fn one_sample(n: Option<u64>) -> Result<(), Refusal> {
+    if n.is_some_and(|n| n != 1) {
+        let message = "`n` must be 1: the simulated engine gives one sample a request";
+        return Err(Refusal::bad_request(Some("n"), message));
+    }
+    Ok(())
+}
+
 /// Reads the body of a request to generate.
 pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<ParsedRequest, Refusal> {
     match route {

@@ -130,7 +130,8 @@ impl Source {
     ) -> Result<Self, Refusal> {
         let model = model.unwrap_or_else(|| app.model().to_owned());
         if !app.serves(&model) {
-            return Err(Refusal::no_model(&model));
+            let message = format!("The model `{model}` does not exist.");
+            return Err(Refusal::not_found(Some("model"), message));
         }
         if salt.as_deref() == Some("") {
             let message = "Parameter 'cache_salt' must be a non-empty string if provided.";

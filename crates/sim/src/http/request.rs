@@ -129,13 +129,9 @@ impl Parser {
 }
 
 fn too_long() -> Refusal {
-    Refusal {
-        status: Status::HEAD_TOO_LARGE,
-        ..Refusal::bad_request(
-            None,
-            format!("the head of the request is longer than the {HEAD_LIMIT} bytes taken here"),
-        )
-    }
+    let message =
+        format!("the head of the request is longer than the {HEAD_LIMIT} bytes taken here");
+    Refusal::bad_request(None, message).at(Status::HEAD_TOO_LARGE)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::parsed_request::Route;
@@ -160,6 +161,12 @@ impl Status {
 /// How long a client is asked to stay away while the queue is full: the shortest that whole seconds can say.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// The request that `body` is.
+pub(super) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::bad_request(None, format!("the body is not a request: {error}")))
+}
+
 /// A request that cannot be answered.
 #[derive(Debug)]
 pub(super) struct Refusal {
@@ -182,19 +189,14 @@ impl Refusal {
         }
     }
 
-    /// Of a body that is not what the route takes.
-    pub(super) fn body(error: &serde_json::Error) -> Self {
-        Self::bad_request(None, format!("the body is not a request: {error}"))
+    pub(super) fn not_found(param: Option<&'static str>, message: String) -> Self {
+        let kind = "NotFoundError";
+        Self { kind, ..Self::bad_request(param, message).at(Status::NOT_FOUND) }
     }
 
-    pub(super) fn no_model(model: &str) -> Self {
-        Self {
-            status: Status::NOT_FOUND,
-            kind: "NotFoundError",
-            param: Some("model"),
-            message: format!("The model `{model}` does not exist."),
-            retry_after: None,
-        }
+    /// The same with another status.
+    pub(super) fn at(self, status: Status) -> Self {
+        Self { status, ..self }
     }
 
     /// The body to send on OpenAI's routes and SGLang's.

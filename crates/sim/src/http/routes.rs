@@ -10,7 +10,7 @@ use super::metrics;
 use super::parsed_request::{ParsedRequest, Route, Source};
 use super::prompt::{self, Message, Prompt};
 use super::request::{Method, Request};
-use super::response::{Refusal, Response, Status};
+use super::response::{self, Refusal, Response, Status};
 use super::truth::Detail;
 
 /// What a request comes to.
@@ -141,7 +141,7 @@ struct Texts {
 }
 
 fn tokenize(app: &App, body: &[u8]) -> Result<Value, Refusal> {
-    let body: Texts = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    let body: Texts = response::parsed(body)?;
     Source::of(app, body.model, None)?;
     let ids = match (body.prompt, body.messages) {
         (Some(prompt), _) => prompt::ids(&prompt),
@@ -166,7 +166,7 @@ fn detokenize(body: &[u8]) -> Result<Value, Refusal> {
     struct Ids {
         tokens: Prompt,
     }
-    let body: Ids = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    let body: Ids = response::parsed(body)?;
     match &body.tokens {
         Prompt::Ids(ids) => Ok(json!({"prompt": prompt::text(ids)})),
         _ => {
@@ -186,31 +186,23 @@ fn truth(app: &App, query: &str) -> Response {
     json.map_or_else(
         |error| {
             let message = format!("the record could not be written: {error}");
-            Response::refusal(&Refusal {
-                status: Status::INTERNAL,
-                kind: "InternalServerError",
-                ..Refusal::bad_request(None, message)
-            })
+            let refusal = Refusal::bad_request(None, message).at(Status::INTERNAL);
+            Response::refusal(&Refusal { kind: "InternalServerError", ..refusal })
         },
         Response::json,
     )
 }
 
 fn not_found(path: &str) -> Refusal {
-    Refusal {
-        status: Status::NOT_FOUND,
-        kind: "NotFoundError",
-        param: None,
-        retry_after: None,
-        message: format!(
-            "{path} is not served here: /v1/completions, /v1/chat/completions, /v1/responses, /v1/messages, \
-             /generate, /v1/models, /tokenize, /detokenize, /health, /metrics and /truth are"
-        ),
-    }
+    let message = format!(
+        "{path} is not served here: /v1/completions, /v1/chat/completions, /v1/responses, /v1/messages, \
+         /generate, /v1/models, /tokenize, /detokenize, /health, /metrics and /truth are"
+    );
+    Refusal::not_found(None, message)
 }
 
 fn wrong_method(path: &str, method: &Method, place: Place) -> Refusal {
     let (method, allowed) = (method.as_str(), place.allows());
     let message = format!("{path} does not take {method}: use {allowed}");
-    Refusal { status: Status::METHOD_NOT_ALLOWED, ..Refusal::bad_request(None, message) }
+    Refusal::bad_request(None, message).at(Status::METHOD_NOT_ALLOWED)
 }

@@ -102,17 +102,24 @@ impl<C: Clock> AsyncRead for Io<C> {
     }
 }
 
+/// What the stream does, whichever it is.
+macro_rules! either {
+    ($io:expr, $stream:ident => $does:expr) => {
+        match $io {
+            Io::Plain($stream) => $does,
+            #[cfg(feature = "tls")]
+            Io::Tls($stream) => $does,
+        }
+    };
+}
+
 impl<C: Clock> AsyncWrite for Io<C> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
-        }
+        either!(&mut *self, stream => Pin::new(stream).poll_write(cx, bytes))
     }
 
     fn poll_write_vectored(
@@ -120,34 +127,18 @@ impl<C: Clock> AsyncWrite for Io<C> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, slices),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, slices),
-        }
+        either!(&mut *self, stream => Pin::new(stream).poll_write_vectored(cx, slices))
     }
 
     fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(socket) => socket.is_write_vectored(),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => stream.is_write_vectored(),
-        }
+        either!(self, stream => stream.is_write_vectored())
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_flush(cx),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(&mut **stream).poll_flush(cx),
-        }
+        either!(&mut *self, stream => Pin::new(stream).poll_flush(cx))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
-        }
+        either!(&mut *self, stream => Pin::new(stream).poll_shutdown(cx))
     }
 }

@@ -1,9 +1,9 @@
 //! What is asked of a table.
 
-use fizeau::pareto::{Axis, Epsilon, FrontierQuery, KneeMethod, QueryError};
+use fizeau::pareto::{Axis, Epsilon, FrontierQuery, QueryError};
 use fizeau::report::AxesPreset;
 
-use crate::args::{AxisArgs, KneeArg, ParetoAnswerArgs};
+use crate::args::{AxisArgs, ParetoAnswerArgs};
 use crate::exit::Fail;
 
 /// What the flags ask of rows with these axes.
@@ -17,10 +17,7 @@ pub(super) fn query(axes: Vec<Axis>, args: &ParetoAnswerArgs) -> Result<Frontier
     let mut query = FrontierQuery::new(axes);
     (query.reference, query.epsilons, query.layers) = (reference, epsilons, args.layers);
     (query.significant, query.by) = (args.significant, args.by.clone());
-    query.knee = args.knee.map(|rule| match rule {
-        KneeArg::Kneedle => KneeMethod::KNEEDLE,
-        KneeArg::Curvature => KneeMethod::Curvature,
-    });
+    query.knee = args.knee;
     Ok(query)
 }
 

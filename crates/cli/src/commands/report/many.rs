@@ -29,7 +29,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     let (mut all, mut imported) = (Vec::new(), Vec::new());
     for (name, run) in runs {
         match run {
-            One::Own(report) => all.push((name, report)),
+            One::Own(report) => all.push((name, *report)),
             One::Imported(run) => imported.push((name, run)),
         }
     }
@@ -80,7 +80,7 @@ pub(super) struct Several {
 
 pub(super) enum One {
     /// With all that its tapes show.
-    Own(SweepReport),
+    Own(Box<SweepReport>),
     Imported(ImportedRun),
 }
 
@@ -99,8 +99,8 @@ pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<Several, Fail
         let asked = Asked::new(args, &run)?;
         let sides = asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)?;
         runs.extend(sides.into_iter().map(|(side, report)| match &*side {
-            "" => (name.clone(), One::Own(report)),
-            side => (format!("{name} {side}"), One::Own(report)),
+            "" => (name.clone(), One::Own(Box::new(report))),
+            side => (format!("{name} {side}"), One::Own(Box::new(report))),
         }));
     }
     if own.is_empty() {

@@ -4,14 +4,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Tokens;
 use fizeau::experiment::LoadedModel;
-use fizeau::roofline::{Admission, Calibration, Speculation, System};
-use fizeau::sim::{
-    Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
-};
+use fizeau::roofline::{Admission, Calibration, Overlap, Prefix, Speculation, System};
+use fizeau::sim::{Chunking, Drafts, EngineConfig, Overheads, PrefixCaching, Scenario};
 
-use crate::args::{
-    EngineArgs, OrderArg, OverlapArg, PolicyArg, PrefixArg, RouterArg, StepArgs, SystemArgs,
-};
+use crate::args::{EngineArgs, StepArgs, SystemArgs};
 use crate::commands::shared::hardware;
 use crate::commands::shared::speed;
 use crate::commands::sol::{self, MOST_DRAFTED};
@@ -51,25 +47,25 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     scenario = timed(scenario, &engine.step)?;
     match sol::instances(&engine.apart)? {
         Some([prefill, decode]) => {
-            let transfer = engine.apart.transfer.into();
+            let transfer = engine.apart.transfer;
             scenario.disaggregated(prefill, decode, transfer).named("--disaggregate")
         }
         None => {
             let replicas = NonZeroU32::new(system.replicas).unwrap_or(NonZeroU32::MIN);
-            scenario.with_replicas(replicas, routing(engine.router)).named("--replicas")
+            scenario.with_replicas(replicas, engine.router).named("--replicas")
         }
     }
 }
 
 /// Refuses what is for figures that are reckoned, and does nothing in a step that is simulated.
 fn check(args: &SystemArgs) -> Result<(), Fail> {
-    if args.choices.prefix != PrefixArg::default() {
+    if args.choices.prefix != Prefix::default() {
         return Err(Fail::usage(
             "--prefix own: a simulated engine's prompts share what they share (--enable-prefix-caching); the flag is \
              `fizeau sol`'s",
         ));
     }
-    if args.choices.overlap != OverlapArg::default() {
+    if args.choices.overlap != Overlap::default() {
         return Err(Fail::usage(
             "--overlap two-batches: a simulated step does one thing after the other; the flag is `fizeau sol`'s",
         ));
@@ -129,10 +125,7 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
         max_batched_tokens: Tokens::new(args.max_num_batched_tokens),
         block: Tokens::new(args.block_size),
         blocks: args.num_gpu_blocks.map_or(0, NonZeroU64::get),
-        policy: match args.policy {
-            PolicyArg::Mixed => Policy::Mixed,
-            PolicyArg::PrefillFirst => Policy::PrefillFirst,
-        },
+        policy: args.policy,
         chunking: if args.no_chunked_prefill { Chunking::Whole } else { Chunking::Chunked },
         admission: if args.reserve { Admission::Whole } else { Admission::AsItGrows },
         prefix_caching: match args.enable_prefix_caching {
@@ -145,10 +138,7 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
             Some(None) => PrefixCaching::On,
             None => PrefixCaching::Off,
         },
-        order: match args.scheduling_policy {
-            OrderArg::Fcfs => Order::Arrival,
-            OrderArg::Priority => Order::Priority,
-        },
+        order: args.scheduling_policy,
         max_waiting: args.max_waiting,
         seed: args.engine_seed,
         ..EngineConfig::new(DEFAULT.3, Tokens::ZERO)
@@ -161,14 +151,6 @@ fn sequences(args: &SystemArgs, of: &System, config: &EngineConfig) -> u64 {
         (Some(most), _) => most.get(),
         (None, None) => DEFAULT.3,
         (None, Some(_)) => Scenario::usual_sequences(of, config),
-    }
-}
-
-const fn routing(of: RouterArg) -> Routing {
-    match of {
-        RouterArg::RoundRobin => Routing::RoundRobin,
-        RouterArg::LeastInFlight => Routing::LeastInFlight,
-        RouterArg::PrefixAware => Routing::PrefixAware,
     }
 }
 

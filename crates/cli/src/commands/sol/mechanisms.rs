@@ -30,7 +30,7 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
     }
     if let Some(instances) = instances(&args.apart)? {
-        all.push(apart(instances, args.apart.transfer.into(), of)?);
+        all.push(apart(instances, args.apart.transfer, of)?);
     }
     if let Some(price) = &args.price {
         all.push(SolAside::cost(of, &hourly_rate(price, of.system)?));

@@ -11,7 +11,7 @@ use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_na
 use crate::http::length::{Ending, Limits};
 use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
 use crate::http::prompt::{self, Message, Read};
-use crate::http::response::Refusal;
+use crate::http::response::{self, Refusal};
 use crate::serve::JobId;
 
 /// The body, as far as it matters; all other fields are ignored.
@@ -28,7 +28,7 @@ struct Body {
 
 impl Body {
     fn read(app: &App, body: &[u8]) -> Result<(Self, Source, Read), Refusal> {
-        let mut body: Self = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+        let mut body: Self = response::parsed(body)?;
         let source = Source::of(app, body.model.take(), None)?;
         let system = body.system.take().map(|content| Message::new("system", content));
         let messages = match body.messages.take() {

@@ -9,13 +9,14 @@ pub(in super::super) use chunks::Chunks;
 
 use crate::content::Form;
 use crate::http::app::App;
+use crate::http::dialect::one_sample;
 use crate::http::frames::Reply;
 use crate::http::length::{Ending, Limits};
 use crate::http::parsed_request::{
     Delivery, Logprobs, ParsedRequest, Route, Source, StreamUsage, TokenIds,
 };
 use crate::http::prompt::{self, Message, Prompt, Read};
-use crate::http::response::Refusal;
+use crate::http::response::{self, Refusal};
 use crate::serve::Priority;
 
 /// The body, as far as it matters; all other fields are ignored.
@@ -51,7 +52,7 @@ pub(in super::super) fn parse(
     route: Route,
     body: &[u8],
 ) -> Result<ParsedRequest, Refusal> {
-    let mut body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    let mut body: Body = response::parsed(body)?;
     body.check()?;
     let source = Source::of(app, body.model.take(), body.cache_salt.take())?;
     let prompt = body.read(route, &source)?;
@@ -83,12 +84,7 @@ pub(in super::super) fn parse(
 
 impl Body {
     fn check(&self) -> Result<(), Refusal> {
-        if self.n.is_some_and(|n| n != 1) {
-            return Err(Refusal::bad_request(
-                Some("n"),
-                "`n` must be 1: the simulated engine gives one sample a request",
-            ));
-        }
+        one_sample(self.n)?;
         if self.stream_options.is_some() && self.stream != Some(true) {
             let message = "Stream options can only be defined when `stream=True`.";
             return Err(Refusal::bad_request(Some("stream_options"), message));

@@ -11,7 +11,7 @@ use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_na
 use crate::http::length::{Ending, Limits};
 use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
 use crate::http::prompt::{self, Message};
-use crate::http::response::Refusal;
+use crate::http::response::{self, Refusal};
 use crate::serve::{JobId, Priority};
 
 /// The body, as far as it matters; all other fields are ignored.
@@ -38,7 +38,7 @@ enum Input {
 }
 
 pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
-    let body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    let body: Body = response::parsed(body)?;
     let source = Source::of(app, body.model, body.cache_salt)?;
     let items = match body.input {
         Some(Input::Text(text)) => vec![Message::new("user", text.into())],

@@ -6,11 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::http::app::App;
+use crate::http::dialect::one_sample;
 use crate::http::frames::{self, DONE, Failure, FailureKind, Reply, Wire, push, push_number};
 use crate::http::length::{Ending, Limits};
 use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
 use crate::http::prompt::{self, Prompt};
-use crate::http::response::Refusal;
+use crate::http::response::{self, Refusal};
 use crate::serve::{JobId, Priority};
 
 /// What each event of SGLang's `/generate` has of the text and the token ids.
@@ -45,7 +46,7 @@ struct Sampling {
 }
 
 pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
-    let body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    let body: Body = response::parsed(body)?;
     let (field, prompt) = match (body.text, body.input_ids) {
         (Some(text), None) => ("text", text),
         (None, Some(ids)) => ("input_ids", ids),
@@ -55,12 +56,7 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, R
         }
     };
     let sampling = body.sampling_params.unwrap_or_default();
-    if sampling.n.is_some_and(|n| n != 1) {
-        return Err(Refusal::bad_request(
-            Some("n"),
-            "`n` must be 1: the simulated engine gives one sample a request",
-        ));
-    }
+    one_sample(sampling.n)?;
     let source = Source::of(app, None, body.extra_key)?;
     let prompt = prompt.read(field, |form| source.chain(form))?;
     let limits = Limits {

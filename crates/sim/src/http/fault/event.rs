@@ -162,37 +162,33 @@ impl Good {
 
     /// What comes with the head.
     pub(super) fn opening(&self) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.0.opening(&mut bytes);
-        Event::read(&bytes, 0)
+        self.read(0, Frames::opening)
     }
 
     /// What comes with the first token, before it.
     pub(super) fn start(&self) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.0.start(&mut bytes);
-        Event::read(&bytes, 0)
+        self.read(0, Frames::start)
     }
 
     /// Token `index`.
     pub(super) fn token(&self, index: u64) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.0.tokens(index..index + 1, &mut bytes);
-        Event::read(&bytes, 1)
+        self.read(1, |frames, to| frames.tokens(index..index + 1, to))
     }
 
     /// What ends a reply that fails behind token `made`.
     pub(super) fn failed(&self, made: u64, failure: Failure) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.0.fail(made, failure, &mut bytes);
-        Event::read(&bytes, 0)
+        self.read(0, |frames, to| frames.fail(made, failure, to))
     }
 
     /// What comes behind the last token.
     pub(super) fn end(&self) -> Vec<Event> {
+        self.read(0, Frames::end)
+    }
+
+    fn read(&self, tokens: u64, write: impl FnOnce(&Frames, &mut Vec<u8>)) -> Vec<Event> {
         let mut bytes = Vec::new();
-        self.0.end(&mut bytes);
-        Event::read(&bytes, 0)
+        write(&self.0, &mut bytes);
+        Event::read(&bytes, tokens)
     }
 }
 

@@ -141,11 +141,6 @@ fn broken(what: &str) -> Refusal {
 }
 
 fn too_large(limit: usize) -> Refusal {
-    Refusal {
-        status: Status::BODY_TOO_LARGE,
-        ..Refusal::bad_request(
-            None,
-            format!("the body is larger than the {limit} bytes taken here"),
-        )
-    }
+    let message = format!("the body is larger than the {limit} bytes taken here");
+    Refusal::bad_request(None, message).at(Status::BODY_TOO_LARGE)
 }

@@ -80,8 +80,7 @@ impl Head {
             Ok(httparse::Status::Partial) => return Ok(None),
             Err(httparse::Error::TooManyHeaders) => {
                 let message = format!("the request has more than {MOST_HEADERS} header lines");
-                let status = Status::HEAD_TOO_LARGE;
-                return Err(Refusal { status, ..Refusal::bad_request(None, message) });
+                return Err(Refusal::bad_request(None, message).at(Status::HEAD_TOO_LARGE));
             }
             Err(error) => {
                 let message = format!("these bytes are no HTTP/1.1 request: {error}");
@@ -163,10 +162,10 @@ impl<'a> Headers<'a> {
             {
                 Ok(Length::Chunked)
             }
-            (None, Some(_)) => Err(Refusal {
-                status: Status::NOT_IMPLEMENTED,
-                ..Refusal::bad_request(None, "the only transfer-encoding taken here is chunked")
-            }),
+            (None, Some(_)) => {
+                let message = "the only transfer-encoding taken here is chunked";
+                Err(Refusal::bad_request(None, message).at(Status::NOT_IMPLEMENTED))
+            }
             (Some(length), None) => {
                 let digits = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
                 if !digits || lengths.any(|other| other != length) {
