@@ -68,8 +68,7 @@ pub struct SpeedOfLight {
     /// [`Bound::ttft`] over the measured time. Under load it falls with the time spent waiting.
     pub ttft: Option<Share>,
     /// [`Bound::single_tpot`] over the measured time: what sharing the device costs a request lowers it too.
-    /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat; for a step of a batch see
-    /// [`PassTime::share_of`](crate::PassTime::share_of).
+    /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat.
     pub tpot_alone: Option<Share>,
     /// [`Bound::e2el`] over the measured time.
     pub e2el: Option<Share>,

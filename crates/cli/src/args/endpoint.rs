@@ -4,6 +4,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fizeau::transport::Balance;
+
+use super::choice::{Word, choice};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Endpoint")]
@@ -53,8 +56,8 @@ pub(crate) struct EndpointArgs {
 #[command(next_help_heading = "Connections")]
 pub(crate) struct ConnectionArgs {
     /// How requests are shared among several --base-url.
-    #[arg(long, value_enum, default_value_t = BalanceArg::RoundRobin)]
-    pub(crate) balance: BalanceArg,
+    #[arg(long, value_parser = choice(&BALANCES), default_value = "round-robin")]
+    pub(crate) balance: Balance,
     /// Trust the certificates in this PEM file too, and those that they signed.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_cert: Option<PathBuf>,
@@ -75,13 +78,10 @@ pub(crate) struct ConnectionArgs {
     pub(crate) user_stamps: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BalanceArg {
-    /// By the request's number.
-    RoundRobin,
-    /// To the one with the fewest requests in flight.
-    LeastInFlight,
-}
+const BALANCES: [Word<Balance>; 2] = [
+    ("round-robin", Balance::RoundRobin, "By the request's number"),
+    ("least-in-flight", Balance::LeastInFlight, "To the one with the fewest requests in flight"),
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HttpVersionArg {

@@ -1,8 +1,9 @@
 //! `fizeau search`, and `fizeau simulate --search`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fizeau::core::LoadKind;
 
+use super::choice::{Word, choice};
 use super::{SweepArgs, goal};
 
 /// The flags of a sweep, but for those that say which loads there are.
@@ -35,8 +36,8 @@ use super::{SweepArgs, goal};
 )]
 pub(crate) struct SearchArgs {
     /// Search the highest rate, or the highest concurrency.
-    #[arg(long, value_enum, default_value_t, help_heading = "Search")]
-    pub(crate) over: OverArg,
+    #[arg(long, value_parser = choice(&KINDS), default_value = "rate", help_heading = "Search")]
+    pub(crate) over: LoadKind,
     #[command(flatten)]
     pub(crate) search: SearchFlags,
     #[command(flatten)]
@@ -69,23 +70,10 @@ pub(crate) struct SearchFlags {
     pub(crate) confirm: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum OverArg {
-    /// Requests sent per second, whether or not earlier ones are done.
-    #[default]
-    Rate,
-    /// Requests in flight at any time.
-    Concurrency,
-}
-
-impl From<OverArg> for LoadKind {
-    fn from(over: OverArg) -> Self {
-        match over {
-            OverArg::Rate => Self::Rate,
-            OverArg::Concurrency => Self::Concurrency,
-        }
-    }
-}
+pub(super) const KINDS: [Word<LoadKind>; 2] = [
+    ("rate", LoadKind::Rate, "Requests sent per second, whether or not earlier ones are done"),
+    ("concurrency", LoadKind::Concurrency, "Requests in flight at any time"),
+];
 
 /// `3%` or `0.03`.
 fn share(text: &str) -> Result<f64, String> {

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use fizeau::sim::http::SglangText;
 
+use super::choice::{Word, choice};
 use super::{EngineArgs, SystemArgs};
 
 #[derive(Debug, Args)]
@@ -30,8 +32,9 @@ pub(crate) struct ServeArgs {
     pub(crate) natural_len: Option<String>,
     /// Have SGLang's /get_model_info, by which clients know it, and its name in /v1/models; errors and metrics stay vLLM's. Each
     /// event of /generate has all the text so far, or only what is new.
-    #[arg(long, value_enum, value_name = "TEXT", num_args = 0..=1, default_missing_value = "cumulative")]
-    pub(crate) sglang: Option<SglangArg>,
+    #[arg(long, value_parser = choice(&SGLANG_TEXTS), value_name = "TEXT", num_args = 0..=1,
+          default_missing_value = "cumulative")]
+    pub(crate) sglang: Option<SglangText>,
     /// Misbehave: faults of --list-faults, such as reset@5 (the connection is reset after five tokens), stall:300ms+crlf (both),
     /// 0.1*reset,0.02*503 (of that share of the requests each). Requests choose for themselves with the header
     /// x-fizeau-fault; `allow` permits that alone. Drawn from --engine-seed.
@@ -107,13 +110,14 @@ const OF_AN_ENGINE: [&str; 39] = [
     "power_limit",
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SglangArg {
-    /// All the text so far, as it does by default.
-    Cumulative,
-    /// What is new, as with its --incremental-streaming-output.
-    Incremental,
-}
+const SGLANG_TEXTS: [Word<SglangText>; 2] = [
+    ("cumulative", SglangText::Cumulative, "All the text so far, as it does by default"),
+    (
+        "incremental",
+        SglangText::Incremental,
+        "What is new, as with its --incremental-streaming-output",
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -2,13 +2,15 @@
 
 use clap::builder::ArgPredicate;
 use clap::{Arg, ArgAction, Args};
-use fizeau::core::Nanos;
+use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::LoadSearchSpec;
 
+use super::choice::choice;
 use super::engine::time;
 use super::protocol::refuse;
+use super::search::KINDS;
 use super::{
-    ChoosingArgs, EngineArgs, GoalArgs, LevelArgs, LevelsArgs, OverArg, ProtocolArgs, SearchFlags,
+    ChoosingArgs, EngineArgs, GoalArgs, LevelArgs, LevelsArgs, ProtocolArgs, SearchFlags,
     SystemArgs, TrustArgs, VerdictArgs, goal, whatif,
 };
 use crate::exit::Fail;
@@ -85,9 +87,9 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// Search the highest rate, or the highest concurrency, within --slo, as `fizeau search` does.
-    #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
+    #[arg(long, value_parser = choice(&KINDS), value_name = "OVER", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
           conflicts_with = "levels", help_heading = "Search")]
-    pub(crate) search: Option<OverArg>,
+    pub(crate) search: Option<LoadKind>,
     #[command(flatten)]
     pub(crate) searched: SearchFlags,
     /// How long a request is on its way to the engine: a number with ns, us, ms or s. Above 0, what follows the end of a reply comes

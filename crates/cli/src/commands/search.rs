@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     }
     sweep.check_for_search()?;
     let levels = sweep.series().settings(SweepProtocol::default(), PromptReader::Server)?;
-    let settings = settings((*over).into(), search, sweep.verdict.goals.slo()?, levels)?;
+    let settings = settings(*over, search, sweep.verdict.goals.slo()?, levels)?;
     let Measured { outcome, folder, cancel } = measure(sweep, settings, "search")?;
     Outcome::of(outcome, Some(&folder), &cancel)?.show(Some(folder.path()), &sweep.trust)
 }

@@ -7,10 +7,10 @@ use std::path::Path;
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{
-    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, TimeScale, Tls,
+    Faults, NaturalLength, Server, ServerConfig, ServerHandle, TimeScale, Tls,
 };
 
-use crate::args::{ServeArgs, SglangArg};
+use crate::args::ServeArgs;
 use crate::commands::shared::scenario;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::runtime;
@@ -120,10 +120,7 @@ fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig
         config = config.with_natural_length(length.with_seed(seed));
     }
     if let Some(text) = args.sglang {
-        config = config.with_sglang(match text {
-            SglangArg::Cumulative => SglangText::Cumulative,
-            SglangArg::Incremental => SglangText::Incremental,
-        });
+        config = config.with_sglang(text);
     }
     if let Some(tls) = tls(args)? {
         config = config.with_tls(tls);

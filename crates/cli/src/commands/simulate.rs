@@ -9,7 +9,8 @@ use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::interop::DetailTally;
 use fizeau::metrics::Slo;
 use fizeau::record::{
-    Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference, SweepReport,
+    ClaimedFolder, Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference,
+    SweepReport,
 };
 use fizeau::sim::{Order, Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(folder::claim).transpose()?;
-    let folder = out.as_ref().map(|out| out.folder());
+    let folder = out.as_ref().map(ClaimedFolder::folder);
     let asked = args.sweep.goals.is_given().then_some(slo);
     simulate(args, folder, &cancel)?.show(folder, asked, &args.trust)
 }
@@ -114,7 +115,7 @@ fn series(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated,
     };
     settings.loads = settings.loads.with_burstiness(level.arrivals.burstiness)?;
     let slo = args.sweep.goals.slo()?;
-    let settings = search::settings(over.into(), &args.searched, slo, settings)?;
+    let settings = search::settings(over, &args.searched, slo, settings)?;
     let prepared = simulation.experiment().settings(settings).prepare().map_err(refused)?;
     let notes = prepared.prepared().basis().notes();
     let progress = progress("search", &prepared.prepared().basis().setup, cancel);

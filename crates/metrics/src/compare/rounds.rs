@@ -9,14 +9,7 @@ use super::{
 };
 use crate::{LevelSummary, Quantile};
 
-/// The figures of one side in one round.
-///
-/// ```
-/// use fizeau_metrics::{Figure, RoundFigures};
-/// let round: RoundFigures = [(Figure::P50_TTFT, 48.5), (Figure::OUTPUT_TPS, 1_240.0)].into_iter().collect();
-/// assert_eq!(round.get(Figure::P50_TTFT), Some(48.5));
-/// assert_eq!(round.get(Figure::P99_TTFT), None);
-/// ```
+/// The figures of one side in one round: those of a level, or pairs that are collected.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RoundFigures {
     known: Vec<(Figure, f64)>,

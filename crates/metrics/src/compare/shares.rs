@@ -112,7 +112,7 @@ impl Power {
 ///
 /// ```
 /// use fizeau_metrics::Smallest;
-/// assert_eq!("0.1%".parse(), Ok(Smallest::THOUSANDTH));
+/// assert_eq!("0.1%".parse().map(Smallest::get), Ok(0.001));
 /// assert_eq!("0".parse::<Smallest>().map(Smallest::get), Ok(0.0));
 /// assert!("0.1".parse::<Smallest>().is_err()); // of what?
 /// ```

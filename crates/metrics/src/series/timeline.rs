@@ -14,16 +14,16 @@ use crate::{RequestMetrics, inter_chunk};
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-/// use fizeau_metrics::Timeline;
+/// use fizeau_metrics::{Saturation, Timeline};
 ///
 /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
 /// let mut tape = Tape::sent_at(ms(0));
 /// tape.arrivals.push(Arrival::tokens(ms(20), 1, Channel::Visible));
 /// tape.arrivals.push(Arrival::tokens(ms(50), 3, Channel::Visible));
 /// let timeline = Timeline::of([&tape]);
-/// assert_eq!(timeline.prefilling().value_at(ms(10)), 1);
-/// assert_eq!(timeline.decoding().value_at(ms(30)), 1);
-/// assert_eq!(timeline.in_flight().value_at(ms(50)), 0);
+/// // One request tells nothing of a queue, nor of a steady state.
+/// assert!(matches!(timeline.saturation(), Saturation::Unknown(_)));
+/// assert!(timeline.steady().is_err());
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {

@@ -34,11 +34,6 @@ impl<T> Support<T> {
     }
 
     /// The same, with what is known made into something else.
-    ///
-    /// ```
-    /// use fizeau_metrics::Support;
-    /// assert_eq!(Support::Known(3).map(|n| n * 2), Support::Known(6));
-    /// ```
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Support<U> {
         match self {
             Self::Known(known) => Support::Known(change(known)),

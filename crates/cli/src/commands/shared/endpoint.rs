@@ -2,11 +2,9 @@
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{ConnectionSpec, EndpointSpec, ExtraHeader, TrustSpec};
-use fizeau::transport::{
-    Balance, ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts,
-};
+use fizeau::transport::{ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts};
 
-use crate::args::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
+use crate::args::{ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
 use crate::commands::shared::workload::sampling_body;
 use crate::exit::{Fail, Named};
 
@@ -67,10 +65,7 @@ fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
 /// How the endpoint is reached.
 fn connections(args: &ConnectionArgs) -> Result<ConnectionSpec, Fail> {
     let mut spec = ConnectionSpec::default();
-    spec.balance = match args.balance {
-        BalanceArg::RoundRobin => Balance::RoundRobin,
-        BalanceArg::LeastInFlight => Balance::LeastInFlight,
-    };
+    spec.balance = args.balance;
     spec.trust = match &args.ca_cert {
         _ if args.insecure => TrustSpec::Unchecked,
         None => TrustSpec::WebPki,

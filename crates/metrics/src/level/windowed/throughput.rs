@@ -15,7 +15,7 @@ use crate::{BatchMeans, Support, TimeSpan, TokenCells};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct WindowThroughput {
-    /// The window, made smaller until it begins and ends with a cell of tokens ([`TokenCells`], 1 ms as a rule), so that the count of
+    /// The window, made smaller until it begins and ends with a cell of tokens (1 ms as a rule), so that the count of
     /// tokens is exact.
     pub span: TimeSpan,
     /// How long that is.
