@@ -17,7 +17,7 @@ pub(crate) enum ClientDocument {
     /// Of a client of ours.
     Own(Box<OwnClient>),
     /// Where there was none, or another tool's: null but for `stamps`, and now and then for how late it sent.
-    Other(OtherClient),
+    Other(Box<OtherClient>),
 }
 
 /// What the client's machine saw, and beside it the latencies that are its own doing.
@@ -89,11 +89,11 @@ impl ClientDocument {
         let lateness = &metrics.send_lateness;
         if level.is_simulated() || level.unseen.is_some() {
             let is_known = level.unseen.is_some() && lateness.n > 0;
-            return Self::Other(OtherClient {
+            return Self::Other(Box::new(OtherClient {
                 stamps: level.client.stamps,
                 send_lateness_ms: is_known.then(|| TailFigures::of(lateness, "")),
                 ..OtherClient::NOTHING
-            });
+            }));
         }
         let ceiling_share = level.ceiling_share();
         let no_ceiling = || "no ceiling is known, or no tokens came".to_owned();
