@@ -211,6 +211,6 @@ impl<K: EndpointKind> Experiment<K> {
         with: impl Measure,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        self.prepare()?.run_with(with, watcher).await
+        Box::pin(self.prepare()?.run_with(with, watcher)).await
     }
 }

@@ -52,8 +52,8 @@ pub use peers::{
 pub use source::{ExportSource, ExportSourceError};
 pub use table::{Table, TableError};
 pub use vllm::{
-    Detail, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
-    VllmTally,
+    Detail, RampStrategy, RequestRate, ResultMode, Selection, SelectionError, VllmMetric,
+    VllmResult, VllmResultFile, VllmRun, VllmTally,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

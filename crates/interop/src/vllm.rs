@@ -12,6 +12,7 @@
 
 mod block;
 mod figures;
+mod file;
 mod json;
 pub(crate) mod lists;
 pub(crate) mod object;
@@ -24,6 +25,7 @@ use fizeau_core::{PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{Asked, Setup};
 
+pub use file::{ResultMode, VllmResultFile};
 pub use json::Detail;
 pub use select::{Selection, SelectionError, VllmMetric};
 pub use tally::VllmTally;

@@ -192,13 +192,13 @@ impl Distribution {
     /// use fizeau_core::Millis;
     /// use fizeau_metrics::{Distribution, StandIn, Statistic};
     /// let few = Distribution::of([1.0, 2.0, 5.0].map(Millis::new));
-    /// let tail = few.or_greatest(Statistic::P99).ok_or("three values have a greatest")?;
+    /// let tail = few.value_or_max(Statistic::P99).ok_or("three values have a greatest")?;
     /// assert_eq!(tail.value, Millis::new(5.0));
     /// assert_eq!(tail.stand_in, Some(StandIn { values: 3, needs: 100 }));
     /// # Ok::<(), &str>(())
     /// ```
     #[must_use]
-    pub fn or_greatest(&self, statistic: Statistic) -> Option<Reading> {
+    pub fn value_or_max(&self, statistic: Statistic) -> Option<Reading> {
         match self.quantile(statistic) {
             Some(Quantile::Withheld { needs }) => {
                 let stand_in = StandIn { values: self.n, needs };

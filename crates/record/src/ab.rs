@@ -3,7 +3,7 @@
 mod document;
 
 pub(crate) use document::AB;
-pub use document::{AbDocument, PartyDocument, RoundDocument, TurnDocument};
+pub use document::{AbDocument, AbSideDocument, RoundDocument, TurnDocument};
 
 use fizeau_core::Millis;
 use fizeau_metrics::{Answer, ComparisonTable, Side, Verdict};

@@ -130,7 +130,7 @@ impl Tail {
     /// The tail of a sample; none if the sample is empty.
     #[must_use]
     pub fn of(sample: &Distribution) -> Option<Self> {
-        let of = sample.or_greatest(Statistic::P99)?;
+        let of = sample.value_or_max(Statistic::P99)?;
         let basis = of.stand_in.map_or(LatencyBasis::P99, |_| LatencyBasis::Max);
         Some(Self { value: of.value, basis })
     }

@@ -73,7 +73,7 @@ pub mod text;
 mod unseen;
 mod whatif;
 
-pub use ab::{AbDocument, AbParty, AbReport, AbRound, PartyDocument, RoundDocument, TurnDocument};
+pub use ab::{AbDocument, AbParty, AbReport, AbRound, AbSideDocument, RoundDocument, TurnDocument};
 pub use asked::{Asked, AskedArrivals};
 pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};

@@ -20,8 +20,7 @@ pub use config::{Chunking, ConfigError, EngineConfig, Order, Policy, PrefixCachi
 pub use load::{Pace, StepLoad, StepTime};
 pub use speculation::Drafts;
 
-use crate::serve::{Emission, Job, JobId, SubmitError};
-use crate::serve::{Gauges, Serve};
+use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 use jobs::{Arrival, Group, Jobs, Place, Sequence, Slot};
 use step::{Batch, Run};
 

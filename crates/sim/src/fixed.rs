@@ -6,8 +6,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::engine::KnownBlocks;
-use crate::serve::{Content, Emission, Job, JobId, JobTiming, SubmitError};
-use crate::serve::{Gauges, Serve};
+use crate::serve::{Content, Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 
 /// The most tokens of one job, prompt and output together: longer than any model's context.
 const LONGEST_JOB: Tokens = Tokens::new(1 << 20);

@@ -16,8 +16,7 @@ use fizeau_core::{
 };
 
 use crate::content::{Chain, Form};
-use crate::serve::{Gauges, Serve};
-use crate::serve::{Job, JobId, SubmitError};
+use crate::serve::{Gauges, Job, JobId, Serve, SubmitError};
 use crate::text;
 use crate::virtual_time::{Source, VirtualTime};
 use calls::{Calls, Reply};

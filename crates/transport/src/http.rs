@@ -22,8 +22,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Release, Request, Tape, Transport};
-use futures_util::StreamExt;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use tokio::task::coop;
 
 use crate::dialect::RequestError;

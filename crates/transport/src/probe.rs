@@ -30,8 +30,7 @@ use crate::event::ReadMark;
 use crate::framing::Decoder;
 use crate::http::HttpTransport;
 use crate::route::Route;
-use crate::target::Target;
-use crate::target::Timeouts;
+use crate::target::{Target, Timeouts};
 
 /// An endpoint that was found out.
 #[derive(Debug, Clone, PartialEq)]

@@ -74,8 +74,7 @@ pub use arrivals::{
     Arrivals, ArrivalsError, RampShape, RampSpan, RequestedArrivals, Rescale, Schedule, Spacing,
     Stage,
 };
-pub use cache::CacheShare;
-pub use cache::{Popularity, SharedPrefix};
+pub use cache::{CacheShare, Popularity, SharedPrefix};
 pub use codec::{CodecError, TextCodec};
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
 pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
@@ -97,5 +96,6 @@ pub use trace::{
     CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceExtent, TraceFacts, TraceFormat,
     TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
-pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};
-pub use workload::{Sessions, ThinkTime, Turns};
+pub use workload::{
+    Numbers, Pacing, Sessions, Shard, ShardError, ThinkTime, Turns, Walk, WalkError, Workload,
+};

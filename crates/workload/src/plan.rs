@@ -20,8 +20,7 @@ use crate::prompts::Repeats;
 use crate::seed::Purpose;
 use crate::spec::{Spec, SpecError};
 use crate::weights;
-use crate::workload::ThinkTime;
-use crate::workload::{Numbers, Pacing, Walk, Workload};
+use crate::workload::{Numbers, Pacing, ThinkTime, Walk, Workload};
 use index::SessionIndex;
 
 /// The whole list of requests that follows from a [`Spec`].

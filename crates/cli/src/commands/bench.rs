@@ -1,7 +1,6 @@
 //! `fizeau bench`: one level, with the command line and the result of `vllm bench serve`.
 
 mod arrivals;
-mod files;
 mod level;
 mod vllm;
 

@@ -9,7 +9,8 @@ use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::interop::DetailTally;
 use fizeau::metrics::Slo;
 use fizeau::record::{
-    Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference, SweepReport,
+    ClaimedFolder, Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference,
+    SweepReport,
 };
 use fizeau::sim::{Order, Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(folder::claim).transpose()?;
-    let folder = out.as_ref().map(|out| out.folder());
+    let folder = out.as_ref().map(ClaimedFolder::folder);
     let asked = args.sweep.goals.is_given().then_some(slo);
     simulate(args, folder, &cancel)?.show(folder, asked, &args.trust)
 }

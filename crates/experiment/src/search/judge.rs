@@ -42,7 +42,7 @@ pub(super) fn judge(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> SearchJ
 fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
     let goal = &outcome.goal;
     let sample = goal.metric.distribution(level).filter(|_| breaks(goal));
-    match sample.and_then(|sample| sample.or_greatest(goal.statistic)) {
+    match sample.and_then(|sample| sample.value_or_max(goal.statistic)) {
         Some(of) => GoalOutcome { measured: Some(of.value.get()), ..*outcome }.is_met(),
         None => outcome.is_met(),
     }
@@ -68,7 +68,7 @@ fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
 
 /// A statistic of latencies with its interval; the greatest of them where a percentile takes more than there are.
 fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
-    let value = sample.or_greatest(statistic)?.value.get();
+    let value = sample.value_or_max(statistic)?.value.get();
     let interval = sample.interval(statistic);
     with_interval(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
 }

@@ -217,7 +217,7 @@ pub(super) fn exceeded(figure: f64, suspect: f64, invalid: Option<f64>) -> Optio
 
 /// The p99, or the greatest value where the sample supports no p99.
 fn tail(sample: &Distribution) -> Option<(&'static str, Millis)> {
-    let of = sample.or_greatest(Statistic::P99)?;
+    let of = sample.value_or_max(Statistic::P99)?;
     Some((if of.stand_in.is_some() { "max" } else { "p99" }, of.value))
 }
 

@@ -20,9 +20,9 @@ pub struct AbDocument {
     /// What was run, and on what; its endpoint is that of A.
     pub setup: Setup,
     /// The baseline.
-    pub a: PartyDocument,
+    pub a: AbSideDocument,
     /// The candidate.
-    pub b: PartyDocument,
+    pub b: AbSideDocument,
     /// How many rounds there were to be.
     pub planned_rounds: u32,
     /// The pause before each turn.
@@ -54,14 +54,14 @@ pub(crate) const AB: &str = "fizeau.ab/1";
     derive(schemars::JsonSchema),
     schemars(rename = "AbParty", transform = listed::<Self>)
 )]
-pub struct PartyDocument {
+pub struct AbSideDocument {
     /// What it was called by who ran it; null if by nothing.
     pub name: Option<String>,
     /// What was called.
     pub endpoint: Endpoint,
 }
 
-reasons!(PartyDocument, |party| { name => "none was given" });
+reasons!(AbSideDocument, |party| { name => "none was given" });
 
 /// One round: both sides, one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,8 +132,8 @@ impl From<AbReport> for AbDocument {
     }
 }
 
-fn party(AbParty { name, endpoint }: AbParty) -> PartyDocument {
-    PartyDocument { name, endpoint }
+fn party(AbParty { name, endpoint }: AbParty) -> AbSideDocument {
+    AbSideDocument { name, endpoint }
 }
 
 fn round(round: &AbRound) -> RoundDocument {

@@ -58,7 +58,7 @@ impl GoalResult {
         let outcome = GoalOutcome { goal, measured, interval };
         // The greatest value is no less than any percentile, so it may speak for an upper limit only.
         let upper = goal.metric.distribution(level).filter(|_| is_upper(goal.comparison));
-        let reading = upper.and_then(|sample| sample.or_greatest(goal.statistic));
+        let reading = upper.and_then(|sample| sample.value_or_max(goal.statistic));
         let Some((greatest, stand_in)) = reading.and_then(|of| Some((of.value, of.stand_in?)))
         else {
             return Self { outcome, stand_in: None, over_runs: None };

@@ -51,7 +51,7 @@ pub(super) fn of_metric(row: &Row<'_>, metric: Metric, statistic: Statistic) -> 
     };
     let tail = metric.distribution(summary).filter(|_| statistic == Statistic::P99);
     let value = match tail {
-        Some(sample) => sample.or_greatest(statistic).map(|of| of.value.get()),
+        Some(sample) => sample.value_or_max(statistic).map(|of| of.value.get()),
         None => metric.measured(statistic, summary),
     };
     Figure::new(value, ends)
@@ -81,7 +81,7 @@ pub(super) fn cost(row: &Row<'_>) -> Figure {
 pub(super) fn stand_ins(row: &Row<'_>) -> Option<String> {
     let is_short = |metric: &Metric| {
         let of = metric.distribution(&row.level.summary);
-        of.and_then(|of| of.or_greatest(Statistic::P99)).is_some_and(|of| of.stand_in.is_some())
+        of.and_then(|of| of.value_or_max(Statistic::P99)).is_some_and(|of| of.stand_in.is_some())
     };
     let names = Metric::headline().filter(is_short).filter_map(|metric| metric.entry().column);
     let names: Vec<String> = names.map(|name| format!("p99_{name}")).collect();

@@ -9,8 +9,7 @@ use super::handover::{Handover, Link};
 use super::replicas::{Replicas, before};
 use super::router::Routing;
 use super::{ClusterError, blocks_differ};
-use crate::serve::{Emission, Job, JobId, JobTiming, SubmitError};
-use crate::serve::{Gauges, Serve};
+use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 
 /// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its
 /// cache then crosses one of that engine's links, and one of the decode engines goes on with the second token. Each

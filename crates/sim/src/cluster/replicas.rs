@@ -7,8 +7,7 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 
 use super::router::{OUT, Router, Routing, Tournament};
 use super::{ClusterError, common_block, longest_job};
-use crate::serve::{Emission, Job, JobId, SubmitError};
-use crate::serve::{Gauges, Serve};
+use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 
 /// Several engines, each serving the jobs that a router sends it.
 ///

@@ -13,8 +13,7 @@ use super::metrics::Metrics;
 use super::time_scale::TimeScale;
 use super::truth::Truth;
 use super::wire::Wires;
-use crate::serve::Gauges;
-use crate::serve::JobId;
+use crate::serve::{Gauges, JobId};
 
 /// The model's name where neither the server nor the client gave one.
 const NAMELESS: &str = "simulated";

@@ -7,8 +7,7 @@ use fizeau_core::{Stamp, Tokens};
 pub(super) use exposition::CONTENT_TYPE;
 
 use super::truth::{Finish, Record};
-use crate::serve::Emission;
-use crate::serve::Gauges;
+use crate::serve::{Emission, Gauges};
 use exposition::{Exposition, Histogram};
 
 /// vLLM's edges, in seconds: of times to a first token,

@@ -29,8 +29,7 @@ use super::routes::{self, Answer};
 use super::slots::Slots;
 use super::stream::{Scratch, Stream};
 use super::truth::{Record, Spread};
-use crate::serve::Serve;
-use crate::serve::{Job, JobId};
+use crate::serve::{Job, JobId, Serve};
 use accept::Accept;
 
 /// Sockets told of in one look. Few, so that the tokens that come due meanwhile do not wait long.

@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::length::Ending;
 use super::parsed_request::{Delivery, ParsedRequest};
 use super::time_scale::TimeScale;
-use crate::serve::Emission;
-use crate::serve::Gauges;
+use crate::serve::{Emission, Gauges};
 
 /// The last requests that ended well, and those that were made to end badly.
 #[derive(Debug, Serialize)]

@@ -1,8 +1,7 @@
 //! The handshake of TLS.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use fizeau_core::{Failure, FailureClass};
 use rustls::client::Resumption;

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use fizeau_core::Request;
 
 use super::Target;
-use crate::dialect::ExtraBody;
-use crate::dialect::{Ask, RequestError};
+use crate::dialect::{Ask, ExtraBody, RequestError};
 use crate::route::{ModelPlace, renamed};
 
 impl Target {

@@ -3,9 +3,8 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
     Connection, EosRule, FailureClass, Nanos, Prompt, Release, Stamp, Tape, Transport,

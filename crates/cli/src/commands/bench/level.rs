@@ -1,5 +1,6 @@
 //! One level: what is asked of it, and what is to be kept and shown of it, whoever answers.
 
+use std::fs;
 use std::num::NonZeroU32;
 
 use fizeau::core::{PerSec, Tape};
@@ -8,7 +9,8 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, TextAfter};
 use fizeau::interop::{
-    Detail, DetailTally, RampStrategy, RequestRate, Selection, VllmResult, VllmRun, VllmTally,
+    Detail, DetailTally, RampStrategy, RequestRate, ResultMode, Selection, VllmResult,
+    VllmResultFile, VllmRun, VllmTally,
 };
 use fizeau::metrics::Verdict;
 use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
@@ -16,7 +18,6 @@ use fizeau::report::Shown;
 use fizeau::workload::TracePacing;
 
 use super::arrivals::{arrivals, cap, shard};
-use super::files;
 use crate::args::{ArrivalArgs, LevelArgs, RampArg, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
@@ -31,7 +32,7 @@ pub(crate) struct Kept<'a> {
     selection: Selection,
     vllm: VllmRun,
     /// Where vLLM's JSON goes.
-    result: Option<files::ResultFile>,
+    result: Option<VllmResultFile>,
 }
 
 /// Who watches a level.
@@ -116,7 +117,8 @@ impl<'a> Kept<'a> {
                 // vLLM's format has no mark for a part of a run.
                 lines.push(format!("not written, since the run was interrupted: {path}"));
             } else {
-                file.write(&result.to_json())?;
+                let written = file.write(&result.to_json());
+                written.map_err(|error| Fail::broken(format!("{path}: {error}")))?;
                 lines.push(format!("result: {path}"));
             }
         }
@@ -266,8 +268,13 @@ fn request_rate(args: &ArrivalArgs, mean: Option<PerSec>) -> RequestRate {
     }
 }
 
-fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {
+fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<VllmResultFile, Fail> {
     let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
-    let mode = if args.result.append_result { files::Mode::Append } else { files::Mode::Replace };
-    files::ResultFile::prepare(args.result.result_dir.as_deref(), &name, mode)
+    let mode = if args.result.append_result { ResultMode::Append } else { ResultMode::Replace };
+    if let Some(dir) = &args.result.result_dir {
+        fs::create_dir_all(dir).named(&format!("--result-dir {}", dir.display()))?;
+    }
+    let path = args.result.result_dir.clone().unwrap_or_default().join(name);
+    let flag = format!("--result-filename {}", path.display());
+    VllmResultFile::prepare(path, mode).named(&flag)
 }

@@ -41,7 +41,9 @@ macro_rules! runs {
                 experiment: &Experiment<Self>,
                 watcher: &mut impl Watcher,
             ) -> Result<Self::Outcome, ExperimentError> {
-                experiment.prepare()?.open(watcher).await?.run(watcher).await
+                // On the heap: a thread of somebody else's may have a small stack.
+                let opened = Box::pin(experiment.prepare()?.open(watcher)).await?;
+                Box::pin(opened.run(watcher)).await
             }
         })+
     };

@@ -12,8 +12,7 @@ use super::play::{Act, End};
 use crate::http::frames::{Failure, FailureKind};
 use crate::http::parsed_request::ParsedRequest;
 use crate::http::request::{Method, Peer};
-use crate::http::response::{Framing, Response};
-use crate::http::response::{Refusal, Status};
+use crate::http::response::{Framing, Refusal, Response, Status};
 
 /// What comes instead of the rest of a reply.
 pub(super) struct Ending {

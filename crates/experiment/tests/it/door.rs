@@ -1,0 +1,108 @@
+//! Every kind of experiment is run through one door: prepared, run and kept.
+
+use std::path::PathBuf;
+
+use fizeau_core::{LoadKind, Nanos};
+use fizeau_experiment::{
+    AbSettings, Event, Experiment, LevelSettings, LoadSearchSpec, Rates, Rounds, SearchSettings,
+    SweepLoads, Watcher, WorkloadSpec, level_size,
+};
+use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_transport::{Backend, Target};
+use fizeau_workload::Lengths;
+
+use crate::stand::{Paused, Server, paused};
+
+fn target() -> Target {
+    Target::new("http://127.0.0.1:1", Backend::Vllm, "llama").unwrap()
+}
+
+fn workload() -> WorkloadSpec {
+    let mut workload = WorkloadSpec::default();
+    workload.lengths = Lengths::fixed(8, 1);
+    workload
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("fizeau-door-{name}-{}", std::process::id()));
+    drop(std::fs::remove_dir_all(&path));
+    path
+}
+
+/// How many runs were prepared, and how many levels began and ended.
+#[derive(Default)]
+struct Counts([usize; 3]);
+
+impl Watcher for Counts {
+    fn event(&mut self, event: Event) {
+        let place = match event {
+            Event::Prepared(_) => 0,
+            Event::LevelStarted(_) => 1,
+            Event::LevelEnded(_) => 2,
+            _ => return,
+        };
+        self.0[place] += 1;
+    }
+}
+
+#[test]
+fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
+    paused(async {
+        let (time, cancel) = (Paused::new(), Cancel::new());
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let rig =
+            || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let size = level_size(Some(20), None, Some(1)).unwrap();
+        let loads = SweepLoads::new(&[1, 2], Rates::default()).unwrap();
+        let folder = scratch("level");
+
+        let mut level = LevelSettings::default();
+        (level.workload, level.max_in_flight) = (workload(), 2.try_into().ok());
+        level.workload.requests = 20.try_into().ok();
+        let mut counts = Counts::default();
+        let experiment = Experiment::new(target()).settings(level).folder(&folder);
+        let measured = experiment.run_with(rig(), &mut counts).await.unwrap();
+        assert_eq!((measured.report.summary.requests.sent, counts.0), (20, [1, 1, 1]));
+        assert_eq!(measured.sweep.levels().len(), 1);
+        for name in ["run.json", "tapes.jsonl", "summary.json"] {
+            assert!(folder.join(name).is_file(), "{name}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+
+        let mut counts = Counts::default();
+        let sweep = Experiment::new(target()).workload(workload()).loads(loads).size(size);
+        let report = sweep.clone().run_with(rig(), &mut counts).await.unwrap();
+        assert_eq!((report.levels().len(), counts.0), (2, [1, 2, 2]));
+
+        let slo = "mean e2el<1s".parse().unwrap();
+        let spec =
+            LoadSearchSpec { to: Some(4.0), ..LoadSearchSpec::new(LoadKind::Concurrency, slo) };
+        let mut search = SearchSettings::new(spec);
+        (search.levels.workload, search.levels.size) = (workload(), size);
+        search.confirm = None;
+        let mut counts = Counts::default();
+        let outcome = sweep.clone().settings(search).run_with(rig(), &mut counts).await.unwrap();
+        assert_eq!(outcome.report.found.load, Some(4.0), "all that it may try is within the goal");
+        assert_eq!(counts.0[1], outcome.report.levels.len());
+
+        let mut ab = AbSettings::new(target(), workload(), Rounds::new(5).unwrap());
+        ab.workload.requests = 20.try_into().ok();
+        ab.max_in_flight = 2.try_into().ok();
+        let mut counts = Counts::default();
+        let prepared = sweep.settings(ab).prepare().unwrap();
+        assert_eq!(prepared.endpoints().len(), 2);
+        let running = prepared.run_with_each(vec![rig(), rig()], &time, &mut counts);
+        let report = Box::pin(running).await.unwrap();
+        assert_eq!((report.rounds.len(), counts.0), (5, [1, 10, 10]));
+    });
+}
+
+#[test]
+fn a_folder_is_taken_before_anything_is_sent_and_given_back_if_nothing_came() {
+    let folder = scratch("given-back");
+    let experiment = Experiment::new(target()).folder(&folder);
+    let prepared = experiment.prepare().unwrap();
+    assert!(folder.is_dir());
+    drop(prepared);
+    assert!(!folder.exists());
+}

@@ -1,0 +1,76 @@
+//! vLLM's result file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where vLLM's JSON goes, and how.
+#[derive(Debug)]
+pub struct VllmResultFile {
+    path: PathBuf,
+    mode: ResultMode,
+}
+
+/// What happens to a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultMode {
+    /// One object a line, after what is there.
+    Append,
+    /// It is replaced.
+    Replace,
+}
+
+impl VllmResultFile {
+    /// Makes sure, before anything is measured, that the file can be written.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn prepare(path: impl Into<PathBuf>, mode: ResultMode) -> io::Result<Self> {
+        let path = path.into();
+        let existed = path.exists();
+        OpenOptions::new().create(true).append(true).open(&path)?;
+        if !existed {
+            // Only tried: an empty file is no result.
+            fs::remove_file(&path)?;
+        }
+        Ok(Self { path, mode })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one result, whole or not at all.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn write(&self, json: &str) -> io::Result<()> {
+        match self.mode {
+            ResultMode::Replace => self.replace(json),
+            ResultMode::Append => {
+                let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+                let before = file.metadata()?.len();
+                writeln!(file, "{json}").inspect_err(|_| {
+                    // Half a line would spoil those that follow. A device cannot be cut, nor does it keep lines.
+                    let _ = file.set_len(before);
+                })
+            }
+        }
+    }
+
+    /// Aside first, then renamed into place. A device or a pipe is written to as it is.
+    fn replace(&self, json: &str) -> io::Result<()> {
+        if self.path.exists() && !self.path.is_file() {
+            return fs::write(&self.path, json);
+        }
+        let mut aside = self.path.clone().into_os_string();
+        aside.push(".part");
+        let done = fs::write(&aside, json).and_then(|()| fs::rename(&aside, &self.path));
+        if done.is_err() {
+            let _ = fs::remove_file(&aside);
+        }
+        done
+    }
+}
