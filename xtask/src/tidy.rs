@@ -63,8 +63,7 @@ pub(crate) fn is_clean() -> Result<bool> {
         clean &= show(name, &check(&repo));
     }
     clean &= show("layers: no runtime below the transport", &layers::runtimes(&repo.metadata)?);
-    let known = [circles::known(&repo), flags::known(&repo), public::numbers(&repo)];
-    for finding in known.into_iter().flatten().chain(duplicates::in_the_program()?) {
+    for finding in public::numbers(&repo).into_iter().chain(duplicates::in_the_program()?) {
         println!("note  {finding}");
     }
     Ok(clean)

@@ -82,7 +82,7 @@ pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SeriesArgs, SweepArgs, VerdictArgs};
 pub(crate) use system::SystemArgs;
-pub(crate) use trust::TrustArgs;
+pub(crate) use trust::{MISSED, TrustArgs};
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 

@@ -1,21 +1,12 @@
 //! The list that a benchmark is held against before anybody believes it: each row with its outcome and the evidence.
 
 mod check;
-mod client;
-mod load;
-mod named;
-mod sample;
-mod seen;
 
 pub use check::{Check, Requirements, UnknownCheck};
 
-use std::borrow::Borrow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::{LevelReport, Setup};
-use seen::{Finding, Seen};
 
 /// What a benchmark is asked before it is believed, row by row, as it came out of one run.
 ///
@@ -36,7 +27,7 @@ use seen::{Finding, Seen};
 #[serde(transparent)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checklist {
-    rows: Vec<CheckRow>,
+    pub(crate) rows: Vec<CheckRow>,
 }
 
 /// One row: what was asked, how it came out, and what shows that.
@@ -68,18 +59,6 @@ pub enum CheckOutcome {
 }
 
 impl Checklist {
-    /// The list for `levels`, which were measured as `setup` says: all levels of a sweep, or the one of a run.
-    #[must_use]
-    pub fn of<L: Borrow<LevelReport>>(setup: &Setup, levels: &[L]) -> Self {
-        let levels = levels.iter().map(Borrow::borrow).collect();
-        let seen = Seen { setup, levels };
-        let row = |check: Check| {
-            let Finding { outcome, evidence } = seen.finding(check);
-            CheckRow { check, outcome, evidence }
-        };
-        Self { rows: Check::ALL.into_iter().map(row).collect() }
-    }
-
     /// The list of a run of which nothing can be told, because of `evidence`.
     #[must_use]
     pub fn unknown(evidence: &str) -> Self {
@@ -121,28 +100,6 @@ fizeau_core::words! {
     /// The name in files and reports.
     pub CheckOutcome::as_str {
         Pass = "pass", Fail = "fail", Unknown = "unknown", Simulated = "simulated",
-    }
-}
-
-impl Seen<'_> {
-    fn finding(&self, check: Check) -> Finding {
-        match check {
-            Check::Hardware => self.hardware(),
-            Check::Precision => self.precision(),
-            _ if self.levels.is_empty() => Finding::unknown("nothing was measured"),
-            Check::WarmUp => self.warm_up(),
-            Check::OpenLoop => self.open_loop(),
-            Check::Tail => self.tail(),
-            Check::Lengths => self.lengths(),
-            Check::Rates => self.rates(),
-            Check::Duration => self.duration(),
-            Check::Batch => self.batch(),
-            Check::Phases => self.phases(),
-            Check::Client => self.client(),
-            Check::Workload => self.workload(),
-            Check::Caches => self.caches(),
-            Check::Light => self.light(),
-        }
     }
 }
 

@@ -36,30 +36,6 @@ impl DocumentFields {
         self.0.get(path).map(String::as_str)
     }
 
-    /// The whole number at `path`; none if there is nothing, or no such number.
-    #[must_use]
-    pub fn whole(&self, path: &str) -> Option<u64> {
-        serde_json::from_str(self.get(path)?).ok()
-    }
-
-    /// The number at `path`; none if there is nothing, or no number.
-    #[must_use]
-    pub fn number(&self, path: &str) -> Option<f64> {
-        serde_json::from_str(self.get(path)?).ok()
-    }
-
-    /// The texts of the list at `path`, in their order; none of them if there is no list, or one of other things.
-    #[must_use]
-    pub fn texts(&self, path: &str) -> Vec<String> {
-        (0..).map_while(|index| self.text(&format!("{path}[{index}]"))).collect()
-    }
-
-    /// The text at `path`; none if there is nothing, or no text.
-    #[must_use]
-    pub fn text(&self, path: &str) -> Option<String> {
-        serde_json::from_str(self.get(path)?).ok()
-    }
-
     /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.
     #[must_use]
     pub fn differing(&self, other: &Self, paths: &[&str]) -> Vec<Differing> {

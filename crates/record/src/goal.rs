@@ -1,6 +1,7 @@
 //! What goals make of tested loads: the one way from levels and goals to the highest load within them.
 
 mod load;
+mod result;
 
 use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic};
 use fizeau_pareto::{
@@ -10,9 +11,11 @@ use fizeau_pareto::{
 
 pub(crate) use load::{Ends, Figure, Measured, middle, over};
 use load::{Load, loads};
+pub(crate) use result::results;
+pub use result::{GoalDocument, GoalResult, OverRuns};
 
+use crate::request_rate;
 use crate::text::{duration_ms, number, supported};
-use crate::{GoalResult, request_rate};
 use fizeau_core::LoadKind;
 
 /// What the ends of a highest load are.

@@ -5,6 +5,7 @@ mod document;
 mod run;
 mod speed;
 mod tapes;
+mod unseen;
 mod until;
 
 use std::borrow::Cow;

@@ -44,6 +44,7 @@
 mod ab;
 mod asked;
 mod checklist;
+mod checks;
 mod comparability;
 mod comparison;
 mod curve;
@@ -87,8 +88,8 @@ pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use fields::{Differing, DocumentFields};
 pub use folder::{ClaimedFolder, FolderError, RunFolder, TapeFile};
 pub use goal::{
-    Bounds, limit_words as goal_limit, measured as goal_measured, name as goal_name,
-    shown as goal_value,
+    Bounds, GoalDocument, GoalResult, OverRuns, limit_words as goal_limit,
+    measured as goal_measured, name as goal_name, shown as goal_value,
 };
 pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun};
 pub use json::{Json, JsonError};
@@ -110,7 +111,7 @@ pub use plan::{
 };
 pub use reading::{
     LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
-    is_level_folder, is_sustained_folder,
+    is_level_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
@@ -130,9 +131,9 @@ pub use stored::{
     Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
 };
 pub use sweep::{
-    Aim, CostFigure, Decision, GoalDocument, GoalResult, Maximum, MeanOverRuns, NoTokenCost,
-    OperatingPoint, OverRuns, Place, Profile, ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE,
-    Sustained, SweepDocument, SweepReport, SweptLevel, TokenCost, Unmeasured, Why, Within,
+    Aim, CostFigure, Decision, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint, Place, Profile,
+    ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepDocument, SweepReport,
+    SweptLevel, TokenCost, Unmeasured, Why, Within,
 };
 pub use unseen::{NotKnown, Unseen};
 pub use whatif::{

@@ -24,7 +24,8 @@ pub use context::StoredLevelContext;
 pub use level::ReadLevel;
 pub use named::NamedRun;
 pub(crate) use planned::LevelAhead;
-pub use planned::{is_level_folder, is_sustained_folder};
+pub use planned::is_level_folder;
+pub(crate) use planned::is_sustained_folder;
 pub use summaries::SummariesError;
 pub use views::LevelView;
 

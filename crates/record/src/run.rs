@@ -189,7 +189,7 @@ impl RunDocument {
 
     /// Whether its time was not the wall's.
     #[must_use]
-    pub fn is_virtual(&self) -> bool {
+    pub(crate) fn is_virtual(&self) -> bool {
         self.time == Some(RunTime::Virtual)
     }
 
@@ -217,13 +217,13 @@ impl RunDocument {
 
     /// The tool that measured, where it was imported.
     #[must_use]
-    pub fn imported_tool(&self) -> Option<&str> {
+    pub(crate) fn imported_tool(&self) -> Option<&str> {
         Some(&self.imported.as_ref()?.source.as_ref()?.tool)
     }
 
     /// Of an A/B run, the same as B has it: its endpoint, and what was found out of that. Any other run is as it is.
     #[must_use]
-    pub fn of_side_b(&self) -> Self {
+    pub(crate) fn of_side_b(&self) -> Self {
         let mut own = self.clone();
         if let Some(ab) = &self.ab {
             own.setup.endpoint = ab.b_endpoint.clone();

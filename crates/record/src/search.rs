@@ -120,7 +120,7 @@ impl SearchReport {
     /// How the goals came out at a level.
     #[must_use]
     pub fn goals_at(&self, level: &SearchedLevel) -> Vec<GoalResult> {
-        crate::sweep::results(&self.slo, &level.level.summary)
+        crate::goal::results(&self.slo, &level.level.summary)
     }
 
     /// The last long level.

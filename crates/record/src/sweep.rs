@@ -3,7 +3,6 @@
 mod cost;
 mod decision;
 mod document;
-mod goals;
 pub(crate) mod lacking;
 mod maximum;
 mod operating;
@@ -21,8 +20,6 @@ pub use cost::{CostFigure, NoTokenCost, TokenCost};
 pub use decision::{Decision, Within};
 pub(crate) use document::SWEEP;
 pub use document::{SweepDocument, SweptLevel};
-pub(crate) use goals::results;
-pub use goals::{GoalDocument, GoalResult, OverRuns};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
@@ -31,7 +28,10 @@ pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 
-use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, Setup, Tail};
+use crate::goal::GoalResult;
+use crate::{
+    Checklist, Engine, LatencyBasis, LevelReport, LightCurve, NotKnown, Setup, Tail, Unseen,
+};
 
 /// The result of a sweep over levels of load.
 ///
@@ -289,6 +289,27 @@ impl SweepReport {
     #[must_use]
     pub fn goal_interval(&self, goal: &Goal, level: usize) -> Option<Interval<f64>> {
         self.runs().result(goal, self.levels().get(level)?).outcome.interval
+    }
+
+    /// What is not known of some level since another tool measured it, with the reasons, each once.
+    #[must_use]
+    pub fn not_known(&self) -> Vec<&NotKnown> {
+        let mut all = Vec::new();
+        let levels = self.levels().iter().filter_map(|level| level.unseen.as_deref());
+        for known in levels.flat_map(Unseen::not_known) {
+            if !all.contains(&known) {
+                all.push(known);
+            }
+        }
+        all
+    }
+
+    /// Who measured, where another tool did each level.
+    #[must_use]
+    pub fn measured_by(&self) -> Option<&str> {
+        let all = self.levels().iter();
+        let tools = all.map(|level| level.unseen.as_deref().map(Unseen::tool));
+        tools.reduce(|first, tool| first.filter(|_| tool.is_some())).flatten()
     }
 
     /// Each level with its place.

@@ -9,6 +9,7 @@ pub use number::{
     column_decimals, decimals, duration_ms, five_digits, four_digits, half_width, number, percent,
     supported,
 };
-pub use price::{MILLION, at_price, price_origin, price_words, said_by, usd, usd_beside};
+pub(crate) use price::price_origin;
+pub use price::{MILLION, at_price, price_words, said_by, usd, usd_beside};
 pub use words::{listed, stamps, token_source};
 pub use wrap::{wrap, wrap_hanging};

@@ -11,6 +11,8 @@ pub enum ChecklistRows {
     /// Those that failed, or of which nothing can be told.
     #[default]
     Missed,
+    /// The same, and behind the headline these words: how all of it is shown.
+    MissedOf(&'static str),
     /// All.
     All,
 }
@@ -21,8 +23,8 @@ impl Shown<'_, Checklist> {
     pub fn text(&self, rows: ChecklistRows, width: usize) -> String {
         let shown = |row: &&CheckRow| rows == ChecklistRows::All || row.outcome.is_missed();
         let hint = match rows {
-            ChecklistRows::Missed => " (all of it: --checklist)",
-            ChecklistRows::All => "",
+            ChecklistRows::MissedOf(hint) => hint,
+            ChecklistRows::Missed | ChecklistRows::All => "",
         };
         let mut lines = vec![wrap(&format!("{}{hint}", self.headline()), width)];
         let row = |row: &CheckRow| wrap(&plain(&format!("  {row}")), width);

@@ -115,7 +115,7 @@ impl Shown<'_, ComparisonView<'_>> {
         let least = least.trim_end_matches('0').trim_end_matches('.');
         let (small, is_any) = (small.join(", "), !small.is_empty());
         is_any.then(|| {
-            format!("note: {small}: a difference, but of less than {least} % (--smallest), and so no answer")
+            format!("note: {small}: a difference, but of less than the {least} % that count, and so no answer")
         })
     }
 
@@ -221,7 +221,7 @@ impl Shown<'_, ComparisonReport> {
         }
         comparison.notes.iter().for_each(|text| note(text));
         if !comparison.forced.is_empty() {
-            out.push("Compared all the same (--force), though these differ:".to_owned());
+            out.push("Compared all the same, though these differ:".to_owned());
             out.extend(comparison.forced.iter().map(shown));
         }
         if comparison.changed.is_empty() {
@@ -231,7 +231,7 @@ impl Shown<'_, ComparisonReport> {
             out.extend(comparison.changed.iter().take(MOST_CHANGED).map(shown));
             let more = comparison.changed.len().saturating_sub(MOST_CHANGED);
             if more > 0 {
-                out.push(format!("  and {more} fields more (--json)"));
+                out.push(format!("  and {more} fields more"));
             }
         }
         if let Some(distance) = &comparison.frontier_distance {

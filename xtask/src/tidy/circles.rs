@@ -7,32 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::{Finding, Repo};
 use paths::Crate;
 
-/// Crates whose modules still know one another in a circle. The list only gets shorter: a crate that has none must go from it.
-const NOT_YET: [&str; 1] = ["record"];
-
 /// What a module uses of another: where first.
 type Uses<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;
 
-/// The circles of crates that are to have none, and crates of the list above that have none.
+/// The circles of all crates.
 pub(super) fn none(repo: &Repo) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for name in crates(repo) {
-        let found = in_crate(repo, &name);
-        match (NOT_YET.contains(&name.as_str()), found.is_empty()) {
-            (true, true) => findings.push(Finding::new(
-                &name,
-                "has no circle any more: take it from the list in xtask/src/tidy/circles.rs",
-            )),
-            (false, false) => findings.extend(found),
-            _ => {}
-        }
-    }
-    findings
-}
-
-/// Those that are known of.
-pub(super) fn known(repo: &Repo) -> Vec<Finding> {
-    NOT_YET.iter().flat_map(|name| in_crate(repo, name)).collect()
+    crates(repo).iter().flat_map(|name| in_crate(repo, name)).collect()
 }
 
 /// The folders of `crates/`.

@@ -3,52 +3,20 @@
 use super::code::{blanked, for_tests, strings};
 use super::{File, Finding, Repo};
 
-/// Crates whose texts still name flags. The list only gets shorter: a crate that names none must go from it.
-const NOT_YET: [&str; 4] = ["metrics", "record", "report", "sim"];
-
 /// Flags in their texts are those of other tools.
 const OF_OTHERS: [&str; 1] = ["interop"];
 
-/// Flags in crates that are to name none, and crates of the list above that name none.
+/// Flags in the texts of libraries.
 pub(super) fn none(repo: &Repo) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = libraries(repo)
-        .filter(|(name, _)| !NOT_YET.contains(name))
-        .flat_map(|(_, file)| in_file(file))
-        .collect();
-    let is_clean = |wanted: &&&str| {
-        libraries(repo)
-            .filter(|(name, _)| name == *wanted)
-            .all(|(_, file)| in_file(file).is_empty())
-    };
-    findings.extend(NOT_YET.iter().filter(is_clean).map(|name| {
-        Finding::new(
-            *name,
-            "names no flag any more: take it from the list in xtask/src/tidy/flags.rs",
-        )
-    }));
-    findings
+    libraries(repo).flat_map(in_file).collect()
 }
 
-/// How many stand in each crate that is known of.
-pub(super) fn known(repo: &Repo) -> Vec<Finding> {
-    let count = |wanted: &&str| {
-        libraries(repo)
-            .filter(|(name, _)| name == wanted)
-            .map(|(_, file)| in_file(file).len())
-            .sum::<usize>()
-    };
-    NOT_YET
-        .iter()
-        .map(|name| Finding::new(*name, format!("{} texts name a flag", count(name))))
-        .collect()
-}
-
-/// The sources of the libraries, with the folders of their crates.
-fn libraries(repo: &Repo) -> impl Iterator<Item = (&str, &File)> {
+/// The sources of the libraries.
+fn libraries(repo: &Repo) -> impl Iterator<Item = &File> {
     repo.rust_files().filter_map(|file| {
         let (name, rest) = file.path.strip_prefix("crates/")?.split_once('/')?;
         let is_library = name != "cli" && !OF_OTHERS.contains(&name);
-        (is_library && rest.starts_with("src/")).then_some((name, file))
+        (is_library && rest.starts_with("src/")).then_some(file)
     })
 }
 

@@ -4,6 +4,9 @@ use clap::Args;
 use fizeau::record::Requirements;
 use fizeau::report::ChecklistRows;
 
+/// What did not pass, and how all of it is shown.
+pub(crate) const MISSED: ChecklistRows = ChecklistRows::MissedOf(" (all of it: --checklist)");
+
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checklist")]
 pub(crate) struct TrustArgs {
@@ -20,6 +23,6 @@ pub(crate) struct TrustArgs {
 impl TrustArgs {
     /// Which rows are to be shown.
     pub(crate) const fn rows(&self) -> ChecklistRows {
-        if self.checklist { ChecklistRows::All } else { ChecklistRows::Missed }
+        if self.checklist { ChecklistRows::All } else { MISSED }
     }
 }

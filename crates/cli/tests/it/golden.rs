@@ -8,6 +8,7 @@
 
 mod document;
 mod mask;
+mod read_again;
 mod table;
 
 use std::os::unix::fs::symlink;
@@ -136,7 +137,14 @@ fn ran(scenario: &Scenario) -> Document {
         document.add(&format!("stdout of {line}"), mask.text(&ended.out).as_bytes());
         document.add(&format!("stderr of {line}"), mask.text(&ended.err).as_bytes());
     }
+    let by_hand = |name: &str| {
+        let is_it = |step: &Step| matches!(step, Step::Write(written, _) if written == name);
+        scenario.steps.iter().any(is_it)
+    };
     for (name, bytes) in files {
+        if !by_hand(&name) {
+            read_again::gives_the_same(&name, &bytes);
+        }
         document.add(&format!("file {}", mask.text(&name)), &mask.bytes(bytes));
     }
     document

@@ -127,7 +127,9 @@ fn what_no_load_meets_is_said_with_the_nearest() {
     assert_eq!(ended.code, Some(1));
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("too, a hundredth of the first rate (--from sets another). The nearest is"),
+        words.contains(
+            "too, a hundredth of the first rate, since no lowest was given. The nearest is"
+        ),
         "{words}"
     );
 }

@@ -16,7 +16,7 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
             "all by {constant:+}, as a chat template does: the load is that of the server's count"
         ),
         None => format!(
-            "{} of {} by more than 1 %: give --tokenizer the server's own, or send token ids",
+            "{} of {} by more than 1 %: give the server's own tokenizer, or send token ids",
             difference.past_one_percent, difference.n
         ),
     };
@@ -55,7 +55,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
             let (share, limit) = (percent(measured), percent(limit));
             let text = format!(
                 "{share} of the prompt tokens came from a cache and nobody asked for that (limit {limit}): prefill looks faster \
-                 than it is; take another --salt, or turn the server's prefix cache off"
+                 than it is; take another salt, or turn the server's prefix cache off"
             );
             reason(verdict, Concern::Cache, text)
         }
@@ -66,7 +66,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
                 "the server's prefix cache is off, too small, or made of large blocks, or requests left together, before the \
                  first had been read"
             } else {
-                "prompts of an earlier run were still there; take another --salt (or --seed, where there is none)"
+                "prompts of an earlier run were still there; take another salt (or seed, where there is none)"
             };
             let text = format!(
                 "the cache supplied {} of the prompt tokens and {} were asked for (off by {:.1} points, limit {:.1}): {so}",
@@ -142,7 +142,7 @@ fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
     } else if checked > 0 {
         "how many tokens the others were to have is not known (a later turn carries the replies before it)"
     } else {
-        "how many tokens were asked for is not known without the server's tokenizer (--tokenizer)"
+        "how many tokens were asked for is not known without the server's tokenizer"
     };
     Some(format!("{which}: {why}"))
 }

@@ -43,7 +43,7 @@ fn prompts_of_another_length_are_suspect_past_one_percent() {
          as a chat template does: the load is that of the server's count)";
     assert_suspect(&verdict_on(&vec![prompt(Some(250), Some(262)); 3]), template);
     let tokenizer = "the server saw prompts of 250.0 tokens on average and 250.0 were asked for (off by 4.0 %, limit 1.0 %; 2 of \
-                     3 by more than 1 %: give --tokenizer the server's own, or send token ids)";
+                     3 by more than 1 %: give the server's own tokenizer, or send token ids)";
     let both_ways = [(235, 250), (250, 250), (265, 250)].map(|(a, s)| prompt(Some(a), Some(s)));
     assert_suspect(&verdict_on(&both_ways), tokenizer);
     let generous =
@@ -57,8 +57,7 @@ fn prompts_that_cannot_be_checked_are_said_to_be() {
     assert_eq!(
         verdict_on(&[prompt(None, Some(5))]).notes,
         [
-            "prompt lengths could not be checked: how many tokens were asked for is not known without the server's tokenizer \
-          (--tokenizer)"
+            "prompt lengths could not be checked: how many tokens were asked for is not known without the server's tokenizer"
         ]
     );
     assert_eq!(
@@ -91,7 +90,7 @@ fn a_cache_that_nobody_asked_for_is_suspect() {
     assert_valid(&verdict_on(&[cached(Some(2))]));
     assert_valid(&verdict_on(&[cached(None)]));
     let text = "32.0 % of the prompt tokens came from a cache and nobody asked for that (limit 1.0 %): prefill looks faster \
-                than it is; take another --salt, or turn the server's prefix cache off";
+                than it is; take another salt, or turn the server's prefix cache off";
     assert_suspect(&verdict_on(&[cached(Some(128)), cached(None)]), text);
 }
 
@@ -107,7 +106,7 @@ fn a_hit_rate_that_was_asked_for_is_verified() {
                been read";
     assert_suspect(&judged(&tapes, &asked(0.8)), low);
     let high = "the cache supplied 50.0 % of the prompt tokens and 25.0 % were asked for (off by 25.0 points, limit 5.0): \
-                prompts of an earlier run were still there; take another --salt (or --seed, where there is none)";
+                prompts of an earlier run were still there; take another salt (or seed, where there is none)";
     assert_suspect(&judged(&tapes, &asked(0.25)), high);
     let mut generous = asked(0.8);
     generous.thresholds.set("hit-rate-suspect", "40%").unwrap();
@@ -154,7 +153,7 @@ fn repeats_of_the_data_are_noted() {
 fn hits_are_seen_although_one_prompt_is_of_unknown_length() {
     let tapes = [cached(Some(100)), prompt(None, None)];
     let hits = "50.0 % of the prompt tokens came from a cache and nobody asked for that (limit 1.0 %): prefill looks faster \
-                than it is; take another --salt, or turn the server's prefix cache off";
+                than it is; take another salt, or turn the server's prefix cache off";
     assert_suspect(&verdict_on(&tapes), hits);
 }
 

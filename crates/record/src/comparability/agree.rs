@@ -96,7 +96,7 @@ pub(super) fn of_level(
 }
 
 fn is_imported(run: &DocumentFields) -> bool {
-    run.text("imported.source.tool").is_some()
+    run.get("imported.source.tool").is_some_and(|tool| tool != "null")
 }
 
 /// Whether a field differs only since a run was imported: its file does not tell, or tells it in a form of its own.

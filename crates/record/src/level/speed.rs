@@ -50,8 +50,7 @@ impl Reference<'_> {
     /// In plain words, if that cannot be said.
     pub fn expect(&self, lengths: &Lengths, concurrency: NonZeroU64) -> Result<Expected, String> {
         if self.system.serving().tokens_per_step > NonZeroU64::MIN {
-            let reason =
-                "how many drafted tokens are accepted is not known: see fizeau sol --draft";
+            let reason = "how many drafted tokens are accepted is not known";
             return Err(reason.to_owned());
         }
         self.system.expected_over(lengths, concurrency).map_err(|error| error.to_string())

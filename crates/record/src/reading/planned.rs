@@ -81,7 +81,7 @@ pub fn is_level_folder(name: &str) -> bool {
 
 /// Whether a folder of this name holds a sustained run.
 #[must_use]
-pub fn is_sustained_folder(name: &str) -> bool {
+pub(crate) fn is_sustained_folder(name: &str) -> bool {
     let load = name.strip_prefix("sustained-");
     load.is_some_and(|load| LevelLoad::of_folder(load).is_some())
 }

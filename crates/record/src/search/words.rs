@@ -32,7 +32,7 @@ impl SearchReport {
         match (self.load(), self.found.edge, self.found.ending) {
             (Some(load), Some(edge), SearchEnding::AllGood) if edge.high().is_infinite() => {
                 format!(
-                    "Found in {runs}: at least {} {unit}, the highest that was to be tried ({}): the goals hold there",
+                    "Found in {runs}: at least {} {unit}, the highest that was to be tried{}: the goals hold there",
                     four_digits(load.value()),
                     self.highest(),
                 )
@@ -49,7 +49,7 @@ impl SearchReport {
             }
             (None, Some(edge), _) => format!(
                 "Nothing confirmed in {runs}: over a long run the goals were missed down to {} {unit}. The short runs put the \
-                 edge there or above; a lower load may keep the goals (--to {0})",
+                 edge there or above; a lower load may keep the goals: search up to {0}",
                 self.slots_or(edge.high(), f64::ceil),
             ),
             _ => format!("Nothing found in {runs}: {}", self.nearest()),
@@ -88,9 +88,9 @@ impl SearchReport {
 
     fn highest(&self) -> &'static str {
         match (self.asked.to, self.asked.load) {
-            (Some(_), _) => "--to",
-            (None, LoadKind::Rate) => "100 times the first; --to sets another",
-            (None, LoadKind::Concurrency) => "--to sets another",
+            (Some(_), _) => "",
+            (None, LoadKind::Rate) => " (100 times the first, since no highest was given)",
+            (None, LoadKind::Concurrency) => " (no other was given)",
         }
     }
 
@@ -105,9 +105,9 @@ impl SearchReport {
         let lowest = loads.reduce(|a, b| if b.value() < a.value() { b } else { a });
         let lowest = lowest.map_or_else(String::new, |load| four_digits(load.value()));
         let whose = match (self.found.ending, self.asked.from, self.asked.load) {
-            (SearchEnding::Unmet, Some(_), _) => "the lowest that was to be tried (--from)",
+            (SearchEnding::Unmet, Some(_), _) => "the lowest that was to be tried",
             (SearchEnding::Unmet, None, LoadKind::Rate) => {
-                "a hundredth of the first rate (--from sets another)"
+                "a hundredth of the first rate, since no lowest was given"
             }
             (SearchEnding::Unmet, None, LoadKind::Concurrency) => "the lowest there is",
             _ => "the lowest that was tried",
@@ -166,8 +166,8 @@ impl SearchReport {
         let is_wide = self.found.ending == SearchEnding::OutOfRuns;
         let wide = is_wide.then(|| {
             format!(
-                "Not to {}: the runs were used up. More of them (--max-runs) or longer ones (--level-seconds, \
-                 --num-prompts) make it narrower",
+                "Not to {}: the runs were used up. More of them or longer ones make it \
+                 narrower",
                 percent(self.asked.tolerance)
             )
         });
@@ -175,8 +175,8 @@ impl SearchReport {
         let is_of_short = self.found.edge.is_some() && self.refuted().next().is_none();
         let assumed = (is_of_short && !self.found.has_errors).then(|| {
             format!(
-                "No confidence can be given: {}; an error of 10 % is assumed of each. Longer levels (--level-seconds, \
-                 --num-prompts) would have an interval",
+                "No confidence can be given: {}; an error of 10 % is assumed of each. Longer levels would \
+                 have an interval",
                 self.lacking()
             )
         });

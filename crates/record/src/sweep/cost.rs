@@ -42,7 +42,7 @@ pub enum NoTokenCost {
     #[error("there is no operating point")]
     NoLevel,
     /// Nobody said what it ran on.
-    #[error("how many devices it took is not known: --model-config FILE --hardware NAME say so")]
+    #[error("how many devices it took is not known without the model and the hardware")]
     NoDevices,
     /// There are no tokens to share the cost.
     #[error("no output tokens came")]
@@ -123,7 +123,7 @@ pub(super) struct CostDocument {
     price_from: Option<String>,
 }
 
-const NO_PRICE: &str = "no price of the device is known; --gpu-hour USD gives one";
+const NO_PRICE: &str = "no price of the device is known";
 
 impl CostDocument {
     pub(super) fn of(cost: &TokenCost, price: Option<&HourlyRate>) -> Self {

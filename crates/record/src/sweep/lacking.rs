@@ -2,9 +2,8 @@
 
 use fizeau_metrics::{Comparison, Goal, GoalOutcome, Metric, Slo, Statistic};
 
-use super::goals::{GoalResult, results};
 use crate::LevelReport;
-use crate::goal::shown;
+use crate::goal::{GoalResult, results, shown};
 use crate::text::decimals;
 use crate::text::listed;
 
@@ -33,7 +32,7 @@ pub(super) fn reason(slo: &Slo, levels: &[LevelReport], of: &[usize]) -> Option<
 }
 
 /// Why good requests cannot be counted.
-pub(crate) const NEEDS_GOALS: &str = "goodput needs goals for single requests (--goodput)";
+pub(crate) const NEEDS_GOALS: &str = "goodput needs goals for single requests";
 
 fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
     let values = levels.iter().filter_map(|level| goal.metric.distribution(&level.summary));

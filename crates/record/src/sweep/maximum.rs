@@ -3,9 +3,10 @@
 use fizeau_metrics::{Goal, Interval, Slo};
 use fizeau_pareto::{Departure, Edge, EdgeError};
 
-use super::goals::OverRuns;
-use super::{GoalResult, Repeats};
+use super::Repeats;
 use crate::LevelReport;
+use crate::goal::GoalResult;
+use crate::goal::OverRuns;
 use crate::goal::{Bounds, Ends, Figure, Loads, Measured, figure, over, served};
 use fizeau_core::LoadKind;
 

@@ -3,11 +3,11 @@
 use fizeau_metrics::Slo;
 use fizeau_pareto::{Candidate, Choice, Knee, back_off};
 
-use super::goals::GoalResult;
 use super::lacking;
 use super::maximum::Runs;
 use super::places;
 use super::profile::Profile;
+use crate::goal::GoalResult;
 use crate::text::{number, percent, supported};
 use crate::{LevelReport, request_rate};
 

@@ -185,7 +185,7 @@ impl SweepReport {
     /// The same, with the loads that were measured more than once. Its levels are those that
     /// [stand for all runs](Repeats::standing_for_all).
     #[must_use]
-    pub fn with_repeats(self, repeats: Vec<Repeats>) -> Self {
+    pub(crate) fn with_repeats(self, repeats: Vec<Repeats>) -> Self {
         let profile = self.profile;
         Self { repeats, ..self }.with_profile(profile)
     }

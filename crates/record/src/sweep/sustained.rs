@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
-use super::goals::{GoalResult, results};
 use super::repeats::{mean_of, p99_of, requests, tokens};
+use crate::goal::{GoalResult, results};
 use crate::{GoalDocument, LevelReport, LoadPoint, SummaryDocument, WithEnds};
 
 /// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no

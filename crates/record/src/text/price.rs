@@ -17,7 +17,7 @@ pub fn said_by(price: &str, hour: &HourlyRate) -> String {
     match &hour.origin {
         Origin::Published { kind, source, date } => {
             format!(
-                "{price}: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says yours"
+                "{price}: the lowest of {kind}, {source}, {date}; no offer: give the price that you pay"
             )
         }
         Origin::Owned => format!("{price}: what owning one costs, by the file"),
@@ -45,7 +45,7 @@ pub fn at_price(hour: &HourlyRate) -> String {
 }
 
 /// Who says so, as files have it.
-pub fn price_origin(hour: &HourlyRate) -> String {
+pub(crate) fn price_origin(hour: &HourlyRate) -> String {
     match &hour.origin {
         Origin::Published { kind, source, date } => format!("{kind}, {source}, {date}"),
         Origin::Owned => "the costs of owning one".to_owned(),

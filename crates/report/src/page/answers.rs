@@ -89,7 +89,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
     if let (OperatingPoint::NoGoal, [only]) = (point, &*run.levels) {
         let mut lines = vec![rates(only)];
         lines.extend(tails(only));
-        lines.push("no goal given: --slo gives one".to_owned());
+        lines.push("no goal given".to_owned());
         return Answer::known("The only level", only.load.clone(), lines);
     }
     if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
@@ -104,7 +104,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
             Answer::absent(NAME, "none", "no level was measured")
         }
         OperatingPoint::NoGoal => {
-            Answer::absent(NAME, "no goal given", "--slo gives one, such as 'p99 ttft<500ms'")
+            Answer::absent(NAME, "no goal given", "one is such as 'p99 ttft<500ms'")
         }
         _ => {
             let words = report.operating_words();
@@ -174,7 +174,7 @@ fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
     };
     let hours = format!("{} device-hours", supported(cost.device_hours.value, None));
     let Some((usd, rate)) = cost.usd.zip(report.price()) else {
-        let lines = vec!["without a price: --gpu-hour gives one".to_owned()];
+        let lines = vec!["without a price of the device".to_owned()];
         return Answer::known(NAME, hours, lines);
     };
     let interval = ChartFigure {

@@ -75,7 +75,7 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
         "+0.01 %",
         "none found",
         "p99 TTFT from 6 of 7 rounds; the others have none",
-        "a difference, but of less than 0.1 % (--smallest), and so no answer",
+        "a difference, but of less than the 0.1 % that count, and so no answer",
     ] {
         assert!(words.contains(said), "{said}: {text}");
     }
@@ -121,7 +121,7 @@ A: runs/a
 B: runs/b\u{fffd}[31m
 note: A: suspect: late
 note: one of a kind
-Compared all the same (--force), though these differ:
+Compared all the same, though these differ:
   plan.seed: 1 -> 2
 What changed:
   setup.hardware: nothing -> \"h100\"

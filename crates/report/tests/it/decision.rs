@@ -251,7 +251,7 @@ fn each_kind_of_load_has_its_own_answer_rates_first() {
 fn a_goal_that_the_run_has_no_figure_for_says_what_there_is() {
     let report = sweep(vec![slots(4, 3.0, 100.0, 800.0)], "p99 ttft<500ms, goodput>0.99");
     let text = said(&report);
-    let part = "Operating point: none, since good share > 0.99 cannot be judged: goodput needs goals for single requests (--goodput); the run has TTFT,";
+    let part = "Operating point: none, since good share > 0.99 cannot be judged: goodput needs goals for single requests; the run has TTFT,";
     assert!(text.contains(part), "{text}");
     assert!(text.contains("RPS and output TPS"), "{text}");
     let json = parsed(&report);

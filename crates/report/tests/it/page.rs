@@ -297,7 +297,7 @@ fn one_level_without_a_goal_says_what_it_came_to() {
     let words = words(&page);
     let (_, card) = words.split_once("The only level concurrency 64").unwrap();
     let (card, _) = card.split_once("Margin").unwrap();
-    for text in ["requests/s, ", "output tokens/s", "p99 TTFT ", "p99 E2EL ", "--slo gives one"] {
+    for text in ["requests/s, ", "output tokens/s", "p99 TTFT ", "p99 E2EL ", "no goal given"] {
         assert!(card.contains(text), "{text}: {card}");
     }
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use fizeau::record::{Checklist, ImportedRun, NamedRun};
-use fizeau::report::{ChecklistRows, ImportedTableRun, LevelTable, Shown, Terminal};
+use fizeau::report::{ImportedTableRun, LevelTable, Shown, Terminal};
 
 use super::export::Sink;
 use super::page::Place;
 use super::{PAGE, say_page};
-use crate::args::{ReportArgs, TrustArgs};
+use crate::args::{MISSED, ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -50,12 +50,11 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         say(Shown(run).markdown().trim_end())?;
     } else {
         let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
-        let rows = ChecklistRows::Missed;
         say(Shown(run).terminal(&Terminal {
             width,
             style,
             charset,
-            checklist: rows,
+            checklist: MISSED,
             report: None,
         }))?;
         say_page(page.as_deref())?;

@@ -34,7 +34,7 @@ impl SolAside {
         match &rate.origin {
             Origin::Published { kind, source, date } => {
                 aside.note(format!(
-                    "The price: {kind}, {source}, {date}. No offer; --price says yours."
+                    "The price: {kind}, {source}, {date}. No offer: give the price that you pay."
                 ));
             }
             _ => aside.word("price_from", "price", "as given"),

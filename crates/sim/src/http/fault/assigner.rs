@@ -46,7 +46,9 @@ impl FaultAssigner {
         let Some(faults) = &self.faults else {
             return match chosen {
                 None | Some(NONE) => Ok(None),
-                Some(_) => Err(refuse(&"this server has no faults: start it with --fault allow")),
+                Some(_) => {
+                    Err(refuse(&"this server has no faults: it was not started to allow them"))
+                }
             };
         };
         let number = self.seen;

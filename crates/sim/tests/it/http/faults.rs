@@ -67,7 +67,7 @@ fn a_request_without_leave_to_choose_is_told_so() {
     let server = serve(ServerConfig::new(fixed()));
     let reply = take(under(server.addr(), "/v1/completions", "crlf", &body(2)));
     assert_eq!(reply.status, 400);
-    assert!(reply.body.contains("start it with --fault allow"), "{}", reply.body);
+    assert!(reply.body.contains("it was not started to allow them"), "{}", reply.body);
     let reply = take(under(server.addr(), "/v1/completions", "none", &body(2)));
     assert_eq!(reply.status, 200);
 }

@@ -4,7 +4,7 @@ use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Slo, StandIn, Statistic};
 use fizeau_pareto::Constraint;
 use serde::{Deserialize, Serialize};
 
-use crate::goal::{Figure, is_upper, limit_of, measured};
+use super::{Figure, is_upper, limit_of, measured};
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;
@@ -40,7 +40,7 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
 
 impl OverRuns {
     /// Of the figures of the runs; none of fewer than two.
-    pub(super) fn of(figures: &[Figure]) -> Option<Self> {
+    pub(crate) fn of(figures: &[Figure]) -> Option<Self> {
         let values = || figures.iter().map(|figure| figure.estimate.value());
         (figures.len() > 1).then(|| Self {
             runs: figures.len(),
@@ -74,7 +74,7 @@ impl GoalResult {
         self.constraint().margin()
     }
 
-    pub(super) fn constraint(&self) -> Constraint {
+    pub(crate) fn constraint(&self) -> Constraint {
         let (relation, limit) = limit_of(&self.outcome.goal);
         Constraint { value: self.outcome.measured, relation, limit }
     }

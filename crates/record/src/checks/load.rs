@@ -25,7 +25,7 @@ impl Seen<'_> {
             let at = self.at(&cold);
             let failed = first.warm_up.map_or(0, |warm_up| warm_up.failed);
             return Finding::fail(match failed {
-                0 => format!("none was sent{at} (--num-warmups)"),
+                0 => format!("none was sent{at}"),
                 n => format!("all {n} requests of it failed{at}"),
             });
         }

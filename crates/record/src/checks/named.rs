@@ -19,7 +19,9 @@ impl Seen<'_> {
         let words: Vec<String> = said.map(str::to_owned).into_iter().chain(device).collect();
         match words.is_empty() {
             false => Finding::pass(words.join("; ")),
-            true => Finding::fail("not named: --engine in words of your own, or --hardware"),
+            true => {
+                Finding::fail("not named: give the engine in words of your own, or the hardware")
+            }
         }
     }
 
@@ -27,7 +29,7 @@ impl Seen<'_> {
         match &self.setup.precision {
             Some(formats) => Finding::pass(formats.clone()),
             None => Finding::fail(
-                "not named: --precision in words of your own, or --model-config and --hardware",
+                "not named: give the precision in words of your own, or the model and the hardware",
             ),
         }
     }

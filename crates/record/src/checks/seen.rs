@@ -1,8 +1,7 @@
 //! What a row is judged by, and what is found.
 
-use super::CheckOutcome;
 use crate::text::listed;
-use crate::{LevelReport, LoadPoint, Setup};
+use crate::{CheckOutcome, LevelReport, LoadPoint, Setup};
 
 /// What rows are judged by.
 pub(super) struct Seen<'a> {
