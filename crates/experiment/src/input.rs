@@ -6,6 +6,7 @@ use fizeau_record::StoredError;
 use thiserror::Error;
 
 use crate::hint::Hint;
+use crate::measured_level::MeasuredLevel;
 
 /// Makes [`Field`]: each input with its plain name.
 macro_rules! fields {
@@ -232,6 +233,14 @@ pub enum ExperimentError {
     /// The endpoint cannot be used.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
+    /// A level was measured, and its folder could not take the figures.
+    #[error("{why}")]
+    NotKept {
+        /// What was measured all the same.
+        measured: Box<MeasuredLevel>,
+        /// What the system said.
+        why: String,
+    },
     /// Something broke in the midst of it; what was written stays.
     #[error("{0}")]
     Broken(String),

@@ -21,6 +21,7 @@ use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
 use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
+use crate::measured_level::MeasuredLevel;
 use crate::workload::ContextLimit;
 
 /// One level, decided. Nothing has been sent.
@@ -37,16 +38,6 @@ pub struct PreparedLevel {
     pub load: Load,
     /// How hard it presses, as reports have it.
     pub load_point: LoadPoint,
-}
-
-/// What came of a level.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct MeasuredLevel {
-    /// Its report.
-    pub report: LevelReport,
-    /// The same as a sweep of a single level has it: for its page.
-    pub sweep: SweepReport,
 }
 
 impl PreparedLevel {
@@ -102,7 +93,7 @@ impl PreparedLevel {
     /// Runs the level, judges it, and keeps what its folder holds; each tape is there as its request ends.
     ///
     /// # Errors
-    /// If a file cannot be written, or a request cannot be expressed for the endpoint.
+    /// If a file cannot be written (the last of them: with what was measured), or a request cannot be expressed for the endpoint.
     pub async fn run(
         &self,
         mut with: impl Measure,
@@ -123,11 +114,17 @@ impl PreparedLevel {
         let mut observer = (TallyObserver(&mut tallies), Telling(&mut *watcher));
         let run = with.measure(self.level(), &mut sink, &mut observer).await;
         let mut report = self.report(&run.map_err(ExperimentError::broken)?, &tallies);
-        let kept = folder.map(|folder| keep_level(folder, &report, &tallies));
-        kept.transpose().map_err(ExperimentError::broken)?;
+        let kept = folder.map(|folder| keep_level(folder, &report, &tallies)).transpose();
         watcher.event(Event::LevelEnded(Box::new(report.clone())));
         report.detail = watcher.detail(&report, self.load.max_in_flight).map(Box::new);
-        Ok(MeasuredLevel { sweep: self.as_sweep(&tallies, report.clone()), report })
+        let measured = MeasuredLevel { sweep: self.as_sweep(&tallies, report.clone()), report };
+        match kept {
+            Ok(_) => Ok(measured),
+            Err(error) => {
+                let (measured, why) = (Box::new(measured), error.to_string());
+                Err(ExperimentError::NotKept { measured, why })
+            }
+        }
     }
 
     /// What was measured, as a sweep of a single level has it, whose `report` is this.

@@ -40,6 +40,7 @@ mod experiment;
 mod hint;
 mod input;
 mod level;
+mod measured_level;
 mod model;
 mod progress;
 mod reference;
@@ -74,7 +75,8 @@ pub use experiment::{
 };
 pub use hint::{Hint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, Field, InputError};
-pub use level::{LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec};
+pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
+pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
 pub use reference::ReferenceSpec;

@@ -30,7 +30,7 @@ pub(crate) const TAPES: &str = "fizeau.tapes/1";
 ///
 /// let mut document = RunDocument::new(Setup::default(), Json::default(), AskedLengths::default());
 /// document.goodput = vec!["ttft:500".to_owned()];
-/// assert!(document.ab.is_none() && !document.is_virtual());
+/// assert!(document.ab.is_none());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Run"))]

@@ -23,7 +23,7 @@ impl Shown<'_, Sheet> {
     ///
     /// let known = KnownModel::named("llama-3.1-8b")?;
     /// let model = known.model()?;
-    /// let sheet = ModelSheet::of(known.name(), Some(known), &model);
+    /// let sheet = ModelSheet::of(known.name, Some(known), &model);
     /// assert!(Shown(&sheet).text(&model).contains("32 x 32 heads of 128 on 8"));
     /// assert!(Shown(&vec![sheet]).text().contains("8.03 B"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -9,7 +9,7 @@ pub(crate) use level::{Kept, Outcome, nominal, settings, text_after};
 pub(crate) use vllm::settled;
 
 use fizeau::experiment::{
-    EndpointSpec, Experiment, LevelSettings, PreparedExperiment, SystemUnderTest,
+    EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::Engine;
@@ -43,8 +43,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut watcher = kept.watcher(prepared.prepared(), folder.as_ref(), view, &cancel);
     interrupt::listen(cancel.clone())?;
-    let measured = runtime.block_on(prepared.run(&mut watcher)).map_err(refused)?;
-    kept.finish(folder.as_ref(), measured, watcher, &cancel).show(&args.trust)
+    let (measured, written) = match runtime.block_on(prepared.run(&mut watcher)) {
+        Ok(measured) => (measured, Ok(())),
+        Err(ExperimentError::NotKept { measured, why }) => (*measured, Err(Fail::broken(why))),
+        Err(error) => return Err(refused(error)),
+    };
+    kept.finish(folder.as_ref(), measured, watcher, &cancel).written(written).show(&args.trust)
 }
 
 /// What is asked for. Files are read; nothing is sent.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use fizeau_core::{LoadKind, Nanos};
 use fizeau_experiment::{
-    AbSettings, Event, Experiment, LevelSettings, LoadSearchSpec, Rates, Rounds, SearchSettings,
-    SweepLoads, Watcher, WorkloadSpec, level_size,
+    AbSettings, Event, Experiment, ExperimentError, LevelSettings, LoadSearchSpec, Rates, Rounds,
+    SearchSettings, SweepLoads, Watcher, WorkloadSpec, level_size,
 };
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_transport::{Backend, Target};
@@ -94,6 +94,36 @@ fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
         let running = prepared.run_with_each(vec![rig(), rig()], &time, &mut counts);
         let report = Box::pin(running).await.unwrap();
         assert_eq!((report.rounds.len(), counts.0), (5, [1, 10, 10]));
+    });
+}
+
+/// Takes the place of the figures' file as the level begins.
+struct Full(PathBuf);
+
+impl Watcher for Full {
+    fn event(&mut self, event: Event) {
+        if let Event::LevelStarted(_) = event {
+            std::fs::create_dir(self.0.join("summary.json")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn figures_that_cannot_be_written_are_given_with_the_error() {
+    paused(async {
+        let (time, cancel) = (Paused::new(), Cancel::new());
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let folder = scratch("full");
+        let mut level = LevelSettings::default();
+        (level.workload, level.max_in_flight) = (workload(), 2.try_into().ok());
+        level.workload.requests = 20.try_into().ok();
+        let experiment = Experiment::new(target()).settings(level).folder(&folder);
+        let tried = experiment.run_with(rig, &mut Full(folder.clone())).await;
+        let Err(ExperimentError::NotKept { measured, why }) = tried else { panic!("{tried:?}") };
+        assert!(why.contains("summary.json"), "{why}");
+        assert_eq!(measured.report.summary.requests.completed, 20);
+        std::fs::remove_dir_all(&folder).unwrap();
     });
 }
 

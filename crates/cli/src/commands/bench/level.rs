@@ -127,6 +127,12 @@ impl<'a> Kept<'a> {
 }
 
 impl Outcome {
+    /// The same, if the run's folder was `written`. What could not be written is told after the figures, and takes none of them away.
+    pub(crate) fn written(mut self, written: Result<(), Fail>) -> Self {
+        self.files = written.and(self.files);
+        self
+    }
+
     /// Prints both blocks, the checklist and where the files are. On disk before on the screen: who closes the pipe loses nothing, and a
     /// full disk hides nothing.
     pub(crate) fn show(self, trust: &TrustArgs) -> Result<Exit, Fail> {

@@ -106,7 +106,7 @@ fn what_it_was_measured_on() {
                 run.0.hardware = None;
             },
             Fail,
-            "not named: --engine",
+            "not named: give the engine in words of your own, or the hardware",
         ),
         (
             Check::Hardware,
@@ -115,6 +115,11 @@ fn what_it_was_measured_on() {
             "no hardware served",
         ),
         (Check::Precision, |_| {}, Pass, "weights bf16, KV cache bf16"),
-        (Check::Precision, |run| run.0.precision = None, Fail, "not named: --precision"),
+        (
+            Check::Precision,
+            |run| run.0.precision = None,
+            Fail,
+            "not named: give the precision in words of your own, or the model and the hardware",
+        ),
     ]);
 }
