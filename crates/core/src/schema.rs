@@ -1,7 +1,7 @@
 //! How a type that writes its own JSON says what it writes, for JSON Schemas.
 //!
-//! Most types of a document derive both `Serialize` and `JsonSchema`. Those that write absence as null with the reason
-//! beside it do neither: they list their fields a second time, in the words of [`ObjectSchema`], and tests hold the lists
+//! Most types of a document derive both `Serialize` and `JsonSchema`. The figures of a level, which write absence as null with
+//! the reason beside it, do neither: one list of their fields makes both, in the words of [`ObjectSchema`], and tests hold it
 //! against real documents.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -35,13 +35,6 @@ impl<'g> ObjectSchema<'g> {
         self.property(name, schema)
     }
 
-    /// A field that is always there and has one of these `words`.
-    #[must_use]
-    pub fn word(self, name: &str, words: &[&str]) -> Self {
-        let schema = json_schema!({ "type": "string", "enum": words });
-        self.property(name, schema).require(name)
-    }
-
     /// A field that is null where it is not known, with `NAME_reason` beside it then.
     #[must_use]
     pub fn or_reason<T: JsonSchema>(self, name: &str) -> Self {
@@ -54,12 +47,6 @@ impl<'g> ObjectSchema<'g> {
     pub fn interval<T: JsonSchema>(self, name: &str) -> Self {
         let name = format!("{name}_ci");
         self.may_have::<Option<[T; 2]>>(&name).may_have::<String>(&format!("{name}_reason"))
-    }
-
-    /// The fields of `names`, each as `add` has it.
-    #[must_use]
-    pub fn each(self, names: &[&str], add: impl Fn(Self, &str) -> Self) -> Self {
-        names.iter().fold(self, |object, name| add(object, name))
     }
 
     /// The schema.
@@ -82,27 +69,6 @@ impl<'g> ObjectSchema<'g> {
         }
         self
     }
-}
-
-/// Gives a type the JSON Schema of the object that it writes by hand: `object_schema!(Type, "Name", "What it is.", |o| o.field...)`.
-#[macro_export]
-macro_rules! object_schema {
-    ($type:ty, $name:literal, $about:literal, |$object:ident| $fields:expr) => {
-        impl schemars::JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $name.into()
-            }
-
-            fn schema_id() -> std::borrow::Cow<'static, str> {
-                concat!(module_path!(), "::", $name).into()
-            }
-
-            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let $object = $crate::schema::ObjectSchema::new(generator, $about);
-                $fields.end()
-            }
-        }
-    };
 }
 
 /// Gives a type the JSON Schema of another, as which it is written: `written_as!(Type, Other)`.

@@ -137,6 +137,7 @@ impl PercentileTable {
     }
 }
 
+/// By hand, since its keys are the metrics that it has.
 impl Serialize for PercentileTable {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
@@ -149,6 +150,7 @@ impl Serialize for PercentileTable {
     }
 }
 
+/// By hand, since its keys are the percentiles that were asked for.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;

@@ -168,6 +168,7 @@ fn head(statistic: Option<PeerStatistic>) -> String {
     }
 }
 
+/// By hand, since what a tool lacks is null with its reason beside it, which follows from the figure.
 impl Serialize for Explanation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let rows = |figures: &Vec<PeerFigure>| figures.iter().map(row).collect();

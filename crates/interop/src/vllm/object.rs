@@ -64,6 +64,7 @@ impl Object {
     }
 }
 
+/// By hand, since its keys keep the order in which vLLM writes them.
 impl Serialize for Object {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(Some(self.0.len()))?;

@@ -279,6 +279,7 @@ fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     known
 }
 
+/// By hand, since the document shows what follows from the levels (set-up, frontier) and is never read again.
 impl Serialize for ImportedRun {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -108,6 +108,7 @@ impl<'a> Line<'a> {
 #[derive(Debug)]
 struct Warnings<'a>(&'a [String], &'a [String]);
 
+/// By hand, since two lists are one in the line.
 impl Serialize for Warnings<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().chain(self.1))

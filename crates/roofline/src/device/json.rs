@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Cell, Device, MathType, Price, Reduces, Topology};
 
-/// Rates and sizes are in base units, as the names of the fields say.
+/// By hand, since rates of math types follow from one another. Rates and sizes are in base units, as the names of the fields say.
 impl Serialize for Device {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let [bf16, fp8, fp4, int8] =

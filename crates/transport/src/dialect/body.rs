@@ -68,6 +68,7 @@ struct MessageField<'a> {
     content: &'a str,
 }
 
+/// By hand, since it is a list of borrowed pairs.
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut list = to.serialize_seq(None)?;
@@ -101,6 +102,7 @@ pub(super) enum Part<'a> {
 #[derive(Debug)]
 pub(super) struct True;
 
+/// By hand, since a field that is always `true` holds nothing.
 impl Serialize for True {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_bool(true)
@@ -197,6 +199,7 @@ impl<'a> Object<'a> {
     }
 }
 
+/// By hand, since its keys keep the order in which they were put.
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(Some(self.0.len()))?;
@@ -292,6 +295,7 @@ struct Whole<'a> {
     given: Given<'a>,
 }
 
+/// By hand, since it is two objects in one, of which ours goes first.
 impl Serialize for Whole<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;

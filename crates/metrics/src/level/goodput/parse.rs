@@ -91,7 +91,7 @@ impl fmt::Display for GoodputGoals {
 }
 
 impl Serialize for GoodputGoals {
-    /// The text of [`GoodputGoals`]'s `Display`.
+    /// The text of [`GoodputGoals`]'s `Display`, in which they are read.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

@@ -50,6 +50,7 @@ json_object!(LengthDifference, "Tokens seen less tokens asked.", |off| {
 /// The histogram by the names of its buckets, in their order.
 struct Buckets<'a>(&'a [u64; 11]);
 
+/// By hand, since the keys are the names of the buckets.
 impl serde::Serialize for Buckets<'_> {
     /// By hand, since a map that keeps the order of its keys is no type of the standard library.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
