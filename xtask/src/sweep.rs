@@ -1,4 +1,4 @@
-//! `cargo xtask sweep`: a release build, then `fizeau sweep` in place of this process.
+//! `cargo xtask sweep`: a build with the profile `sweep`, then `fizeau sweep` in place of this process.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -14,13 +14,34 @@ const SUBJECT_FLAGS: [&str; 3] = ["--model-config", "--hardware", "--precision"]
 
 /// Builds `fizeau` and becomes it. On Unix nothing of xtask is left, so Ctrl-C and the exit code are its own.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
-    let built = cargo::build(&["--release", "--package", "fizeau-cli", "--bin", "fizeau"])?;
+    // Tokenizers, Parquet and the live view take longer to build than a look at the engine takes.
+    let package =
+        ["--profile", "sweep", "--package", "fizeau-cli", "--bin", "fizeau", "--no-default-features"];
+    let built = cargo::build(&package)?;
     let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
     let mut command = Command::new(&fizeau.path);
     let is_remote = std::env::var_os("FIZEAU_BASE_URL").is_some();
     let subject = SUBJECT.map(std::env::var_os);
-    command.arg("sweep").args(short(args, is_remote)).args(described(args, subject)).args(args);
+    command.arg("sweep").args(lengths(args)).args(short(args, is_remote));
+    command.args(described(args, subject)).args(args);
     process::become_command(command)
+}
+
+/// Lengths that the real engine, on a CPU, gets enough requests of through in a level; none where the command line says some.
+fn lengths(args: &[OsString]) -> &'static [&'static str] {
+    const SAYS_HOW_LONG: [&str; 10] = [
+        "--isl",
+        "--random-input-len",
+        "--input-len",
+        "--osl",
+        "--random-output-len",
+        "--output-len",
+        "--random-range-ratio",
+        "--length-preset",
+        "--length-pairs",
+        "--dataset-name",
+    ];
+    if names_any(args, &SAYS_HOW_LONG) { &[] } else { &["--isl", "250", "--osl", "250"] }
 }
 
 /// Flags of the embedded engine, which is the same at any time: a look at it should take minutes, not a minute a level.
@@ -51,7 +72,7 @@ fn names_any(args: &[OsString], flags: &[&str]) -> bool {
 mod tests {
     use std::ffi::OsString;
 
-    use super::{described, short};
+    use super::{described, lengths, short};
 
     #[test]
     fn only_the_embedded_engine_is_measured_in_short_levels() {
@@ -65,6 +86,13 @@ mod tests {
             [0; 3]
         );
         assert!(short(&[], true).is_empty());
+    }
+
+    #[test]
+    fn lengths_are_those_of_the_command_line() {
+        let given = [OsString::from("--random-input-len=1000")];
+        assert!(lengths(&given).is_empty());
+        assert_eq!(lengths(&[]).len(), 4);
     }
 
     #[test]

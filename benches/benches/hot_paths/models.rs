@@ -6,19 +6,19 @@ use std::num::{NonZeroU32, NonZeroU64};
 use criterion::{BatchSize, Criterion, Throughput};
 use fizeau::core::LevelLoad;
 use fizeau::core::Tokens;
-use fizeau::experiment::{Sweep, SweepSpec};
+use fizeau::experiment::{SweepRunner, SweepSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::pareto::{Direction, frontier};
-use fizeau::roofline::{Bound, Deployment, Device, KnownModel, Load, System};
+use fizeau::pareto::{Objective, frontier};
+use fizeau::roofline::{Bound, Deployment, Device, KnownModel, System, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Lengths, Spec};
+use fizeau::workload::{Lengths, PlanSpec};
 
 pub(crate) fn find_frontier(c: &mut Criterion) {
     // A Weyl sequence: spread evenly, the same every time, and no generator needed.
     let point =
         |k: u32| [f64::from(k) * 0.618_033_988_75 % 1.0, f64::from(k) * 0.754_877_666_25 % 1.0];
     let points: Vec<[f64; 2]> = (1..=100_000).map(point).collect();
-    let directions = [Direction::Maximize, Direction::Minimize];
+    let directions = [Objective::Maximize, Objective::Minimize];
     let mut group = c.benchmark_group("pareto");
     group.throughput(Throughput::Elements(100_000));
     group.bench_function("frontier of 100,000 points in 2-d", |b| {
@@ -41,9 +41,9 @@ pub(crate) fn bound(c: &mut Criterion) {
     ];
     let load = |k: u64| {
         let concurrency = NonZeroU64::MIN.saturating_add(k % 64);
-        Load::new(Tokens::new(250 + k % 7), Tokens::new(250), concurrency)
+        UniformLoad::new(Tokens::new(250 + k % 7), Tokens::new(250), concurrency)
     };
-    let loads: Vec<Load> = (0..1024).map(load).collect();
+    let loads: Vec<UniformLoad> = (0..1024).map(load).collect();
     let mut group = c.benchmark_group("roofline");
     for (name, system) in systems {
         let Some(system) = system else {
@@ -87,7 +87,7 @@ pub(crate) fn bound(c: &mut Criterion) {
 pub(crate) fn virtual_sweep(c: &mut Criterion) {
     let spec = || -> Option<SweepSpec> {
         let levels = [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new);
-        let workload = Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? };
+        let workload = PlanSpec { lengths: Lengths::fixed(250, 250), ..PlanSpec::new(1).ok()? };
         Some(SweepSpec::new(levels.map(LevelLoad::from), workload))
     };
     let (Some(spec), Ok(scenario)) = (spec(), Scenario::llama_3_1_8b_h100()) else {
@@ -107,7 +107,7 @@ pub(crate) fn virtual_sweep(c: &mut Criterion) {
                     watch: SelfWatch::Off,
                     cancel: &cancel,
                 };
-                let mut sweep = Sweep::new(rig, &spec, None);
+                let mut sweep = SweepRunner::new(rig, &spec, None);
                 time.block_on(async {
                     let mut requests = 0;
                     for ask in spec.asks() {

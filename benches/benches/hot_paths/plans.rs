@@ -5,15 +5,16 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use fizeau::core::{Nanos, PerSec, RequestId, Seconds};
 use fizeau::workload::{
-    Arrivals, Lengths, Plan, RampShape, RampSpan, Rescale, Schedule, Spacing, Spec, Stage,
+    ArrivalLaw, ArrivalSchedule, Lengths, Plan, PlanSpec, RampShape, RampSpan, RateStage, Rescale,
+    Spacing,
 };
 
 /// Instants of a plan.
 const ARRIVALS: u64 = 10_000_000;
 
 pub(crate) fn request(c: &mut Criterion) {
-    let spec = |requests| -> Option<Spec> {
-        Some(Spec { lengths: Lengths::fixed(1_000, 128), ..Spec::new(requests).ok()? })
+    let spec = |requests| -> Option<PlanSpec> {
+        Some(PlanSpec { lengths: Lengths::fixed(1_000, 128), ..PlanSpec::new(requests).ok()? })
     };
     let Some(Ok(plan)) = spec(1_000_000).map(Plan::new) else {
         return;
@@ -65,37 +66,37 @@ fn later(last: Nanos, at: Option<Nanos>) -> Nanos {
     at.map_or(last, |at| black_box(at).max(last))
 }
 
-fn laws() -> Vec<(&'static str, Arrivals)> {
+fn laws() -> Vec<(&'static str, ArrivalLaw)> {
     let rate = PerSec::new(1_000.0);
     let (from, to) = (PerSec::new(10.0), rate);
     let spacing = Spacing::Random { burstiness: 1.0 };
-    let ramp = |over| Arrivals::Ramp { from, to, shape: RampShape::Linear, over, spacing };
+    let ramp = |over| ArrivalLaw::Ramp { from, to, shape: RampShape::Linear, over, spacing };
     let stages = vec![
-        Stage { rate: from, lasts: Seconds::new(60.0) },
-        Stage { rate, lasts: Seconds::new(60.0) },
+        RateStage { rate: from, lasts: Seconds::new(60.0) },
+        RateStage { rate, lasts: Seconds::new(60.0) },
     ];
     let (mean_on, mean_off) = (Seconds::new(1.0), Seconds::new(3.0));
     vec![
-        ("constant", Arrivals::Constant { rate }),
-        ("Poisson", Arrivals::poisson(rate)),
-        ("gamma 0.5", Arrivals::Gamma { rate, burstiness: 0.5, rescale: Rescale::None }),
-        ("gamma 4", Arrivals::Gamma { rate, burstiness: 4.0, rescale: Rescale::None }),
+        ("constant", ArrivalLaw::Constant { rate }),
+        ("Poisson", ArrivalLaw::poisson(rate)),
+        ("gamma 0.5", ArrivalLaw::Gamma { rate, burstiness: 0.5, rescale: Rescale::None }),
+        ("gamma 4", ArrivalLaw::Gamma { rate, burstiness: 4.0, rescale: Rescale::None }),
         (
             "Poisson to the mean",
-            Arrivals::Gamma { rate, burstiness: 1.0, rescale: Rescale::ToMean },
+            ArrivalLaw::Gamma { rate, burstiness: 1.0, rescale: Rescale::ToMean },
         ),
         ("ramp over time", ramp(RampSpan::Time(Seconds::new(5_000.0)))),
         ("ramp over requests", ramp(RampSpan::Requests)),
-        ("stages", Arrivals::Stages { stages, spacing }),
-        ("on/off", Arrivals::OnOff { on: rate, off: PerSec::new(0.0), mean_on, mean_off }),
+        ("stages", ArrivalLaw::Stages { stages, spacing }),
+        ("on/off", ArrivalLaw::OnOff { on: rate, off: PerSec::new(0.0), mean_on, mean_off }),
         (
             "diurnal",
-            Arrivals::Diurnal { mean: rate, swing: 0.8, period: Seconds::new(600.0), spacing },
+            ArrivalLaw::Diurnal { mean: rate, swing: 0.8, period: Seconds::new(600.0), spacing },
         ),
     ]
 }
 
-fn schedule(law: &Arrivals) -> Option<Schedule> {
-    let spec = Spec { arrivals: law.clone(), ..Spec::new(ARRIVALS).ok()? };
+fn schedule(law: &ArrivalLaw) -> Option<ArrivalSchedule> {
+    let spec = PlanSpec { arrivals: law.clone(), ..PlanSpec::new(ARRIVALS).ok()? };
     Some(Plan::new(spec).ok()?.schedule())
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::{LevelLoad, LoadKind, PerSec};
-use fizeau::experiment::LevelAsk;
+use fizeau::experiment::LevelSpec;
 
 use crate::cases::{CASES, Case, LONG};
 
@@ -45,6 +45,6 @@ fn holds(case: &Case, load: f64) -> bool {
         LoadKind::Rate => LevelLoad::Rate(PerSec::new(load)),
         LoadKind::Concurrency => NonZeroU32::new(load as u32).unwrap().into(),
     };
-    let level = case.level(LevelAsk { load, visit: 0, size: Case::size(LONG) }, 1849);
+    let level = case.level(LevelSpec { load, visit: 0, size: Case::size(LONG) }, 1849);
     case.spec().slo.evaluate(&level.run.summary).iter().all(fizeau::metrics::GoalOutcome::is_met)
 }

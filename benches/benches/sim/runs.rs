@@ -3,7 +3,8 @@
 use anyhow::{Context, Result};
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::{
-    Engine, EngineConfig, Replicas, RooflineStep, Routing, Scenario, Serve, StepLoad, StepTime,
+    Engine, EngineConfig, ReplicaRouting, Replicas, RooflineStep, Scenario, Serve, StepLoad,
+    StepTime,
 };
 use fizeau_benches::Since;
 
@@ -41,7 +42,7 @@ fn stepping(config: EngineConfig, step: RooflineStep) -> Result<impl Serve> {
 /// A million requests over 64 engines.
 pub(crate) fn many_replicas() -> Result<()> {
     let scenario = Scenario::llama_3_1_8b_h100()?;
-    for routing in [Routing::RoundRobin, Routing::LeastInFlight] {
+    for routing in [ReplicaRouting::RoundRobin, ReplicaRouting::LeastInFlight] {
         let engines = (0..64).map(|_| scenario.engine()).collect();
         let mut replicas = Replicas::new(engines, routing)?;
         println!("64 replicas, {routing:?}, a million requests at {} a second", 64.0 * RATE);
@@ -59,7 +60,7 @@ fn measured(chat: &Chat, engine: &mut impl Serve, asked: &str) -> Result<()> {
     let virtual_seconds = last as f64 / 1e9;
     let memory = spent.memory.context("the system does not say how much memory there was")?;
     println!(
-        "  {:>9.0} requests/s, {:>6.1} M tokens/s, {:.0} times as fast as life; {seconds:.2} CPU s, {:.2} s, {:.1} MB; {asked}",
+        "  {:>9.0} requests/s, {:>6.1} M tokens/s, {:.0} times as fast as real time; {seconds:.2} CPU s, {:.2} s, {:.1} MB; {asked}",
         chat.requests as f64 / seconds,
         tokens as f64 / seconds / 1e6,
         virtual_seconds / seconds,

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use anyhow::{Context, Result};
 use fizeau::core::{Seconds, Tokens};
 use fizeau::roofline::{
-    Calibration, Deployment, Device, KnownModel, Load, Predictor, Sample, System,
+    Calibration, CalibrationSample, Deployment, Device, KnownModel, Predictor, System, UniformLoad,
 };
 use fizeau_benches::Since;
 use stats_alloc::{Region, StatsAlloc};
@@ -26,7 +26,7 @@ const TURNS: usize = 3;
 
 pub(crate) fn run(allocator: &'static Counted) -> Result<()> {
     println!("{:<40} {:>8} {:>10} {:>6} {:>18}", "", "M/s", "asked M/s", "ns", "allocations, 1024");
-    let loads: Vec<Load> = (0..1024).map(load).collect();
+    let loads: Vec<UniformLoad> = (0..1024).map(load).collect();
     for (name, model, device, ranks) in SYSTEMS {
         println!("{name}");
         let deployment = Deployment::SINGLE.with_tensor(ranks)?;
@@ -55,9 +55,9 @@ pub(crate) fn run(allocator: &'static Counted) -> Result<()> {
     Ok(())
 }
 
-fn load(k: u64) -> Load {
+fn load(k: u64) -> UniformLoad {
     let concurrency = NonZeroU64::MIN.saturating_add(k % 64);
-    Load::new(Tokens::new(1000 + k % 7), Tokens::new(250 + k % 5), concurrency)
+    UniformLoad::new(Tokens::new(1000 + k % 7), Tokens::new(250 + k % 5), concurrency)
 }
 
 /// Constants of a made-up engine that takes 1.3 times what is expected.
@@ -65,9 +65,9 @@ fn predictor(system: &System) -> Result<Predictor> {
     let sample = |k| {
         let load = load(k);
         let tpot = system.expected_figures(&load).tpot.get() * 1.3;
-        Sample::new(system, &load, "made up", Seconds::new(tpot))
+        CalibrationSample::new(system, &load, "made up", Seconds::new(tpot))
     };
-    let samples: Vec<Sample> = (0..64).map(sample).collect::<Result<_, _>>()?;
+    let samples: Vec<CalibrationSample> = (0..64).map(sample).collect::<Result<_, _>>()?;
     let fit = Calibration::fit(&samples).context("the fit")?;
     Ok(fit.calibration.predictor(system, None))
 }
@@ -77,8 +77,8 @@ fn row(
     what: &str,
     asked: Option<f64>,
     allocator: &'static Counted,
-    loads: &[Load],
-    mut evaluate: impl FnMut(&[Load]) -> f64,
+    loads: &[UniformLoad],
+    mut evaluate: impl FnMut(&[UniformLoad]) -> f64,
 ) {
     black_box(evaluate(black_box(loads)));
     let region = Region::new(allocator);

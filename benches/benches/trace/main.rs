@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use fizeau::core::RequestSource as _;
-use fizeau::workload::{Opener, Trace, TraceFormat, TraceReader, TraceSpec, Workload as _};
+use fizeau::workload::{Trace, TraceFormat, TraceOpener, TraceReader, TraceSpec, Workload as _};
 use serde::Deserialize;
 
 use fizeau_benches::{Since, Spent};
@@ -84,7 +84,7 @@ fn by_serde(text: &[u8]) -> Result<u64> {
 
 /// Lines that are made as they are read: what memory grows by is the reader's.
 fn from_nowhere(megabytes: u64) -> Result<()> {
-    let open: Opener = Arc::new(move || {
+    let open: TraceOpener = Arc::new(move || {
         Ok(Box::new(BufReader::with_capacity(BUFFER, MadeUp::new(megabytes * 1_000_000))))
     });
     let since = Since::now();
@@ -98,7 +98,7 @@ fn from_file(megabytes: u64, path: &PathBuf) -> Result<()> {
     let bytes = std::io::copy(&mut MadeUp::new(megabytes * 1_000_000), &mut file)?;
     file.flush()?;
     let opened = path.clone();
-    let open: Opener =
+    let open: TraceOpener =
         Arc::new(move || Ok(Box::new(BufReader::with_capacity(BUFFER, File::open(&opened)?))));
     let since = Since::now();
     let trace = Trace::new(TraceSpec::new("trace-bench.jsonl", TraceFormat::mooncake()), open)?;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use fizeau::core::RequestId;
-use fizeau::transport::{Ask, Backend, ExtraBody, Route};
-use fizeau::workload::{Lengths, Plan, Spec};
+use fizeau::transport::{Backend, BodyInput, ExtraBody, Route};
+use fizeau::workload::{Lengths, Plan, PlanSpec};
 
 use crate::cores::{Core, Priority};
 use crate::folder::Scratch;
@@ -86,10 +86,15 @@ fn parse_total(line: &str) -> Option<(f64, f64)> {
 }
 
 fn body() -> Result<Vec<u8>> {
-    let plan = Plan::new(Spec { lengths: Lengths::fixed(TOKENS, TOKENS), ..Spec::new(1)? })?;
+    let plan =
+        Plan::new(PlanSpec { lengths: Lengths::fixed(TOKENS, TOKENS), ..PlanSpec::new(1)? })?;
     let request = plan.request(RequestId(0));
-    let ask =
-        Ask { model: "m", request: &request, backend: Backend::Vllm, extra: &ExtraBody::default() };
+    let ask = BodyInput {
+        model: "m",
+        request: &request,
+        backend: Backend::Vllm,
+        extra: &ExtraBody::default(),
+    };
     Ok(Route::Completions.dialect().body(&ask)?)
 }
 

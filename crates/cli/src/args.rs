@@ -2,7 +2,6 @@
 //! the same thing.
 
 mod ab;
-mod arrivals;
 mod bench;
 mod calibration;
 mod choice;
@@ -18,10 +17,12 @@ mod drafts;
 mod endpoint;
 mod engine;
 mod export;
-mod goal;
+pub(crate) mod goal;
+mod hints;
 mod lengths;
 mod level;
 mod live;
+mod load;
 mod mechanisms;
 mod merge;
 mod models;
@@ -29,7 +30,9 @@ mod pareto;
 mod physics;
 mod pictures;
 mod plan;
-mod price;
+pub(crate) mod price;
+#[cfg(feature = "probe")]
+mod probe;
 mod protocol;
 pub(crate) mod refusal;
 mod report;
@@ -41,30 +44,32 @@ mod sol;
 mod sweep;
 mod system;
 mod trust;
+mod verbosity;
 pub(crate) mod whatif;
 mod window;
 mod workload;
 
 pub(crate) use ab::{AbArgs, AnswerArgs};
-pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibration::CalibrationArgs;
 pub(crate) use choices::ChoiceArgs;
 pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;
-pub(crate) use compare::{CompareArgs, FailOn};
+pub(crate) use compare::CompareArgs;
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
 pub(crate) use devices::DevicesArgs;
 pub(crate) use drafts::{ApartArgs, DraftArgs};
-pub(crate) use endpoint::{ConnectionArgs, EndpointArgs, HttpVersionArg};
+pub(crate) use endpoint::{ConnectionArgs, EndpointArgs, HttpVersionArg, TargetArgs};
 pub(crate) use engine::{EngineArgs, StepArgs};
 pub(crate) use export::ExportArgs;
 pub(crate) use goal::GoalArgs;
-pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use hints::explain;
+pub(crate) use lengths::{LengthArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use level::LevelArgs;
 pub(crate) use live::LiveArgs;
+pub(crate) use load::{ArrivalArgs, InFlightArgs, LoadArgs, ProbeArgs, ReplayArgs, SpacingArgs};
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
@@ -73,20 +78,31 @@ pub(crate) use physics::PhysicsArgs;
 pub(crate) use pictures::PictureArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use price::PriceArgs;
-pub(crate) use protocol::{BudgetArgs, ProtocolArgs};
+#[cfg(feature = "probe")]
+pub(crate) use probe::{ComparedArgs, ComponentArg, FleetArgs, MachineProbeArgs, ProbeCommand};
+pub(crate) use protocol::ProtocolArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use search::{SearchArgs, SearchFlags};
 pub(crate) use serve::ServeArgs;
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
-pub(crate) use sweep::{LevelsArgs, SeriesArgs, SweepArgs, VerdictArgs};
+pub(crate) use sweep::{
+    LevelSizeArgs, LevelsArgs, MeasureArgs, SeriesArgs, SubjectArgs, SweepArgs,
+};
 pub(crate) use system::SystemArgs;
-pub(crate) use trust::{MISSED, TrustArgs};
+pub(crate) use trust::TrustArgs;
+pub(crate) use verbosity::VerbosityArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Id, Parser, Subcommand};
+
+/// What clap calls the flags that `augment` adds.
+fn ids(augment: fn(clap::Command) -> clap::Command) -> impl Iterator<Item = Id> {
+    let command = augment(clap::Command::new("flags"));
+    command.get_arguments().map(|arg| arg.get_id().clone()).collect::<Vec<_>>().into_iter()
+}
 
 /// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
 /// the speed of light.
@@ -99,59 +115,108 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure one level: one concurrency or one rate. Takes the command line of `vllm bench serve`.
+    /// Measure an endpoint under one load: one concurrency or one rate.
+    ///
+    /// It takes the command line of `vllm bench serve`. Without --base-url it measures `http://127.0.0.1:8000`.
     Bench(Box<BenchArgs>),
-    /// Measure many concurrencies and find the frontier of throughput against latency.
+    /// Measure an endpoint under many loads and find its frontier of throughput against latency.
     ///
-    /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
+    /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and measured.
     Sweep(Box<SweepArgs>),
-    /// Find the highest rate or concurrency within goals, in few levels.
+    /// Find the highest rate or concurrency at which an endpoint keeps its goals.
     ///
-    /// It goes up or down by factors until the edge of the goals lies between two loads, then measures near where the edge seems
-    /// to be until it is known to --tolerance, and at last runs there for long (--confirm). Without --base-url, a simulated
-    /// engine (Llama-3.1-8B on one H100) is started on loopback and searched.
+    /// It raises or lowers the load by factors until one load keeps the goals (--slo) and the next does not, then measures between
+    /// them until the answer is known to --tolerance, and at last measures that load for long (--confirm). Without --base-url, a
+    /// simulated engine (Llama-3.1-8B on one H100) is started on loopback and measured.
     Search(Box<SearchArgs>),
     /// Measure two endpoints in turns, with the same requests, and say whether they differ.
     ///
-    /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of
-    /// three answers: B is better, B is worse, or no difference was detected.
+    /// In each round both are warmed up and measured, never at the same time; the endpoint that begins alternates. Each metric gets
+    /// one of three answers: B is better, B is worse, or no difference was detected.
     Ab(Box<AbArgs>),
-    /// Hold stored runs against the first of them, and say of each metric whether it is better, worse, or not to be told apart.
+    /// Compare stored runs with the first of them, metric by metric.
     ///
-    /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
-    /// differ, since they are what is compared. Sweeps are compared level by level.
+    /// Each metric is better, worse, or cannot be told apart. The runs must have sent the same workload to the same model under the
+    /// same goals; endpoint, engine, hardware and client may differ, since they are what is compared. Sweeps are compared level by
+    /// level.
     Compare(CompareArgs),
-    /// Say which rows of a table, or which levels of runs, no other beats: the frontier of two or more figures.
+    /// Find the rows of a table, or the levels of runs, that no other beats in two or more figures.
     ///
-    /// Takes any table, from whatever tool. Of folders each level is a row, each run has its own frontier, and all together
-    /// have one.
+    /// It takes any table, from any tool. Of folders each level is a row, each run has its own frontier, and all together have one.
     Pareto(Box<ParetoArgs>),
-    /// Take results of other load generators in as runs, or write a run as one of theirs.
+    /// Convert results of other load generators to runs, or a run to one of their formats.
     ///
-    /// Files of several models or settings become several runs. `fizeau pareto` takes them beside runs of its own.
+    /// Files of several models or settings become several runs. `fizeau pareto` takes them together with runs of its own.
     Convert(ConvertArgs),
-    /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
+    /// Merge the shards of a run (`fizeau bench --shard I/N`, on several machines) into one run.
     Merge(MergeArgs),
-    /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
+    /// Show a stored run again: as text, page, charts or tables, or as other tools would have reported it.
     Report(Box<ReportArgs>),
-    /// Say how many replicas and devices a rate takes within goals, and what that costs.
+    /// Compute how many replicas and devices a rate needs within goals, and what they cost.
     ///
-    /// From the levels of a sweep, or a table of figures: the highest rate of a replica within the goals, replicas with headroom
-    /// and spare ones, what they cost by the hour, the request and the token, what a tighter goal would cost, and how far it is
-    /// from the speed of light. The exit code is 1 where no source keeps the goals.
+    /// It takes the levels of a sweep, or a table of figures. It answers with the highest rate of a replica within the goals, the
+    /// number of replicas with headroom and spare ones, their cost by the hour, the request and the token, the cost of a tighter goal,
+    /// and the distance from the speed of light. The exit code is 1 if no source keeps the goals.
     Plan(Box<PlanArgs>),
-    /// Serve the simulated engine behind HTTP, for trying clients out.
+    /// Serve a simulated engine over HTTP, to try clients out.
     Serve(Box<ServeArgs>),
-    /// Simulate an engine in virtual time: one level as `fizeau bench` measures it, or with --levels a sweep.
+    /// Simulate an engine in virtual time: one load, a sweep, a search, or configurations side by side.
     ///
     /// Nothing is sent and nothing is measured: the figures follow from the model, the devices and the engine that the flags
-    /// name, by default Llama-3.1-8B on one H100. Files and blocks are those of `fizeau bench` and `fizeau sweep`. Several
-    /// values for a flag (--tp 1,2,4 --weights bf16,fp8) or several --case put configurations side by side.
+    /// name, by default Llama-3.1-8B on one H100. It writes and prints what `fizeau bench` does, with --levels what `fizeau sweep` does.
+    /// Several values for a flag (--tp 1,2,4 --weights bf16,fp8) or several --case put configurations side by side.
     Simulate(Box<SimulateArgs>),
-    /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.
+    /// List the built-in models, or describe a model: parameters, bytes, cache, warnings.
     Models(ModelsArgs),
-    /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
+    /// Compute how fast a model can be on a device: the bound that nothing beats, and what the roofline model expects.
     Sol(Box<SolArgs>),
-    /// List the devices that are known, or show one: each figure with its source and date.
+    /// List the known devices, or show one with the source and date of each figure.
     Devices(DevicesArgs),
+    /// Measure this machine part by part: memory, latency, arithmetic, products of matrices, attention.
+    ///
+    /// Each row says how it was measured and whether it can be trusted. --out stores the results; the file device.toml in that folder
+    /// is a device that --hardware takes.
+    #[cfg(feature = "probe")]
+    Probe(Box<MachineProbeArgs>),
+}
+
+/// The commands by what a person wants.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Measure", &["bench", "sweep", "search", "ab", "probe"]),
+    ("Compare", &["compare", "pareto", "report", "merge"]),
+    ("Decide", &["plan"]),
+    ("Model", &["sol", "simulate", "serve", "models", "devices"]),
+    ("Convert", &["convert"]),
+];
+
+/// The command line, whose help groups the commands.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    let line = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(clap::Command::get_about)?;
+        Some(format!("  {name:<9} {about}\n"))
+    };
+    let group = |(title, names): (&str, &[&str])| {
+        format!("{title}:\n{}\n", names.iter().filter_map(line).collect::<String>())
+    };
+    let groups: String = GROUPS.into_iter().map(group).collect();
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n\
+         `fizeau COMMAND --help` describes the flags of a command."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let cli = Cli::command();
+        let mut all: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
+    }
 }

@@ -9,6 +9,8 @@ pub(crate) mod merge;
 pub(crate) mod models;
 pub(crate) mod pareto;
 pub(crate) mod plan;
+#[cfg(feature = "probe")]
+pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod search;
 pub(crate) mod serve;

@@ -11,13 +11,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Arg, CommandFactory, FromArgMatches};
-use tracing_subscriber::EnvFilter;
+use clap::{Arg, FromArgMatches};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
 
 use crate::args::whatif::{Case, cases};
-use crate::args::{Cli, Command};
-use crate::commands::systems::System;
-use crate::commands::whatif::Asked;
+use crate::args::{Cli, Command, command, explain};
+#[cfg(feature = "probe")]
+use crate::commands::probe;
+use crate::commands::whatif::Configuration;
 use crate::commands::{
     ab, bench, compare, convert, devices, merge, models, pareto, plan, report, search, serve,
     simulate, sol, sweep, systems, whatif,
@@ -26,12 +28,10 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
 
 /// What a command line asks for.
-enum Wanted {
+enum ParsedCommand {
     Command(Command),
     /// A `simulate` with lists of values.
-    WhatIf(Vec<Asked>),
-    /// A `sweep` of several systems.
-    Systems(Vec<System>),
+    WhatIf(Vec<Configuration>),
 }
 
 fn main() -> ExitCode {
@@ -41,26 +41,26 @@ fn main() -> ExitCode {
         Err(fail) => return end(Err(fail)),
     };
     let parsed = match &*cases {
-        [] => parse(&arguments),
-        [case] => parse(&case.arguments()),
+        [] => parse(&arguments).map(ParsedCommand::Command),
+        [case] => parse(&case.arguments()).map(ParsedCommand::Command),
         cases => cases
             .iter()
             .enumerate()
-            .map(asked)
+            .map(configuration)
             .collect::<Result<_, _>>()
-            .map(|asked| Ok(Wanted::WhatIf(asked))),
+            .map(ParsedCommand::WhatIf),
     };
-    let command = match parsed {
-        Ok(Ok(command)) => command,
-        Ok(Err(fail)) => return end(Err(fail)),
+    let wanted = match parsed {
+        Ok(wanted) => wanted,
         Err(error) => return usage(&error),
     };
-    let filter = EnvFilter::try_from_env("FIZEAU_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    end(match command {
-        Wanted::Command(command) => run(command),
-        Wanted::WhatIf(asked) => whatif::run(asked),
-        Wanted::Systems(systems) => systems::run(systems),
+    let filter = std::env::var("FIZEAU_LOG").ok().and_then(|targets| targets.parse().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(filter).with(lines).init();
+    end(match wanted {
+        ParsedCommand::Command(command) => run(command),
+        ParsedCommand::WhatIf(asked) => whatif::run(asked),
     })
 }
 
@@ -68,7 +68,8 @@ fn run(command: Command) -> Result<Exit, Fail> {
     match command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
+        Command::Sweep(args) if args.system.is_empty() => sweep::run(&args),
+        Command::Sweep(args) => systems::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
@@ -81,6 +82,8 @@ fn run(command: Command) -> Result<Exit, Fail> {
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
+        #[cfg(feature = "probe")]
+        Command::Probe(args) => probe::run(&args),
     }
 }
 
@@ -97,8 +100,8 @@ fn end(done: Result<Exit, Fail>) -> ExitCode {
 /// The configurations of a `fizeau simulate` that lists values; of any other command none.
 fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
     match arguments.get(1) {
-        Some(command) if command == "simulate" => {
-            let command = Cli::command();
+        Some(name) if name == "simulate" => {
+            let command = command();
             let simulate = command.find_subcommand("simulate");
             simulate.map_or(Ok(Vec::new()), |simulate| cases(simulate, &arguments[1..]))
         }
@@ -107,46 +110,35 @@ fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
 }
 
 /// One configuration of several.
-fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
+fn configuration((index, case): (usize, &Case)) -> Result<Configuration, clap::Error> {
     let parsed = parse(&case.arguments()).inspect_err(|error| {
         if error.use_stderr() {
             tell!("in configuration {} ({}):", index + 1, case.name());
         }
     });
     match parsed? {
-        Ok(Wanted::Command(Command::Simulate(args))) => {
-            Ok(Asked { settings: case.settings.clone(), args: *args })
+        Command::Simulate(args) => {
+            Ok(Configuration { settings: case.settings.clone(), args: *args })
         }
-        _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only simulate takes lists")),
+        _ => Err(command().error(ErrorKind::InvalidSubcommand, "only simulate takes lists")),
     }
 }
 
 /// What a command line asks for, or why that cannot be. A flag that comes twice counts as it came last, as with vLLM, so that a
-/// line can be had from a script and changed at its end. A negative number is a value everywhere, so that it is refused by the
+/// line can be obtained from a script and changed at its end. A negative number is a value everywhere, so that it is refused by the
 /// name of its flag.
-fn parse(arguments: &[OsString]) -> Result<Result<Wanted, Fail>, clap::Error> {
+fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
         true => arg.allow_negative_numbers(true),
         false => arg,
     };
-    let command =
-        Cli::command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
-    let command = command.mut_subcommand("sweep", |sweep| sweep.arg(systems::flag()));
-    let matches = command.try_get_matches_from(arguments)?;
-    let read =
-        || Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()));
-    let named = match matches.subcommand_matches("sweep").map(systems::named).transpose() {
-        Ok(named) => named.unwrap_or_default(),
-        Err(fail) => return Ok(Err(fail)),
-    };
-    let system = |(name, url): (String, String)| match read()?.command {
-        Command::Sweep(args) => Ok(System::new(name, &url, *args)),
-        _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only sweep takes --system")),
-    };
-    match named.is_empty() {
-        true => Ok(Ok(Wanted::Command(read()?.command))),
-        false => Ok(Ok(Wanted::Systems(named.into_iter().map(system).collect::<Result<_, _>>()?))),
-    }
+    let all = command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
+    let matches = all.try_get_matches_from(arguments).map_err(|error| {
+        let name = arguments.get(1).map(|name| name.to_string_lossy());
+        explain(error, &name.unwrap_or_default())
+    })?;
+    let cli = Cli::from_arg_matches(&matches);
+    cli.map(|cli| cli.command).map_err(|error| error.format(&mut command()))
 }
 
 /// clap prints help and version to standard output and ends well; everything else is a wrong command line.

@@ -40,7 +40,7 @@ impl Confidence {
 
 /// Why a number is not a [`Confidence`].
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
-#[error("confidence {share}: it must be a share above 0 and below 1, such as 0.95")]
+#[error("the confidence is {share}: it must be a share above 0 and below 1, such as 0.95")]
 pub struct ConfidenceError {
     /// What was given.
     pub share: f64,

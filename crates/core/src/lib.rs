@@ -50,6 +50,7 @@
 
 mod interval;
 mod load;
+pub mod number;
 mod request;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
@@ -59,20 +60,23 @@ mod tape;
 mod time;
 mod traits;
 mod units;
+mod verdict;
 mod words;
 
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
 pub use load::{LevelLoad, LoadKind, WarmUp};
 pub use request::{
-    EosRule, Message, Part, Prompt, Release, Request, RequestId, Role, Scheduled, SessionId,
+    EosRule, Message, Prompt, Release, Request, RequestId, RequestPurpose, Role, Scheduled,
+    SessionId,
 };
 pub use tape::{
-    Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
-    Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,
+    Arrival, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks, Outcome,
+    RequestedTokens, ServerTiming, StampSource, Tape, TokenSource, Usage,
 };
-pub use time::{Nanos, NanosError, ReadLag, Stamp};
+pub use time::{Nanos, NanosError, ParseNanosError, ReadLag, Stamp};
 pub use traits::{Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
 pub use units::{
     Bytes, BytesPerSec, Flops, FlopsPerSec, Joules, Millis, PerSec, Seconds, Tokens, Usd,
     UsdPerHour, Watts,
 };
+pub use verdict::Verdict;

@@ -7,16 +7,10 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::number;
 use crate::{PerSec, Tape, TapeSink};
 
-/// How hard a level presses: its operating condition.
-///
-/// ```
-/// use fizeau_core::{LevelLoad, LoadKind, PerSec};
-/// let load = LevelLoad::Rate(PerSec::new(12.5));
-/// assert_eq!((load.kind(), load.value()), (LoadKind::Rate, 12.5));
-/// assert_eq!(load.to_string(), "12.5 requests/s");
-/// ```
+/// The load of a level: its operating condition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LevelLoad {
@@ -28,7 +22,7 @@ pub enum LevelLoad {
     Rate(PerSec),
 }
 
-/// In what a load is counted.
+/// The unit in which a load is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -75,6 +69,22 @@ impl LevelLoad {
             Self::Concurrency(slots) => slots.get().into(),
             Self::Rate(rate) => rate.get(),
         }
+    }
+
+    /// The number alone, as in a table whose heading names the kind; what has many digits is rounded.
+    ///
+    /// ```
+    /// use fizeau_core::{LevelLoad, LoadKind, PerSec};
+    ///
+    /// let load = LevelLoad::Rate(PerSec::new(12.345678));
+    /// assert_eq!((load.kind(), load.value()), (LoadKind::Rate, 12.345678));
+    /// assert_eq!((load.number(), load.to_string()), ("12.3".to_owned(), "12.3 requests/s".to_owned()));
+    /// assert_eq!(format!("{load:#}"), "12.345678 requests/s");
+    /// ```
+    #[must_use]
+    pub fn number(self) -> String {
+        let (value, whole) = (self.value(), self.value().to_string());
+        if whole.len() <= 6 || !value.is_finite() { whole } else { number(value) }
     }
 
     /// The name of the folder of a level of this load: `concurrency-0008`, `rate-00012.500`, and of a second visit
@@ -157,6 +167,13 @@ crate::words! {
 }
 
 crate::words! {
+    /// The key of a load in documents and the word for it in tables: `requests_per_s`, `concurrency`.
+    pub LoadKind::key {
+        Rate = "requests_per_s", Concurrency = "concurrency",
+    }
+}
+
+crate::words! {
     /// The name used in files and on the command line: `rate`, `concurrency`.
     pub LoadKind::as_str {
         Rate = "rate", Concurrency = "concurrency",
@@ -169,11 +186,13 @@ impl From<NonZeroU32> for LevelLoad {
     }
 }
 
+/// As a sentence has it: `concurrency 64`, `4 requests/s`; a rate of many digits is rounded, but in full with `{:#}`, which names it.
 impl fmt::Display for LevelLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Concurrency(slots) => write!(f, "concurrency {slots}"),
-            Self::Rate(rate) => write!(f, "{} requests/s", rate.get()),
+            Self::Rate(rate) if f.alternate() => write!(f, "{} requests/s", rate.get()),
+            Self::Rate(_) => write!(f, "{} requests/s", self.number()),
         }
     }
 }

@@ -53,7 +53,7 @@ pub struct Request {
     /// own extra fields.
     pub extra: Option<Arc<str>>,
     /// What it is sent for.
-    pub part: Part,
+    pub part: RequestPurpose,
 }
 
 impl Request {
@@ -76,16 +76,16 @@ impl Request {
             eos: EosRule::Stop,
             model: None,
             extra: None,
-            part: Part::Load,
+            part: RequestPurpose::Load,
         }
     }
 }
 
-/// What a request of a run is sent for.
+/// Why a run sends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Part {
+pub enum RequestPurpose {
     /// It is part of the load, and of the level's figures.
     #[default]
     Load,
@@ -150,7 +150,7 @@ pub struct Message {
     pub content: String,
 }
 
-/// Who says a [`Message`].
+/// The speaker of a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
@@ -169,7 +169,7 @@ crate::words! {
     }
 }
 
-/// What a server shall do when the model produces its end-of-sequence token before the asked length.
+/// What the server should do when the model produces its end-of-sequence token before the requested length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

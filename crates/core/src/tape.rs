@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EosRule, Nanos, Part, Release, RequestId, SessionId, Stamp, Tokens};
+use crate::{EosRule, Nanos, Release, RequestId, RequestPurpose, SessionId, Stamp, Tokens};
 
 /// All that was seen of one request: what was asked, its marks, every arrival of generated output, and how it ended.
 ///
@@ -38,15 +38,15 @@ pub struct Tape {
     pub endpoint: u32,
     /// What the request was sent for.
     #[serde(default, skip_serializing_if = "is_load")]
-    pub part: Part,
+    pub part: RequestPurpose,
     /// The model that was asked, where it is not the endpoint's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
     /// What was asked for, to be held against what came.
-    pub asked: Asked,
+    pub asked: RequestedTokens,
     /// When what happened.
     pub marks: Marks,
-    /// Who stamped the arrivals.
+    /// The clock that stamped the arrivals.
     pub stamps: StampSource,
     /// Every generation event, in order of arrival. Role-only chunks, usage chunks, comments and end markers are not
     /// arrivals.
@@ -80,9 +80,9 @@ impl Tape {
             session: SessionId::default(),
             turn: 0,
             endpoint: 0,
-            part: Part::Load,
+            part: RequestPurpose::Load,
             model: None,
-            asked: Asked::default(),
+            asked: RequestedTokens::default(),
             marks: Marks {
                 send_start: Some(at),
                 send_end: Some(at),
@@ -182,14 +182,14 @@ const fn is_first(endpoint: &u32) -> bool {
 
 /// For serde, which wants a reference.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-const fn is_load(part: &Part) -> bool {
-    matches!(part, Part::Load)
+const fn is_load(part: &RequestPurpose) -> bool {
+    matches!(part, RequestPurpose::Load)
 }
 
-/// What was asked for.
+/// The lengths that a request asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Asked {
+pub struct RequestedTokens {
     /// Prompt length, where whoever made the prompt knew it.
     pub input_tokens: Option<Tokens>,
     /// The most tokens to generate.
@@ -280,7 +280,7 @@ pub struct ConnectMarks {
     pub tls: Option<Stamp>,
 }
 
-/// How the connection of a request was come by.
+/// How a request got its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -294,7 +294,7 @@ pub enum Connection {
     ReplacedStale,
 }
 
-/// Who stamped the arrivals.
+/// The clock that stamped the arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -345,7 +345,7 @@ crate::words! {
     }
 }
 
-/// What a server said it used. A field that it did not mention is absent, not zero.
+/// The token counts that a server reported. A field that it did not report is absent, not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
@@ -363,7 +363,7 @@ pub struct Usage {
     pub reasoning_tokens: Option<Tokens>,
 }
 
-/// What a server said of its own timing.
+/// The times that a server reported for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerTiming {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,15 @@ impl ReadLag {
 )]
 pub struct NanosError(f64);
 
+/// Why a text is not a length of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it must be a number with ns, us, ms, s, m or h, such as 150us or 20m")]
+pub struct ParseNanosError;
+
+/// The units in which people write a length of time, in seconds.
+const UNITS: [(&str, f64); 6] =
+    [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
+
 impl Nanos {
     /// No time at all.
     pub const ZERO: Self = Self(0);
@@ -169,6 +179,31 @@ impl Nanos {
             Ok(Self(nanos as u64))
         } else {
             Err(NanosError(secs))
+        }
+    }
+
+    /// Reads a length of time as [`Nanos::from_str`] does, where a number without a unit counts in `bare`.
+    ///
+    /// # Errors
+    /// If it is no number, negative, or beyond 584 years.
+    ///
+    /// ```
+    /// use fizeau_core::Nanos;
+    /// assert_eq!(Nanos::parse_in("2", Nanos::from_secs(1)), Ok(Nanos::from_secs(2)));
+    /// assert_eq!(Nanos::parse_in("2ms", Nanos::from_secs(1)), Ok(Nanos::from_millis(2)));
+    /// ```
+    pub fn parse_in(text: &str, bare: Self) -> Result<Self, ParseNanosError> {
+        Self::read(text.trim(), bare.as_secs_f64()).ok_or(ParseNanosError)
+    }
+
+    /// Likewise, with the seconds of a number without a unit.
+    fn read(text: &str, bare: f64) -> Option<Self> {
+        let with_unit =
+            UNITS.iter().find_map(|(unit, each)| Some((text.strip_suffix(unit)?, *each)));
+        let (number, each) = with_unit.unwrap_or((text, bare));
+        match number.trim_end().parse().ok()? {
+            0.0 => Some(Self::ZERO),
+            number => Self::from_secs_f64(number * each).ok(),
         }
     }
 
@@ -251,6 +286,15 @@ impl From<Duration> for Nanos {
 impl From<Nanos> for Duration {
     fn from(nanos: Nanos) -> Self {
         Self::from_nanos(nanos.0)
+    }
+}
+
+impl FromStr for Nanos {
+    type Err = ParseNanosError;
+
+    /// `150us`, `2 ms`, `1.5s`, `20m`, `1h`; only 0 needs no unit.
+    fn from_str(text: &str) -> Result<Self, ParseNanosError> {
+        Self::read(text.trim(), f64::INFINITY).ok_or(ParseNanosError)
     }
 }
 

@@ -10,11 +10,11 @@ use std::task::Poll;
 
 use fizeau_core::{Nanos, Timer};
 use fizeau_harness::{
-    Cancel, DriveError, LevelRun, Load, Measure, Observer, PlannedLevel, TextAfter,
+    Cancel, DriveError, DriveLimits, LevelRun, Measure, Observer, PlannedLevel, TextAfter,
 };
-use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_metrics::{ComparisonSide, GoodputGoals};
 use fizeau_record::{AbPrompts, FolderError, RunFolder};
-use fizeau_workload::{Dataset, Plan, Salt, Seed, Spec, SpecError, TextCodec, WalkError};
+use fizeau_workload::{Dataset, Plan, PlanSpec, Salt, Seed, SpecError, TextCodec, WalkError};
 
 pub use run::PreparedAb;
 pub use settings::{AbSettings, AbSide};
@@ -25,16 +25,16 @@ use crate::sweep::plan_of;
 #[derive(Debug, Clone)]
 pub struct AbSpec {
     /// How many rounds; in each of them both sides are measured once.
-    pub rounds: Rounds,
+    pub rounds: RoundCount,
     /// What is asked in a round. The seed is set for each round, so that no prompt comes again and no prefix cache carries
     /// over from one round to the next.
-    pub workload: Spec,
+    pub workload: PlanSpec,
     /// The tokenizer that makes prompts of exact length; only for workloads that ask for it.
     pub tokenizer: Option<Arc<dyn TextCodec>>,
-    /// The records of [`fizeau_workload::Content::Dataset`]; only for workloads that ask for them.
+    /// The records of [`fizeau_workload::PromptContent::Dataset`]; only for workloads that ask for them.
     pub dataset: Option<Arc<Dataset>>,
     /// How hard to press, on each side alike.
-    pub load: Load,
+    pub load: DriveLimits,
     /// How many requests to send first, on each side in each round, that do not count.
     pub warmup: u64,
     /// A pause before each turn, so that it does not meet what the turn before left behind: queues, clocks, heat. It comes
@@ -59,13 +59,13 @@ impl AbSpec {
     ///
     /// # Errors
     /// If the workload is impossible.
-    pub fn plan(&self, round: u32, side: Side) -> Result<Plan, SpecError> {
+    pub fn plan(&self, round: u32, side: ComparisonSide) -> Result<Plan, SpecError> {
         let salt = match (self.prompts, side) {
             (AbPrompts::Same, _) => self.workload.salt,
-            (AbPrompts::OwnBySide, Side::Baseline) => child(self.workload.salt, 1),
-            (AbPrompts::OwnBySide, Side::Candidate) => child(self.workload.salt, 2),
+            (AbPrompts::OwnBySide, ComparisonSide::Baseline) => child(self.workload.salt, 1),
+            (AbPrompts::OwnBySide, ComparisonSide::Candidate) => child(self.workload.salt, 2),
         };
-        let spec = Spec { seed: self.seed_of(round), salt, ..self.workload.clone() };
+        let spec = PlanSpec { seed: self.seed_of(round), salt, ..self.workload.clone() };
         plan_of(spec, self.tokenizer.as_ref(), self.dataset.as_ref())
     }
 }
@@ -74,26 +74,26 @@ fn child(salt: Salt, number: u64) -> Salt {
     Salt(Seed(salt.0).child(number).0)
 }
 
-/// How many rounds an A/B run has: at least [`Rounds::LEAST`].
+/// How many rounds an A/B run has: at least [`RoundCount::LEAST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rounds(u32);
+pub struct RoundCount(u32);
 
 /// Too few rounds to tell a difference from chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0} are too few: give at least {least}, since fewer pairs of figures hardly tell a difference from chance",
-    least = Rounds::LEAST
+    "{0} are too few: give at least {least}, since fewer cannot tell a difference from chance",
+    least = RoundCount::LEAST
 )]
 pub struct TooFewRounds(pub u32);
 
-impl Rounds {
+impl RoundCount {
     /// The fewest.
     pub const LEAST: u32 = 5;
 
     /// So many rounds.
     ///
     /// # Errors
-    /// If there are fewer than [`Rounds::LEAST`].
+    /// If there are fewer than [`RoundCount::LEAST`].
     pub const fn new(rounds: u32) -> Result<Self, TooFewRounds> {
         if rounds < Self::LEAST { Err(TooFewRounds(rounds)) } else { Ok(Self(rounds)) }
     }
@@ -107,8 +107,8 @@ impl Rounds {
     /// Who goes first in round `round`, counted from 1: A, B, A, B, so that the turns are A B, B A, A B, B A. What drifts
     /// with time is then as often in favour of the one as of the other.
     #[must_use]
-    pub const fn first_of(round: u32) -> Side {
-        if round % 2 == 1 { Side::Baseline } else { Side::Candidate }
+    pub const fn first_of(round: u32) -> ComparisonSide {
+        if round % 2 == 1 { ComparisonSide::Baseline } else { ComparisonSide::Candidate }
     }
 
     /// Whose turn it is after `done` turns, and in which round; none when all are done.
@@ -116,8 +116,8 @@ impl Rounds {
         let round = done / 2 + 1;
         let side = match (done % 2, Self::first_of(round)) {
             (0, first) => first,
-            (_, Side::Baseline) => Side::Candidate,
-            (_, Side::Candidate) => Side::Baseline,
+            (_, ComparisonSide::Baseline) => ComparisonSide::Candidate,
+            (_, ComparisonSide::Candidate) => ComparisonSide::Baseline,
         };
         (round <= self.0).then_some(UpcomingTurn { round, side })
     }
@@ -129,7 +129,7 @@ pub struct UpcomingTurn {
     /// In which round, from 1.
     pub round: u32,
     /// Whose turn it is.
-    pub side: Side,
+    pub side: ComparisonSide,
 }
 
 /// One side's turn in a round, measured.
@@ -138,7 +138,7 @@ pub struct AbTurn {
     /// In which round, from 1.
     pub round: u32,
     /// Whose turn it was.
-    pub side: Side,
+    pub side: ComparisonSide,
     /// What it asked.
     pub plan: Plan,
     /// What came of it.
@@ -147,7 +147,7 @@ pub struct AbTurn {
     pub folder: Option<RunFolder>,
 }
 
-/// Why an A/B run broke off. Turns measured before are the caller's already.
+/// Why an A/B run ended early. Turns measured before are the caller's already.
 #[derive(Debug, thiserror::Error)]
 pub enum AbError<T: std::error::Error> {
     /// The workload is impossible.
@@ -156,13 +156,13 @@ pub enum AbError<T: std::error::Error> {
     /// A folder could not be made.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A turn broke off.
+    /// A turn ended early.
     #[error("round {round}, {side}: {error}")]
     Turn {
         /// In which round, from 1.
         round: u32,
         /// Whose turn it was.
-        side: Side,
+        side: ComparisonSide,
         /// Why.
         error: DriveError<WalkError, T, FolderError>,
     },
@@ -174,7 +174,7 @@ pub enum AbError<T: std::error::Error> {
 /// share a [`Cancel`]. They are never measured at the same time. Tapes go to the turn's file and to the observer, and are not
 /// kept.
 #[derive(Debug)]
-pub struct Ab<'a, M, C> {
+pub struct AbRunner<'a, M, C> {
     a: M,
     b: M,
     timer: C,
@@ -183,7 +183,7 @@ pub struct Ab<'a, M, C> {
     done: u32,
 }
 
-impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
+impl<'a, M: Measure, C: Timer> AbRunner<'a, M, C> {
     /// A run of `spec` on `a` and `b`, whose pauses `timer` waits for; with a `folder`, each turn gets one of its own inside it.
     #[must_use]
     pub const fn new(
@@ -202,7 +202,7 @@ impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
         self.spec.rounds.turn(self.done)
     }
 
-    /// Measures the next turn; none when all are done or the run has been called off. A turn that was called off in its
+    /// Measures the next turn; none when all are done or the run has been interrupted. A turn that was interrupted in its
     /// course is returned, and says so: its round counts for nothing.
     ///
     /// # Errors
@@ -213,8 +213,8 @@ impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
     ) -> Result<Option<AbTurn>, AbError<M::Error>> {
         let Some(UpcomingTurn { round, side }) = self.upcoming() else { return Ok(None) };
         let with = match side {
-            Side::Baseline => &mut self.a,
-            Side::Candidate => &mut self.b,
+            ComparisonSide::Baseline => &mut self.a,
+            ComparisonSide::Candidate => &mut self.b,
         };
         let plan = self.spec.plan(round, side)?;
         if pause(&self.timer, self.spec.settle, with.cancel()).await.is_err() {
@@ -237,18 +237,18 @@ impl<'a, M: Measure, C: Timer> Ab<'a, M, C> {
 
 /// The name of a turn's folder: `a-01`, `b-01`.
 #[must_use]
-pub fn turn_name(side: Side, round: u32) -> String {
+pub fn turn_name(side: ComparisonSide, round: u32) -> String {
     let letter = match side {
-        Side::Baseline => 'a',
-        Side::Candidate => 'b',
+        ComparisonSide::Baseline => 'a',
+        ComparisonSide::Candidate => 'b',
     };
     format!("{letter}-{round:02}")
 }
 
-/// The run was called off.
+/// The run was interrupted.
 struct CalledOff;
 
-/// Waits for `time`, or until the run is called off.
+/// Waits for `time`, or until the run is interrupted.
 async fn pause(timer: &impl Timer, time: Nanos, cancel: &Cancel) -> Result<(), CalledOff> {
     let mut off = pin!(cancel.cancelled());
     let mut over = pin!(timer.sleep_until(timer.now() + time));

@@ -1,8 +1,8 @@
 //! What every kind of run has once it is decided.
 
-use fizeau_record::{Setup, SpeedOfLightReference, Workload};
+use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
 
-use crate::client::Client;
+use crate::client::MeasuringClient;
 use crate::input::InputError;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
@@ -12,7 +12,7 @@ use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
 #[non_exhaustive]
 pub struct RunBasis {
     /// What is run, and on what.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// What it asks: of several levels the largest, of an A/B run a round.
     pub work: PreparedWorkload,
     /// What the speed of light is computed from, or why there is none.
@@ -20,7 +20,7 @@ pub struct RunBasis {
     /// Who reads the prompts.
     pub reader: PromptReader,
     /// What is known of the client; by default nothing.
-    pub client: Client,
+    pub client: MeasuringClient,
     /// The most tokens that the model takes, where that is known before the server is asked.
     pub limit: Option<ContextLimit>,
 }
@@ -33,7 +33,7 @@ impl RunBasis {
     pub(crate) fn new(
         spec: &WorkloadSpec,
         work: PreparedWorkload,
-        described: Workload,
+        described: WorkloadRecord,
         system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<Self, InputError> {
@@ -44,11 +44,18 @@ impl RunBasis {
         limit.iter().try_for_each(|limit| work.check(limit))?;
         let system = SystemUnderTest { light, ..system };
         let (setup, reader) = (origin.setup(&system, described), system.reader);
-        Ok(Self { setup, work, light: system.light, reader, client: Client::default(), limit })
+        Ok(Self {
+            setup,
+            work,
+            light: system.light,
+            reader,
+            client: MeasuringClient::default(),
+            limit,
+        })
     }
 
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) fn light(&self) -> Result<&SpeedOfLightReference, &str> {
+    pub(crate) fn speed_of_light(&self) -> Result<&SpeedOfLightReference, &str> {
         self.light.as_ref().map_err(String::as_str)
     }
 

@@ -6,19 +6,19 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau_core::{EosRule, Millis, Nanos, PerSec, Tape, Tokens};
-use fizeau_harness::{Cancel, Load, Measure, PlannedLevel, TextAfter};
+use fizeau_harness::{Cancel, DriveLimits, Measure, PlannedLevel, TextAfter};
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
 use fizeau_transport::{Backend, MonotonicClock, Route, Target};
-use fizeau_workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
+use fizeau_workload::{ArrivalLaw, Length, Lengths, Plan, PlanSpec, TextCodec};
 
-use crate::client::{Client, ClientSpec, ConnectionNeeds, PACED_SECONDS, PACED_TOKENS};
+use crate::client::{ClientSpec, ConnectionNeeds, MeasuringClient, PACED_SECONDS, PACED_TOKENS};
 use crate::endpoint::ConnectionSpec;
 use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
-use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::workload::WorkloadSpec;
-use search::{Search, Went};
+use search::{LevelOutcome, LimitSearch};
 
 /// How long it is pressed flat out.
 const FLAT: Nanos = Nanos::from_secs(3);
@@ -34,12 +34,12 @@ const STEP_SECONDS: f64 = 1.2;
 const STEPS: usize = 5;
 
 /// One level of it.
-struct Level {
+struct CalibrationLevel {
     requests: u64,
     /// Where it is not the run's own.
     output_tokens: Option<u64>,
-    arrivals: Arrivals,
-    load: Load,
+    arrivals: ArrivalLaw,
+    load: DriveLimits,
     warmup: u64,
 }
 
@@ -140,12 +140,12 @@ impl Calibration<'_> {
     /// As many tokens as there is time for, in a closed loop.
     async fn flat_out(&self, server: &impl PacedServer) -> Result<LevelSummary, ExperimentError> {
         let streams = self.streams;
-        let level = Level {
+        let level = CalibrationLevel {
             // Time is up long before.
             requests: u64::from(u32::MAX),
             output_tokens: None,
-            arrivals: Arrivals::ClosedLoop,
-            load: Load { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
+            arrivals: ArrivalLaw::ClosedLoop,
+            load: DriveLimits { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
             warmup: streams.into(),
         };
         let client = self.client.prepare(ConnectionNeeds::of(streams.into()))?;
@@ -161,7 +161,7 @@ impl Calibration<'_> {
     /// Doubles the paced streams until requests leave too late, or halves them until they do not.
     async fn on_time(&self, server: &impl PacedServer) -> Result<OnTimeStreams, ExperimentError> {
         let limit = self.client.thresholds.lateness_suspect;
-        let mut search = Search::new(self.streams, STEPS);
+        let mut search = LimitSearch::new(self.streams, STEPS);
         while let Some(streams) = search.next() {
             search.note(self.begins(server, streams, limit).await?);
         }
@@ -183,55 +183,63 @@ impl Calibration<'_> {
         server: &impl PacedServer,
         streams: u32,
         limit: Millis,
-    ) -> Result<Went, ExperimentError> {
+    ) -> Result<LevelOutcome, ExperimentError> {
         let cap = streams.saturating_mul(2);
         let Ok(client) = self.client.prepare(ConnectionNeeds::of(cap.into())) else {
-            return Ok(Went::Ill);
+            return Ok(LevelOutcome::Ill);
         };
         let rate = f64::from(streams) / PACED_SECONDS;
-        let level = Level {
+        let level = CalibrationLevel {
             requests: (rate * STEP_SECONDS).ceil() as u64,
             output_tokens: Some(PACED_TOKENS),
-            arrivals: Arrivals::Constant { rate: PerSec::new(rate) },
-            load: Load { max_in_flight: NonZeroU32::new(cap), stop_after: None },
+            arrivals: ArrivalLaw::Constant { rate: PerSec::new(rate) },
+            load: DriveLimits { max_in_flight: NonZeroU32::new(cap), stop_after: None },
             warmup: 0,
         };
         let summary = self.measure(server, &client, level).await?;
         let lateness = &summary.metrics.send_lateness;
         let tail = lateness.p99.value().or(lateness.max);
         let is_on_time = tail.is_some_and(|tail| tail.get() <= limit.get());
-        Ok(if is_on_time && summary.requests.failed == 0 { Went::Well } else { Went::Ill })
+        Ok(if is_on_time && summary.requests.failed == 0 {
+            LevelOutcome::Well
+        } else {
+            LevelOutcome::Ill
+        })
     }
 
     async fn measure(
         &self,
         server: &impl PacedServer,
-        client: &Client,
-        level: Level,
+        client: &MeasuringClient,
+        level: CalibrationLevel,
     ) -> Result<LevelSummary, ExperimentError> {
         let target = Target::new(server.base_url(), self.backend, "echo");
-        let target = target.blame(Field::ClientCalibration)?;
+        let target = target.blame(InputField::ClientCalibration)?;
         let target = target.keep_text(self.workload.keep_text(self.text));
         let target = self.reached.apply_plain(target);
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
-        let mut crew = client.start(&target, clock, tokenizer, &Cancel::new())?;
-        let Level { warmup, load, .. } = level;
+        let mut pool = client.start(&target, clock, tokenizer, &Cancel::new())?;
+        let CalibrationLevel { warmup, load, .. } = level;
         let planned = PlannedLevel { warmup, text: self.text, ..PlannedLevel::new(&plan, load) };
         let mut nowhere: Option<Vec<Tape>> = None;
         let run =
-            crew.measure(planned, &mut nowhere, &mut ()).await.map_err(ExperimentError::broken)?;
+            pool.measure(planned, &mut nowhere, &mut ()).await.map_err(ExperimentError::broken)?;
         Ok(run.summary)
     }
 
     /// The prompts of a level, and what counts their tokens where the server does not.
-    fn plan(&self, target: &Target, level: &Level) -> Result<(Plan, Tokenizer), InputError> {
+    fn plan(
+        &self,
+        target: &Target,
+        level: &CalibrationLevel,
+    ) -> Result<(Plan, Tokenizer), InputError> {
         let mut made_up = self.workload.parts(target)?;
         let lengths = match level.output_tokens {
             None => made_up.spec.lengths.clone(),
             Some(output) => with_output(&made_up.spec.lengths, output),
         };
-        made_up.spec = Spec {
+        made_up.spec = PlanSpec {
             requests: NonZeroU64::new(level.requests).unwrap_or(NonZeroU64::MIN),
             arrivals: level.arrivals.clone(),
             lengths,

@@ -4,13 +4,13 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use fizeau_core::PerSec;
-use fizeau_harness::{Cancel, Needs, Recounted, WorkerPool, connections_ahead, headroom};
-use fizeau_metrics::{Ceiling, Headroom, OnTimeLimit, Thresholds};
+use fizeau_harness::{Cancel, Recounted, SystemNeeds, WorkerPool, connections_ahead, headroom};
+use fizeau_metrics::{ClientCeiling, OnTimeLimit, SystemHeadroom, Thresholds};
 use fizeau_record::{CalibrationEnd, ClientCalibration, ClientPlan, OnTimeStreams};
 use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau_workload::{Pacing, TextCodec};
 
-use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::input::{Blame, ExperimentError, InputError, InputField};
 
 /// The client that is asked for.
 #[derive(Debug, Clone, Default)]
@@ -29,45 +29,45 @@ impl ClientSpec {
     ///
     /// # Errors
     /// If the system has no room for them.
-    pub(crate) fn prepare(&self, wanted: ConnectionNeeds) -> Result<Client, InputError> {
+    pub(crate) fn prepare(&self, wanted: ConnectionNeeds) -> Result<MeasuringClient, InputError> {
         let threads = self
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         let needs = wanted.needs(threads.get() as u64);
-        let headroom = headroom(&needs).blame(Field::Connections)?;
-        let client = Client::of_record(self.thresholds, Some(headroom), None);
-        Ok(Client { threads, threshold_words: self.threshold_words.clone(), ..client })
+        let headroom = headroom(&needs).blame(InputField::Connections)?;
+        let client = MeasuringClient::of_record(self.thresholds, Some(headroom), None);
+        Ok(MeasuringClient { threads, threshold_words: self.threshold_words.clone(), ..client })
     }
 }
 
 /// The client that measures. Nothing runs yet.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Client {
+pub struct MeasuringClient {
     threads: NonZeroUsize,
     threshold_words: Vec<String>,
     calibration: Option<ClientCalibration>,
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
     /// What the run needs of the system beside what there is; none where it needs nothing.
-    pub headroom: Option<Headroom>,
+    pub headroom: Option<SystemHeadroom>,
     /// What it can do at most, where that was measured.
-    pub ceiling: Option<Ceiling>,
+    pub ceiling: Option<ClientCeiling>,
 }
 
-impl Default for Client {
+impl Default for MeasuringClient {
     /// One of which nothing is known, as that of a simulation in virtual time.
     fn default() -> Self {
         Self::of_record(Thresholds::default(), None, None)
     }
 }
 
-impl Client {
+impl MeasuringClient {
     /// That of a run that is over, or of one that nobody measures.
     pub const fn of_record(
         thresholds: Thresholds,
-        headroom: Option<Headroom>,
-        ceiling: Option<Ceiling>,
+        headroom: Option<SystemHeadroom>,
+        ceiling: Option<ClientCeiling>,
     ) -> Self {
         let threads = NonZeroUsize::MIN;
         let threshold_words = Vec::new();
@@ -97,7 +97,7 @@ impl Client {
     /// For how many connections there is room, where an uncapped run of `requests` may want more: only a server that falls far
     /// behind the rate makes so many.
     pub fn scarce_connections(&self, requests: u64) -> Option<u64> {
-        let Headroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
+        let SystemHeadroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
         let limits = [file_descriptors, ports].into_iter().flatten().map(|room| room.limit);
         limits.min().filter(|least| requests > *least)
     }
@@ -123,14 +123,14 @@ impl Client {
             transport: HttpTransport::new(target.clone(), clock),
             counter: tokenizer.clone(),
         };
-        let crew = WorkerPool::start(self.threads, clock, cancel.clone(), make);
-        let refused = |error| format!("the system refuses a thread: {error}");
-        crew.map_err(|error| ExperimentError::Broken(refused(error)))
+        let pool = WorkerPool::start(self.threads, clock, cancel.clone(), make);
+        let refused = |error| format!("the system cannot start a thread: {error}");
+        pool.map_err(|error| ExperimentError::Broken(refused(error)))
     }
 }
 
-/// What a run is held against. The paced streams limit it only where the search came to a limit.
-fn client_ceiling(of: &ClientCalibration) -> Ceiling {
+/// What a run is compared with. The paced streams limit it only where the search came to a limit.
+fn client_ceiling(of: &ClientCalibration) -> ClientCeiling {
     let OnTimeStreams { streams, reached, .. } = of.on_time;
     let on_time = OnTimeLimit {
         streams: streams.into(),
@@ -138,7 +138,7 @@ fn client_ceiling(of: &ClientCalibration) -> Ceiling {
         tokens_per_s: PerSec::new(f64::from(streams) * PACED_TOKENS as f64 / PACED_SECONDS),
     };
     let has_limit = reached == CalibrationEnd::Limit && streams > 0;
-    Ceiling {
+    ClientCeiling {
         streams: of.streams,
         tokens_per_s: of.tokens_per_s,
         on_time: has_limit.then_some(on_time),
@@ -168,7 +168,7 @@ impl ConnectionNeeds {
         Self { in_flight, addresses: 1, streams: None }
     }
 
-    fn needs(&self, threads: u64) -> Needs {
+    fn needs(&self, threads: u64) -> SystemNeeds {
         let connections = match self.streams {
             // Each thread has connections of its own to each address, the last of which may be all but empty.
             Some(streams) => {
@@ -177,7 +177,7 @@ impl ConnectionNeeds {
             }
             None => self.in_flight,
         };
-        Needs {
+        SystemNeeds {
             connections,
             fresh_connections: connections.div_ceil(self.addresses.max(1)),
             threads,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau_roofline::Device;
 
-use crate::input::{Blame, Field, InputError};
+use crate::input::{Blame, InputError, InputField};
 
 /// A device, and the text of its file if it is from one.
 #[derive(Debug, Clone)]
@@ -23,11 +23,11 @@ impl LoadedDevice {
     /// If there is neither, or the file is not understood; what was given is in the error where it is a file.
     pub fn named(name: &str) -> Result<Self, InputError> {
         if !is_path(name) {
-            let device = Device::named(name).blame(Field::Hardware)?.clone();
+            let device = Device::named(name).blame(InputField::Hardware)?.clone();
             return Ok(Self { device, file: None });
         }
-        let text = std::fs::read_to_string(name).blame_given(Field::Hardware, name)?;
-        let device = Device::from_toml(&text).blame_given(Field::Hardware, name)?;
+        let text = std::fs::read_to_string(name).blame_given(InputField::Hardware, name)?;
+        let device = Device::from_toml(&text).blame_given(InputField::Hardware, name)?;
         Ok(Self { device, file: Some(text) })
     }
 

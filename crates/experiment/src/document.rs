@@ -14,7 +14,7 @@ use fizeau_workload::Shard;
 
 use crate::ab::PreparedAb;
 use crate::basis::RunBasis;
-use crate::client::Client;
+use crate::client::MeasuringClient;
 use crate::endpoint::{DetectedEndpoint, PreparedEndpoint};
 use crate::input::ExperimentError;
 use crate::level::PreparedLevel;
@@ -37,7 +37,7 @@ pub(crate) fn keep_run(
 }
 
 /// What goes on record of any run: what is asked of whom, at a price of devices that somebody said.
-fn asked(
+fn requested_document(
     basis: &RunBasis,
     levels: Vec<LevelPlan>,
     goals: &GoodputGoals,
@@ -48,7 +48,7 @@ fn asked(
     document.levels = levels;
     document.goodput = goals.to_string().split_whitespace().map(str::to_owned).collect();
     document.time = (basis.reader == PromptReader::Simulation).then_some(RunTime::Virtual);
-    document.speed_of_light = basis.light().ok().map(|light| light.deployment().clone());
+    document.speed_of_light = basis.speed_of_light().ok().map(|light| light.deployment().clone());
     document.gpu_hour_usd = price.map(|price| price.low);
     Ok(document)
 }
@@ -61,7 +61,7 @@ impl PreparedLevel {
     pub fn document(&self) -> Result<RunDocument, ExperimentError> {
         let settings = &self.settings;
         let (levels, price) = (vec![self.level_plan()], settings.price.as_ref());
-        let mut document = asked(&self.basis, levels, &settings.goals, price)?;
+        let mut document = requested_document(&self.basis, levels, &settings.goals, price)?;
         let probe = self.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
         document.probe = probe.map_err(ExperimentError::broken)?.map(|it| it.without("requests"));
         document.shard = (settings.shard != Shard::WHOLE).then(|| settings.shard.to_string());
@@ -76,7 +76,12 @@ impl PreparedSweep {
     /// If what is asked cannot be written as JSON.
     pub fn document(&self) -> Result<RunDocument, ExperimentError> {
         let settings = &self.settings;
-        asked(&self.basis, self.level_plans(), &settings.goals, settings.price.as_ref())
+        requested_document(
+            &self.basis,
+            self.level_plans(),
+            &settings.goals,
+            settings.price.as_ref(),
+        )
     }
 }
 
@@ -102,7 +107,7 @@ impl PreparedAb {
         };
         // Both turns of a round are alike.
         let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]);
-        let mut document = asked(&self.basis, levels.collect(), &spec.goals, None)?;
+        let mut document = requested_document(&self.basis, levels.collect(), &spec.goals, None)?;
         document.ab = Some(AbPlan {
             rounds: spec.rounds.get(),
             settle_ms: spec.settle.to_millis(),
@@ -110,14 +115,14 @@ impl PreparedAb {
             a_name: a.name.clone(),
             b_name: b.name.clone(),
             b_endpoint: b.endpoint.describe(),
-            b_probed: found(b.endpoint.found.as_ref())?,
+            b_probed: detected_document(b.endpoint.found.as_ref())?,
         });
         Ok(document)
     }
 }
 
 /// What was found out of an endpoint.
-fn found(found: Option<&DetectedEndpoint>) -> Result<Option<Json>, ExperimentError> {
+fn detected_document(found: Option<&DetectedEndpoint>) -> Result<Option<Json>, ExperimentError> {
     found.map(Json::of).transpose().map_err(ExperimentError::broken)
 }
 
@@ -129,7 +134,7 @@ impl PreparedEndpoint {
     pub fn measured(
         &self,
         mut document: RunDocument,
-        client: &Client,
+        client: &MeasuringClient,
         clock: &MonotonicClock,
     ) -> Result<RunDocument, ExperimentError> {
         let limits = &self.timeouts;
@@ -142,7 +147,7 @@ impl PreparedEndpoint {
             total_ms: limits.total.map(Nanos::to_millis),
         };
         document.client = Some(client.plan());
-        document.probed = found(self.found.as_ref())?;
+        document.probed = detected_document(self.found.as_ref())?;
         Ok(document)
     }
 }

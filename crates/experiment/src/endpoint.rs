@@ -6,14 +6,14 @@ mod discovery;
 use std::fmt;
 use std::str::FromStr;
 
-use fizeau_record::{Connections, Endpoint};
-use fizeau_transport::{Backend, ExtraBody, KeepText, Secret, Target, Timeouts};
+use fizeau_record::{ConnectionRecord, EndpointRecord};
+use fizeau_transport::{Backend, ExtraBody, KeepText, Route, Secret, Target, Timeouts};
 
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
 
 use crate::client::ConnectionNeeds;
-use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::input::{Blame, ExperimentError, InputError, InputField};
 
 /// An endpoint that is to be called.
 ///
@@ -46,6 +46,8 @@ pub struct EndpointSpec {
     pub timeouts: Timeouts,
     /// Fields that each request's body has besides, sampling above all: the text of a JSON object.
     pub extra_body: String,
+    /// Of how many tokens the log-probabilities are asked for at each place, beside the one that is taken; none for no field at all.
+    pub logprobs: Option<u32>,
     /// How it is reached.
     pub connections: ConnectionSpec,
     /// What was found out of it.
@@ -111,6 +113,7 @@ impl EndpointSpec {
             api_key: None,
             timeouts: Timeouts::default(),
             extra_body: "{}".to_owned(),
+            logprobs: None,
             connections: ConnectionSpec::default(),
             found: None,
         }
@@ -128,7 +131,7 @@ impl EndpointSpec {
             }
             BackendChoice::Detected => self.called(Backend::Vllm, &self.model, keep_text),
             BackendChoice::Named(_) if self.model.is_empty() => {
-                Err(InputError::new(Field::Model, "name the model as the server knows it"))
+                Err(InputError::new(InputField::Model, "name the model as the server knows it"))
             }
             BackendChoice::Named(backend) => self.called(backend, &self.model, keep_text),
         }
@@ -141,22 +144,37 @@ impl EndpointSpec {
         model: &str,
         keep_text: KeepText,
     ) -> Result<PreparedEndpoint, InputError> {
-        let none = || InputError::new(Field::BaseUrl, "name at least one server");
+        let none = || InputError::new(InputField::BaseUrl, "name at least one server");
         let (first, others) = self.base_urls.split_first().ok_or_else(none)?;
-        let mut target = Target::new(first, backend, model).blame(Field::BaseUrl)?;
+        let mut target = Target::new(first, backend, model).blame(InputField::BaseUrl)?;
         for url in others {
-            target = target.also_at(url).blame(Field::BaseUrl)?;
+            target = target.also_at(url).blame(InputField::BaseUrl)?;
         }
         if let Some(path) = &self.route {
-            target = target.path(path).blame(Field::Route)?;
+            target = target.path(path).blame(InputField::Route)?;
         }
         for ExtraHeader { name, value } in &self.headers {
-            target = target.header(name, value).blame(Field::Header)?;
+            target = target.header(name, value).blame(InputField::Header)?;
         }
         if let Some(key) = &self.api_key {
-            target = target.api_key(key.clone()).blame(Field::ApiKey)?;
+            target = target.api_key(key.clone()).blame(InputField::ApiKey)?;
         }
-        let extra = ExtraBody::parse(&self.extra_body).blame(Field::ExtraBody)?;
+        let mut extra = ExtraBody::parse(&self.extra_body).blame(InputField::ExtraBody)?;
+        if let Some(most) = self.logprobs {
+            let fields = match target.route() {
+                Route::Chat => format!(r#"{{"logprobs":true,"top_logprobs":{most}}}"#),
+                Route::Completions => format!(r#"{{"logprobs":{most}}}"#),
+                _ => {
+                    let why = "only OpenAI's completions and chat routes have them";
+                    return Err(InputError::new(InputField::LogProbabilities, why));
+                }
+            };
+            extra = extra.merge(ExtraBody::parse(&fields).blame(InputField::LogProbabilities)?);
+        }
+        let extra_body = match self.logprobs {
+            Some(_) => extra.to_string(),
+            None => self.extra_body.clone(),
+        };
         let target = self
             .connections
             .apply(target)?
@@ -166,7 +184,7 @@ impl EndpointSpec {
         Ok(PreparedEndpoint {
             timeouts: self.timeouts,
             found: self.found.clone(),
-            extra_body: self.extra_body.clone(),
+            extra_body,
             connections: self.connections.describe(&target),
             reached: self.connections.clone(),
             target,
@@ -187,7 +205,7 @@ pub struct PreparedEndpoint {
     /// Fields that each request's body has besides: the text of a JSON object.
     pub extra_body: String,
     /// How it is reached, in words for people.
-    pub connections: Connections,
+    pub connections: ConnectionRecord,
     /// How it is reached.
     pub reached: ConnectionSpec,
 }
@@ -199,7 +217,7 @@ impl From<Target> for PreparedEndpoint {
             timeouts: *target.limits(),
             found: None,
             extra_body: "{}".to_owned(),
-            connections: Connections::default(),
+            connections: ConnectionRecord::default(),
             reached: ConnectionSpec::default(),
             target,
         }
@@ -208,10 +226,10 @@ impl From<Target> for PreparedEndpoint {
 
 impl PreparedEndpoint {
     /// For the record.
-    pub fn describe(&self) -> Endpoint {
+    pub fn describe(&self) -> EndpointRecord {
         let url = self.target.url();
         let (base_url, path) = split_url(&url);
-        Endpoint {
+        EndpointRecord {
             base_url: base_url.to_owned(),
             path: path.to_owned(),
             backend: self.target.backend().as_str().to_owned(),

@@ -1,25 +1,24 @@
 //! From a measured level to its report and its files.
 
-use fizeau_core::Tape;
-use fizeau_core::WarmUp;
-use fizeau_harness::{Ended, LevelRun, Notice, Observer};
+use fizeau_core::{LevelLoad, Tape};
+use fizeau_harness::{DriveEnding, LevelRun, Notice, Observer};
 use fizeau_metrics::{ClientProof, ClientWatch, LevelHistograms};
 use fizeau_record::{
-    Asked, FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus,
-    LoadPoint, RunFolder, SpeedOfLightReference, SummaryDocument, Until,
+    FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
+    RunFolder, SpeedOfLightReference, SummaryDocument, UntilPrecise,
 };
 
-use crate::client::Client;
+use crate::client::MeasuringClient;
 
-/// What a level is held against.
+/// What a level is compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EvaluationContext<'a> {
     /// What the speed of light is computed from, or why there is none.
     pub(crate) light: Result<&'a SpeedOfLightReference, &'a str>,
     /// What is known of the client.
-    pub(crate) client: &'a Client,
+    pub(crate) client: &'a MeasuringClient,
     /// What was asked for of the load.
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestedLoad,
     /// That data were sent more than once, in plain words.
     pub(crate) repeated: Option<&'a str>,
 }
@@ -31,9 +30,9 @@ impl EvaluationContext<'_> {
         &self,
         run: &LevelRun,
         tallies: &LevelTallies,
-        load: LoadPoint,
+        load: LevelLoad,
     ) -> LevelReport {
-        let Client { thresholds, headroom, ceiling, .. } = *self.client;
+        let MeasuringClient { thresholds, headroom, ceiling, .. } = *self.client;
         let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
         let client = ClientProof { watch, ..run.client };
         let mut outcome = LevelOutcome::new(run.summary.clone(), client);
@@ -41,9 +40,11 @@ impl EvaluationContext<'_> {
         if run.is_partial() {
             outcome.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
         }
-        outcome.warm_up = Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed });
-        outcome.until = (!run.precision.is_empty())
-            .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() });
+        outcome.warm_up = Some(run.warmup);
+        outcome.until = (!run.precision.is_empty()).then(|| UntilPrecise {
+            is_reached: run.is_precise(),
+            outcomes: run.precision.clone(),
+        });
         let mut context = LevelContext::new(self.asked);
         context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
         context.thresholds = thresholds;
@@ -60,7 +61,7 @@ pub(crate) struct LevelTallies {
 }
 
 impl LevelTallies {
-    /// Of nothing yet, for the speed of light alone, where there is a model.
+    /// Creates an empty one for the speed of light alone, where there is a model.
     #[must_use]
     pub(crate) fn new(light: Option<&SpeedOfLightReference>) -> Self {
         Self { histograms: None, lengths: light.map(SpeedOfLightReference::lengths) }
@@ -122,6 +123,6 @@ pub(crate) fn keep_level(
 /// How many requests of its plan a run came to, where it ended before the plan did.
 #[must_use]
 pub(crate) fn released(run: &LevelRun) -> Option<u64> {
-    let ended_early = run.driven.ended != Ended::Exhausted;
+    let ended_early = run.driven.ended != DriveEnding::Exhausted;
     ended_early.then_some(run.summary.requests.sent)
 }

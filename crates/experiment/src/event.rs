@@ -3,24 +3,24 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
-use fizeau_core::{FailureClass, Millis, Nanos, Outcome, Part, Tape, Tokens};
+use fizeau_core::{FailureClass, Nanos, Outcome, RequestPurpose, Tape, Tokens};
 use fizeau_harness::{InFlight, Notice, Observer};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
-use fizeau_record::{LevelDetail, LevelDetailTally, LevelReport, Setup};
+use fizeau_record::{LevelDetail, LevelDetailTally, LevelReport, RunSetup};
 
 use crate::endpoint::DetectedEndpoint;
 
 /// What happens in a run. Each is owned and can be sent to another thread.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Event {
+pub enum RunEvent {
     /// It was found out what an endpoint is.
     Detected(Box<DetectedEndpoint>),
     /// The server at this address is asked for a reply, to see whether it can be used.
     Asking(String),
     /// All is decided, and nothing that counts has been sent.
-    Prepared(Box<Setup>),
-    /// A sweep that was broken off is gone on with.
+    Prepared(Box<RunSetup>),
+    /// A sweep that was interrupted is resumed.
     Resumed {
         /// How many of its levels are finished.
         finished: usize,
@@ -37,11 +37,11 @@ pub enum Event {
         in_flight: InFlight,
     },
     /// A measured request ended.
-    RequestEnded(RequestEnded),
+    RequestEnded(Box<RequestEnded>),
     /// A level is over, judged, and on disk where the run has a folder.
     LevelEnded(Box<LevelReport>),
     /// Something that who reads the result should know.
-    Note(Note),
+    Note(RunNote),
 }
 
 /// A level that begins.
@@ -99,25 +99,21 @@ pub struct RequestEnded {
     pub failure: Option<FailureClass>,
     /// How many tokens came.
     pub output: Tokens,
-    /// Its time to first token.
-    pub ttft: Option<Nanos>,
-    /// Its time per output token.
-    pub tpot: Option<Millis>,
+    /// Its figures.
+    pub metrics: RequestMetrics,
 }
 
 impl RequestEnded {
     /// What `tape` shows.
     #[must_use]
     pub fn of(tape: &Tape) -> Self {
-        let metrics = RequestMetrics::of(tape);
         Self {
             failure: match &tape.outcome {
                 Outcome::Failed(failure) => Some(failure.class),
                 Outcome::Complete(_) => None,
             },
             output: tape.output_tokens(),
-            ttft: metrics.ttft,
-            tpot: metrics.tpot,
+            metrics: RequestMetrics::of(tape),
         }
     }
 }
@@ -125,10 +121,10 @@ impl RequestEnded {
 /// Something that who reads the result should know. Its text names no option of any program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Note {
+pub enum RunNote {
     /// A level is shorter than what shows whether it is steady.
     #[error(
-        "{} s are left for a level: what takes longer to build up is not seen in less than {} s",
+        "{} s are left for a level, and levels shorter than {} s cannot show queues that grow slowly",
         time.as_secs_f64().round(), needs.as_secs_f64()
     )]
     ShortLevel {
@@ -138,14 +134,14 @@ pub enum Note {
         needs: Nanos,
     },
     /// There was no time left for all repeated measurements.
-    #[error("there was no time left for {missing} of the repeated levels")]
+    #[error("no time was left for {missing} of the repeated levels")]
     RepeatsLeftOut {
         /// How many were left out.
         missing: u32,
     },
     /// All levels are shorter than what shows whether they are steady.
     #[error(
-        "levels of {} s: what takes longer to build up is not seen; {} s or more would show it",
+        "levels of {} s cannot show queues that grow slowly; levels of {} s can",
         time.as_secs_f64(), needs.as_secs_f64()
     )]
     ShortLevels {
@@ -156,16 +152,17 @@ pub enum Note {
     },
     /// No certificate is checked.
     #[error(
-        "no certificate is checked; whoever sits on the way can read and change everything, the API key among it"
+        "no certificate is checked; anyone on the network path can read and change everything, \
+         including the API key"
     )]
     Unchecked,
     /// A proxy stands between.
-    #[error("requests go through the proxy {0}, whose time is in every figure")]
+    #[error("requests go through the proxy {0}, and every latency includes its time")]
     Proxy(String),
     /// A connection for each request may use up the local ports. Whether it does depends on how fast the server answers.
     #[error(
-        "a connection for each of {requests} requests: a closed one keeps its port for a minute, and more than {limit} in a minute \
-         will fail"
+        "each of {requests} requests makes a connection: a closed one keeps its port for a \
+         minute, and more than {limit} in a minute will fail"
     )]
     ScarcePorts {
         /// How many requests there are.
@@ -176,14 +173,34 @@ pub enum Note {
     /// A run without a limit of requests in flight may want more connections than there is room for. Only a server that falls far behind
     /// the rate makes so many.
     #[error(
-        "should the server fall far behind the rate, there is room for fewer than {limit} connections, and this run has {requests} \
-         requests"
+        "if the server falls far behind the rate, this run of {requests} requests may need more \
+         connections than the {limit} that the system has room for"
     )]
     ScarceConnections {
         /// How many requests there are.
         requests: u64,
         /// For how many connections there is room.
         limit: u64,
+    },
+    /// A server refuses token ids.
+    #[error(
+        "{refused}; it takes the same prompt as text, so all prompts are sent as text: their \
+         lengths are about as requested, and the server counts them"
+    )]
+    TextPrompts {
+        /// What it said to them.
+        refused: String,
+    },
+    /// A server lists another model than the one that is asked, and answers anyway.
+    #[error(
+        "the server lists the model {served} and also answers to {asked}: the figures are those \
+         of {served}"
+    )]
+    OtherModel {
+        /// The name in the requests.
+        asked: String,
+        /// The one that the server lists.
+        served: String,
     },
     /// Anything else, in words.
     #[error("{0}")]
@@ -193,9 +210,9 @@ pub enum Note {
 /// Whoever watches a run. It is called on the task that collects what was measured, where it should be quick.
 pub trait Watcher {
     /// Takes note.
-    fn event(&mut self, _: Event) {}
+    fn event(&mut self, _: RunEvent) {}
 
-    /// Looks at the tape of a measured request or probe that ended, where more of it is wanted than [`Event::RequestEnded`] tells.
+    /// Looks at the tape of a measured request or probe that ended, where more of it is wanted than [`RunEvent::RequestEnded`] tells.
     fn tape(&mut self, _: &Tape) {}
 
     /// What it saw of the tapes of a level that is over, which had at most so many requests in flight if there was a limit, for a page
@@ -242,7 +259,7 @@ impl<T: LevelDetailTally> Watcher for DetailWatcher<T> {
 
 /// Both watch, the first first.
 impl<A: Watcher, B: Watcher> Watcher for (A, B) {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: RunEvent) {
         self.0.event(event.clone());
         self.1.event(event);
     }
@@ -270,7 +287,7 @@ impl Watcher for () {
 
 /// It watches, if there is one.
 impl<W: Watcher> Watcher for Option<W> {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: RunEvent) {
         self.iter_mut().for_each(|watcher| watcher.event(event.clone()));
     }
 
@@ -288,7 +305,7 @@ impl<W: Watcher> Watcher for Option<W> {
 }
 
 impl<W: Watcher + ?Sized> Watcher for &mut W {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: RunEvent) {
         (**self).event(event);
     }
 
@@ -315,11 +332,13 @@ impl<W: Watcher> Observer for Telling<'_, W> {
         }
         match notice {
             Notice::WarmedUp { requests, in_flight } => {
-                self.0.event(Event::WarmedUp { requests, in_flight: in_flight.clone() });
+                self.0.event(RunEvent::WarmedUp { requests, in_flight: in_flight.clone() });
             }
             // Probes are no part of what is told.
-            Notice::RequestEnded(tape) if tape.part == Part::Load && self.0.watches_requests() => {
-                self.0.event(Event::RequestEnded(RequestEnded::of(tape)));
+            Notice::RequestEnded(tape)
+                if tape.part == RequestPurpose::Load && self.0.watches_requests() =>
+            {
+                self.0.event(RunEvent::RequestEnded(Box::new(RequestEnded::of(tape))));
             }
             _ => {}
         }

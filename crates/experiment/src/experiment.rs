@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use fizeau_harness::{Cancel, Measure};
 use fizeau_metrics::{GoodputGoals, Precision, Slo};
-use fizeau_record::{Engine, SpeedOfLightReference};
+use fizeau_record::{EngineRecord, SpeedOfLightReference};
 
 pub use handle::{EventStream, ExperimentHandle};
 pub use kind::{EndpointKind, ExperimentKind, PreparedRun};
@@ -32,12 +32,12 @@ use crate::workload::WorkloadSpec;
 /// cannot be used is one error and not a thousand failures.
 ///
 /// ```
-/// use fizeau_experiment::{Experiment, LevelSettings, Rates, SweepLoads};
+/// use fizeau_experiment::{Experiment, LevelSettings, SweepRates, SweepLoads};
 /// use fizeau_transport::{Backend, Target};
 ///
 /// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "llama")?;
 /// let sweep = Experiment::new(target.clone())
-///     .loads(SweepLoads::new(&[1, 8, 64], Rates::default())?)
+///     .loads(SweepLoads::new(&[1, 8, 64], SweepRates::default())?)
 ///     .slo("p99 ttft<500ms".parse()?);
 /// let mut level = LevelSettings::default();
 /// level.max_in_flight = 8.try_into().ok();
@@ -49,24 +49,24 @@ use crate::workload::WorkloadSpec;
 #[must_use]
 pub struct Experiment<K = SweepSettings> {
     pub(crate) settings: K,
-    pub(crate) conduct: Conduct,
+    pub(crate) conduct: RunConduct,
 }
 
 /// What is alike in all kinds of experiments.
 #[derive(Debug, Clone)]
-pub(crate) struct Conduct {
+pub(crate) struct RunConduct {
     pub(crate) endpoint: EndpointSource,
     system: SystemUnderTest,
     pub(crate) client: ClientSpec,
     origin: RunOrigin,
     folder: Option<PathBuf>,
-    checks: Checks,
+    checks: PreflightChecks,
     cancel: Cancel,
 }
 
 /// What is looked at before the first request that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Checks {
+enum PreflightChecks {
     Endpoint,
     Nothing,
 }
@@ -77,13 +77,13 @@ impl Experiment {
     pub fn new(endpoint: impl Into<EndpointSource>) -> Self {
         Self {
             settings: SweepSettings::default(),
-            conduct: Conduct {
+            conduct: RunConduct {
                 endpoint: endpoint.into(),
                 system: SystemUnderTest::default(),
                 client: ClientSpec::default(),
                 origin: RunOrigin::now(),
                 folder: None,
-                checks: Checks::Endpoint,
+                checks: PreflightChecks::Endpoint,
                 cancel: Cancel::new(),
             },
         }
@@ -144,14 +144,14 @@ impl<K> Experiment<K> {
         self
     }
 
-    /// What levels are held against.
+    /// What levels are compared with.
     pub fn speed_of_light(mut self, reference: SpeedOfLightReference) -> Self {
         self.conduct.system.light = Ok(reference);
         self
     }
 
     /// What the endpoint is, for the record.
-    pub fn engine(mut self, engine: Engine) -> Self {
+    pub fn engine(mut self, engine: EngineRecord) -> Self {
         self.conduct.system.engine = engine;
         self
     }
@@ -183,13 +183,13 @@ impl<K> Experiment<K> {
 
     /// Sends no request ahead of those that count.
     pub fn without_preflight(mut self) -> Self {
-        self.conduct.checks = Checks::Nothing;
+        self.conduct.checks = PreflightChecks::Nothing;
         self
     }
 }
 
 impl<K: ExperimentKind> Experiment<K> {
-    /// Runs it over HTTP. A run that is called off gives what it has.
+    /// Runs it over HTTP. A run that is interrupted gives what it has.
     ///
     /// The future is `!Send`, as the transport is that it checks the endpoint with: see [`spawn`](Self::spawn).
     ///

@@ -8,7 +8,7 @@ use fizeau_core::FailureClass;
 /// message, with whatever stands between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Hint {
+pub enum InputHint {
     /// Another route or kind of server takes such prompts.
     AnotherRoute,
     /// Another route takes such records.
@@ -47,7 +47,7 @@ pub enum Hint {
     },
     /// The server may be down, or somewhere else.
     IsServerUp,
-    /// A sweep is gone on with as it was begun.
+    /// A sweep is resumed as it was begun.
     AsBegun,
 }
 
@@ -83,7 +83,7 @@ pub enum TokenizerKind {
     TokenizerJson,
 }
 
-impl Display for Hint {
+impl Display for InputHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AnotherRoute => f.write_str("; choose another route or kind of server"),
@@ -104,11 +104,13 @@ impl Display for Hint {
             }
             Self::NeedsLoad => f.write_str(": give a number of requests in flight, or a rate"),
             Self::NeedsGoodput => f.write_str(", such as ttft:500 tpot:50"),
-            Self::AsBegun => f.write_str(": ask for what the sweep was begun with"),
+            Self::AsBegun => {
+                f.write_str("; ask for what the sweep was begun with, or begin another")
+            }
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {
                 f.write_str("; ")?;
-                failed(f, *class, *status, (model, backend))
+                failed(f, *class, *status, model, backend)
             }
         }
     }
@@ -119,7 +121,8 @@ fn failed(
     f: &mut fmt::Formatter<'_>,
     class: FailureClass,
     status: Option<u16>,
-    (model, backend): (&str, &str),
+    model: &str,
+    backend: &str,
 ) -> fmt::Result {
     f.write_str(match (class, status) {
         (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
@@ -130,7 +133,7 @@ fn failed(
         (FailureClass::Status, Some(404)) => {
             return write!(f, "check the model's name ({model}) and the route");
         }
-        (FailureClass::Status, Some(300..=399)) => "the server sends elsewhere: give that address",
+        (FailureClass::Status, Some(300..=399)) => "the server redirects to another address: give that one",
         (FailureClass::Status, Some(400 | 413 | 422)) => {
             "the server refuses this request: check its kind, the model and the lengths"
         }
@@ -142,8 +145,13 @@ fn failed(
             | FailureClass::TimeoutTotal,
             _,
         ) => "raise the timeout, or look at the server's log",
-        _ => {
-            return write!(f, "this is not what {backend} streams: check its kind and the route");
+        (FailureClass::Malformed, _) => {
+            return write!(
+                f,
+                "two replies in a row are not what {backend} streams: look at the server's log; another kind of server may \
+                 answer there"
+            );
         }
+        _ => "two replies in a row were broken: look at the server's log",
     })
 }

@@ -5,20 +5,20 @@ use std::fmt::{self, Display};
 use fizeau_record::StoredError;
 use thiserror::Error;
 
-use crate::hint::Hint;
+use crate::hint::InputHint;
 use crate::measured_level::MeasuredLevel;
 
-/// Makes [`Field`]: each input with its plain name.
+/// Makes [`InputField`]: each input with its plain name.
 macro_rules! fields {
     ($($name:ident => $plain:literal,)+) => {
         /// An input of an experiment, for errors: who asks for it by another name (a flag, a key of a form) can say that one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum Field {
+        pub enum InputField {
             $(#[doc = concat!("It is ", $plain, ".")] $name,)+
         }
 
-        impl Field {
+        impl InputField {
             /// Every field there is.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
@@ -49,6 +49,7 @@ fields! {
     CaCert => "the file of trusted certificates",
     Insecure => "the choice to check no certificate",
     ExtraBody => "the further fields of a request's body",
+    LogProbabilities => "the log-probabilities",
     // The workload.
     Workload => "the workload",
     Dataset => "the data set",
@@ -123,7 +124,7 @@ fields! {
     Calibration => "the calibration",
 }
 
-impl Display for Field {
+impl Display for InputField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -134,17 +135,17 @@ impl Display for Field {
 #[non_exhaustive]
 pub struct InputError {
     /// Which input.
-    pub field: Field,
+    pub field: InputField,
     /// What it was, where it helps to say so.
     pub given: Option<String>,
     message: String,
     /// What would be right, where that needs the names of other inputs.
-    pub hint: Option<Hint>,
+    pub hint: Option<InputHint>,
 }
 
 impl InputError {
     /// That `field` is wrong, for a reason in one line.
-    pub fn new(field: Field, message: impl Display) -> Self {
+    pub fn new(field: InputField, message: impl Display) -> Self {
         Self { field, given: None, message: message.to_string(), hint: None }
     }
 
@@ -156,7 +157,7 @@ impl InputError {
 
     /// The same, with what would be right.
     #[must_use]
-    pub fn hint(self, hint: Hint) -> Self {
+    pub fn hint(self, hint: InputHint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
@@ -182,10 +183,10 @@ impl Display for InputError {
 #[non_exhaustive]
 pub struct EndpointError {
     /// The input that led there, where one did.
-    pub field: Option<Field>,
+    pub field: Option<InputField>,
     message: String,
     /// What to try.
-    pub hint: Option<Hint>,
+    pub hint: Option<InputHint>,
 }
 
 impl EndpointError {
@@ -196,13 +197,13 @@ impl EndpointError {
 
     /// The same, with the input that led there.
     #[must_use]
-    pub fn field(self, field: Field) -> Self {
+    pub fn field(self, field: InputField) -> Self {
         Self { field: Some(field), ..self }
     }
 
     /// The same, with what to try.
     #[must_use]
-    pub fn hint(self, hint: Hint) -> Self {
+    pub fn hint(self, hint: InputHint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
@@ -236,7 +237,7 @@ pub enum ExperimentError {
     /// A level was measured, and its folder could not take the figures.
     #[error("{why}")]
     NotKept {
-        /// What was measured all the same.
+        /// What was measured anyway.
         measured: Box<MeasuredLevel>,
         /// What the system said.
         why: String,
@@ -256,18 +257,18 @@ impl ExperimentError {
 /// Says which input an error is about.
 pub(crate) trait Blame<T> {
     /// It is about `field`.
-    fn blame(self, field: Field) -> Result<T, InputError>;
+    fn blame(self, field: InputField) -> Result<T, InputError>;
 
     /// It is about `field`, which was `given`.
-    fn blame_given(self, field: Field, given: impl Display) -> Result<T, InputError>;
+    fn blame_given(self, field: InputField, given: impl Display) -> Result<T, InputError>;
 }
 
 impl<T, E: Display> Blame<T> for Result<T, E> {
-    fn blame(self, field: Field) -> Result<T, InputError> {
+    fn blame(self, field: InputField) -> Result<T, InputError> {
         self.map_err(|error| InputError::new(field, error))
     }
 
-    fn blame_given(self, field: Field, given: impl Display) -> Result<T, InputError> {
+    fn blame_given(self, field: InputField, given: impl Display) -> Result<T, InputError> {
         self.map_err(|error| InputError::new(field, error).given(given))
     }
 }
@@ -276,19 +277,19 @@ impl<T, E: Display> Blame<T> for Result<T, E> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Field, InputError};
+    use super::{InputError, InputField};
 
     #[test]
     fn an_error_names_its_input_plainly() {
-        let error = InputError::new(Field::Shard, "write I/N").given("3");
+        let error = InputError::new(InputField::Shard, "write I/N").given("3");
         assert_eq!(error.to_string(), "the shard 3: write I/N");
         assert_eq!(error.message(), "write I/N");
     }
 
     #[test]
     fn no_two_fields_share_a_name() {
-        let names: BTreeSet<&str> = Field::ALL.iter().map(|field| field.name()).collect();
-        assert_eq!(names.len(), Field::ALL.len());
+        let names: BTreeSet<&str> = InputField::ALL.iter().map(|field| field.name()).collect();
+        assert_eq!(names.len(), InputField::ALL.len());
         assert!(names.iter().all(|name| !name.contains("--")));
     }
 }

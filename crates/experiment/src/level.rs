@@ -5,21 +5,21 @@ mod settings;
 
 use std::num::NonZeroU32;
 
-use fizeau_core::Nanos;
-use fizeau_harness::{LevelRun, Load, Measure, PlannedLevel, Probe};
+use fizeau_core::{LevelLoad, Nanos};
+use fizeau_harness::{DriveLimits, LevelRun, Measure, PlannedLevel, Probe};
 use fizeau_metrics::Precision;
 use fizeau_record::{
-    Checklist, LevelPlan, LevelReport, LoadPoint, RunFolder, SpeedOfLightReference, SweepReport,
+    Checklist, LevelPlan, LevelReport, RunFolder, SpeedOfLightReference, SweepReport,
 };
 use fizeau_workload::Plan;
 
 pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
-pub(crate) use settings::{load_point, warmups_of};
+pub(crate) use settings::{level_load, warmups_of};
 
 use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
-use crate::event::{AfterLevel, Event, LevelStarted, Telling, Watcher};
+use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
 use crate::workload::ContextLimit;
@@ -35,9 +35,9 @@ pub struct PreparedLevel {
     /// The stream of probes beside it.
     pub probe: Option<Plan>,
     /// How hard to press.
-    pub load: Load,
-    /// How hard it presses, as reports have it.
-    pub load_point: LoadPoint,
+    pub load: DriveLimits,
+    /// Its load, as reports have it.
+    pub level_load: LevelLoad,
 }
 
 impl PreparedLevel {
@@ -83,7 +83,7 @@ impl PreparedLevel {
             requests: self.basis.work.requests().get(),
             warmup_requests: Some(self.warmups()),
             max_in_flight: self.load.max_in_flight.map(NonZeroU32::get),
-            release_for_ms: None,
+            release_for_ms: self.settings.time.map(Nanos::to_millis),
             seed: None,
             window: Some(self.settings.window.into()),
             until: self.settings.until.as_ref().map(Precision::to_string),
@@ -102,7 +102,8 @@ impl PreparedLevel {
     ) -> Result<MeasuredLevel, ExperimentError> {
         // Sessions are shared out, and some have more turns than others.
         let share = self.basis.work.requests().get().div_ceil(self.settings.shard.count().get());
-        watcher.event(Event::LevelStarted(LevelStarted {
+        watcher.event(RunEvent::LevelStarted(LevelStarted {
+            time: self.settings.time,
             after: AfterLevel::Takes(Nanos::ZERO),
             ..LevelStarted::new("bench".to_owned(), share)
         }));
@@ -115,7 +116,7 @@ impl PreparedLevel {
         let run = with.measure(self.level(), &mut sink, &mut observer).await;
         let mut report = self.report(&run.map_err(ExperimentError::broken)?, &tallies);
         let kept = folder.map(|folder| keep_level(folder, &report, &tallies)).transpose();
-        watcher.event(Event::LevelEnded(Box::new(report.clone())));
+        watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
         report.detail = watcher.detail(&report, self.load.max_in_flight).map(Box::new);
         let measured = MeasuredLevel { sweep: self.as_sweep(&tallies, report.clone()), report };
         match kept {
@@ -138,19 +139,20 @@ impl PreparedLevel {
         });
         let price = self.settings.price.clone();
         let price = price.or_else(|| light.and_then(SpeedOfLightReference::published_price));
-        SweepReport::new(self.basis.setup.clone(), levels, None).with_curve(curve).with_price(price)
+        let slo = self.settings.slo.clone();
+        SweepReport::new(self.basis.setup.clone(), levels, slo).with_curve(curve).with_price(price)
     }
 
-    /// What is to be said of it.
+    /// Notes on it.
     fn report(&self, run: &LevelRun, tallies: &LevelTallies) -> LevelReport {
         let repeated = self.basis.work.repeated();
         let context = EvaluationContext {
-            light: self.basis.light(),
+            light: self.basis.speed_of_light(),
             client: &self.basis.client,
             asked: self.basis.work.asked_of(self.settings.shard.count(), released(run)),
             repeated: repeated.as_deref(),
         };
-        let mut report = context.report(run, tallies, self.load_point);
+        let mut report = context.report(run, tallies, self.level_load);
         report.checklist = Some(Checklist::of(&self.basis.setup, std::slice::from_ref(&report)));
         report
     }

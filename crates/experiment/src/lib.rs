@@ -3,12 +3,12 @@
 //! A sweep of an endpoint, in the background of any tokio runtime:
 //!
 //! ```no_run
-//! use fizeau_experiment::{Experiment, Rates, SweepLoads};
+//! use fizeau_experiment::{Experiment, SweepRates, SweepLoads};
 //! use fizeau_transport::{Backend, Target};
 //!
 //! # async fn sweep() -> Result<(), Box<dyn std::error::Error>> {
 //! let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "my-model")?;
-//! let loads = SweepLoads::new(&[1, 8, 64], Rates::default())?;
+//! let loads = SweepLoads::new(&[1, 8, 64], SweepRates::default())?;
 //! let mut run = Experiment::new(target).loads(loads).spawn()?;
 //! while let Some(event) = run.progress.next().await {
 //!     println!("{event:?}");
@@ -23,8 +23,8 @@
 //!
 //! # Invariants
 //!
-//! - Everything is a typed value before the first request; what is wrong is refused by the [`Field`] that it is about.
-//! - What was measured is kept as it is measured: a run that is called off keeps its finished part.
+//! - Everything is a typed value before the first request; what is wrong is refused by the [`InputField`] that it is about.
+//! - What was measured is kept as it is measured: a run that is interrupted keeps its finished part.
 //! - The sides of an A/B run are never measured at the same time, and are asked the same.
 
 mod ab;
@@ -55,45 +55,46 @@ mod wall_time;
 mod workload;
 
 pub use ab::{
-    Ab, AbError, AbSettings, AbSide, AbSpec, AbTurn, PreparedAb, Rounds, TooFewRounds,
+    AbError, AbRunner, AbSettings, AbSide, AbSpec, AbTurn, PreparedAb, RoundCount, TooFewRounds,
     UpcomingTurn, turn_name,
 };
 pub use basis::RunBasis;
 pub use calibration::{CalibrationSettings, PacedServer, ServerPace};
-pub use client::{Client, ClientSpec};
+pub use client::{ClientSpec, MeasuringClient};
 pub use device::LoadedDevice;
 pub use endpoint::{
     BackendChoice, ConnectionSpec, DetectedEndpoint, EndpointSource, EndpointSpec, ExtraHeader,
     PreparedEndpoint, TrustSpec,
 };
 pub use event::{
-    AfterLevel, DetailWatcher, Event, LevelPlace, LevelStarted, Note, RequestEnded, Watcher,
+    AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,
 };
 pub use experiment::{
     EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, PreparedExperiment,
     PreparedRun,
 };
-pub use hint::{Hint, LimitSource, TokenizerKind};
-pub use input::{EndpointError, ExperimentError, Field, InputError};
+pub use hint::{InputHint, LimitSource, TokenizerKind};
+pub use input::{EndpointError, ExperimentError, InputError, InputField};
 pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
 pub use progress::{ProgressState, RunningLevel, TimeLeft};
 pub use reference::ReferenceSpec;
-pub use runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
+pub use runner::{LevelRunner, NextLevel, ResumedLevels};
 pub use scheduler::SweepScheduler;
 pub use search::{
     Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, PreparedSearch, SearchOutcome,
-    SearchSettings, SearchStep, Trial,
+    SearchSettings, SearchStep, SearchTrial,
 };
 pub use sol::{
     FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
     SolSystems, SystemQuery,
 };
 pub use sweep::{
-    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelAsk, LevelSize, LevelYield, PreparedSweep, Rates,
-    Saturated, StopRule, Sweep, SweepError, SweepLoads, SweepProtocol, SweepSettings, SweepSpec,
-    SweptLevel, Tried, check_goals, level_size, load_between, rates_up_to,
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,
+    PreparedSweep, StopRule, SweepError, SweepLoads, SweepProtocol, SweepRates, SweepRunner,
+    SweepSettings, SweepSpec, SweptLevel, TriedLoad, check_goals, level_size, load_between,
+    rates_up_to,
 };
 pub use system::{PromptReader, RunOrigin, SystemUnderTest};
 pub use tokenizer::TokenizerSpec;

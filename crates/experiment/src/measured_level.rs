@@ -2,7 +2,7 @@
 
 use fizeau_record::{LevelReport, SweepReport};
 
-/// What came of a level.
+/// The outcome of a level.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MeasuredLevel {

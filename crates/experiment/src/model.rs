@@ -44,9 +44,11 @@ impl LoadedModel {
         let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
         let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
             true => wrong(&error),
-            false => LoadModelError(format!(
-                "{error}, and no built-in model is called so (see `fizeau models`)"
-            )),
+            false => LoadModelError(
+                "this is neither a built-in model (`fizeau models` lists them) nor a file; download the model's config.json \
+                 and give its path"
+                    .to_owned(),
+            ),
         })?;
         let beside = path.with_file_name("hf_quant_config.json");
         let named_so = path.file_name().is_some_and(|name| name == "config.json");

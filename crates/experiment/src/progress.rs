@@ -2,24 +2,26 @@
 
 mod left;
 mod level;
+mod lines;
+mod plain;
 
 use std::time::Duration;
 
 pub use left::TimeLeft;
 pub use level::RunningLevel;
 
-use crate::event::{AfterLevel, Event, LevelStarted};
+use crate::event::{AfterLevel, LevelStarted, RunEvent};
 
 /// What is known of a run under way. Pure: it is folded from events, and times come in, counted from where the run began.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use fizeau_experiment::{Event, LevelStarted, ProgressState};
+/// use fizeau_experiment::{RunEvent, LevelStarted, ProgressState};
 ///
 /// let mut state = ProgressState::default();
 /// let level = LevelStarted::new("concurrency 8".to_owned(), 100);
-/// state.note(&Event::LevelStarted(level), Duration::ZERO);
+/// state.note(&RunEvent::LevelStarted(level), Duration::ZERO);
 /// let level = state.level().expect("it has begun");
 /// assert_eq!((level.name(), level.done()), ("concurrency 8", 0));
 /// ```
@@ -39,16 +41,16 @@ impl ProgressState {
     }
 
     /// Takes note of what happened `now`.
-    pub fn note(&mut self, event: &Event, now: Duration) {
+    pub fn note(&mut self, event: &RunEvent, now: Duration) {
         match event {
-            Event::LevelStarted(level) => self.begins(level.clone(), now),
-            Event::WarmedUp { in_flight, .. } => {
+            RunEvent::LevelStarted(level) => self.begins(level.clone(), now),
+            RunEvent::WarmedUp { in_flight, .. } => {
                 self.level.iter_mut().for_each(|level| level.warmed_up(in_flight.clone(), now));
             }
-            Event::RequestEnded(request) => {
-                self.level.iter_mut().for_each(|level| level.ended(*request));
+            RunEvent::RequestEnded(request) => {
+                self.level.iter_mut().for_each(|level| level.ended(request));
             }
-            Event::LevelEnded(_) => self.done += 1,
+            RunEvent::LevelEnded(_) => self.done += 1,
             _ => {}
         }
     }

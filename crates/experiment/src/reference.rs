@@ -1,14 +1,14 @@
-//! What levels are held against: the speed of light of a model on its devices, read before anything is sent.
+//! What levels are compared with: the speed of light of a model on its devices, read before anything is sent.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use fizeau_core::Tokens;
 use fizeau_record::{DeploymentRecord, ReferenceError, ReferenceFiles, SpeedOfLightReference};
-use fizeau_roofline::{Bound, Load};
+use fizeau_roofline::{Bound, UniformLoad};
 
 use crate::device::LoadedDevice;
-use crate::input::{Blame, Field, InputError};
+use crate::input::{Blame, InputError, InputField};
 use crate::model::LoadedModel;
 
 /// A model on devices, for the speed of light.
@@ -40,11 +40,11 @@ impl ReferenceSpec {
         let device = self.device.clone();
         let calibration = self.calibration.clone();
         let reference = self.load_whatever_fits()?;
-        let one = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
-        Bound::at(reference.reference().system, &one).blame_given(Field::Hardware, device)?;
+        let one = UniformLoad::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
+        Bound::at(reference.reference().system, &one).blame_given(InputField::Hardware, device)?;
         let Some(path) = calibration else { return Ok(reference) };
         let text = std::fs::read_to_string(&path);
-        let text = text.blame_given(Field::Calibration, path.display())?;
+        let text = text.blame_given(InputField::Calibration, path.display())?;
         reference.calibrated(text).map_err(|error| InputError::from(error).given(path.display()))
     }
 
@@ -54,9 +54,9 @@ impl ReferenceSpec {
     /// If model or device are not understood.
     pub fn load_whatever_fits(self) -> Result<SpeedOfLightReference, InputError> {
         let Self { model: name, device, deployment, .. } = self;
-        let model = LoadedModel::named(&name).blame_given(Field::ModelConfig, &name)?;
+        let model = LoadedModel::named(&name).blame_given(InputField::ModelConfig, &name)?;
         let LoadedDevice { device, file } = LoadedDevice::named(&device)?;
-        let system = deployment.system(model.model, device).blame(Field::Deployment)?;
+        let system = deployment.system(model.model, device).blame(InputField::Deployment)?;
         let system = deployment.drafting(system);
         let mut files = ReferenceFiles::default();
         files.model_config = Some(model.text);
@@ -69,11 +69,11 @@ impl ReferenceSpec {
 impl From<ReferenceError> for InputError {
     fn from(error: ReferenceError) -> Self {
         match error {
-            ReferenceError::Model(why) => Self::new(Field::ModelConfig, why),
-            ReferenceError::Device(why) => Self::new(Field::Hardware, why),
-            ReferenceError::Deployment(why) => Self::new(Field::Deployment, why),
-            ReferenceError::Calibration(why) => Self::new(Field::Calibration, why),
-            error => Self::new(Field::ModelConfig, error),
+            ReferenceError::Model(why) => Self::new(InputField::ModelConfig, why),
+            ReferenceError::Device(why) => Self::new(InputField::Hardware, why),
+            ReferenceError::Deployment(why) => Self::new(InputField::Deployment, why),
+            ReferenceError::Calibration(why) => Self::new(InputField::Calibration, why),
+            error => Self::new(InputField::ModelConfig, error),
         }
     }
 }

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use fizeau_core::{LevelLoad, Nanos};
+use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, Measure};
 use fizeau_record::{
-    LengthTally, LevelReport, LevelRole, LevelStatus, LightCurve, LoadPoint, ReadLevel, RunFolder,
+    LengthTally, LevelReport, LevelRole, LevelStatus, ReadLevel, RunFolder, SpeedOfLightCurve,
     SpeedOfLightReference, StoredEnding, StoredError, StoredRun, level_folder,
 };
 
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
-use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Note, Telling, Watcher};
+use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, RunNote, Telling, Watcher};
 use crate::input::ExperimentError;
-use crate::sweep::{LevelAsk, PreparedSweep, Sweep, SweptLevel};
+use crate::sweep::{LevelSpec, PreparedSweep, SweepRunner, SweptLevel};
 
-/// What of a sweep was measured before it was broken off, by the names of the levels' folders.
+/// What of a sweep was measured before it was interrupted, by the names of the levels' folders.
 #[derive(Debug, Default)]
 pub struct ResumedLevels {
     levels: Option<BTreeMap<String, (LevelReport, LevelTallies)>>,
@@ -76,7 +76,7 @@ impl ResumedLevels {
 /// What is known of the next level before it begins.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NextLevel {
-    /// How many levels there are in all; none where nobody knows.
+    /// How many levels there are in all; none where it is not known.
     pub of: Option<usize>,
     /// What comes after it.
     pub after: AfterLevel,
@@ -88,7 +88,7 @@ pub struct NextLevel {
 /// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) in real time or a [`Rig`](fizeau_harness::Rig) in either.
 #[derive(Debug)]
 pub struct LevelRunner<'a, M, W> {
-    sweep: Sweep<M>,
+    sweep: SweepRunner<M>,
     prepared: &'a PreparedSweep,
     folder: Option<&'a RunFolder>,
     watcher: W,
@@ -110,7 +110,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     ) -> Self {
         Self {
             cancel: with.cancel().clone(),
-            sweep: Sweep::new(with, &prepared.spec, folder.cloned()),
+            sweep: SweepRunner::new(with, &prepared.spec, folder.cloned()),
             lengths: prepared.basis.light.as_ref().ok().map(SpeedOfLightReference::lengths),
             prepared,
             folder,
@@ -126,26 +126,26 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         Self { resumed, ..self }
     }
 
-    /// Measures a level, of which `next` is known; none when the run has been called off.
+    /// Measures a level, of which `next` is known; none when the run has been interrupted.
     ///
     /// # Errors
     /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
     pub async fn level(
         &mut self,
-        ask: LevelAsk,
+        ask: LevelSpec,
         next: NextLevel,
     ) -> Result<Option<LevelReport>, ExperimentError> {
         self.run(ask, None, next).await
     }
 
-    /// Measures whether the load of the operating point can be kept up, which is no level of the curve; none when the run has been
-    /// called off.
+    /// Measures whether the load of the operating point can be kept up, which is not a level of the curve; none when the run has been
+    /// interrupted.
     ///
     /// # Errors
     /// As [`LevelRunner::level`].
     pub async fn sustained(
         &mut self,
-        ask: LevelAsk,
+        ask: LevelSpec,
     ) -> Result<Option<LevelReport>, ExperimentError> {
         let next = NextLevel { of: Some(1), after: AfterLevel::Takes(Nanos::ZERO) };
         self.run(ask, Some(LevelRole::Sustained), next).await
@@ -157,32 +157,37 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         self.prepared
     }
 
-    /// Whether the level was measured before the sweep was broken off.
+    /// Whether the level was measured before the sweep was interrupted.
     #[must_use]
-    pub fn has(&self, ask: LevelAsk) -> bool {
+    pub fn has(&self, ask: LevelSpec) -> bool {
         self.resumed.has(&level_folder(ask.load, ask.visit, None))
     }
 
-    /// Whether the run has been called off.
+    /// Whether the run has been interrupted.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
+    /// The present instant, on the clock that stamps what is measured.
+    pub(crate) fn now(&self) -> Stamp {
+        self.sweep.now()
+    }
+
     /// What the hardware could do with the requests of all levels so far, at the loads of `reports`; none where no model is known.
     #[must_use]
-    pub fn curve(&self, reports: &[LevelReport]) -> Option<LightCurve> {
+    pub fn curve(&self, reports: &[LevelReport]) -> Option<SpeedOfLightCurve> {
         self.prepared.basis.light.as_ref().ok()?.curve(self.lengths.as_ref()?, reports)
     }
 
     /// Says something to whoever watches.
-    pub fn note(&mut self, note: Note) {
-        self.watcher.event(Event::Note(note));
+    pub fn note(&mut self, note: RunNote) {
+        self.watcher.event(RunEvent::Note(note));
     }
 
     async fn run(
         &mut self,
-        ask: LevelAsk,
+        ask: LevelSpec,
         role: Option<LevelRole>,
         next: NextLevel,
     ) -> Result<Option<LevelReport>, ExperimentError> {
@@ -208,15 +213,15 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         self.done += 1;
         let mut report = self.report(&level, &tallies, name)?;
         self.keep_lengths(&tallies, role);
-        self.watcher.event(Event::LevelEnded(Box::new(report.clone())));
+        self.watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
         report.detail = self.watcher.detail(&report, ask.load.concurrency()).map(Box::new);
         Ok(Some(report))
     }
 
-    fn begins(&mut self, LevelAsk { load, size, .. }: LevelAsk, next: NextLevel) {
+    fn begins(&mut self, LevelSpec { load, size, .. }: LevelSpec, next: NextLevel) {
         let number = self.done + 1;
         let of = next.of.unwrap_or(self.prepared.spec.levels.len()).max(number);
-        self.watcher.event(Event::LevelStarted(LevelStarted {
+        self.watcher.event(RunEvent::LevelStarted(LevelStarted {
             place: Some(LevelPlace { number, of }),
             time: size.time.filter(|_| self.prepared.is_by_time),
             after: next.after,
@@ -246,12 +251,12 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let prepared = self.prepared;
         let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
-            light: prepared.basis.light(),
+            light: prepared.basis.speed_of_light(),
             client: &prepared.basis.client,
             asked: prepared.asked_of(&level.plan, released(&level.run)),
             repeated: repeated.as_deref(),
         };
-        let report = context.report(&level.run, tallies, load_point(level.ask.load));
+        let report = context.report(&level.run, tallies, level.ask.load);
         let folder = level.folder.is_some().then_some(name);
         let report = LevelReport { folder, ..report };
         if let Some(folder) = &level.folder {
@@ -259,10 +264,4 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         }
         Ok(report)
     }
-}
-
-/// A load as reports have it.
-#[must_use]
-pub fn load_point(load: LevelLoad) -> LoadPoint {
-    load.into()
 }

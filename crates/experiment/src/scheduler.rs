@@ -9,10 +9,10 @@ use fizeau_harness::Measure;
 use fizeau_metrics::Slo;
 use fizeau_record::{LevelReport, RunFolder, SweepReport, Unmeasured};
 
-use crate::event::{AfterLevel, Note, Watcher};
+use crate::event::{AfterLevel, RunNote, Watcher};
 use crate::input::ExperimentError;
-use crate::runner::{LevelRunner, NextLevel, ResumedLevels, load_point};
-use crate::sweep::{Budget, LEVEL_TIME, LevelAsk, LevelYield, PreparedSweep, rates_up_to};
+use crate::runner::{LevelRunner, NextLevel, ResumedLevels};
+use crate::sweep::{Budget, LEVEL_TIME, LevelSpec, LevelYield, PreparedSweep, rates_up_to};
 use rising::why;
 
 /// A sweep under way: rising loads of each kind until more load no longer pays, further ones where they tell most, all of them again
@@ -32,16 +32,16 @@ pub struct SweepScheduler<'a, M, W> {
 
 /// Whether there is more to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Going {
+enum SchedulerState {
     On,
     /// Not of this level: there is too little left of the budget.
     NoTime,
-    /// The run was called off.
+    /// The run was interrupted.
     Over,
 }
 
 /// Why a level was left out that there was no time for.
-const NO_TIME: &str = "it would take longer than what was left of the budget";
+const NO_TIME: &str = "it would take longer than the rest of the budget";
 
 /// How many further levels a budget keeps time for, and how many it may have at the most.
 const REFINED: u32 = 3;
@@ -78,7 +78,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         Self { runner: self.runner.resuming(resumed), ..self }
     }
 
-    /// Measures all that there is to measure, and says what came of it. A run that is called off gives what it has.
+    /// Measures all that there is to measure, and says what came of it. A run that is interrupted gives what it has.
     ///
     /// # Errors
     /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
@@ -86,11 +86,11 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let closed = |load: &LevelLoad| load.concurrency().is_some();
         let (closed, open): (Vec<LevelLoad>, Vec<LevelLoad>) =
             self.prepared.spec.levels.iter().copied().partition(closed);
-        let mut going = self.rise(&closed, Going::On).await?;
+        let mut going = self.rise(&closed, SchedulerState::On).await?;
         let open = match self.prepared.settings.loads.to_place() {
             0 => open,
-            // Of a sweep that was called off nobody knows them.
-            _ if going == Going::Over => Vec::new(),
+            // Of a sweep that was interrupted nobody knows them.
+            _ if going == SchedulerState::Over => Vec::new(),
             count => self.auto(count),
         };
         going = self.rise(&open, going).await?;
@@ -109,8 +109,8 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     async fn rise(
         &mut self,
         loads: &[LevelLoad],
-        mut going: Going,
-    ) -> Result<Going, ExperimentError> {
+        mut going: SchedulerState,
+    ) -> Result<SchedulerState, ExperimentError> {
         let mut yields: Vec<LevelYield> = Vec::new();
         let mut stopped: Option<String> = None;
         for &load in loads {
@@ -121,16 +121,16 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
                 stopped = Some(why(&found));
             }
             let mut reason = stopped.clone();
-            if stopped.is_none() && going == Going::On {
+            if stopped.is_none() && going == SchedulerState::On {
                 match self.level(load, 0).await? {
-                    Going::NoTime => reason = Some(NO_TIME.to_owned()),
+                    SchedulerState::NoTime => reason = Some(NO_TIME.to_owned()),
                     on_or_over => going = on_or_over,
                 }
             }
             match self.run_of(load) {
                 Some(run) => yields.extend(LevelYield::of(load, run)),
                 None => {
-                    self.left_out.push(Unmeasured::never(load_point(load), reason));
+                    self.left_out.push(Unmeasured::never(load, reason));
                     self.to_go =
                         self.to_go.saturating_sub(self.prepared.settings.protocol.repeats.get());
                 }
@@ -146,7 +146,10 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     }
 
     /// Further levels where they tell most.
-    async fn refine(&mut self, mut going: Going) -> Result<Going, ExperimentError> {
+    async fn refine(
+        &mut self,
+        mut going: SchedulerState,
+    ) -> Result<SchedulerState, ExperimentError> {
         let repeats = self.prepared.settings.protocol.repeats.get();
         let by_budget = match (&self.budget, repeats) {
             (None, _) => 0,
@@ -157,7 +160,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let slo = self.prepared.settings.slo.as_ref();
         let (mut edges, mut others) = (slo.map(Slo::tight), slo.map(Slo::loose));
         for _ in 0..self.prepared.settings.protocol.refine.unwrap_or(by_budget) {
-            if going != Going::On {
+            if going != SchedulerState::On {
                 break;
             }
             let Some(load) =
@@ -170,25 +173,25 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         }
         // No further one is worth it, or may be had: what was kept for them is for what comes.
         self.to_go = self.loads().len() as u32 * (repeats - 1);
-        Ok(if going == Going::NoTime { Going::On } else { going })
+        Ok(if going == SchedulerState::NoTime { SchedulerState::On } else { going })
     }
 
     /// All loads once more, as often as was asked.
-    async fn repeat(&mut self, mut going: Going) -> Result<(), ExperimentError> {
+    async fn repeat(&mut self, mut going: SchedulerState) -> Result<(), ExperimentError> {
         let loads = self.loads();
         let mut missing = 0;
         for visit in 1..self.prepared.settings.protocol.repeats.get() {
             for &load in &loads {
-                if going == Going::On {
+                if going == SchedulerState::On {
                     match self.level(load, visit).await? {
-                        Going::NoTime => missing += 1,
+                        SchedulerState::NoTime => missing += 1,
                         on_or_over => going = on_or_over,
                     }
                 }
             }
         }
         if missing > 0 {
-            self.runner.note(Note::RepeatsLeftOut { missing });
+            self.runner.note(RunNote::RepeatsLeftOut { missing });
         }
         Ok(())
     }
@@ -203,33 +206,38 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         };
         let report = self.report();
         let chosen = report.operating_point().level().and_then(|i| report.levels().get(i));
-        let load = chosen.and_then(|level| {
-            self.loads().into_iter().find(|load| load_point(*load) == level.load)
-        });
+        let load =
+            chosen.and_then(|level| self.loads().into_iter().find(|load| *load == level.load));
         let (Some(time), Some(load)) = (time, load) else { return Ok(None) };
         let size = self.prepared.sustained_size(load, time);
-        let ask = LevelAsk { load, visit: protocol.repeats.get(), size };
+        let ask = LevelSpec { load, visit: protocol.repeats.get(), size };
         self.runner.sustained(ask).await
     }
 
     /// Measures one level, if there is time.
-    async fn level(&mut self, load: LevelLoad, visit: u32) -> Result<Going, ExperimentError> {
+    async fn level(
+        &mut self,
+        load: LevelLoad,
+        visit: u32,
+    ) -> Result<SchedulerState, ExperimentError> {
         let mut ask = self.prepared.ask(load, visit);
         if let (Some(budget), Some(most)) = (&self.budget, ask.size.time)
             && !self.runner.has(ask)
         {
             let Some(time) = budget.of_level(self.to_go, most, self.expected(load)) else {
-                return Ok(Going::NoTime);
+                return Ok(SchedulerState::NoTime);
             };
             ask.size.time = Some(time);
             self.note_short(time);
         }
         let of = Some(self.runs.len() + self.to_go as usize);
         let next = NextLevel { of, after: self.after(ask.size.time) };
-        let Some(run) = self.runner.level(ask, next).await? else { return Ok(Going::Over) };
+        let Some(run) = self.runner.level(ask, next).await? else {
+            return Ok(SchedulerState::Over);
+        };
         self.to_go = self.to_go.saturating_sub(1);
         self.runs.push((load, run));
-        Ok(if self.runner.is_cancelled() { Going::Over } else { Going::On })
+        Ok(if self.runner.is_cancelled() { SchedulerState::Over } else { SchedulerState::On })
     }
 
     /// What comes after a level that takes `time`, as far as is known.
@@ -256,7 +264,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     fn note_short(&mut self, time: Nanos) {
         if time < LEVEL_TIME && !self.has_said_short {
             self.has_said_short = true;
-            self.runner.note(Note::ShortLevel { time, needs: LEVEL_TIME });
+            self.runner.note(RunNote::ShortLevel { time, needs: LEVEL_TIME });
         }
     }
 

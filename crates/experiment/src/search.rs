@@ -3,19 +3,25 @@
 mod judge;
 mod run;
 mod spec;
+mod time;
 
-use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_core::{LevelLoad, LoadKind, Nanos};
 use fizeau_metrics::{Goal, LevelSummary};
-use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
+use fizeau_pareto::{
+    EdgeSide, Evaluation, FigureEstimate, NextLoad, Search, SearchEnding, SearchResult,
+};
 use fizeau_record::{SearchJudgement, SearchPurpose};
 
-use crate::{LevelAsk, LevelSize};
+use crate::sweep::MOST_WARMUPS;
+use crate::{LevelSize, LevelSpec};
+
+use time::SearchTime;
 
 pub use run::{PreparedSearch, SearchOutcome, SearchSettings};
 pub use spec::{LoadSearchError, LoadSearchSpec};
 
 /// A search under way: it says which level to measure next, and is told what came of it. Whoever drives it measures with
-/// [`Sweep::level`](crate::Sweep::level).
+/// [`SweepRunner::level`](crate::SweepRunner::level).
 ///
 /// Which loads are tried is [`fizeau_pareto::Search`]'s doing. A rate begins at what a closed loop of
 /// [`LoadSearchSpec::FIRST`] slots completes, where no range is given, so that a slow and a fast endpoint take equally few
@@ -37,30 +43,34 @@ pub struct LoadSearch {
     spec: LoadSearchSpec,
     /// None before the closed loop that it begins with.
     search: Option<Search>,
-    trials: Vec<Trial>,
+    trials: Vec<SearchTrial>,
     confirmation: Confirmation,
+    /// None where it takes as long as it takes.
+    time: Option<SearchTime>,
+    /// The most requests per second that any level completed.
+    served: f64,
 }
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SearchStep {
     /// Measure this level.
-    Measure(LevelAsk),
+    Measure(LevelSpec),
     /// Measure this one, at length, to see whether the goals hold where they were found to.
-    Confirm(LevelAsk),
+    Confirm(LevelSpec),
     /// Nothing.
     Done,
 }
 
 /// A level of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trial {
+pub struct SearchTrial {
     /// What was measured.
-    pub ask: LevelAsk,
+    pub ask: LevelSpec,
     /// What for.
     pub purpose: SearchPurpose,
     /// On which side of the edge it lies, by itself.
-    pub standing: Standing,
+    pub standing: EdgeSide,
     /// Whether the goals held.
     pub judgement: SearchJudgement,
 }
@@ -68,7 +78,7 @@ pub struct Trial {
 /// What came of the long level at the load that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Confirmation {
-    /// There was none: nobody asked, nothing was found, or the run was called off.
+    /// There was none: nobody asked, nothing was found, or the run was interrupted.
     #[default]
     NotRun,
     /// The goals held.
@@ -85,6 +95,13 @@ pub enum Confirmation {
         /// How many long levels there were.
         missed: u32,
     },
+}
+
+impl SearchTrial {
+    /// Whether it kept the goals at a load that the search is about.
+    fn is_kept(&self) -> bool {
+        self.purpose == SearchPurpose::Evaluation && self.judgement == SearchJudgement::Held
+    }
 }
 
 impl LoadSearch {
@@ -104,7 +121,8 @@ impl LoadSearch {
                 spec.search_from(f64::from(LoadSearchSpec::FIRST.get()), spec.most_levels),
             )?),
         };
-        Ok(Self { spec, search, trials: Vec::new(), confirmation: Confirmation::NotRun })
+        let (time, confirmation) = (SearchTime::of(&spec), Confirmation::NotRun);
+        Ok(Self { spec, search, trials: Vec::new(), confirmation, time, served: 0.0 })
     }
 
     /// What is to be done next. It changes nothing; the answer is the same until something is observed.
@@ -112,15 +130,51 @@ impl LoadSearch {
     pub fn next(&self) -> SearchStep {
         let Some(search) = &self.search else {
             let size = LevelSize { requests: None, ..self.spec.size };
+            let size = self.in_time(first_loop(), size).unwrap_or(size);
             return SearchStep::Measure(self.ask(first_loop(), size));
         };
-        match search.next() {
-            Next::Evaluate { load } => {
-                let load = self.spec.over.at(load);
-                SearchStep::Measure(self.ask(load, self.spec.size))
-            }
-            Next::Done => self.confirm(search),
+        let NextLoad::Evaluate { load } = search.next() else { return self.confirm(search) };
+        let load = self.spec.over.at(load);
+        match self.in_time(load, self.spec.size) {
+            Some(size) => SearchStep::Measure(self.ask(load, size)),
+            None => self.confirm(search),
         }
+    }
+
+    /// How large a level of `load` is, where it may be as large as `size`; none if the time for levels is used up.
+    fn in_time(&self, load: LevelLoad, size: LevelSize) -> Option<LevelSize> {
+        let Some(time) = &self.time else { return Some(size) };
+        let (expected, overload) = match load {
+            // What is not served while requests are released is served afterwards.
+            LevelLoad::Rate(rate) if self.served > 0.0 => (rate.get(), rate.get() / self.served),
+            LevelLoad::Rate(rate) => (rate.get(), 1.0),
+            LevelLoad::Concurrency(_) => (self.served, 1.0),
+        };
+        let is_kept = self.trials.iter().any(SearchTrial::is_kept);
+        let time = if is_kept { *time } else { time.without_confirmation() };
+        let time = time.of_level(self.trials.len(), Some(expected), overload)?;
+        // Of a rate so low that hardly a request comes in that time nothing would be seen.
+        let comes = matches!(load, LevelLoad::Concurrency(_))
+            || expected * time.as_secs_f64() >= FEWEST_REQUESTS;
+        if !comes {
+            return None;
+        }
+        Some(timed(load, size, time))
+    }
+
+    /// Takes note that so much time has passed since the search began, after a level was [observed](Self::observe). Only a
+    /// search with a [budget](LoadSearchSpec::budget) goes by it.
+    pub fn note_elapsed(&mut self, elapsed: Nanos) {
+        let last = self.trials.last();
+        // How long the replies of too high a load take says nothing of the others.
+        let last = last.filter(|trial| trial.judgement != SearchJudgement::Saturated);
+        let released = last.and_then(|trial| trial.ask.size.time);
+        self.time.iter_mut().for_each(|time| time.note(elapsed, released));
+    }
+
+    /// How much time is left of the budget; none where there is no budget.
+    fn time_left(&self) -> Option<Nanos> {
+        self.time.map(|time| time.left().into())
     }
 
     /// Takes note of the level that was asked for last.
@@ -140,41 +194,51 @@ impl LoadSearch {
                 self.begin(&evaluation, summary)
             }
         }
+        self.served = self.served.max(summary.throughput.requests_per_s.get());
         let standing = evaluation.standing(self.spec.confidence);
-        self.trials.push(Trial { ask, purpose, standing, judgement });
+        self.trials.push(SearchTrial { ask, purpose, standing, judgement });
     }
 
     /// The levels so far, in the order in which they were measured.
     #[must_use]
-    pub fn trials(&self) -> &[Trial] {
+    pub fn trials(&self) -> &[SearchTrial] {
         &self.trials
     }
 
-    /// What is known by now; of nothing evaluated yet, that it was broken off.
+    /// What is known by now; of nothing evaluated yet, that it was interrupted.
     ///
     /// A long level outranks short ones: the load is one that it confirmed, and the edge lies below what it refuted. Where it
     /// refuted each load that it was tried at, there is no load.
     #[must_use]
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> SearchResult {
         let found = self.searched();
         let Some(edge) = found.edge else { return found };
         match self.confirmation {
             Confirmation::NotRun => found,
             Confirmation::Held { load, refuted: None } => {
-                Found { load: Some(load), edge: around(edge, load, edge.high()), ..found }
+                SearchResult { load: Some(load), edge: around(edge, load, edge.high()), ..found }
             }
             Confirmation::Held { load, refuted: Some(refuted) } => {
-                Found { load: Some(load), edge: around(edge, load, refuted), ..found }
+                SearchResult { load: Some(load), edge: around(edge, load, refuted), ..found }
             }
             Confirmation::Missed { load, .. } => {
-                Found { load: None, edge: around(edge, edge.low().min(load), load), ..found }
+                SearchResult { load: None, edge: around(edge, edge.low().min(load), load), ..found }
             }
         }
     }
 
     /// What the short levels say.
-    fn searched(&self) -> Found {
-        self.search.as_ref().map_or(Found::NOTHING, Search::found)
+    fn searched(&self) -> SearchResult {
+        let Some(search) = &self.search else { return SearchResult::NOTHING };
+        let found = search.found();
+        match search.next() {
+            NextLoad::Evaluate { load }
+                if self.in_time(self.spec.over.at(load), self.spec.size).is_none() =>
+            {
+                SearchResult { ending: SearchEnding::OutOfTime, ..found }
+            }
+            NextLoad::Evaluate { .. } | NextLoad::Done => found,
+        }
     }
 
     /// The goal that breaks first beyond the load that was found; none where no goal does.
@@ -199,7 +263,7 @@ impl LoadSearch {
     /// Begins at the rate that the closed loop completed, or at half of it where it missed the goals.
     fn begin(&mut self, evaluation: &Evaluation, summary: &LevelSummary) {
         let completed = summary.throughput.requests_per_s.get();
-        let misses = evaluation.standing(self.spec.confidence) == Standing::Bad;
+        let misses = evaluation.standing(self.spec.confidence) == EdgeSide::Bad;
         let start = if misses { completed / 2.0 } else { completed };
         let start = if start > 0.0 { start } else { 1.0 };
         let most = self.spec.most_levels - 1;
@@ -212,18 +276,31 @@ impl LoadSearch {
         let found = self.searched();
         let is_found = matches!(
             found.ending,
-            SearchEnding::Decided | SearchEnding::OutOfRuns | SearchEnding::AllGood
+            SearchEnding::Decided
+                | SearchEnding::OutOfRuns
+                | SearchEnding::OutOfTime
+                | SearchEnding::AllGood
         );
         let (Some(load), Some(size), true) = (found.load, self.spec.confirm, is_found) else {
             return SearchStep::Done;
         };
+        let size = match &self.time {
+            None => Some(size),
+            Some(time) => {
+                let time = time.of_confirmation(self.confirmation == Confirmation::NotRun);
+                time.map(|time| timed(self.spec.over.at(load), size, time))
+            }
+        };
+        let Some(size) = size else { return SearchStep::Done };
         let load = match self.confirmation {
-            Confirmation::NotRun => load,
+            // Where time is short, it goes to a load that kept the goals before.
+            Confirmation::NotRun => self.kept_up_to(load).unwrap_or(load),
             // Again below it, by steps that double: a short level near capacity makes the edge seem too high.
             Confirmation::Missed { load: last, missed } if missed < MOST_LONG => {
                 let step = self.spec.tolerance * f64::from(1_u32 << (missed - 1));
                 let low = found.edge.map_or(load, |edge| edge.low());
-                let lower = search.floor(low.min(last * (1.0 - step)));
+                let kept = self.kept_up_to(last * (1.0 - step));
+                let lower = kept.unwrap_or_else(|| search.floor(low.min(last * (1.0 - step))));
                 if lower >= last {
                     return SearchStep::Done;
                 }
@@ -232,6 +309,13 @@ impl LoadSearch {
             Confirmation::Held { .. } | Confirmation::Missed { .. } => return SearchStep::Done,
         };
         SearchStep::Confirm(self.ask(self.spec.over.at(load), size))
+    }
+
+    /// Within a budget the highest load up to `load` that kept the goals; none without.
+    fn kept_up_to(&self, load: f64) -> Option<f64> {
+        let kept = self.trials.iter().filter(|trial| trial.is_kept());
+        let loads = kept.map(|trial| trial.ask.load.value()).filter(|kept| *kept <= load);
+        loads.reduce(f64::max).filter(|_| self.time.is_some())
     }
 
     fn note(&mut self, load: f64, judgement: SearchJudgement) {
@@ -246,21 +330,35 @@ impl LoadSearch {
     }
 
     /// A level of `load`, with the number of those before it whose folder would have the same name.
-    fn ask(&self, load: LevelLoad, size: LevelSize) -> LevelAsk {
+    fn ask(&self, load: LevelLoad, size: LevelSize) -> LevelSpec {
         let name = load.folder(0);
         let before = self.trials.iter().filter(|trial| trial.ask.load.folder(0) == name).count();
-        LevelAsk { load, visit: u32::try_from(before).unwrap_or(u32::MAX), size }
+        LevelSpec { load, visit: u32::try_from(before).unwrap_or(u32::MAX), size }
     }
 }
+
+/// A level of a rate within a budget has room for so many requests at least.
+const FEWEST_REQUESTS: f64 = 3.0;
 
 /// How many long levels there are at the most.
 const MOST_LONG: u32 = 3;
 
 /// The edge within the bounds that long levels set; in the middle, by factors, where short ones put it beyond them.
-fn around(edge: Estimate, low: f64, high: f64) -> Option<Estimate> {
+fn around(edge: FigureEstimate, low: f64, high: f64) -> Option<FigureEstimate> {
     let is_within = (low..=high).contains(&edge.value());
     let value = if is_within { edge.value() } else { (low * high).sqrt().clamp(low, high) };
-    Estimate::new(value, low, high).ok()
+    FigureEstimate::new(value, low, high).ok()
+}
+
+/// `size`, of a level that takes `time`.
+fn timed(load: LevelLoad, size: LevelSize, time: Nanos) -> LevelSize {
+    // A tenth of its time, where the usual number of requests may take long.
+    let of_rate = |rate: f64| (rate * time.as_secs_f64() / 10.0).ceil() as u64;
+    let by_default = match load {
+        LevelLoad::Rate(rate) => Some(of_rate(rate.get()).min(MOST_WARMUPS)),
+        LevelLoad::Concurrency(_) => None,
+    };
+    LevelSize { time: Some(time), warmup: size.warmup.or(by_default), ..size }
 }
 
 fn first_loop() -> LevelLoad {

@@ -12,24 +12,25 @@ mod stop;
 use std::sync::Arc;
 
 use fizeau_core::LevelLoad;
-use fizeau_core::Nanos;
-use fizeau_harness::{DriveError, LevelRun, Load, Measure, Observer, PlannedLevel};
+use fizeau_core::{Nanos, Stamp};
+use fizeau_harness::{DriveError, DriveLimits, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_record::{
-    AskedArrivals, FolderError, LevelDocument, LevelPlan, LevelRole, RunFolder, level_folder,
+    ArrivalMoments, FolderError, LevelDocument, LevelPlan, LevelRole, RunFolder, level_folder,
 };
 use fizeau_workload::{
-    Arrivals, Dataset, Plan, Rescale, Spacing, Spec, SpecError, TextCodec, WalkError,
+    ArrivalLaw, Dataset, Plan, PlanSpec, Rescale, Spacing, SpecError, TextCodec, WalkError,
 };
 
-pub(crate) use budget::Budget;
-pub use loads::{Rates, SweepLoads};
+pub(crate) use budget::{Budget, share_of_budget};
+pub use loads::{SweepLoads, SweepRates};
 pub use prepared::PreparedSweep;
 pub use protocol::{LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, SweepProtocol, level_size};
-pub use refine::{Tried, load_between, rates_up_to};
+pub use refine::{TriedLoad, load_between, rates_up_to};
 pub use settings::{SweepSettings, check_goals};
-pub use size::{LevelAsk, LevelSize};
-pub use stop::{LevelYield, Saturated, StopRule};
+pub(crate) use size::MOST_WARMUPS;
+pub use size::{LevelSize, LevelSpec};
+pub use stop::{LevelYield, LoadSaturation, StopRule};
 
 /// What to sweep.
 #[derive(Debug, Clone)]
@@ -40,10 +41,10 @@ pub struct SweepSpec {
     pub spacing: Spacing,
     /// What is asked. The number of requests, the arrivals and the seed are set for each level: every level has
     /// prompts of its own, so that no prefix cache carries over.
-    pub workload: Spec,
+    pub workload: PlanSpec,
     /// The tokenizer that makes prompts of exact length; only for workloads that ask for it.
     pub tokenizer: Option<Arc<dyn TextCodec>>,
-    /// The records of [`fizeau_workload::Content::Dataset`]; only for workloads that ask for them.
+    /// The records of [`fizeau_workload::PromptContent::Dataset`]; only for workloads that ask for them.
     pub dataset: Option<Arc<Dataset>>,
     /// How large a level is.
     pub size: LevelSize,
@@ -52,7 +53,7 @@ pub struct SweepSpec {
     /// Which part of each level is looked at beside the whole.
     pub window: WindowChoice,
     /// End each level once this is known well enough of it; its size is then the most that it may take. See
-    /// [`PlannedLevel::until`], and [`LevelRun::is_precise`] for whether a level came to it.
+    /// [`fizeau_harness::PlannedLevel::until`], and [`LevelRun::is_precise`] for whether a level came to it.
     pub until: Option<Precision>,
 }
 
@@ -60,7 +61,7 @@ impl SweepSpec {
     /// `levels` of `workload`, of the usual size, as a Poisson process where a loop is open, looked at in their steady state,
     /// without goals.
     #[must_use]
-    pub fn new(levels: impl IntoIterator<Item = LevelLoad>, workload: Spec) -> Self {
+    pub fn new(levels: impl IntoIterator<Item = LevelLoad>, workload: PlanSpec) -> Self {
         Self {
             levels: levels.into_iter().collect(),
             spacing: Spacing::Random { burstiness: 1.0 },
@@ -77,15 +78,15 @@ impl SweepSpec {
 
 impl SweepSpec {
     /// The levels, each once and of the usual size.
-    pub fn asks(&self) -> impl Iterator<Item = LevelAsk> {
+    pub fn asks(&self) -> impl Iterator<Item = LevelSpec> {
         let size = self.size;
-        self.levels.iter().map(move |&load| LevelAsk { load, visit: 0, size })
+        self.levels.iter().map(move |&load| LevelSpec { load, visit: 0, size })
     }
 
     /// What the level that is asked for is to be.
     #[must_use]
-    pub fn level_plan(&self, ask: LevelAsk) -> LevelPlan {
-        let LevelAsk { load, visit, size } = ask;
+    pub fn level_plan(&self, ask: LevelSpec) -> LevelPlan {
+        let LevelSpec { load, visit, size } = ask;
         let cv_squared = match self.spacing {
             Spacing::Even => 0.0,
             Spacing::Random { burstiness } => 1.0 / burstiness,
@@ -100,7 +101,7 @@ impl SweepSpec {
             arrivals: match load {
                 LevelLoad::Concurrency(_) => None,
                 LevelLoad::Rate(rate) => {
-                    Some(AskedArrivals { rate: Some(rate), cv_squared: Some(cv_squared) })
+                    Some(ArrivalMoments { rate: Some(rate), cv_squared: Some(cv_squared) })
                 }
             },
             release_for_ms: size.time.map(Nanos::to_millis),
@@ -112,12 +113,12 @@ impl SweepSpec {
 }
 
 /// When the requests of a level leave. `spacing` is for open loops.
-fn arrivals(load: LevelLoad, spacing: Spacing) -> Arrivals {
+fn arrivals(load: LevelLoad, spacing: Spacing) -> ArrivalLaw {
     match (load, spacing) {
-        (LevelLoad::Concurrency(_), _) => Arrivals::ClosedLoop,
-        (LevelLoad::Rate(rate), Spacing::Even) => Arrivals::Constant { rate },
+        (LevelLoad::Concurrency(_), _) => ArrivalLaw::ClosedLoop,
+        (LevelLoad::Rate(rate), Spacing::Even) => ArrivalLaw::Constant { rate },
         (LevelLoad::Rate(rate), Spacing::Random { burstiness }) => {
-            Arrivals::Gamma { rate, burstiness, rescale: Rescale::None }
+            ArrivalLaw::Gamma { rate, burstiness, rescale: Rescale::None }
         }
     }
 }
@@ -126,7 +127,7 @@ fn arrivals(load: LevelLoad, spacing: Spacing) -> Arrivals {
 #[derive(Debug, Clone)]
 pub struct SweptLevel {
     /// What was to be measured.
-    pub ask: LevelAsk,
+    pub ask: LevelSpec,
     /// What it asked.
     pub plan: Plan,
     /// What came of it.
@@ -135,7 +136,7 @@ pub struct SweptLevel {
     pub folder: Option<RunFolder>,
 }
 
-/// Why a sweep broke off. Levels measured before are the caller's already.
+/// Why a sweep ended early. Levels measured before are the caller's already.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError<T: std::error::Error> {
     /// The workload is impossible.
@@ -144,7 +145,7 @@ pub enum SweepError<T: std::error::Error> {
     /// A folder could not be made.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A level broke off.
+    /// A level ended early.
     #[error("{load}: {error}")]
     Level {
         /// Which level.
@@ -159,7 +160,7 @@ pub enum SweepError<T: std::error::Error> {
 /// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) or a [`Rig`](fizeau_harness::Rig), given by value or as `&mut`. Tapes go to the
 /// level's file and to the observer, and are not kept.
 #[derive(Debug)]
-pub struct Sweep<M> {
+pub struct SweepRunner<M> {
     with: M,
     spec: Arc<SweepSpec>,
     folder: Option<RunFolder>,
@@ -171,7 +172,7 @@ impl From<&SweepSpec> for Arc<SweepSpec> {
     }
 }
 
-impl<M: Measure> Sweep<M> {
+impl<M: Measure> SweepRunner<M> {
     /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it. It borrows nothing, so that whatever lives long
     /// can hold one.
     #[must_use]
@@ -179,7 +180,7 @@ impl<M: Measure> Sweep<M> {
         Self { with, spec: spec.into(), folder }
     }
 
-    /// Measures a level, which the specification need not name; none when the run has been called off. A level that was called
+    /// Measures a level, which the specification need not name; none when the run has been interrupted. A level that was called
     /// off in its course is returned, and says so.
     ///
     /// # Errors
@@ -187,7 +188,7 @@ impl<M: Measure> Sweep<M> {
     /// folder, if this visit to this load was made before.
     pub async fn level(
         &mut self,
-        ask: LevelAsk,
+        ask: LevelSpec,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
         self.measure(ask, None, observer).await
@@ -197,18 +198,23 @@ impl<M: Measure> Sweep<M> {
     /// named so (`sustained-concurrency-0008`). The visit gives it prompts of its own.
     ///
     /// # Errors
-    /// As [`Sweep::level`].
+    /// As [`SweepRunner::level`].
     pub async fn sustained(
         &mut self,
-        ask: LevelAsk,
+        ask: LevelSpec,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
         self.measure(ask, Some(LevelRole::Sustained), observer).await
     }
 
+    /// The present instant, on the clock that stamps what is measured.
+    pub(crate) fn now(&self) -> Stamp {
+        self.with.now()
+    }
+
     async fn measure(
         &mut self,
-        ask: LevelAsk,
+        ask: LevelSpec,
         role: Option<LevelRole>,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
@@ -216,7 +222,7 @@ impl<M: Measure> Sweep<M> {
             return Ok(None);
         }
         let plan = self.plan(ask)?;
-        let LevelAsk { load, visit, size } = ask;
+        let LevelSpec { load, visit, size } = ask;
         let folder =
             self.folder.as_ref().map(|folder| folder.level(&level_folder(load, visit, role)));
         let folder = folder.transpose()?;
@@ -232,7 +238,7 @@ impl<M: Measure> Sweep<M> {
             until: self.spec.until.as_ref(),
             ..PlannedLevel::new(
                 &plan,
-                Load { max_in_flight: load.concurrency(), stop_after: size.time },
+                DriveLimits { max_in_flight: load.concurrency(), stop_after: size.time },
             )
         };
         let run = self.with.measure(level, &mut kept, observer).await;
@@ -240,8 +246,8 @@ impl<M: Measure> Sweep<M> {
         Ok(Some(SweptLevel { ask, plan, run, folder }))
     }
 
-    fn plan(&self, LevelAsk { load, visit, size }: LevelAsk) -> Result<Plan, SpecError> {
-        let spec = Spec {
+    fn plan(&self, LevelSpec { load, visit, size }: LevelSpec) -> Result<Plan, SpecError> {
+        let spec = PlanSpec {
             requests: size.requests_at(load),
             arrivals: arrivals(load, self.spec.spacing),
             seed: self.spec.workload.seed.of_level(load, visit),
@@ -253,7 +259,7 @@ impl<M: Measure> Sweep<M> {
 
 /// The plan of `spec`, with what it is made with.
 pub(crate) fn plan_of(
-    spec: Spec,
+    spec: PlanSpec,
     tokenizer: Option<&Arc<dyn TextCodec>>,
     dataset: Option<&Arc<Dataset>>,
 ) -> Result<Plan, SpecError> {

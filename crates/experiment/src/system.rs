@@ -1,7 +1,10 @@
 //! What an experiment measures and who runs it, as its record has them.
 
-use fizeau_harness::Host;
-use fizeau_record::{self as record, Endpoint, Engine, Setup, ToolVersion};
+use std::{env, fs, thread};
+
+use fizeau_record::{
+    ClientHost, EndpointRecord, EngineRecord, RunSetup, ToolVersion, WorkloadRecord,
+};
 
 use crate::wall_time::WallTime;
 use crate::workload::ContextLimit;
@@ -12,9 +15,9 @@ use fizeau_record::SpeedOfLightReference;
 #[non_exhaustive]
 pub struct SystemUnderTest {
     /// What is called, for the record; none for the endpoint's own description.
-    pub endpoint: Option<Endpoint>,
+    pub endpoint: Option<EndpointRecord>,
     /// What it is, for the record.
-    pub engine: Engine,
+    pub engine: EngineRecord,
     /// What the speed of light is computed from, or why there is none.
     pub light: Result<SpeedOfLightReference, String>,
     /// The most tokens that it takes, where it has said so; none for what the workload or the model's config says.
@@ -39,7 +42,7 @@ impl Default for SystemUnderTest {
     fn default() -> Self {
         Self {
             endpoint: None,
-            engine: Engine::Remote { description: None },
+            engine: EngineRecord::Remote { description: None },
             light: Err("no model and device were given".to_owned()),
             limit: None,
             reader: PromptReader::Server,
@@ -50,15 +53,15 @@ impl Default for SystemUnderTest {
 impl SystemUnderTest {
     /// An engine that is simulated in virtual time: what it is, in one line, and what it is called.
     pub fn simulated(description: impl Into<String>, model: impl Into<String>) -> Self {
-        let endpoint = Endpoint {
+        let endpoint = EndpointRecord {
             base_url: "a simulated engine in virtual time".to_owned(),
             backend: "simulated".to_owned(),
             model: model.into(),
-            ..Endpoint::default()
+            ..EndpointRecord::default()
         };
         Self {
             endpoint: Some(endpoint),
-            engine: Engine::Simulated { description: description.into() },
+            engine: EngineRecord::Simulated { description: description.into() },
             reader: PromptReader::Simulation,
             ..Self::default()
         }
@@ -99,8 +102,8 @@ impl RunOrigin {
     }
 
     /// What is run, and on what: `system`, which is asked `workload`.
-    pub(crate) fn setup(&self, system: &SystemUnderTest, workload: record::Workload) -> Setup {
-        let mut setup = Setup {
+    pub(crate) fn setup(&self, system: &SystemUnderTest, workload: WorkloadRecord) -> RunSetup {
+        let mut setup = RunSetup {
             tool: self.tool.clone(),
             started: self.started.rfc3339(),
             command_line: self.command_line.clone(),
@@ -109,7 +112,7 @@ impl RunOrigin {
             workload,
             host: host(),
             precision: self.precision.clone(),
-            ..Setup::default()
+            ..RunSetup::default()
         };
         system.light.iter().for_each(|light| light.describe_in(&mut setup));
         setup
@@ -117,10 +120,14 @@ impl RunOrigin {
 }
 
 /// This machine.
-fn host() -> record::Host {
-    let here = Host::here();
-    let cores = here.logical_cpus.and_then(|n| u32::try_from(n).ok());
-    record::Host { os: here.system, cpu: here.cpu, cores }
+fn host() -> ClientHost {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mut names = info.lines().filter_map(|line| line.strip_prefix("model name"));
+    ClientHost {
+        os: format!("{} {}", env::consts::OS, env::consts::ARCH),
+        cpu: names.next().map(|rest| rest.trim_start_matches(['\t', ' ', ':']).to_owned()),
+        cores: thread::available_parallelism().ok().and_then(|cores| cores.get().try_into().ok()),
+    }
 }
 
 fn redact(args: impl Iterator<Item = String>, secret: &str) -> Vec<String> {

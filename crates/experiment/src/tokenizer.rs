@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fizeau_workload::TextCodec;
 
-use crate::input::{Field, InputError};
+use crate::input::{InputError, InputField};
 
 /// A tokenizer of the client's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ use crate::input::{Field, InputError};
 pub enum TokenizerSpec {
     /// A vocabulary of tiktoken's, by name. Behind the feature `tiktoken`.
     Tiktoken(String),
-    /// A `tokenizer.json`. Behind the feature `hf-tokenizer`.
+    /// A `tokenizer.json`, or the folder that has one. Behind the feature `hf-tokenizer`.
     File(PathBuf),
 }
 
@@ -57,28 +57,28 @@ impl TokenizerSpec {
     #[expect(clippy::unused_self, reason = "the build without tiktoken names it")]
     fn tiktoken(&self, name: &str) -> Result<Arc<dyn TextCodec>, InputError> {
         use crate::input::Blame;
-        Ok(Arc::new(fizeau_workload::Tiktoken::named(name).blame(Field::Tokenizer)?))
+        Ok(Arc::new(fizeau_workload::Tiktoken::named(name).blame(InputField::Tokenizer)?))
     }
 
     #[cfg(not(feature = "tiktoken"))]
     fn tiktoken(&self, _: &str) -> Result<Arc<dyn TextCodec>, InputError> {
-        use crate::hint::{Hint, TokenizerKind};
-        let error = InputError::new(Field::Tokenizer, "this fizeau was built without it");
-        Err(error.given(self).hint(Hint::BuiltWithout(TokenizerKind::Tiktoken)))
+        use crate::hint::{InputHint, TokenizerKind};
+        let error = InputError::new(InputField::Tokenizer, "this fizeau was built without it");
+        Err(error.given(self).hint(InputHint::BuiltWithout(TokenizerKind::Tiktoken)))
     }
 
     #[cfg(feature = "hf-tokenizer")]
     #[expect(clippy::unused_self, reason = "the build without tokenizer files names it")]
     fn tokenizer_json(&self, path: &Path) -> Result<Arc<dyn TextCodec>, InputError> {
         use crate::input::Blame;
-        Ok(Arc::new(fizeau_workload::HfTokenizer::from_file(path).blame(Field::Tokenizer)?))
+        Ok(Arc::new(fizeau_workload::HfTokenizer::from_file(path).blame(InputField::Tokenizer)?))
     }
 
     #[cfg(not(feature = "hf-tokenizer"))]
     fn tokenizer_json(&self, _: &Path) -> Result<Arc<dyn TextCodec>, InputError> {
-        use crate::hint::{Hint, TokenizerKind};
+        use crate::hint::{InputHint, TokenizerKind};
         let why = "this fizeau was built without tokenizer files";
-        let error = InputError::new(Field::Tokenizer, why);
-        Err(error.given(self).hint(Hint::BuiltWithout(TokenizerKind::TokenizerJson)))
+        let error = InputError::new(InputField::Tokenizer, why);
+        Err(error.given(self).hint(InputHint::BuiltWithout(TokenizerKind::TokenizerJson)))
     }
 }

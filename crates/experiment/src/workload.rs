@@ -12,12 +12,12 @@ mod trace;
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{EosRule, Tokens};
+use fizeau_core::{EosRule, Nanos, Tokens};
 use fizeau_harness::TextAfter;
 use fizeau_transport::{KeepText, PromptKind, Target};
 use fizeau_workload::{
-    Arrivals, Content, Form, Lengths, ModelShare, Seed, Sessions, SharedPrefix, Spec, ThinkTime,
-    Turns, Wording,
+    ArrivalLaw, Length, Lengths, ModelShare, PlanSpec, PromptContent, PromptForm, Seed, Sessions,
+    SharedPrefix, TextSource, ThinkTime, Turns,
 };
 
 pub use dataset::DataFile;
@@ -27,11 +27,11 @@ pub use prepared::PreparedWorkload;
 pub use salt::PromptSalt;
 pub use source::{PromptSource, RecordFormat, RecordsSource, TraceKind, TraceSource};
 
-use crate::hint::Hint;
-use crate::input::{Blame, Field, InputError};
+use crate::hint::InputHint;
+use crate::input::{Blame, InputError, InputField};
 use crate::tokenizer::TokenizerSpec;
 
-/// The most requests where nobody says how many: vLLM's default.
+/// The most requests by default, as in vLLM.
 const REQUESTS: u64 = 1000;
 
 /// What is asked of an endpoint, before the endpoint and any file is looked at.
@@ -56,7 +56,7 @@ pub struct WorkloadSpec {
     /// How many requests; none for a thousand, of a smaller data set as many as it has, of a trace all.
     pub requests: Option<NonZeroU64>,
     /// When they leave. A trace has its own times.
-    pub arrivals: Arrivals,
+    pub arrivals: ArrivalLaw,
     /// How long they are, where the source does not say.
     pub lengths: Lengths,
     /// What prompts begin with that others begin with too.
@@ -76,25 +76,34 @@ pub struct WorkloadSpec {
     pub salt: PromptSalt,
     /// A tokenizer of the client's own; prompts are then text of exact length.
     pub tokenizer: Option<TokenizerSpec>,
-    /// The most tokens that the model takes, prompt and output together, where somebody says so.
+    /// The most tokens that the model takes, prompt and output together, where it is given.
     pub max_context: Option<Tokens>,
 }
 
 impl Default for WorkloadSpec {
-    /// Made-up prompts of 1024 tokens and outputs of 128 in a closed loop, of this run alone.
+    /// Made-up prompts and outputs of the usual lengths in a closed loop, of this run alone.
     fn default() -> Self {
         Self::new(PromptSource::Random)
     }
 }
 
 impl WorkloadSpec {
+    /// The usual length of a prompt: vLLM's 1024 tokens as the mean, with a spread, since requests that are all alike march in step,
+    /// and wait for one another as those of real users do not.
+    pub const USUAL_INPUT: Length =
+        Length::Between { least: Tokens::new(512), most: Tokens::new(1536) };
+
+    /// The usual length of an output: vLLM's 128 tokens as the mean, with a spread.
+    pub const USUAL_OUTPUT: Length =
+        Length::Between { least: Tokens::new(64), most: Tokens::new(192) };
+
     /// Prompts of `source`; all else as by default.
     pub fn new(source: PromptSource) -> Self {
         Self {
             source,
             requests: None,
-            arrivals: Arrivals::ClosedLoop,
-            lengths: Lengths::fixed(1024, 128),
+            arrivals: ArrivalLaw::ClosedLoop,
+            lengths: Lengths::Independent { input: Self::USUAL_INPUT, output: Self::USUAL_OUTPUT },
             prefix: SharedPrefix::None,
             turns: None,
             think_time: None,
@@ -128,15 +137,15 @@ impl WorkloadSpec {
             PromptSource::Records(source) => dataset::read(source, tokenizer.as_deref())
                 .map(|(dataset, file)| (Some(dataset), Some(file)))?,
             PromptSource::Trace(source) => {
-                let error = InputError::new(Field::Dataset, "a trace has its own load");
-                return Err(error.given(source.kind.name()).hint(Hint::TraceIsOneLevel));
+                let error = InputError::new(InputField::Dataset, "a trace has its own load");
+                return Err(error.given(source.kind.name()).hint(InputHint::TraceIsOneLevel));
             }
             _ => (None, None),
         };
         let has = dataset.as_ref().map_or(REQUESTS, |dataset| dataset::requests(dataset));
         let requests = self.requests.map_or_else(|| has.min(REQUESTS), NonZeroU64::get);
         let form = form(target, tokenizer.is_some() || self.turns.is_some());
-        let spec = Spec {
+        let spec = PlanSpec {
             arrivals: self.arrivals.clone(),
             lengths: self.lengths.clone(),
             prefix: self.prefix,
@@ -146,7 +155,7 @@ impl WorkloadSpec {
             eos: self.eos_rule(),
             seed: self.seed,
             salt: self.drawn_salt(),
-            ..Spec::new(requests).blame(Field::Requests)?
+            ..PlanSpec::new(requests).blame(InputField::Requests)?
         };
         let parts = PlanParts {
             spec,
@@ -163,22 +172,22 @@ impl WorkloadSpec {
         Ok(parts)
     }
 
-    fn content(&self, form: Form, has_tokenizer: bool) -> Content {
-        let wording = if has_tokenizer { Wording::Exact } else { Wording::Words };
+    fn content(&self, form: PromptForm, has_tokenizer: bool) -> PromptContent {
+        let wording = if has_tokenizer { TextSource::Exact } else { TextSource::Words };
         match &self.source {
             PromptSource::Random | PromptSource::Trace(_) => synthetic(form, wording),
-            PromptSource::Sonnet => synthetic(text_form(form), Wording::Sonnet),
+            PromptSource::Sonnet => synthetic(text_form(form), TextSource::Sonnet),
             PromptSource::VllmRandom(random) => {
                 let mut random = *random;
                 random.form = form;
-                Content::VllmRandom(random)
+                PromptContent::VllmRandom(random)
             }
             PromptSource::PrefixRepetition(repetition) => {
                 let mut repetition = *repetition;
                 repetition.form = form;
-                Content::PrefixRepetition(repetition)
+                PromptContent::PrefixRepetition(repetition)
             }
-            PromptSource::Records(records) => Content::Dataset {
+            PromptSource::Records(records) => PromptContent::Dataset {
                 form: text_form(form),
                 order: records.order,
                 repeat: records.repeat,
@@ -224,42 +233,55 @@ impl WorkloadSpec {
         }
     }
 
-    /// The most requests that are sent until a figure is known, where nobody says how many; none for as many as the data set
+    /// The most requests that are sent until a figure is known, by default; none for as many as the data set
     /// has. Synthetic ones are made as they are sent.
     pub fn most_until_known(&self) -> Option<NonZeroU64> {
         self.source.is_endless().then_some(PromptSource::MOST_UNTIL_KNOWN)
+    }
+
+    /// The most requests that are sent in `time`, where nobody says how many: at a constant rate those that come in it, else more than
+    /// anybody serves; none for as many as the data set has.
+    pub(crate) fn most_in(&self, time: Nanos) -> Option<NonZeroU64> {
+        let come = match self.arrivals {
+            ArrivalLaw::Constant { rate } | ArrivalLaw::Gamma { rate, .. } => {
+                // Some come closer together than on average: a fifth more is hardly ever reached.
+                NonZeroU64::new((rate.get() * time.as_secs_f64() * 1.2).ceil() as u64 + 100)
+            }
+            _ => self.most_until_known(),
+        };
+        come.filter(|_| self.source.is_endless())
     }
 }
 
 /// Token ids have a certain length and need no tokenizer, so they are taken wherever the endpoint does, unless text is
 /// wanted.
-fn form(target: &Target, wants_text: bool) -> Form {
+fn form(target: &Target, wants_text: bool) -> PromptForm {
     if target.takes_token_ids() && !wants_text {
-        Form::TokenIds
+        PromptForm::TokenIds
     } else if target.route().takes(PromptKind::Chat) {
-        Form::Chat
+        PromptForm::Chat
     } else {
-        Form::Text
+        PromptForm::Text
     }
 }
 
 /// The form of what is text already.
-const fn text_form(form: Form) -> Form {
+const fn text_form(form: PromptForm) -> PromptForm {
     match form {
-        Form::Chat => Form::Chat,
-        Form::Text | Form::TokenIds => Form::Text,
+        PromptForm::Chat => PromptForm::Chat,
+        PromptForm::Text | PromptForm::TokenIds => PromptForm::Text,
     }
 }
 
-fn synthetic(form: Form, wording: Wording) -> Content {
+fn synthetic(form: PromptForm, wording: TextSource) -> PromptContent {
     match form {
-        Form::TokenIds => Content::default(),
-        Form::Chat => Content::Chat(wording),
-        Form::Text => Content::Text(wording),
+        PromptForm::TokenIds => PromptContent::default(),
+        PromptForm::Chat => PromptContent::Chat(wording),
+        PromptForm::Text => PromptContent::Text(wording),
     }
 }
 
 /// Prompts for `target` that need no tokenizer.
-pub(crate) fn words_or_ids(target: &Target) -> Content {
-    synthetic(form(target, false), Wording::Words)
+pub(crate) fn words_or_ids(target: &Target) -> PromptContent {
+    synthetic(form(target, false), TextSource::Words)
 }

@@ -1,14 +1,14 @@
 //! Arrivals of your own, in a plan like any other: users who all press the key at the full second, up to 50 ms late.
 
 use fizeau::core::Nanos;
-use fizeau::workload::{ArrivalProcess, Draws, Instants, Plan, Spec, SpecError};
+use fizeau::workload::{ArrivalProcess, Instants, Plan, PlanSpec, RandomStream, SpecError};
 
 /// Each second, as many as there are users.
 #[derive(Debug)]
 struct OnTheSecond(u64);
 
 impl ArrivalProcess for OnTheSecond {
-    fn instants(&self, sessions: u64, mut draws: Draws) -> Instants {
+    fn instants(&self, sessions: u64, mut draws: RandomStream) -> Instants {
         let users = self.0;
         Box::new((0..sessions.div_ceil(users)).flat_map(move |second| {
             let mut late: Vec<u64> = (0..users).map(|_| draws.below(50)).collect();
@@ -19,7 +19,7 @@ impl ArrivalProcess for OnTheSecond {
 }
 
 fn main() -> Result<(), SpecError> {
-    let plan = Plan::builder(Spec::new(12)?).arrivals(OnTheSecond(4)).build()?;
+    let plan = Plan::builder(PlanSpec::new(12)?).arrivals(OnTheSecond(4)).build()?;
     for scheduled in plan.source() {
         println!("{:?} leaves at {}", scheduled.request.id, scheduled.at.unwrap_or_default());
     }

@@ -5,12 +5,12 @@
 use fizeau::core::{Clock, Release, RequestSource, Tape, Transport};
 use fizeau::metrics::{GoodputGoals, LevelSummary};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Plan, Spec};
+use fizeau::workload::{Plan, PlanSpec};
 use futures_util::future::join_all;
 
 /// `width` requests at once, and what they amount to.
 async fn burst(engine: &impl Transport, clock: &impl Clock, width: u64) -> Option<LevelSummary> {
-    let plan = Plan::new(Spec::new(width).ok()?).ok()?;
+    let plan = Plan::new(PlanSpec::new(width).ok()?).ok()?;
     let mut source = plan.source();
     let requests = std::iter::from_fn(|| source.next_request().ok()?.map(|due| due.request));
     let requests: Vec<_> = requests.collect();

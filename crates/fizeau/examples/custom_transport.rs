@@ -6,10 +6,10 @@ use std::{cell::Cell, convert::Infallible, num::NonZeroU32};
 use fizeau::core::{
     Arrival, Channel, Clock, Nanos, Release, Request, Stamp, Tape, Timer, Transport,
 };
-use fizeau::harness::{Cancel, Load, drive};
+use fizeau::harness::{Cancel, DriveLimits, drive};
 use fizeau::metrics::{GoodputGoals, LevelSummary};
 use fizeau::sim::VirtualTime;
-use fizeau::workload::{Plan, Spec};
+use fizeau::workload::{Plan, PlanSpec};
 
 struct OneAtATime<'a> {
     time: &'a VirtualTime,
@@ -39,9 +39,9 @@ impl Transport for OneAtATime<'_> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (time, free_at) = (&VirtualTime::new(), Cell::default());
     let server = OneAtATime { time, free_at };
-    let (plan, cancel) = (Plan::new(Spec::new(200)?)?, Cancel::new());
+    let (plan, cancel) = (Plan::new(PlanSpec::new(200)?)?, Cancel::new());
     let (mut requests, mut tapes) = (plan.source(), Vec::new());
-    let load = Load { max_in_flight: NonZeroU32::new(4), ..Load::default() };
+    let load = DriveLimits { max_in_flight: NonZeroU32::new(4), ..DriveLimits::default() };
     let run = drive(&mut requests, &server, time, load, &mut tapes, &cancel);
     time.block_on(run)??;
     let level = LevelSummary::of(&tapes, &GoodputGoals::default());

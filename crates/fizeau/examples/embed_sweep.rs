@@ -3,7 +3,7 @@
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    DetailWatcher, Experiment, LoadedModel, PromptSalt, Rates, SweepLoads, SystemUnderTest,
+    DetailWatcher, Experiment, LoadedModel, PromptSalt, SweepLoads, SweepRates, SystemUnderTest,
     WorkloadSpec,
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
@@ -31,7 +31,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, name)?)
         .system(SystemUnderTest::simulated(scenario.describe(), name))
         .speed_of_light(light)
-        .loads(SweepLoads::new(&[1, 8], Rates::default())?)
+        .loads(SweepLoads::new(&[1, 8], SweepRates::default())?)
         .workload(workload)
         .slo("p99 ttft<500ms, p99 tpot<20ms".parse()?)
         .folder(&folder);

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use fizeau::core::Tokens;
-use fizeau::experiment::{Experiment, Rates, SweepLoads, WorkloadSpec};
+use fizeau::experiment::{Experiment, SweepLoads, SweepRates, WorkloadSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::record::SweepReport;
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -19,7 +19,7 @@ fn measured(prompt: u64) -> Result<SweepReport, Box<dyn Error>> {
     let mut workload = WorkloadSpec::default();
     workload.lengths = Lengths::fixed(Tokens::new(prompt).get(), 50);
     let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, "llama")?)
-        .loads(SweepLoads::new(&[8], Rates::default())?)
+        .loads(SweepLoads::new(&[8], SweepRates::default())?)
         .workload(workload)
         .slo("p99 ttft<200ms".parse()?);
     Ok(time.block_on(experiment.run_with(rig, &mut ()))??)

@@ -6,8 +6,8 @@ use fizeau::core::{
     Finish, Outcome, Prompt, Release, Request, RequestId, Stamp, Tokens, Transport,
 };
 use fizeau::transport::{
-    Ask, Backend, Dialect, EndRule, EventError, Framing, HttpTransport, MonotonicClock, RawEvent,
-    RequestError, Target, WireEvent,
+    Backend, BodyInput, Dialect, EndRule, EventError, Framing, HttpTransport, MonotonicClock,
+    RawEvent, RequestError, Target, WireEvent,
 };
 
 /// Asked with a length and a text, it answers with a word a line, and a dot at the end.
@@ -15,7 +15,7 @@ use fizeau::transport::{
 struct Words;
 
 impl Dialect for Words {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    fn body(&self, ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
         match &ask.request.prompt {
             Prompt::Text(text) => Ok(format!("{} {text}", ask.request.max_output_tokens).into()),
             _ => Err(RequestError::TokenIdsNotTaken(ask.backend)),

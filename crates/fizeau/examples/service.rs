@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use fizeau::experiment::{Experiment, ProgressState, Rates, SweepLoads};
+use fizeau::experiment::{Experiment, ProgressState, SweepLoads, SweepRates};
 use fizeau::sim::Scenario;
 use fizeau::sim::http::{Server, ServerConfig};
 use fizeau::transport::{Backend, Target};
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let engine = Server::bind(([127, 0, 0, 1], 0).into(), config)?.spawn()?;
     let target = Target::new(&engine.base_url(), Backend::Vllm, "llama")?;
     let size = fizeau::experiment::level_size(Some(20), None, Some(1))?;
-    let loads = SweepLoads::new(&[4], Rates::default())?;
+    let loads = SweepLoads::new(&[4], SweepRates::default())?;
     let mut handle = Experiment::new(target).loads(loads).size(size).spawn()?;
 
     let answer = Arc::new(Mutex::new(String::from("preparing")));

@@ -28,11 +28,11 @@
 //! use std::num::NonZeroU32;
 //!
 //! use fizeau::core::Tokens;
-//! use fizeau::experiment::{Sweep, SweepSpec};
+//! use fizeau::experiment::{SweepRunner, SweepSpec};
 //! use fizeau::harness::{Cancel, Rig, SelfWatch};
 //! use fizeau::core::LevelLoad;
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-//! use fizeau::workload::{Lengths, Spec};
+//! use fizeau::workload::{Lengths, PlanSpec};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let time = VirtualTime::new();
@@ -40,9 +40,9 @@
 //! let cancel = Cancel::new();
 //! let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
 //! let levels = [1, 8, 64].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
-//! let workload = Spec { lengths: Lengths::fixed(250, 50), ..Spec::new(100)? };
+//! let workload = PlanSpec { lengths: Lengths::fixed(250, 50), ..PlanSpec::new(100)? };
 //! let spec = SweepSpec::new(levels, workload);
-//! let mut sweep = Sweep::new(rig, &spec, None);
+//! let mut sweep = SweepRunner::new(rig, &spec, None);
 //! let points = time.block_on(async {
 //!     let mut points = Vec::new();
 //!     for ask in spec.asks() {
@@ -55,8 +55,8 @@
 //!     Ok::<_, Box<dyn std::error::Error>>(points)
 //! })??;
 //!
-//! use fizeau::pareto::{Direction, frontier};
-//! let best = frontier(&points, &[Direction::Maximize, Direction::Minimize])?;
+//! use fizeau::pareto::{Objective, frontier};
+//! let best = frontier(&points, &[Objective::Maximize, Objective::Minimize])?;
 //! assert_eq!(best, [0, 1, 2]); // Each level buys throughput with latency.
 //! # Ok(())
 //! # }
@@ -68,6 +68,7 @@
 //! - `tls`: endpoints behind `https://`.
 //! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
 //! - `html`: `report.html` and the page of several runs. `pictures`, `png`: charts as SVG and PNG files.
+//! - `probe`: micro-benchmarks of this machine.
 //! - `parquet`: tables as Parquet. `schema`: the JSON Schemas of what is written.
 
 pub use fizeau_core as core;
@@ -76,6 +77,7 @@ pub use fizeau_harness as harness;
 pub use fizeau_interop as interop;
 pub use fizeau_metrics as metrics;
 pub use fizeau_pareto as pareto;
+pub use fizeau_probe as probe;
 pub use fizeau_record as record;
 pub use fizeau_report as report;
 pub use fizeau_roofline as roofline;

@@ -1,6 +1,6 @@
 //! How late a release is on this machine: `cargo run --release -p fizeau-harness --example pacing`.
 //!
-//! Releases 2,000 requests at 1,000 a second to nowhere, on a thread of its own as a worker of a crew has it, and prints
+//! Releases 2,000 requests at 1,000 a second to nowhere, on a thread of its own as a worker of a pool has it, and prints
 //! how late they were and what CPU that took.
 
 use std::error::Error;

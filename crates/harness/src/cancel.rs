@@ -12,7 +12,7 @@ use futures_util::task::AtomicWaker;
 /// cancelled, and what was measured is kept.
 ///
 /// Clones share the switch; it can be thrown from any thread (a signal handler's, say) and never thrown back. Every
-/// worker of a crew sees it at once.
+/// worker of a pool sees it at once.
 ///
 /// ```
 /// let cancel = fizeau_harness::Cancel::new();
@@ -21,10 +21,10 @@ use futures_util::task::AtomicWaker;
 /// assert!(cancel.is_cancelled());
 /// ```
 #[derive(Clone, Default)]
-pub struct Cancel(Arc<Inner>);
+pub struct Cancel(Arc<CancelState>);
 
 #[derive(Default)]
-struct Inner {
+struct CancelState {
     thrown: AtomicBool,
     listeners: Mutex<Listeners>,
 }
@@ -32,7 +32,7 @@ struct Inner {
 #[derive(Default)]
 struct Listeners {
     tasks: Vec<Weak<AtomicWaker>>,
-    parts: Vec<Weak<Inner>>,
+    parts: Vec<Weak<CancelState>>,
 }
 
 impl Cancel {
@@ -84,7 +84,7 @@ impl Cancel {
     }
 }
 
-impl Inner {
+impl CancelState {
     fn throw(&self) {
         self.thrown.store(true, Ordering::SeqCst);
         // Outside of the lock: whoever is woken may listen again.

@@ -11,10 +11,10 @@ mod slots;
 
 pub(crate) use drive_loop::DriveLoop;
 pub use in_flight::InFlight;
-pub(crate) use local_slots::{LocalSlots, Opening};
-pub(crate) use outlet::{Keep, Outlet};
-pub(crate) use probed::{Probing, Underway, drive_with_probe};
-pub(crate) use slots::{Gate, Seat, Slots};
+pub(crate) use local_slots::{LocalSlots, SlotOpening};
+pub(crate) use outlet::{Outlet, SinkOutlet};
+pub(crate) use probed::{LoadHold, ProbeStream, drive_with_probe};
+pub(crate) use slots::{CapSeat, SharedCap, Slots};
 
 use std::num::NonZeroU32;
 
@@ -22,9 +22,9 @@ use fizeau_core::{Nanos, RequestId, RequestSource, Stamp, TapeSink, Timer, Trans
 
 use crate::Cancel;
 
-/// How hard to press.
+/// The limits of a drive: how many requests may be in flight, and how long it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Load {
+pub struct DriveLimits {
     /// The most requests in flight at once; none for no cap. In a closed loop this is the concurrency. In an open loop
     /// a request that the cap holds back keeps its intended instant, so that its waiting shows.
     pub max_in_flight: Option<NonZeroU32>,
@@ -33,27 +33,27 @@ pub struct Load {
     pub stop_after: Option<Nanos>,
 }
 
-/// What a drive did.
+/// The outcome of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Driven {
+pub struct DriveOutcome {
     /// When it began: scheduled requests count their instants from here.
     pub start: Stamp,
     /// Why it ended.
-    pub ended: Ended,
+    pub ended: DriveEnding,
     /// How many scheduled requests had to wait past their instant because of the cap.
     pub held_back: u64,
     /// How many planned requests never came, because one of their session failed that they would have followed.
     pub abandoned: u64,
 }
 
-impl Driven {
+impl DriveOutcome {
     /// A drive that was called off before it did anything.
     pub(crate) const fn none(start: Stamp) -> Self {
-        Self { start, ended: Ended::Cancelled, held_back: 0, abandoned: 0 }
+        Self { start, ended: DriveEnding::Cancelled, held_back: 0, abandoned: 0 }
     }
 }
 
-/// What becomes of the text of a reply once it has been counted and the next turn of its session made.
+/// What happens to the text of a reply once it has been counted and the next turn of its session has been made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TextAfter {
     /// It is dropped, so that tapes stay small.
@@ -65,14 +65,14 @@ pub enum TextAfter {
 
 /// Why a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum DriveEnding {
     /// It was called off; requests in flight were recorded as cancelled.
     Cancelled,
     /// What was asked for of the level was known well enough; what was in flight then finished.
     Enough,
     /// The source had no more requests.
     Exhausted,
-    /// [`Load::stop_after`] had passed.
+    /// [`DriveLimits::stop_after`] had passed.
     TimeUp,
 }
 
@@ -109,10 +109,10 @@ pub async fn drive<S, T, C, K>(
     source: &mut S,
     transport: &T,
     timer: &C,
-    load: Load,
+    load: DriveLimits,
     sink: &mut K,
     cancel: &Cancel,
-) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>>
+) -> Result<DriveOutcome, DriveError<S::Error, T::Error, K::Error>>
 where
     S: RequestSource,
     T: Transport,
@@ -120,8 +120,8 @@ where
     K: TapeSink,
 {
     let start = timer.now();
-    let course =
+    let drive_loop =
         DriveLoop::new(transport, timer, cancel, start).with(load.stop_after, TextAfter::Keep);
-    let mut slots = LocalSlots::new(timer, load.max_in_flight, Opening::at_once(start));
-    course.run(source, &mut slots, &mut Keep::new(sink)).await
+    let mut slots = LocalSlots::new(timer, load.max_in_flight, SlotOpening::at_once(start));
+    drive_loop.run(source, &mut slots, &mut SinkOutlet::new(sink)).await
 }

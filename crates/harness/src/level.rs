@@ -5,19 +5,19 @@ use std::error::Error;
 use std::future::Future;
 use std::num::NonZeroU32;
 
-use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport, WarmUp};
+use fizeau_core::{RequestSource, Stamp, Tape, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
-    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
-    Precision, PrecisionOutcome, Validity, WindowChoice, judge,
+    ClientProof, ClientWatch, GoodputGoals, LevelEnding, LevelExpectations, LevelSummary,
+    LevelTally, Precision, PrecisionOutcome, Validity, WindowChoice, judge,
 };
 use fizeau_workload::{Pacing, Shard, Walk, WalkError, Workload};
 
 use crate::drive::{
-    DriveError, DriveLoop, Driven, Ended, Keep, Load, LocalSlots, Opening, Probing, TextAfter,
-    Underway, drive, drive_with_probe,
+    DriveEnding, DriveError, DriveLimits, DriveLoop, DriveOutcome, LoadHold, LocalSlots,
+    ProbeStream, SinkOutlet, SlotOpening, TextAfter, drive, drive_with_probe,
 };
-use crate::observe::{Looks, Notice, Observer};
-use crate::proof::{SelfWatch, Watch};
+use crate::observe::{Notice, Observer, PrecisionWatch};
+use crate::proof::{CpuWatch, SelfWatch};
 use crate::{Cancel, InFlight};
 
 /// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`Rig`] on one
@@ -39,6 +39,9 @@ pub trait Measure {
 
     /// What calls the run off.
     fn cancel(&self) -> &Cancel;
+
+    /// The present instant, on the clock that stamps what is measured.
+    fn now(&self) -> Stamp;
 }
 
 impl<M: Measure> Measure for &mut M {
@@ -56,9 +59,13 @@ impl<M: Measure> Measure for &mut M {
     fn cancel(&self) -> &Cancel {
         (**self).cancel()
     }
+
+    fn now(&self) -> Stamp {
+        (**self).now()
+    }
 }
 
-/// What every level of a run is measured with, on one task.
+/// The transport, clock and switch with which one task measures every level of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Rig<'a, T, C> {
     /// Carries requests out.
@@ -85,30 +92,36 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             .map_err(widen)?;
         let in_flight = InFlight::default();
         observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
-        let watch = Watch::start(self.watch, self.timer);
+        let watch = CpuWatch::start(self.watch, self.timer);
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
         let mut requests = level.plan.walk(level.shard.sessions());
         let start = self.timer.now();
-        let course = DriveLoop::new(self.transport, self.timer, self.cancel, start);
-        let course =
-            course.with(level.load.stop_after, level.text).until(level.until.map(|_| &enough));
-        let course = course.counted(in_flight);
-        let slots = LocalSlots::new(self.timer, level.load.max_in_flight, Opening::at_once(start));
-        let (underway, over) = Underway::new();
+        let drive_loop = DriveLoop::new(self.transport, self.timer, self.cancel, start);
+        let drive_loop =
+            drive_loop.with(level.load.stop_after, level.text).until(level.until.map(|_| &enough));
+        let drive_loop = drive_loop.counted(in_flight);
+        let slots =
+            LocalSlots::new(self.timer, level.load.max_in_flight, SlotOpening::at_once(start));
+        let (load_hold, over) = LoadHold::new();
         let probe = level.probe.map(|probe| probe.until(&over));
-        let mut outlet = Keep::new(&mut tee);
+        let mut outlet = SinkOutlet::new(&mut tee);
         let driven =
-            drive_with_probe(&course, &mut requests, underway, slots, probe, &mut outlet).await?;
+            drive_with_probe(&drive_loop, &mut requests, load_hold, slots, probe, &mut outlet)
+                .await?;
         Ok(LevelRun::of(tee, watch.stop(self.timer), driven, warmup))
     }
 
     fn cancel(&self) -> &Cancel {
         self.cancel
     }
+
+    fn now(&self) -> Stamp {
+        self.timer.now()
+    }
 }
 
-/// What came of a level. Its tapes went to the sink and the observer as they ended.
+/// The result of a level. Its tapes went to the sink and the observer as they ended.
 #[derive(Debug, Clone)]
 pub struct LevelRun {
     /// What the tapes amount to.
@@ -116,7 +129,7 @@ pub struct LevelRun {
     /// What the client saw of itself.
     pub client: ClientProof,
     /// When it began, and why it ended.
-    pub driven: Driven,
+    pub driven: DriveOutcome,
     /// What came of the warm-up.
     pub warmup: WarmUp,
     /// How well is known what was asked for, of all that was measured; empty if nothing was.
@@ -127,16 +140,18 @@ impl LevelRun {
     /// Whether the level was called off before it was done.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
-        matches!(self.driven.ended, Ended::Cancelled)
+        matches!(self.driven.ended, DriveEnding::Cancelled)
     }
 
     /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or what a prefix
     /// cache may supply: who knows more asks [`judge`] themselves.
     #[must_use]
     pub fn validity(&self) -> Validity {
-        let ending = if self.is_partial() { Ending::Interrupted } else { Ending::Finished };
-        let Driven { held_back, abandoned, .. } = self.driven;
-        let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
+        let ending =
+            if self.is_partial() { LevelEnding::Interrupted } else { LevelEnding::Finished };
+        let DriveOutcome { held_back, abandoned, .. } = self.driven;
+        let expected =
+            LevelExpectations { ending, held_back, abandoned, ..LevelExpectations::default() };
         judge(&self.summary, &self.client, &expected)
     }
 
@@ -144,14 +159,14 @@ impl LevelRun {
     pub(crate) fn of<K, O>(
         tee: Tee<'_, K, O>,
         watch: ClientWatch,
-        driven: Driven,
+        driven: DriveOutcome,
         warmup: WarmUp,
     ) -> Self {
         let Tee { mut tally, looks, .. } = tee;
         tally.settle();
         let precision = looks.map(|looks| tally.precision(looks.asked)).unwrap_or_default();
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
-        let Driven { held_back, abandoned, .. } = driven;
+        let DriveOutcome { held_back, abandoned, .. } = driven;
         (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
         Self { summary, client, driven, warmup, precision }
     }
@@ -163,7 +178,7 @@ impl LevelRun {
     #[must_use]
     pub fn is_precise(&self) -> bool {
         let reached = self.precision.iter().all(PrecisionOutcome::is_reached);
-        reached || self.driven.ended == Ended::Enough
+        reached || self.driven.ended == DriveEnding::Enough
     }
 }
 
@@ -173,7 +188,7 @@ pub(crate) struct Tee<'a, K, O> {
     pub(crate) sink: &'a mut K,
     pub(crate) observer: &'a mut O,
     /// Where the level ends once enough is known.
-    pub(crate) looks: Option<Looks<'a>>,
+    pub(crate) looks: Option<PrecisionWatch<'a>>,
 }
 
 impl<'a, K, O> Tee<'a, K, O> {
@@ -187,7 +202,7 @@ impl<'a, K, O> Tee<'a, K, O> {
         let tally = LevelTally::new(level.goals).with_window(level.window);
         let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
         let tally = if is_closed { tally.of_closed_loop() } else { tally };
-        let looks = level.until.map(|asked| Looks::new(asked, enough));
+        let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough));
         Self { tally, sink, observer, looks }
     }
 }
@@ -211,9 +226,9 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
 async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
     rig: &Rig<'_, T, C>,
     mut requests: S,
-    load: Load,
+    load: DriveLimits,
 ) -> Result<WarmUp, DriveError<S::Error, T::Error, Infallible>> {
-    let load = Load { stop_after: None, ..load };
+    let load = DriveLimits { stop_after: None, ..load };
     let mut count = WarmUp::default();
     drive(&mut requests, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
     Ok(count)
@@ -241,8 +256,8 @@ pub struct PlannedLevel<'a> {
     pub shard: Shard,
     /// How many requests to send first that do not count, at the level's own concurrency.
     pub warmup: u64,
-    /// How hard to press.
-    pub load: Load,
+    /// The limits of a drive: how many requests may be in flight, and how long it lasts.
+    pub load: DriveLimits,
     /// Per-request goals, for goodput.
     pub goals: &'a GoodputGoals,
     /// Which part of it is looked at beside the whole: its steady state, where nothing else is asked.
@@ -263,10 +278,10 @@ pub struct PlannedLevel<'a> {
 /// A thin stream of small requests beside the load, which shows what somebody else's request meets there.
 ///
 /// It runs outside of the load's cap, from the start of the level until the load is over; then no further probe is
-/// released, and those in flight finish. At most 256 probes are in flight: who waits for that keeps its intended instant. Their tapes go where the load's go and are marked [`Part::Probe`]. They have the
+/// released, and those in flight finish. At most 256 probes are in flight: who waits for that keeps its intended instant. Their tapes go where the load's go and are marked [`RequestPurpose::Probe`]. They have the
 /// numbers of their own plan, so that a tape of the load may have the same.
 ///
-/// [`Part::Probe`]: fizeau_core::Part::Probe
+/// [`RequestPurpose::Probe`]: fizeau_core::RequestPurpose::Probe
 #[derive(Debug, Clone, Copy)]
 pub struct Probe<'a> {
     /// What is sent, and when: an open loop at a small rate, with requests enough for the whole level.
@@ -275,8 +290,8 @@ pub struct Probe<'a> {
 
 impl Probe<'_> {
     /// The stream, to be ended by `over`.
-    pub(crate) fn until(self, over: &Cancel) -> Probing<Walk> {
-        Probing { requests: self.plan.walk(Shard::WHOLE.sessions()), until: over.clone() }
+    pub(crate) fn until(self, over: &Cancel) -> ProbeStream<Walk> {
+        ProbeStream { requests: self.plan.walk(Shard::WHOLE.sessions()), until: over.clone() }
     }
 }
 
@@ -284,16 +299,16 @@ impl<'a> PlannedLevel<'a> {
     /// The whole of `plan` under `load`, without warm-up, goals or probes; text is dropped.
     ///
     /// ```
-    /// use fizeau_harness::{Load, PlannedLevel};
-    /// use fizeau_workload::{Plan, Spec};
+    /// use fizeau_harness::{DriveLimits, PlannedLevel};
+    /// use fizeau_workload::{Plan, PlanSpec};
     ///
-    /// let plan = Plan::new(Spec::new(100)?)?;
-    /// let level = PlannedLevel { warmup: 5, ..PlannedLevel::new(&plan, Load::default()) };
+    /// let plan = Plan::new(PlanSpec::new(100)?)?;
+    /// let level = PlannedLevel { warmup: 5, ..PlannedLevel::new(&plan, DriveLimits::default()) };
     /// assert_eq!(level.warmup, 5);
     /// # Ok::<(), fizeau_workload::SpecError>(())
     /// ```
     #[must_use]
-    pub const fn new(plan: &'a dyn Workload, load: Load) -> Self {
+    pub const fn new(plan: &'a dyn Workload, load: DriveLimits) -> Self {
         const NO_GOALS: &GoodputGoals = &GoodputGoals::NONE;
         Self {
             plan,

@@ -11,9 +11,9 @@
 //! use std::num::NonZeroU32;
 //!
 //! use fizeau_core::{Clock, Release, Request, Tape, Transport};
-//! use fizeau_harness::{Cancel, Load, Pacer, drive};
+//! use fizeau_harness::{Cancel, DriveLimits, Pacer, drive};
 //! use fizeau_transport::MonotonicClock;
-//! use fizeau_workload::{Plan, Spec};
+//! use fizeau_workload::{Plan, PlanSpec};
 //!
 //! struct Instant(MonotonicClock);
 //!
@@ -27,8 +27,8 @@
 //!
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 //! let (clock, cancel) = (MonotonicClock::new(), Cancel::new());
-//! let mut requests = Plan::new(Spec::new(100)?)?.source();
-//! let load = Load { max_in_flight: NonZeroU32::new(8), ..Load::default() };
+//! let mut requests = Plan::new(PlanSpec::new(100)?)?.source();
+//! let load = DriveLimits { max_in_flight: NonZeroU32::new(8), ..DriveLimits::default() };
 //! let mut tapes = Vec::new();
 //! let (server, pacer) = (Instant(clock), Pacer::new(clock));
 //! runtime.block_on(drive(&mut requests, &server, &pacer, load, &mut tapes, &cancel))?;
@@ -66,11 +66,11 @@ mod worker_pool;
 
 pub use apart::on_own_thread;
 pub use cancel::Cancel;
-pub use drive::{DriveError, Driven, Ended, InFlight, Load, TextAfter, drive};
+pub use drive::{DriveEnding, DriveError, DriveLimits, DriveOutcome, InFlight, TextAfter, drive};
 pub use level::{LevelRun, Measure, PlannedLevel, Probe, Rig, connections_ahead};
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
-pub use preflight::{HeadroomError, Host, Needs, PreflightError, headroom, preflight};
+pub use preflight::{HeadroomError, PreflightError, SystemNeeds, headroom, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
 pub use worker_pool::{Preconnect, WorkerPool};

@@ -1,7 +1,7 @@
 //! Watching a run from outside, for progress.
 
 use fizeau_core::Tape;
-use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, Support};
+use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, SampleSupport};
 
 use crate::{Cancel, InFlight};
 
@@ -59,7 +59,7 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 /// The first look is at [`FIRST`] completed requests, each next one when there are a fifth more, or as many as the interval is
 /// said to need, but no more than twice as many: what it needs is an estimate. To stop when an interval is narrow favours those
 /// that came out narrow by chance, so two looks in succession must find it so.
-pub(crate) struct Looks<'a> {
+pub(crate) struct PrecisionWatch<'a> {
     pub(crate) asked: &'a Precision,
     /// Thrown when nothing more is to be released.
     enough: Cancel,
@@ -72,7 +72,7 @@ pub(crate) struct Looks<'a> {
 /// As many as a p99 needs: fewer say little about how far requests hang together.
 const FIRST: u64 = 100;
 
-impl<'a> Looks<'a> {
+impl<'a> PrecisionWatch<'a> {
     pub(crate) const fn new(asked: &'a Precision, enough: Cancel) -> Self {
         Self { asked, enough, next: FIRST, is_enough: false }
     }
@@ -90,8 +90,8 @@ impl<'a> Looks<'a> {
             return self.enough.cancel();
         }
         let needs = outcomes.iter().filter_map(|outcome| match outcome.half_width {
-            Some(Support::NotSupported { needs, .. }) => Some(needs),
-            Some(Support::Known(_)) | None => None,
+            Some(SampleSupport::NotSupported { needs, .. }) => Some(needs),
+            Some(SampleSupport::Known(_)) | None => None,
         });
         self.next = needs.max().unwrap_or(0).clamp(n + n.div_ceil(5), 2 * n);
     }

@@ -4,8 +4,7 @@ use std::error::Error;
 use std::fs;
 
 use fizeau_core::{Failure, Outcome, Release, Request, Tape, Timer, Transport};
-use fizeau_metrics::{Headroom, Room};
-use serde::Serialize;
+use fizeau_metrics::{ResourceNeed, SystemHeadroom};
 
 /// Why a run should not begin.
 #[derive(Debug, thiserror::Error)]
@@ -41,9 +40,9 @@ pub async fn preflight<T: Transport, C: Timer>(
 
 // What the run needs of the system, checked before anything is sent.
 
-/// What a run needs of the system.
+/// The system resources that a run needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Needs {
+pub struct SystemNeeds {
     /// The most connections open at a time.
     pub connections: u64,
     /// The most connections that are opened to one address within a minute, for as long as which a closed one may keep
@@ -59,23 +58,22 @@ pub struct Needs {
 pub enum HeadroomError {
     /// Too few files may be open, and the user may raise that.
     #[error(
-        "this run needs {} file descriptors, and {} are allowed: say `ulimit -n {}` first, or lower the concurrency",
+        "this run needs {} file descriptors, and {} are allowed: run `ulimit -n {}` first, or lower the concurrency",
         .0.needed, .0.limit, .0.needed
     )]
-    Files(Room),
+    Files(ResourceNeed),
     /// Too few files may be open, and only the system's administrator may raise that.
     #[error(
-        "this run needs {} file descriptors, and at most {} can be had: as root, say `ulimit -Hn {}; ulimit -n {}` \
+        "this run needs {} file descriptors, and at most {} can be had: as root, run `ulimit -Hn {}; ulimit -n {}` \
          first, or lower the concurrency", .0.needed, .0.limit, .0.needed, .0.needed
     )]
-    FilesHard(Room),
+    FilesHard(ResourceNeed),
     /// Too few local ports.
     #[error(
-        "this run needs {} local ports to one address, and {} are set aside for that: as root, say \
-         `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"` first{}, or lower the concurrency",
+        "this run needs {} local ports to one address, and {} are available: as root, run `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"` first{}, or lower the concurrency",
         .0.needed, .0.limit, if .0.needed > WIDEST { ", use several base URLs" } else { "" }
     )]
-    Ports(Room),
+    Ports(ResourceNeed),
 }
 
 /// Ports from 1024 to 65535.
@@ -91,7 +89,7 @@ const FILES_PER_THREAD: u64 = 6;
 ///
 /// # Errors
 /// If there is not enough; the message has the command that mends it.
-pub fn headroom(needs: &Needs) -> Result<Headroom, HeadroomError> {
+pub fn headroom(needs: &SystemNeeds) -> Result<SystemHeadroom, HeadroomError> {
     let limits = fs::read_to_string("/proc/self/limits").ok();
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok();
     let open = fs::read_dir("/proc/self/fd").map_or(0, |open| open.count() as u64);
@@ -106,26 +104,26 @@ struct FileLimits {
 }
 
 fn check(
-    needs: &Needs,
+    needs: &SystemNeeds,
     open: u64,
     files: Option<FileLimits>,
     ports: Option<u64>,
-) -> Result<Headroom, HeadroomError> {
+) -> Result<SystemHeadroom, HeadroomError> {
     let needed = needs.connections + needs.threads * FILES_PER_THREAD + open + FILES_SLACK;
-    let file_descriptors = files.map(|files| Room { needed, limit: files.soft });
+    let file_descriptors = files.map(|files| ResourceNeed { needed, limit: files.soft });
     if let Some(files) = files {
         if needed > files.hard {
-            return Err(HeadroomError::FilesHard(Room { needed, limit: files.hard }));
+            return Err(HeadroomError::FilesHard(ResourceNeed { needed, limit: files.hard }));
         }
         if needed > files.soft {
-            return Err(HeadroomError::Files(Room { needed, limit: files.soft }));
+            return Err(HeadroomError::Files(ResourceNeed { needed, limit: files.soft }));
         }
     }
     let needed = needs.fresh_connections;
-    let ports = ports.map(|limit| Room { needed, limit });
+    let ports = ports.map(|limit| ResourceNeed { needed, limit });
     match ports {
         Some(room) if room.needed > room.limit => Err(HeadroomError::Ports(room)),
-        _ => Ok(Headroom { file_descriptors, ports }),
+        _ => Ok(SystemHeadroom { file_descriptors, ports }),
     }
 }
 
@@ -146,34 +144,6 @@ fn ports(range: &str) -> Option<u64> {
     Some(last.checked_sub(first)? + 1)
 }
 
-// The machine that measures, for the record.
-
-/// The machine that measures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Host {
-    /// Operating system and architecture, such as `linux x86_64`.
-    pub system: String,
-    /// The processor's own name; absent where the system does not tell.
-    pub cpu: Option<String>,
-    /// How many logical CPUs this process may use.
-    pub logical_cpus: Option<usize>,
-}
-
-impl Host {
-    /// This machine.
-    #[must_use]
-    pub fn here() -> Self {
-        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let mut names = info.lines().filter_map(|line| line.strip_prefix("model name"));
-        let cpu = names.next().map(|rest| rest.trim_start_matches(['\t', ' ', ':']).to_owned());
-        Self {
-            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            cpu,
-            logical_cpus: std::thread::available_parallelism().ok().map(Into::into),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,8 +153,8 @@ mod tests {
         Max open files            1024                 1048576              files     \n";
     const FILES: FileLimits = FileLimits { soft: 1_024, hard: 1_048_576 };
 
-    fn needs(connections: u64) -> Needs {
-        Needs { connections, fresh_connections: connections, threads: 2 }
+    fn needs(connections: u64) -> SystemNeeds {
+        SystemNeeds { connections, fresh_connections: connections, threads: 2 }
     }
 
     #[test]
@@ -202,33 +172,36 @@ mod tests {
     fn too_few_files_are_refused_with_the_very_command_that_mends_it() {
         let needed = 1_000 + 12 + 10 + 32;
         let error = check(&needs(1_000), 10, Some(FILES), None).unwrap_err();
-        assert_eq!(error, HeadroomError::Files(Room { needed, limit: 1_024 }));
+        assert_eq!(error, HeadroomError::Files(ResourceNeed { needed, limit: 1_024 }));
         assert!(error.to_string().contains("`ulimit -n 1054`"), "{error}");
         let raised = FileLimits { soft: needed, ..FILES };
         let room = check(&needs(1_000), 10, Some(raised), None).unwrap();
-        assert_eq!(room.file_descriptors, Some(Room { needed, limit: needed }));
+        assert_eq!(room.file_descriptors, Some(ResourceNeed { needed, limit: needed }));
         let low = FileLimits { soft: 256, hard: 512 };
         let error = check(&needs(1_000), 10, Some(low), None).unwrap_err();
-        assert!(matches!(error, HeadroomError::FilesHard(Room { limit: 512, .. })), "{error}");
+        assert!(
+            matches!(error, HeadroomError::FilesHard(ResourceNeed { limit: 512, .. })),
+            "{error}"
+        );
     }
 
     #[test]
     fn too_few_ports_are_refused() {
-        let fresh = Needs { fresh_connections: 30_000, ..needs(10) };
+        let fresh = SystemNeeds { fresh_connections: 30_000, ..needs(10) };
         let error = check(&fresh, 3, None, Some(28_232)).unwrap_err();
-        assert_eq!(error, HeadroomError::Ports(Room { needed: 30_000, limit: 28_232 }));
+        assert_eq!(error, HeadroomError::Ports(ResourceNeed { needed: 30_000, limit: 28_232 }));
         assert!(error.to_string().contains("sysctl -w net.ipv4.ip_local_port_range"), "{error}");
         assert!(check(&needs(10), 3, None, Some(28_232)).is_ok());
     }
 
     #[test]
     fn ports_are_counted_for_each_address() {
-        let shared = Needs { fresh_connections: 20_000, ..needs(40_000) };
+        let shared = SystemNeeds { fresh_connections: 20_000, ..needs(40_000) };
         assert!(check(&shared, 3, None, Some(28_232)).is_ok());
     }
 
     #[test]
     fn what_the_system_does_not_tell_is_not_held_against_the_run() {
-        assert_eq!(check(&needs(u64::MAX / 2), 3, None, None), Ok(Headroom::default()));
+        assert_eq!(check(&needs(u64::MAX / 2), 3, None, None), Ok(SystemHeadroom::default()));
     }
 }

@@ -14,12 +14,12 @@ pub enum SelfWatch {
 
 /// A stop watch on the measuring thread's own CPU use; to be read on the thread that started it.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct CpuWatch {
     began: Stamp,
     at_start: Option<ThreadTimes>,
 }
 
-impl Watch {
+impl CpuWatch {
     pub(crate) fn start(watch: SelfWatch, clock: &impl Clock) -> Self {
         let at_start = match watch {
             SelfWatch::Off => None,

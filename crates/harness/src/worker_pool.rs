@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use fizeau_core::{Clock, Failure, TapeSink, TokenCounter, Transport};
+use fizeau_core::{Clock, Failure, Stamp, TapeSink, TokenCounter, Transport};
 use fizeau_transport::{HttpTransport, MonotonicClock};
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
@@ -22,7 +22,7 @@ use crate::{Cancel, DriveError, InFlight, Observer, Recounted};
 use coalesce::PollCoalescer;
 use collect::Collector;
 use partition::{assignments, share};
-use worker::{Command, Part, Post, Worker};
+use worker::{Worker, WorkerCommand, WorkerOutlet, WorkerPart};
 
 /// Worker threads that measure one level after another, each with an event loop, a transport, connections and a pacer of
 /// its own; nothing that happens per token or per request waits for another worker.
@@ -31,7 +31,7 @@ use worker::{Command, Part, Post, Worker};
 /// observer, so that no disk stands between a byte and its stamp. Nothing limits how many tapes may be on their way: a
 /// slow disk must not hold back the measuring.
 ///
-/// How requests are dealt:
+/// How requests are shared out:
 ///
 /// - In a closed loop the slots of the cap are split over the workers, and whoever has a free one draws the plan's next
 ///   session: the requests that are sent are the same with any number of workers.
@@ -42,7 +42,7 @@ use worker::{Command, Part, Post, Worker};
 ///
 /// All begin at one instant, once each has warmed up and connected its share.
 ///
-/// A crew is [`Send`], and so is the future that measures a level, wherever sink and observer are: it may be awaited in a task
+/// A pool is [`Send`], and so is the future that measures a level, wherever sink and observer are: it may be awaited in a task
 /// of any runtime, of one thread or of many.
 ///
 /// `E` is the transport's error: why a request could not be tried.
@@ -56,21 +56,21 @@ use worker::{Command, Part, Post, Worker};
 /// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "m")?;
 /// let clock = MonotonicClock::new();
 /// let make = move |_| HttpTransport::new(target.clone(), clock);
-/// let crew = WorkerPool::start(NonZeroUsize::MIN, clock, Cancel::new(), make)?;
-/// assert_eq!(crew.threads(), 1);
+/// let pool = WorkerPool::start(NonZeroUsize::MIN, clock, Cancel::new(), make)?;
+/// assert_eq!(pool.threads(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct WorkerPool<E, C = MonotonicClock> {
     clock: C,
     cancel: Cancel,
-    workers: Vec<Hired<E>>,
+    workers: Vec<StartedWorker<E>>,
 }
 
 #[derive(Debug)]
-struct Hired<E> {
+struct StartedWorker<E> {
     /// None once the worker has been let go.
-    commands: Option<mpsc::UnboundedSender<Command<E>>>,
+    commands: Option<mpsc::UnboundedSender<WorkerCommand<E>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -92,25 +92,25 @@ where
         make: impl Fn(usize) -> T + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let make = Arc::new(make);
-        let mut crew = Self { clock, cancel, workers: Vec::new() };
+        let mut pool = Self { clock, cancel, workers: Vec::new() };
         for index in 0..threads.get() {
-            let nap = PollCoalescer::new();
+            let coalescer = PollCoalescer::new();
             let mut runtime = tokio::runtime::Builder::new_current_thread();
-            let (parked, parking) = (nap.clone(), crew.clock.clone());
+            let (parked, parking) = (coalescer.clone(), pool.clock.clone());
             let runtime =
                 runtime.enable_all().on_thread_park(move || parked.take(&parking)).build()?;
             let (commands, orders) = mpsc::unbounded_channel();
-            let (make, clock) = (Arc::clone(&make), crew.clock.clone());
+            let (make, clock) = (Arc::clone(&make), pool.clock.clone());
             let work = move || {
-                let work = async { Worker::new(make(index), clock, nap).obey(orders).await };
+                let work = async { Worker::new(make(index), clock, coalescer).obey(orders).await };
                 // The measuring is fair by itself; tokio's budget would cut it off in the midst of a read.
                 runtime.block_on(tokio::task::coop::unconstrained(work));
             };
             let named = std::thread::Builder::new().name(format!("fizeau-worker-{index}"));
             let thread = Some(named.spawn(work)?);
-            crew.workers.push(Hired { commands: Some(commands), thread });
+            pool.workers.push(StartedWorker { commands: Some(commands), thread });
         }
-        Ok(crew)
+        Ok(pool)
     }
 
     /// How many threads there are.
@@ -129,7 +129,7 @@ where
         for (index, worker) in self.workers.iter().enumerate() {
             let (answer, answered) = oneshot::channel();
             let count = share(count, self.workers.len(), index);
-            worker.send(Command::Preconnect { count, answer });
+            worker.send(WorkerCommand::Preconnect { count, answer });
             answers.push(answered);
         }
         for answer in answers {
@@ -148,21 +148,31 @@ where
     ) -> (Collector<E>, Vec<oneshot::Sender<StartAt>>) {
         let (post, inbox) = mpsc::unbounded_channel();
         let cancel = self.cancel.part();
-        let hands = assignments(level, self.workers.len());
-        let (active, ahead) = (hands.len(), level.connections_ahead());
+        let assignments = assignments(level, self.workers.len());
+        let (active, ahead) = (assignments.len(), level.connections_ahead());
         let in_flight = InFlight::default();
         let mut switches = Vec::new();
-        for ((index, hand), worker) in hands.into_iter().enumerate().zip(&self.workers) {
+        for ((index, assignment), worker) in assignments.into_iter().enumerate().zip(&self.workers)
+        {
             let (switch, start) = oneshot::channel();
             switches.push(switch);
-            let post = Post::new(index, post.clone());
+            let post = WorkerOutlet::new(index, post.clone());
             let ahead = share(ahead, active, index);
             let (stop_after, text) = (level.load.stop_after, level.text);
             let (cancel, enough) = (cancel.clone(), enough.clone());
             let in_flight = in_flight.clone();
-            let part =
-                Part { hand, ahead, stop_after, text, cancel, enough, in_flight, start, post };
-            worker.send(Command::Level(Box::new(part)));
+            let part = WorkerPart {
+                assignment,
+                ahead,
+                stop_after,
+                text,
+                cancel,
+                enough,
+                in_flight,
+                start,
+                post,
+            };
+            worker.send(WorkerCommand::Level(Box::new(part)));
         }
         (Collector::new(inbox, cancel, in_flight, active), switches)
     }
@@ -178,7 +188,7 @@ where
 }
 
 /// The instant at which all workers start.
-type StartAt = fizeau_core::Stamp;
+type StartAt = Stamp;
 
 impl<E, C> Measure for WorkerPool<E, C>
 where
@@ -211,11 +221,15 @@ where
     fn cancel(&self) -> &Cancel {
         &self.cancel
     }
+
+    fn now(&self) -> Stamp {
+        self.clock.now()
+    }
 }
 
-impl<E> Hired<E> {
+impl<E> StartedWorker<E> {
     /// What a worker that is gone does not take shows in the answer that never comes.
-    fn send(&self, command: Command<E>) {
+    fn send(&self, command: WorkerCommand<E>) {
         if let Some(commands) = &self.commands {
             let _ = commands.send(command);
         }
@@ -223,7 +237,7 @@ impl<E> Hired<E> {
 }
 
 impl<E, C> Drop for WorkerPool<E, C> {
-    /// Lets the workers go and waits for them, so that no connection outlives the crew.
+    /// Lets the workers go and waits for them, so that no connection outlives the pool.
     fn drop(&mut self) {
         for worker in &mut self.workers {
             worker.commands = None;

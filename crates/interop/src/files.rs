@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fizeau_record::ImportedRun;
+use fizeau_record::{ImportedLevel, ImportedRun};
 
 use crate::{ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name};
 
@@ -16,6 +16,8 @@ pub struct ImportedFiles {
     pub runs: Vec<ImportedRun>,
     /// Whole files that lie in the folders and have no form that is known.
     pub passed_over: Vec<String>,
+    /// Files of the folders that are damaged, or hold what their form cannot: each error names its file. All others are imported.
+    pub refused: Vec<ForeignError>,
 }
 
 /// Why files could not be imported.
@@ -38,13 +40,13 @@ pub enum ImportError {
         folder: String,
     },
     /// A folder is one of ours.
-    #[error("{folder}: a run of Fizeau's own")]
+    #[error("{folder} is a run of Fizeau's own")]
     OwnRun {
         /// The folder.
         folder: String,
     },
     /// No file has a form that is known.
-    #[error("{first}: none of {count} files has a form that is known; known are {known}")]
+    #[error("{first}: none of {count} files has a known format; the formats are {known}")]
     NothingKnown {
         /// The first of them.
         first: String,
@@ -54,7 +56,7 @@ pub enum ImportError {
         known: String,
     },
     /// All levels are empty.
-    #[error("{file}: no request completed in any of it")]
+    #[error("{file}: no request completed")]
     NothingCompleted {
         /// The first of the files.
         file: String,
@@ -72,22 +74,35 @@ impl ImportError {
 
 impl ForeignFormats {
     /// The runs in files of other tools, and in folders that hold them, all of the form `form` or of whichever each has. A file
-    /// that is named itself must be of a known form. This one reads the disk.
+    /// that is named itself must be whole and of a known form; one that lies in a folder and is not keeps no other from being
+    /// imported. This one reads the disk.
     ///
     /// # Errors
-    /// If a file cannot be read, is damaged or of no known form, or no request completed in any.
+    /// If a file cannot be read, one that was named or all are damaged or of no known form, or no request completed in any.
     pub fn import_paths(
         paths: &[PathBuf],
         form: Option<&'static dyn ForeignFormat>,
     ) -> Result<ImportedFiles, ImportError> {
-        let read = read(paths)?;
-        let (files, passed_over) = recognised(&read, form)?;
-        let levels = Self::import(files, form)?;
+        let mut read = read(paths)?;
+        let mut refused = Vec::new();
+        let (levels, passed_over) = loop {
+            let error = match levels_of(&read, form) {
+                Ok(found) => break found,
+                Err(ImportError::Foreign(error)) => error,
+                Err(error) => return Err(refused.into_iter().next().map_or(error, Into::into)),
+            };
+            let text = error.to_string();
+            let is_its =
+                |file: &File| !file.is_named && text.starts_with(&format!("{}:", file.name));
+            let Some(at) = read.iter().position(is_its) else { return Err(error.into()) };
+            read.remove(at);
+            refused.push(error);
+        };
         if levels.iter().all(|level| level.left_out().is_some()) {
             let file = levels.first().map_or("the files", |level| &level.source.file);
             return Err(ImportError::NothingCompleted { file: file.to_owned() });
         }
-        Ok(ImportedFiles { runs: ImportedRun::of_levels(levels), passed_over })
+        Ok(ImportedFiles { runs: ImportedRun::of_levels(levels), passed_over, refused })
     }
 }
 
@@ -170,6 +185,15 @@ fn within(folder: &Path, depth: usize, files: &mut Vec<File>) -> Result<(), Impo
         }
     }
     Ok(())
+}
+
+/// The levels in the files of known forms, and the names of the other files.
+fn levels_of(
+    read: &[File],
+    form: Option<&'static dyn ForeignFormat>,
+) -> Result<(Vec<ImportedLevel>, Vec<String>), ImportError> {
+    let (files, passed_over) = recognised(read, form)?;
+    Ok((ForeignFormats::import(files, form)?, passed_over))
 }
 
 /// The files of known forms, and the names of the others. What lies in a folder is passed over if it is whole: of one that was cut

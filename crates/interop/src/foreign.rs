@@ -17,7 +17,7 @@ mod inference_perf;
 mod lists;
 mod name;
 mod read;
-mod seen;
+mod request;
 mod serving;
 mod sglang;
 mod statistics;
@@ -34,6 +34,6 @@ pub use name::plain_name;
 
 use figures::FigureSheet;
 use fizeau_record::{
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, UnknownFact,
 };
-use seen::Seen;
+use request::Seen;

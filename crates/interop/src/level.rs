@@ -4,26 +4,26 @@ use std::borrow::Cow;
 
 use fizeau_core::Tape;
 use fizeau_record::{
-    Cut, LevelDetailTally, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel,
-    StoredLevelContext,
+    LevelDetailTally, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel,
+    StoredLevelContext, TruncatedTail,
 };
 
 use crate::{
-    Detail, DetailTally, OwnFigures, Peer, PeerSettings, Selection, VllmResult, VllmRun, VllmTally,
-    beside_ours,
+    DetailTally, OwnFigures, Peer, PeerSettings, VllmDetail, VllmResult, VllmRun, VllmSelection,
+    VllmTally, beside_ours,
 };
 
 /// What is taken of a level's tapes besides its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct TakenBeside {
+pub struct ExtraTallies {
     /// vLLM's block.
     pub vllm: bool,
     /// What pages and pictures show.
     pub detail: bool,
 }
 
-impl TakenBeside {
+impl ExtraTallies {
     /// What pages and pictures show, and nothing else.
     pub const DETAIL: Self = Self { vllm: false, detail: true };
 }
@@ -31,14 +31,14 @@ impl TakenBeside {
 /// A stored level, read again.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct LevelAgain {
-    /// What is to be said of it.
+pub struct RereadLevel {
+    /// Notes on it.
     pub read: ReadLevel,
-    /// What vLLM's client would have said; none where nobody asked.
+    /// What vLLM's client would have said; none where it is not asked for.
     pub vllm: Option<VllmResult>,
 }
 
-impl LevelAgain {
+impl RereadLevel {
     /// A level of the run that `reader` reads, its tapes once through.
     ///
     /// # Errors
@@ -46,15 +46,16 @@ impl LevelAgain {
     pub fn read(
         reader: &RunReader<'_>,
         stored: &StoredLevel,
-        wanted: TakenBeside,
+        wanted: ExtraTallies,
     ) -> Result<Self, StoredError> {
         let unseen = stored.unseen(reader.run().document())?;
         // Its ITL only where gaps were seen.
         let shown = match unseen.is_some_and(|unseen| unseen.has_no_gaps()) {
-            true => Selection::parse("ttft,tpot", "99").unwrap_or_default(),
-            false => Selection::default(),
+            true => VllmSelection::parse("ttft,tpot", "99").unwrap_or_default(),
+            false => VllmSelection::default(),
         };
-        let mut vllm = wanted.vllm.then(|| VllmTally::new(&shown, reader.goals(), Detail::Brief));
+        let mut vllm =
+            wanted.vllm.then(|| VllmTally::new(&shown, reader.goals(), VllmDetail::Brief));
         let mut details = wanted.detail.then(DetailTally::default);
         let mut read = reader.level(stored, |tape| {
             vllm.iter_mut().for_each(|vllm| vllm.add(&tape));
@@ -75,7 +76,7 @@ pub struct LevelTapes {
     /// The tapes, in the order in which the requests ended.
     pub tapes: Vec<Tape>,
     /// What was left over of them, where their file is cut.
-    pub cut: Option<Cut>,
+    pub cut: Option<TruncatedTail>,
     /// What the definitions are given besides.
     pub settings: PeerSettings,
     asked: VllmRun,
@@ -107,7 +108,7 @@ impl LevelTapes {
     #[must_use]
     pub fn vllm(&self) -> VllmResult {
         let goals = &self.settings.goals;
-        let mut vllm = VllmTally::new(&Selection::default(), goals, Detail::Brief);
+        let mut vllm = VllmTally::new(&VllmSelection::default(), goals, VllmDetail::Brief);
         self.tapes.iter().for_each(|tape| vllm.add(tape));
         vllm.finish(self.asked.clone())
     }

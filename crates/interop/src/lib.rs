@@ -1,12 +1,12 @@
 //! Other load generators' definitions, files in and files out.
 //!
 //! - [`Peer::figures`] computes what a tool would have reported of our tapes, by its own definitions; [`beside_ours`] holds
-//!   that against our figures, and [`Explanation`] says what each tool means by a word.
+//!   that against our figures, and [`TermExplanation`] says what each tool means by a word.
 //! - [`ForeignFormats::import`] reads result files of other tools ([`ForeignFormats::import_paths`] from a disk),
 //!   [`ForeignFormat::export`] writes them, of a stored run's [`ExportSource`]. How to add a format is
 //!   told at [`ForeignFormat`].
-//! - [`Table`] reads anybody's table, CSV or JSON Lines, and joins two.
-//! - [`LevelAgain`] reads a stored level with what a page shows of its tapes, and vLLM's block.
+//! - [`InputTable`] reads anybody's table, CSV or JSON Lines, and joins two.
+//! - [`RereadLevel`] reads a stored level with what a page shows of its tapes, and vLLM's block.
 //! - [`VllmTally`] adds up what vLLM's client would have seen, [`VllmResult`] is its printed block and its JSON file.
 //!
 //! ```
@@ -44,16 +44,16 @@ pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
 };
-pub use level::{LevelAgain, LevelTapes, TakenBeside};
+pub use level::{ExtraTallies, LevelTapes, RereadLevel};
 pub use peers::{
-    Concept, Definition, Explanation, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings,
-    PeerStatistic, PeerUnit, PeerValue, beside_ours,
+    OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic, PeerTerm, PeerUnit,
+    PeerValue, TermDefinition, TermExplanation, beside_ours,
 };
 pub use source::{ExportSource, ExportSourceError};
-pub use table::{Table, TableError};
+pub use table::{InputTable, InputTableError};
 pub use vllm::{
-    Detail, RampStrategy, RequestRate, ResultMode, Selection, SelectionError, VllmMetric,
-    VllmResult, VllmResultFile, VllmRun, VllmTally,
+    VllmDetail, VllmMetric, VllmRampStrategy, VllmRequestRate, VllmResult, VllmResultFile,
+    VllmResultMode, VllmRun, VllmSelection, VllmSelectionError, VllmTally,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

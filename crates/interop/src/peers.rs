@@ -2,11 +2,11 @@
 //!
 //! Tools give one name to different figures, and different names to one. Each file here has the rules of one
 //! tool; `run.rs` has what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and
-//! `steady.rs` how some of them find peaks and a steady state. [`Definition`] holds the same as words.
+//! `steady.rs` how some of them find peaks and a steady state. [`TermDefinition`] holds the same as words.
 
 mod aiperf;
-mod beside;
 mod buckets;
+mod comparison;
 mod definition;
 mod evalscope;
 mod explain;
@@ -30,9 +30,9 @@ use fizeau_core::Tape;
 
 use fizeau_metrics::GoodputGoals;
 
-pub use beside::beside_ours;
-pub use definition::{Concept, Definition};
-pub use explain::Explanation;
+pub use comparison::beside_ours;
+pub use definition::{PeerTerm, TermDefinition};
+pub use explain::TermExplanation;
 pub use own::OwnFigures;
 pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
 

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{
-    Cut, ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevelContext, StoredRun,
+    ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevelContext, StoredRun,
+    TruncatedTail,
 };
 
-use crate::{ExportLevel, RequestRate, VllmRun};
+use crate::{ExportLevel, VllmRequestRate, VllmRun};
 
 /// The levels of a stored run, with all that is exported of them.
 #[derive(Debug)]
 pub struct ExportSource {
     levels: Vec<Level>,
-    cut: Vec<(PathBuf, Cut)>,
+    cut: Vec<(PathBuf, TruncatedTail)>,
 }
 
 /// Why a stored run cannot be exported.
@@ -71,7 +72,7 @@ impl ExportSource {
 
     /// The levels whose file of tapes is cut, by their folders, and what is left over.
     #[must_use]
-    pub fn cut(&self) -> &[(PathBuf, Cut)] {
+    pub fn cut(&self) -> &[(PathBuf, TruncatedTail)] {
         &self.cut
     }
 
@@ -122,7 +123,7 @@ impl ExportSource {
                 request_rate: imported
                     .load
                     .requests_per_s
-                    .map_or(RequestRate::Unlimited, RequestRate::Limited),
+                    .map_or(VllmRequestRate::Unlimited, VllmRequestRate::Limited),
                 burstiness: 1.0,
                 max_concurrency: imported.load.max_in_flight,
             },

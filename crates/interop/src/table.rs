@@ -1,6 +1,7 @@
 //! Tables of anybody's: CSV with a header, or JSON Lines. Rows stay as they came.
 
 mod join;
+mod loads;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,17 +15,17 @@ use crate::foreign::csv_of_lines;
 /// Rows of fields under names.
 ///
 /// ```
-/// use fizeau_interop::Table;
-/// let table = Table::new("runs.csv", b"run,rps\nbaseline,7.50\n".to_vec())?;
+/// use fizeau_interop::InputTable;
+/// let table = InputTable::new("runs.csv", b"run,rps\nbaseline,7.50\n".to_vec())?;
 /// assert_eq!(table.heads(), ["run", "rps"]);
-/// table.each::<fizeau_interop::TableError>(&["rps"], |row, field| {
+/// table.each::<fizeau_interop::InputTableError>(&["rps"], |row, field| {
 ///     assert_eq!((row, field("rps").as_deref()), (0, Some("7.50")));
 ///     Ok(())
 /// })?;
-/// # Ok::<(), fizeau_interop::TableError>(())
+/// # Ok::<(), fizeau_interop::InputTableError>(())
 /// ```
 #[derive(Debug)]
-pub struct Table {
+pub struct InputTable {
     name: String,
     heads: Vec<String>,
     rows: Vec<Row>,
@@ -54,7 +55,7 @@ type FieldsOf<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 /// What is wrong with a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TableError {
+pub enum InputTableError {
     /// The whole of it.
     #[error("{table}: {what}")]
     Table {
@@ -85,16 +86,16 @@ pub enum TableError {
     },
 }
 
-impl Table {
+impl InputTable {
     /// The table that `bytes` hold: JSON Lines if they begin with an object, else CSV.
     ///
     /// # Errors
     /// If they are no such table; with the line.
-    pub fn new(name: &str, mut bytes: Vec<u8>) -> Result<Self, TableError> {
+    pub fn new(name: &str, mut bytes: Vec<u8>) -> Result<Self, InputTableError> {
         if bytes.starts_with("\u{feff}".as_bytes()) {
             bytes.drain(..3);
         }
-        let damaged = |what: String| TableError::Table { table: name.to_owned(), what };
+        let damaged = |what: String| InputTableError::Table { table: name.to_owned(), what };
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
@@ -114,12 +115,12 @@ impl Table {
         Ok(table)
     }
 
-    fn read_json_lines(&mut self, text: &str) -> Result<(), TableError> {
+    fn read_json_lines(&mut self, text: &str) -> Result<(), InputTableError> {
         for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
             let row = self.rows.len();
             let object = serde_json::from_str(text.trim()).map_err(|error| {
                 let what = format!("not a JSON object on one line: {error}");
-                TableError::Row { table: self.name.clone(), row, line, what }
+                InputTableError::Row { table: self.name.clone(), row, line, what }
             });
             let Object(fields) = object?;
             self.rows.push(Row { line, fields: Fields::Json(fields) });
@@ -221,7 +222,7 @@ impl Table {
     ///
     /// # Errors
     /// If there is no such column, or what `each` fails with.
-    pub fn each<E: From<TableError>>(
+    pub fn each<E: From<InputTableError>>(
         &self,
         columns: &[&str],
         mut each: impl for<'a> FnMut(usize, &FieldsOf<'a>) -> Result<(), E>,
@@ -245,7 +246,7 @@ impl Table {
         Ok(())
     }
 
-    fn no_column(&self, column: &str) -> TableError {
+    fn no_column(&self, column: &str) -> InputTableError {
         let near = like(&self.heads, column);
         let named: Vec<String> = near.iter().map(|head| format!("`{head}`")).collect();
         let few = match near.len() < self.heads.len() {
@@ -253,14 +254,14 @@ impl Table {
             false => "; there are ".to_owned(),
         };
         let what = format!("no column `{column}`{few}{}", named.join(", "));
-        TableError::Table { table: self.name.clone(), what }
+        InputTableError::Table { table: self.name.clone(), what }
     }
 
     /// What is wrong with a row, for who reads it.
     #[must_use]
-    pub fn wrong(&self, row: usize, what: impl Into<String>) -> TableError {
+    pub fn wrong(&self, row: usize, what: impl Into<String>) -> InputTableError {
         let line = self.rows.get(row).map_or(1, |row| row.line);
-        TableError::Row { table: self.name.clone(), row, line, what: what.into() }
+        InputTableError::Row { table: self.name.clone(), row, line, what: what.into() }
     }
 
     /// These rows as CSV, as they came, with further columns: a name, and a field for each of the rows.

@@ -1,6 +1,6 @@
 //! vLLM's own words for a result: its printed block and its JSON file (`vllm bench serve`, version 0.33).
 //!
-//! The numbers here follow *vLLM's* definitions, so that they can be held against a result of its own client:
+//! The numbers here follow *vLLM's* definitions, so that they can be compared with a result of its own client:
 //! TPOT is `(latency - ttft) / (n - 1)` over requests with `n > 1`, ITL is the gap between chunks pooled over
 //! requests whatever the chunks carry, standard deviations divide by the count, percentiles are numpy's linear
 //! ones of any sample however small, and an empty sample gives 0.0. Our own definitions, which differ where a
@@ -23,11 +23,11 @@ mod tally;
 
 use fizeau_core::{PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
-use fizeau_record::{Asked, Setup};
+use fizeau_record::{RequestedLoad, RunSetup};
 
-pub use file::{ResultMode, VllmResultFile};
-pub use json::Detail;
-pub use select::{Selection, SelectionError, VllmMetric};
+pub use file::{VllmResultFile, VllmResultMode};
+pub use json::VllmDetail;
+pub use select::{VllmMetric, VllmSelection, VllmSelectionError};
 pub use tally::VllmTally;
 
 use figures::Stats;
@@ -51,7 +51,7 @@ pub struct VllmRun {
     /// overwritten by the result, as there.
     pub metadata: Vec<(String, String)>,
     /// How fast requests were to be sent.
-    pub request_rate: RequestRate,
+    pub request_rate: VllmRequestRate,
     /// The shape of the gaps between requests: 1 is Poisson, above is smoother, infinite is even (`"inf"`).
     pub burstiness: f64,
     /// The cap on requests in flight.
@@ -60,7 +60,7 @@ pub struct VllmRun {
 
 /// How fast requests were to be sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum RequestRate {
+pub enum VllmRequestRate {
     /// At this rate.
     Limited(PerSec),
     /// All at once, or as fast as the cap on requests in flight lets them: `"inf"` in the file.
@@ -68,7 +68,7 @@ pub enum RequestRate {
     /// From one rate to another (`--ramp-up-strategy`): `"inf"` in the file too, with the ramp's own fields.
     Ramp {
         /// By which curve.
-        strategy: RampStrategy,
+        strategy: VllmRampStrategy,
         /// The first rate.
         start: PerSec,
         /// The last rate.
@@ -78,7 +78,7 @@ pub enum RequestRate {
 
 /// The curve of a ramp, as vLLM names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RampStrategy {
+pub enum VllmRampStrategy {
     /// `linear`.
     Linear,
     /// `exponential`.
@@ -87,17 +87,17 @@ pub enum RampStrategy {
 
 fizeau_core::words! {
     /// The name in the file.
-    pub RampStrategy::as_str {
+    pub VllmRampStrategy::as_str {
         Linear = "linear", Exponential = "exponential",
     }
 }
 
-/// A level as vLLM's client would report it: from a [`VllmTally`], or from tapes that are all at hand.
+/// A level as vLLM's client would report it: from a [`VllmTally`], or from tapes that are all available.
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
 /// use fizeau_metrics::GoodputGoals;
-/// use fizeau_interop::{Detail, RequestRate, Selection, VllmRun, VllmTally};
+/// use fizeau_interop::{VllmDetail, VllmRequestRate, VllmSelection, VllmRun, VllmTally};
 ///
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// for ms in [20, 25, 30] {
@@ -111,12 +111,12 @@ fizeau_core::words! {
 ///     model_id: "org/model".to_owned(),
 ///     tokenizer_id: None,
 ///     metadata: Vec::new(),
-///     request_rate: RequestRate::Unlimited,
+///     request_rate: VllmRequestRate::Unlimited,
 ///     burstiness: 1.0,
 ///     max_concurrency: Some(1),
 /// };
 /// assert_eq!(run.file_name(), "vllm-infqps-concurrency1-model-20260801-120000.json");
-/// let mut tally = VllmTally::new(&Selection::default(), &GoodputGoals::default(), Detail::Brief);
+/// let mut tally = VllmTally::new(&VllmSelection::default(), &GoodputGoals::default(), VllmDetail::Brief);
 /// tally.add(&tape);
 /// let result = tally.finish(run);
 /// assert!(result.block().contains("Mean TTFT (ms):                          20.00"));
@@ -129,10 +129,12 @@ pub struct VllmResult {
     duration: Seconds,
     completed: u64,
     failed: u64,
+    /// Those of the failed that the client cancelled.
+    cancelled: u64,
     input_tokens: Tokens,
     output_tokens: Tokens,
     requests: Lists,
-    detail: Detail,
+    detail: VllmDetail,
     peak_concurrency: u64,
     peak_tokens: PerSec,
     probes: Option<ProbeFigures>,
@@ -142,7 +144,7 @@ pub struct VllmResult {
 impl VllmRun {
     /// What was asked of a level, as vLLM's client would have been asked; its date is as the run has it.
     #[must_use]
-    pub fn of(setup: &Setup, asked: &Asked, max_concurrency: Option<u32>) -> Self {
+    pub fn of(setup: &RunSetup, asked: &RequestedLoad, max_concurrency: Option<u32>) -> Self {
         let rate = asked.arrivals.and_then(|law| law.rate);
         let cv_squared = asked.arrivals.and_then(|law| law.cv_squared);
         Self {
@@ -152,7 +154,7 @@ impl VllmRun {
             model_id: setup.endpoint.model.clone(),
             tokenizer_id: None,
             metadata: Vec::new(),
-            request_rate: rate.map_or(RequestRate::Unlimited, RequestRate::Limited),
+            request_rate: rate.map_or(VllmRequestRate::Unlimited, VllmRequestRate::Limited),
             burstiness: cv_squared.map_or(1.0, |cv| 1.0 / cv),
             max_concurrency,
         }
@@ -168,10 +170,10 @@ impl VllmRun {
         let label = label.replace('/', "-");
         let rate = match self.request_rate {
             // As Python prints a float: `10.0`.
-            RequestRate::Limited(rate) => format!("{:?}", rate.get()),
-            RequestRate::Unlimited => "inf".to_owned(),
+            VllmRequestRate::Limited(rate) => format!("{:?}", rate.get()),
+            VllmRequestRate::Unlimited => "inf".to_owned(),
             // vLLM takes whole rates there.
-            RequestRate::Ramp { strategy, start, end } => {
+            VllmRequestRate::Ramp { strategy, start, end } => {
                 format!("ramp-up-{}-{}qps-{}", strategy.as_str(), start.get(), end.get())
             }
         };
@@ -188,9 +190,9 @@ impl VllmResult {
     pub fn of<'a>(
         run: VllmRun,
         tapes: impl IntoIterator<Item = &'a Tape>,
-        selection: &Selection,
+        selection: &VllmSelection,
         goals: &GoodputGoals,
-        detail: Detail,
+        detail: VllmDetail,
     ) -> Self {
         let mut tally = VllmTally::new(selection, goals, detail);
         tapes.into_iter().for_each(|tape| tally.add(tape));

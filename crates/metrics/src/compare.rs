@@ -1,8 +1,8 @@
 //! Whether two measurements differ, by how much, and what could have been seen at all.
 //!
-//! The way through: [`Pairs`] where each value of one side has a partner on the other (rounds of an A/B run), [`Sides`]
+//! The way through: [`PairedValues`] where each value of one side has a partner on the other (rounds of an A/B run), [`UnpairedValues`]
 //! where there is none; their methods are the tests and the effects. [`holm`] corrects for the number of metrics looked
-//! at, and [`Answer::of`] says it in a word. [`ComparisonTable`] does all of it for a choice of [`Figure`]s.
+//! at, and [`ComparisonAnswer::of`] says it in a word. [`ComparisonTable`] does all of it for a choice of [`LevelFigure`]s.
 
 mod answer;
 mod cliff;
@@ -16,25 +16,32 @@ mod null;
 mod ranks;
 mod requests;
 mod rounds;
+mod run_to_run;
+mod runs;
 mod samples;
 mod shares;
+mod standard_error;
 mod standardized;
 mod student;
 mod t;
 mod table;
 mod wilcoxon;
 
-pub use answer::Answer;
-pub use figure::{Figure, FigureChoice, FigureError, ReplyOutput};
+pub use answer::ComparisonAnswer;
+pub use figure::{FigureChoice, FigureError, LevelFigure, ReplyOutput};
 pub use holm::holm;
 pub use intervals::IntervalFigure;
-pub use requests::{ComparedRequests, Pace, Pairing};
+pub use requests::{ComparedRequests, LoadPacing, RequestPairing};
 pub use rounds::{RoundFigures, RoundsError};
-pub use samples::{Pairs, PairsError, Side, Sides, SidesError};
-pub use shares::{Alpha, PValue, Power, ShareError, Smallest};
-pub use t::{NoSpread, TTest};
-pub use table::{
-    Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Decision,
-    EffectKind, EffectSize, NamedTest, Tested, Untested,
+pub use run_to_run::RunToRun;
+pub use runs::TooFewRuns;
+pub use samples::{
+    ComparisonSide, PairedValues, PairedValuesError, UnpairedValues, UnpairedValuesError,
 };
-pub use wilcoxon::{AllZero, NullLaw, RankTest};
+pub use shares::{PValue, ShareError, SignificanceLevel, SmallestChange, TestPower};
+pub use t::{TTest, ZeroVarianceError};
+pub use table::{
+    ComparedFigure, ComparisonBasis, ComparisonSettings, ComparisonTable, ComparisonTest,
+    EffectKind, EffectSize, FigureDecision, NamedTest, TestFindings, UntestedReason,
+};
+pub use wilcoxon::{NoDifferenceError, NullLaw, RankTest};

@@ -23,8 +23,8 @@ pub(crate) use sample::Sample;
 
 use fizeau_core::{Interval, Millis, Tokens};
 
-use crate::Support;
-use crate::statistic::{Quantile, Reading, StandIn, Statistic};
+use crate::SampleSupport;
+use crate::statistic::{Quantile, StandIn, Statistic, StatisticValue};
 use sample::WeightedSample;
 
 /// The summary of a sample of latencies.
@@ -52,7 +52,7 @@ pub struct Distribution {
     pub mean: Option<Millis>,
     /// Where the true mean lies; absent but for values in the order of sending ([`Distribution::of_series`]) and for the
     /// gaps of a level.
-    pub mean_interval: Option<Support<Interval<Millis>>>,
+    pub mean_interval: Option<SampleSupport<Interval<Millis>>>,
     /// How many independent values would know the mean as well, at most `n`; absent where `mean_interval` is not known.
     pub effective_n: Option<f64>,
     /// The standard deviation of the sample (population form, `ddof` 0, as the other tools have it).
@@ -72,7 +72,7 @@ pub struct Distribution {
     /// The greatest value.
     pub max: Option<Millis>,
     /// How exactly the percentiles are known; all other figures are exact either way.
-    pub resolution: Resolution,
+    pub resolution: PercentileResolution,
     /// MLPerf's bounds for the tail; absent but for the TTFT, TPOT and E2EL of a level.
     pub early_stopping: Option<EarlyStopping>,
 }
@@ -84,15 +84,15 @@ pub struct Distribution {
 #[non_exhaustive]
 pub struct EarlyStopping {
     /// Of the 90th percentile; it takes 64 values.
-    pub p90: Support<Millis>,
+    pub p90: SampleSupport<Millis>,
     /// Of the 99th percentile; it takes 662 values.
-    pub p99: Support<Millis>,
+    pub p99: SampleSupport<Millis>,
 }
 
 /// How exactly the percentiles of a sample are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Resolution {
+pub enum PercentileResolution {
     /// From every single value.
     #[default]
     #[serde(rename = "exact")]
@@ -104,7 +104,7 @@ pub enum Resolution {
 
 fizeau_core::words! {
     /// The name used in files and reports: `exact`, or `within 0.05 %`.
-    pub Resolution::as_str {
+    pub PercentileResolution::as_str {
         Exact = "exact", Folded = "within 0.05 %",
     }
 }
@@ -120,14 +120,14 @@ impl Distribution {
     }
 
     /// The summary of the latencies of successive requests, in the order in which they were sent, with 95 % intervals that
-    /// heed how far neighbours hang together.
+    /// heed how far neighbours are correlated.
     ///
     /// The mean's is that of [`BatchMeans`](crate::BatchMeans). A percentile's is made of two values of the sample, as for
     /// independent ones, but for as many as would know as well what share of values lies above the percentile: `n` over
     /// [`Autocorrelation::time`](crate::Autocorrelation::time) of the series that is 1 where a value does and 0 where it does
     /// not. A share's interval turned into one for a percentile is R. S. Woodruff's (JASA 47, 1952); of dependent series, P.
     /// Heidelberger and P. A. W. Lewis, "Quantile estimation in dependent sequences" (Operations Research 32, 1984). Any takes
-    /// thirty values, fewer of which do not tell how far they hang together.
+    /// thirty values, fewer of which do not tell how far they are correlated.
     ///
     /// ```
     /// use fizeau_core::Millis;
@@ -198,13 +198,13 @@ impl Distribution {
     /// # Ok::<(), &str>(())
     /// ```
     #[must_use]
-    pub fn value_or_max(&self, statistic: Statistic) -> Option<Reading> {
+    pub fn value_or_max(&self, statistic: Statistic) -> Option<StatisticValue> {
         match self.quantile(statistic) {
             Some(Quantile::Withheld { needs }) => {
                 let stand_in = StandIn { values: self.n, needs };
-                Some(Reading { value: self.max?, stand_in: Some(stand_in) })
+                Some(StatisticValue { value: self.max?, stand_in: Some(stand_in) })
             }
-            _ => Some(Reading { value: self.statistic(statistic)?, stand_in: None }),
+            _ => Some(StatisticValue { value: self.statistic(statistic)?, stand_in: None }),
         }
     }
 
@@ -221,7 +221,7 @@ impl Distribution {
         })
     }
 
-    /// Where the true value of a statistic lies, at 95 %; none where there is no telling: of the greatest value and of pooled
+    /// Where the true value of a statistic lies, at 95 %; none where it cannot be known: of the greatest value and of pooled
     /// percentiles, and where the sample is too small.
     #[must_use]
     pub fn interval(&self, statistic: Statistic) -> Option<Interval<Millis>> {

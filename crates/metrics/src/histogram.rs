@@ -34,7 +34,7 @@ pub struct LatencyHistogram(Histogram<u64>);
 
 /// Why a histogram could not be written out or read back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the histogram is not to be had: {0}")]
+#[error("the histogram cannot be written or read: {0}")]
 pub struct HistogramError(String);
 
 impl LatencyHistogram {

@@ -10,7 +10,7 @@ use serde::de::{Error, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 
-use crate::Support;
+use crate::SampleSupport;
 use crate::statistic::Quantile;
 
 /// Something to write whose figures, where it has none, are absent for this reason.
@@ -19,7 +19,7 @@ pub(crate) struct OrReason<'a, T> {
     pub(crate) empty: &'a str,
 }
 
-/// The reason where nobody knows better.
+/// The reason where no better one is known.
 pub(crate) const EMPTY: &str = "no values";
 
 /// Writes `key` with `value`, or null and `key_reason` where there is none.
@@ -40,12 +40,14 @@ pub(crate) fn known_or_reason<M: SerializeMap, T: Serialize + Copy>(
 pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
     map: &mut M,
     key: &str,
-    interval: Option<Support<Interval<T>>>,
+    interval: Option<SampleSupport<Interval<T>>>,
 ) -> Result<(), M::Error> {
     let Some(interval) = interval else { return Ok(()) };
     let reason = match interval {
-        Support::Known(_) => String::new(),
-        Support::NotSupported { needs, has } => format!("needs about {needs} values, has {has}"),
+        SampleSupport::Known(_) => String::new(),
+        SampleSupport::NotSupported { needs, has } => {
+            format!("needs about {needs} values, has {has}")
+        }
     };
     known_or_reason(map, &format!("{key}_ci"), interval.known().map(Interval::ends), &reason)
 }
@@ -54,7 +56,8 @@ pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
 pub(crate) fn percentile_or_reason<M: SerializeMap>(
     map: &mut M,
     key: &str,
-    (quantile, n): (Quantile, u64),
+    quantile: Quantile,
+    n: u64,
     empty: &str,
 ) -> Result<(), M::Error> {
     let reason = match quantile {
@@ -83,7 +86,7 @@ pub(crate) fn scan<'t, const N: usize>(text: &'t str, pattern: &str) -> Option<[
 
 /// What is read of one field of an object, under its own name and those of its siblings.
 pub(crate) trait Slot<'de>: Default {
-    /// What it comes to.
+    /// The result.
     type Value;
 
     /// Takes the next value, of the field's name with `suffix` behind it; false where that is no sibling of this field.
@@ -94,52 +97,52 @@ pub(crate) trait Slot<'de>: Default {
 }
 
 /// A field that is always there.
-pub(crate) struct Always<T>(Option<T>);
+pub(crate) struct RequiredField<T>(Option<T>);
 
 /// One that may be null, its reason being told by the other figures; or that may be left out.
-pub(crate) struct OrNull<T>(Option<T>);
+pub(crate) struct NullableField<T>(Option<T>);
 
 /// One that may be null, with its reason.
-pub(crate) struct Told<T> {
+pub(crate) struct NullWithReason<T> {
     value: Option<T>,
     reason: Option<String>,
 }
 
 /// The interval of a figure.
-pub(crate) struct Ends<T>(Told<[T; 2]>, bool);
+pub(crate) struct IntervalField<T>(NullWithReason<[T; 2]>, bool);
 
 /// A percentile with its interval.
 #[derive(Default)]
-pub(crate) struct Percentile {
-    value: Told<Millis>,
-    ends: Ends<Millis>,
+pub(crate) struct PercentileField {
+    value: NullWithReason<Millis>,
+    ends: IntervalField<Millis>,
 }
 
-impl<T> Default for Always<T> {
+impl<T> Default for RequiredField<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T> Default for OrNull<T> {
+impl<T> Default for NullableField<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T> Default for Told<T> {
+impl<T> Default for NullWithReason<T> {
     fn default() -> Self {
         Self { value: None, reason: None }
     }
 }
 
-impl<T> Default for Ends<T> {
+impl<T> Default for IntervalField<T> {
     fn default() -> Self {
-        Self(Told::default(), false)
+        Self(NullWithReason::default(), false)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Slot<'de> for Always<T> {
+impl<'de, T: Deserialize<'de>> Slot<'de> for RequiredField<T> {
     type Value = T;
 
     fn take<A: MapAccess<'de>>(&mut self, suffix: &str, map: &mut A) -> Result<bool, A::Error> {
@@ -154,7 +157,7 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for Always<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Slot<'de> for OrNull<T> {
+impl<'de, T: Deserialize<'de>> Slot<'de> for NullableField<T> {
     type Value = Option<T>;
 
     fn take<A: MapAccess<'de>>(&mut self, suffix: &str, map: &mut A) -> Result<bool, A::Error> {
@@ -169,7 +172,7 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for OrNull<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Slot<'de> for Told<T> {
+impl<'de, T: Deserialize<'de>> Slot<'de> for NullWithReason<T> {
     type Value = (Option<T>, String);
 
     fn take<A: MapAccess<'de>>(&mut self, suffix: &str, map: &mut A) -> Result<bool, A::Error> {
@@ -186,8 +189,8 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for Told<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Slot<'de> for Ends<T> {
-    type Value = Option<Support<Interval<T>>>;
+impl<'de, T: Deserialize<'de>> Slot<'de> for IntervalField<T> {
+    type Value = Option<SampleSupport<Interval<T>>>;
 
     fn take<A: MapAccess<'de>>(&mut self, suffix: &str, map: &mut A) -> Result<bool, A::Error> {
         let Some(suffix) = suffix.strip_prefix("_ci") else { return Ok(false) };
@@ -196,9 +199,9 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for Ends<T> {
     }
 
     fn finish<E: Error>(self, name: &'static str) -> Result<Self::Value, E> {
-        let Self(Told { value, reason }, is_there) = self;
+        let Self(NullWithReason { value, reason }, is_there) = self;
         if let Some([low, high]) = value {
-            return Ok(Some(Support::Known(Interval::p95(low, high))));
+            return Ok(Some(SampleSupport::Known(Interval::p95(low, high))));
         }
         if !is_there {
             return Ok(None);
@@ -212,11 +215,11 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for Ends<T> {
                 "`{name}_ci` is null, and `{name}_ci_reason` does not say how many values it takes"
             ))
         })?;
-        Ok(Some(Support::NotSupported { needs, has }))
+        Ok(Some(SampleSupport::NotSupported { needs, has }))
     }
 }
 
-impl<'de> Slot<'de> for Percentile {
+impl<'de> Slot<'de> for PercentileField {
     type Value = Quantile;
 
     fn take<A: MapAccess<'de>>(&mut self, suffix: &str, map: &mut A) -> Result<bool, A::Error> {
@@ -281,8 +284,8 @@ macro_rules! json_object {
     (@rest $type:ident, $about:literal, { $($key:literal : $kind:ident ($($args:tt)*)),* } => $make:expr) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Read;
-                impl<'de> serde::de::Visitor<'de> for Read {
+                struct FieldReader;
+                impl<'de> serde::de::Visitor<'de> for FieldReader {
                     type Value = $type;
 
                     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -305,7 +308,7 @@ macro_rules! json_object {
                         make().map_err(serde::de::Error::custom)
                     }
                 }
-                deserializer.deserialize_map(Read)
+                deserializer.deserialize_map(FieldReader)
             }
         }
         #[cfg(feature = "schema")]
@@ -344,7 +347,7 @@ macro_rules! json_object {
         $crate::json::interval_or_reason(&mut $map, $key, $value)?
     };
     (@write $map:ident, $this:ident, $empty:expr, $key:literal, p($field:ident)) => {
-        $crate::json::percentile_or_reason(&mut $map, $key, ($this.$field, $this.n), $empty)?
+        $crate::json::percentile_or_reason(&mut $map, $key, $this.$field, $this.n, $empty)?
     };
     (@write $map:ident, $this:ident, $empty:expr, $key:literal, each($field:ident, $reason:expr)) => {{
         let value = $crate::json::OrReason { of: &$this.$field, empty: $reason };
@@ -368,16 +371,16 @@ macro_rules! json_object {
         $crate::json::known_or_reason(&mut $map, $key, $value, $reason)?
     };
 
-    (@slot is($field:ident)) => { let mut $field = $crate::json::Always::default(); };
-    (@slot each($field:ident, $reason:expr)) => { let mut $field = $crate::json::Always::default(); };
-    (@slot maybe($field:ident)) => { let mut $field = $crate::json::OrNull::default(); };
-    (@slot or($field:ident, $reason:expr)) => { let mut $field = $crate::json::OrNull::default(); };
-    (@slot ci($field:ident)) => { let mut $field = $crate::json::Ends::default(); };
-    (@slot ci($name:ident = $value:expr)) => { let mut $name = $crate::json::Ends::default(); };
-    (@slot p($field:ident)) => { let mut $field = $crate::json::Percentile::default(); };
-    (@slot via($name:ident : $type:ty = $value:expr)) => { let mut $name = $crate::json::Always::<$type>::default(); };
-    (@slot via_if($name:ident : $type:ty = $value:expr)) => { let mut $name = $crate::json::OrNull::<$type>::default(); };
-    (@slot via_or($name:ident : $type:ty = $value:expr, $reason:expr)) => { let mut $name = $crate::json::Told::<$type>::default(); };
+    (@slot is($field:ident)) => { let mut $field = $crate::json::RequiredField::default(); };
+    (@slot each($field:ident, $reason:expr)) => { let mut $field = $crate::json::RequiredField::default(); };
+    (@slot maybe($field:ident)) => { let mut $field = $crate::json::NullableField::default(); };
+    (@slot or($field:ident, $reason:expr)) => { let mut $field = $crate::json::NullableField::default(); };
+    (@slot ci($field:ident)) => { let mut $field = $crate::json::IntervalField::default(); };
+    (@slot ci($name:ident = $value:expr)) => { let mut $name = $crate::json::IntervalField::default(); };
+    (@slot p($field:ident)) => { let mut $field = $crate::json::PercentileField::default(); };
+    (@slot via($name:ident : $type:ty = $value:expr)) => { let mut $name = $crate::json::RequiredField::<$type>::default(); };
+    (@slot via_if($name:ident : $type:ty = $value:expr)) => { let mut $name = $crate::json::NullableField::<$type>::default(); };
+    (@slot via_or($name:ident : $type:ty = $value:expr, $reason:expr)) => { let mut $name = $crate::json::NullWithReason::<$type>::default(); };
     (@slot told($($args:tt)*)) => {};
     (@slot told_or($($args:tt)*)) => {};
 

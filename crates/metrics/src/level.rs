@@ -17,21 +17,21 @@ mod tokens;
 mod uncertainty;
 mod windowed;
 
-pub use arrivals::{Arrivals, Gaps};
-pub use catalogue::{Direction, Metric, MetricEntry, MetricTable};
+pub use arrivals::{ArrivalSummary, GapSummary};
+pub use catalogue::{BetterDirection, Metric, MetricEntry, MetricTable, TableColumns};
 pub use goodput::{
-    Attainment, GoalAttainment, GoodputError, GoodputGoals, GroupAttainment, RequestGoal,
+    GoalAttainment, GoodputAttainment, GoodputError, GoodputGoals, GroupAttainment, RequestGoal,
     SimpleGoals,
 };
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
 pub use output::{EventBin, EventHistogram, OutputSummary, RequestRates};
-pub use over_time::{Occupancy, OverTime};
+pub use over_time::{Occupancy, OccupancyOverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
 pub use uncertainty::RateIntervals;
-pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
+pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, WindowedSummary};
 
 use std::collections::BTreeMap;
 
@@ -75,19 +75,19 @@ pub struct LevelSummary {
     /// Rates.
     pub throughput: Throughput,
     /// How many requests met which per-request goal; absent if no goal was given or nothing was sent.
-    pub goodput: Option<Attainment>,
+    pub goodput: Option<GoodputAttainment>,
     /// How requests arrived. Computed from any tapes; whoever knows that the loop was closed leaves it out, since its
     /// arrivals are the endpoint's doing.
-    pub arrivals: Option<Arrivals>,
+    pub arrivals: Option<ArrivalSummary>,
     /// Lengths that were asked for beside those that the server saw.
     pub lengths: LengthChecks,
     /// How much was going on at a time; absent if the level has no length.
-    pub over_time: Option<OverTime>,
+    pub over_time: Option<OccupancyOverTime>,
     /// Whether the queue of an open loop grew. Computed from any tapes; whoever knows that the loop was closed leaves it out
     /// ([`LevelTally::of_closed_loop`]).
     pub saturation: Option<Saturation>,
     /// The figures of the part that was measured in its steady state. Those beside it are of the whole run.
-    pub windowed: Box<Windowed>,
+    pub windowed: Box<WindowedSummary>,
     /// Figures of each model, in the order of their names; absent where all requests asked for the same.
     pub models: Option<Vec<ModelSummary>>,
     /// What a probe stream beside the load met; absent where there was none. No other figure has a part of it.
@@ -131,6 +131,13 @@ pub struct RequestCounts {
 }
 
 impl RequestCounts {
+    /// Those that the client itself cancelled, as at an interrupt. `failed` has them too, though they are no failures of the
+    /// server's.
+    #[must_use]
+    pub fn cancelled(&self) -> u64 {
+        self.by_class.get(&FailureClass::Cancelled).copied().unwrap_or_default()
+    }
+
     fn add(&mut self, outcome: &Outcome) {
         self.sent += 1;
         match outcome {
@@ -157,7 +164,7 @@ impl RequestCounts {
 /// How many tokens went in and came out, of completed requests.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TokenCounts {
-    /// Prompt tokens; absent if neither server nor plan knew them, be it for a single request.
+    /// Prompt tokens; absent if neither server nor plan knew them, even if only for a single request.
     pub input: Option<Tokens>,
     /// Generated tokens.
     pub output: Tokens,
@@ -214,7 +221,7 @@ pub struct Jitter {
 #[non_exhaustive]
 pub struct Throughput {
     /// Which part of the level the rates are over.
-    pub window: Window,
+    pub window: RateWindow,
     /// How long the window is.
     pub duration: Seconds,
     /// Requests completed in the window per second.
@@ -243,7 +250,7 @@ pub struct Goodput {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Window {
+pub enum RateWindow {
     /// From the first release to the last end.
     WholeRun,
 }

@@ -73,15 +73,17 @@ mod validity;
 mod window;
 
 pub use compare::{
-    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
-    ComparisonTable, ComparisonTest, Decision, EffectKind, EffectSize, Figure, FigureChoice,
-    FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw, PValue, Pace, Pairing, Pairs,
-    PairsError, Power, RankTest, ReplyOutput, RoundFigures, RoundsError, ShareError, Side, Sides,
-    SidesError, Smallest, TTest, Tested, Untested, holm,
+    ComparedFigure, ComparedRequests, ComparisonAnswer, ComparisonBasis, ComparisonSettings,
+    ComparisonSide, ComparisonTable, ComparisonTest, EffectKind, EffectSize, FigureChoice,
+    FigureDecision, FigureError, IntervalFigure, LevelFigure, LoadPacing, NamedTest,
+    NoDifferenceError, NullLaw, PValue, PairedValues, PairedValuesError, RankTest, ReplyOutput,
+    RequestPairing, RoundFigures, RoundsError, RunToRun, ShareError, SignificanceLevel,
+    SmallestChange, TTest, TestFindings, TestPower, TooFewRuns, UnpairedValues,
+    UnpairedValuesError, UntestedReason, ZeroVarianceError, holm,
 };
 pub use distribution::{
-    Distribution, EarlyStopping, PooledSample, RateDistribution, Resolution, TokenDistribution,
-    percentile_of_sorted,
+    Distribution, EarlyStopping, PercentileResolution, PooledSample, RateDistribution,
+    TokenDistribution, percentile_of_sorted,
 };
 pub use fizeau_core::{
     Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Interval, Marks,
@@ -90,12 +92,13 @@ pub use fizeau_core::{
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Arrivals, Attainment, Direction, EventBin, EventHistogram, Gaps, GoalAttainment, Goodput,
-    GoodputError, GoodputGoals, GroupAttainment, Jitter, LengthCheck, LengthChecks,
-    LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricEntry, MetricTable,
-    ModelName, ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals,
-    RequestCounts, RequestGoal, RequestRates, SimpleGoals, Throughput, TokenCounts, Window,
-    WindowFigures, WindowMetrics, WindowThroughput, Windowed,
+    ArrivalSummary, BetterDirection, EventBin, EventHistogram, GapSummary, GoalAttainment, Goodput,
+    GoodputAttainment, GoodputError, GoodputGoals, GroupAttainment, Jitter, LengthCheck,
+    LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricEntry,
+    MetricTable, ModelName, ModelSummary, Occupancy, OccupancyOverTime, OutputSummary,
+    ProbeSummary, RateIntervals, RateWindow, RequestCounts, RequestGoal, RequestRates, SimpleGoals,
+    TableColumns, Throughput, TokenCounts, WindowFigures, WindowMetrics, WindowThroughput,
+    WindowedSummary,
 };
 pub use output::{ChannelTokens, RequestOutput};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
@@ -103,24 +106,27 @@ pub use request::RequestMetrics;
 pub(crate) use series::{CountSeries, TokenCells};
 pub use series::{PeakRate, TimeSpan, Timeline};
 pub use shape::{
-    Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, ShapeTally, TtftOfInput,
+    LevelShape, LevelTimeSeries, PromptTtft, QuantileCurves, QuantilePoint, ShapeTally,
+    TimeSeriesBin,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Slo, SloError};
-pub use statistic::{Quantile, Reading, StandIn, Statistic};
+pub use statistic::{Quantile, StandIn, Statistic, StatisticValue};
 pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, EarlyStoppingError, Percent, PercentError,
-    PercentileRule, PercentilesError, RandomBits, ResampleSeed, Support, early_stopping_bound,
-    early_stopping_needs, mean_of_runs, percentiles, weighted_percentile_of_sorted,
+    PercentileRule, PercentilesError, RandomBits, ResampleSeed, SampleSupport,
+    early_stopping_bound, early_stopping_needs, mean_of_runs, percentiles,
+    weighted_percentile_of_sorted,
 };
 pub use validity::{
-    CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Concern, Ending,
-    Expectations, Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity,
-    Verdict, judge,
+    CacheExpectation, CeilingLimit, ClientCeiling, ClientProof, ClientWatch, LevelEnding,
+    LevelExpectations, OnTimeLimit, ResourceNeed, SystemHeadroom, ThresholdError, Thresholds,
+    Validity, Verdict, VerdictConcern, VerdictReason, judge,
 };
 pub use window::{
-    CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,
-    Signal, Stationarity, Trend, WhyNoWindow, WindowChoice, WindowEnd, WindowEndError,
+    CutReason, LevelSignal, MeasuredWindow, MserPoint, NoWindow, NoWindowReason, Saturation,
+    SaturationEvidence, SignalGrowth, SignalTrend, Stationarity, WindowChoice, WindowEnd,
+    WindowEndError, WindowTrim,
 };
 
 #[cfg(doctest)]

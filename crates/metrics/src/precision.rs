@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{LevelTally, Metric, Statistic, Support};
+use crate::{LevelTally, Metric, SampleSupport, Statistic};
 
 /// How well figures of a level are to be known: one or more, separated by commas.
 ///
@@ -41,7 +41,7 @@ pub struct PrecisionOutcome {
     /// What was asked for.
     pub goal: PrecisionGoal,
     /// Half the interval's width over the figure; absent where the figure itself is absent or zero.
-    pub half_width: Option<Support<f64>>,
+    pub half_width: Option<SampleSupport<f64>>,
 }
 
 impl Precision {}
@@ -50,7 +50,7 @@ impl PrecisionOutcome {
     /// Whether the interval is narrow enough.
     #[must_use]
     pub fn is_reached(&self) -> bool {
-        matches!(self.half_width, Some(Support::Known(width)) if width <= self.goal.within)
+        matches!(self.half_width, Some(SampleSupport::Known(width)) if width <= self.goal.within)
     }
 }
 
@@ -66,7 +66,7 @@ impl LevelTally {
             let width = |(value, half): (f64, f64)| half / value;
             let half_width = found.map(|found| found.map(width));
             // Nothing is within a share of zero.
-            let is_number = |width: &Support<f64>| width.known().is_none_or(f64::is_finite);
+            let is_number = |width: &SampleSupport<f64>| width.known().is_none_or(f64::is_finite);
             PrecisionOutcome { goal, half_width: half_width.filter(is_number) }
         };
         asked.goals.iter().map(outcome).collect()
@@ -111,7 +111,7 @@ pub enum PrecisionError {
         name: String,
     },
     /// A figure that has no interval.
-    #[error("`{0}`: there is no interval of that: {why}", why = NO_INTERVAL)]
+    #[error("`{0}`: this figure has no interval: {why}", why = NO_INTERVAL)]
     NoInterval(String),
 }
 

@@ -8,7 +8,7 @@ mod weighted;
 pub use cells::PeakRate;
 pub(crate) use cells::TokenCells;
 pub(crate) use count::CountSeries;
-pub(crate) use timeline::Sent;
+pub(crate) use timeline::SentRequest;
 pub use timeline::Timeline;
 pub(crate) use weighted::TimeWeighted;
 

@@ -1,14 +1,16 @@
 //! What a level looks like: curves and series of bounded size, for whoever draws it.
 
-mod course;
 mod curve;
 mod gaps;
 mod pairs;
 mod tally;
+mod time_series;
 
 pub use tally::ShapeTally;
 
 use fizeau_core::{Millis, Nanos, PerSec, Stamp, Tape, Tokens};
+
+use crate::Metric;
 
 /// What only the tapes of a level show and no single figure does: whole distributions, its course over time, and how the time
 /// to first token depends on the prompt. Its size does not grow with the level.
@@ -17,10 +19,10 @@ pub struct LevelShape {
     /// The latencies of completed requests as quantile curves.
     pub quantiles: QuantileCurves,
     /// The level bin by bin, from the first release to the last end.
-    pub course: Course,
+    pub course: LevelTimeSeries,
     /// The time to first token beside the length of the prompt, by rising length: of at most 400 completed
     /// requests, an even sample of all by their numbers, the same in any order of tapes. Empty where no prompt's length is known.
-    pub ttft_by_input: Vec<TtftOfInput>,
+    pub ttft_by_input: Vec<PromptTtft>,
 }
 
 impl LevelShape {
@@ -42,17 +44,27 @@ impl LevelShape {
     }
 }
 
-/// Distributions as curves: each a list of points of rising share.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct QuantileCurves {
-    /// Send start to first token.
-    pub ttft: Vec<QuantilePoint>,
-    /// Mean time per token of a request after its first event.
-    pub tpot: Vec<QuantilePoint>,
-    /// Gaps between tokens, of all requests.
-    pub itl: Vec<QuantilePoint>,
-    /// Send start to last token.
-    pub e2el: Vec<QuantilePoint>,
+/// The curve of each of [`Metric::headline`], in that order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuantileCurves(pub Vec<(Metric, Vec<QuantilePoint>)>);
+
+impl Default for QuantileCurves {
+    fn default() -> Self {
+        Self(Metric::headline().map(|metric| (metric, Vec::new())).collect())
+    }
+}
+
+impl QuantileCurves {
+    /// That of `metric`; empty where it has none.
+    #[must_use]
+    pub fn of(&self, metric: Metric) -> &[QuantilePoint] {
+        self.0.iter().find(|(of, _)| *of == metric).map_or(&[], |(_, curve)| curve)
+    }
+
+    /// Forgets that of `metric`.
+    pub fn clear(&mut self, metric: Metric) {
+        self.0.iter_mut().filter(|(of, _)| *of == metric).for_each(|(_, curve)| curve.clear());
+    }
 }
 
 /// A point of a quantile curve.
@@ -66,7 +78,7 @@ pub struct QuantilePoint {
 
 /// A level bin by bin.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Course {
+pub struct LevelTimeSeries {
     /// When the first bin begins: less than a bin before the first release, at a multiple of its length from the epoch.
     pub start: Stamp,
     /// How long a bin is: 125 us, or that doubled as often as it takes; zero where there is none. From
@@ -75,12 +87,12 @@ pub struct Course {
     /// one, since requests that came together end together.
     pub bin: Nanos,
     /// The bins, without gaps.
-    pub bins: Vec<CourseBin>,
+    pub bins: Vec<TimeSeriesBin>,
 }
 
 /// What went on in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CourseBin {
+pub struct TimeSeriesBin {
     /// The mean number of requests in flight, from send start to end.
     pub in_flight: f64,
     /// The mean number of those that waited for their first token: where it rises, prefills compete with decoding.
@@ -97,7 +109,7 @@ pub struct CourseBin {
 
 /// A request's prompt and how long it took to answer it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TtftOfInput {
+pub struct PromptTtft {
     /// Tokens of the prompt.
     pub input: Tokens,
     /// Send start to first token.

@@ -49,7 +49,7 @@ pub struct Goal {
     /// In which direction.
     pub comparison: Comparison,
     /// The limit, in the metric's unit: milliseconds for latencies, per second for rates, 0 to 1 for shares. Of a range its
-    /// tight end, which is what the goal is held against.
+    /// tight end, which is what the goal is compared with.
     pub limit: f64,
     /// The loose end of a range, which would still do; none for a plain limit.
     pub loosest: Option<f64>,
@@ -110,7 +110,7 @@ impl Slo {
         Self { goals: self.goals.iter().map(loose).collect() }
     }
 
-    /// How each goal comes out at `level`, in the order of the goals; ranges are held against their tight ends.
+    /// How each goal comes out at `level`, in the order of the goals; ranges are compared with their tight ends.
     #[must_use]
     pub fn evaluate(&self, level: &LevelSummary) -> Vec<GoalOutcome> {
         let outcome = |&goal: &Goal| GoalOutcome {

@@ -2,7 +2,7 @@
 
 use fizeau_core::{Interval, Millis};
 
-use crate::Support;
+use crate::SampleSupport;
 
 /// Which statistic of a figure is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,8 +37,8 @@ pub enum Quantile {
         /// The value.
         value: Millis,
         /// The 95 % interval, or how many values it takes for both its ends to lie within the sample; absent for pooled
-        /// values and for those of which it is not known how they hang together.
-        interval: Option<Support<Interval<Millis>>>,
+        /// values and for those of which it is not known how they are correlated.
+        interval: Option<SampleSupport<Interval<Millis>>>,
     },
     /// The sample has fewer values than the percentile needs.
     Withheld {
@@ -49,7 +49,7 @@ pub enum Quantile {
 
 /// A statistic of a sample, or what stands in for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
+pub struct StatisticValue {
     /// The value.
     pub value: Millis,
     /// That it is the greatest value in place of a percentile; absent where it is the statistic itself.
@@ -77,10 +77,10 @@ impl Quantile {
     }
 
     /// The 95 % interval of a sample of `n`, or how many values it takes; none where there is none to be had.
-    pub(crate) const fn support(self, n: u64) -> Option<Support<Interval<Millis>>> {
+    pub(crate) const fn support(self, n: u64) -> Option<SampleSupport<Interval<Millis>>> {
         match self {
             Self::Known { interval, .. } => interval,
-            Self::Withheld { needs } => Some(Support::NotSupported { needs, has: n }),
+            Self::Withheld { needs } => Some(SampleSupport::NotSupported { needs, has: n }),
             Self::Absent => None,
         }
     }
@@ -89,7 +89,7 @@ impl Quantile {
     #[must_use]
     pub const fn interval(self) -> Option<Interval<Millis>> {
         match self {
-            Self::Known { interval: Some(Support::Known(interval)), .. } => Some(interval),
+            Self::Known { interval: Some(SampleSupport::Known(interval)), .. } => Some(interval),
             Self::Known { .. } | Self::Absent | Self::Withheld { .. } => None,
         }
     }

@@ -25,4 +25,4 @@ pub(crate) use ranked::Ranked;
 pub(crate) use resample::Resampling;
 pub use select::{PercentilesError, percentiles};
 pub use share::{Percent, PercentError};
-pub use support::Support;
+pub use support::SampleSupport;

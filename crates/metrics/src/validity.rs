@@ -6,23 +6,24 @@ mod proof;
 mod thresholds;
 mod workload;
 
-pub use ceiling::{Ceiling, CeilingLimit, OnTimeLimit};
+pub use ceiling::{CeilingLimit, ClientCeiling, OnTimeLimit};
+pub use fizeau_core::Verdict;
 pub use judge::judge;
-pub use proof::{ClientProof, ClientWatch, Headroom, Room};
+pub use proof::{ClientProof, ClientWatch, ResourceNeed, SystemHeadroom};
 pub use thresholds::{ThresholdError, Thresholds};
 
 use serde::{Deserialize, Serialize};
 
-/// What a level is held against.
+/// What a level is compared with.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Expectations {
+pub struct LevelExpectations {
     /// Where suspicion begins.
     pub thresholds: Thresholds,
     /// What was measured beyond the speed of light, in plain words, if anything was: a bound cannot be
     /// beaten, so either the measurement or the description of the model and the hardware is wrong.
     pub beyond_speed_of_light: Option<String>,
     /// How the level ended.
-    pub ending: Ending,
+    pub ending: LevelEnding,
     /// How many scheduled requests a cap on requests in flight held back. Their lateness is the cap's, not the client's.
     pub held_back: u64,
     /// What a prefix cache of the server's is expected to supply.
@@ -36,11 +37,11 @@ pub struct Expectations {
 /// What a prefix cache of the server's is expected to supply.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum CacheExpectation {
-    /// Nothing: no two prompts begin alike. Hits are held against the level.
+    /// Nothing: no two prompts begin alike. Hits count against the level.
     #[default]
     None,
     /// This share of all prompt tokens, from 0 to 1: what an unbounded cache could supply, by the plan. Another hit rate is
-    /// held against the level; where the server reports none, a note says that it could not be verified.
+    /// count against the level; where the server reports none, a note says that it could not be verified.
     Share(f64),
     /// Whatever there is: prompts are reused on purpose. A note says how much it was.
     Reuse,
@@ -48,11 +49,11 @@ pub enum CacheExpectation {
 
 /// How a level ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ending {
+pub enum LevelEnding {
     /// All that was planned was done.
     #[default]
     Finished,
-    /// It was broken off; what there is, is part of what was planned.
+    /// It was interrupted; what there is, is part of what was planned.
     Interrupted,
 }
 
@@ -63,7 +64,7 @@ pub struct Validity {
     /// The worst of the reasons, or valid if there is none.
     pub verdict: Verdict,
     /// Everything that speaks against the level.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<VerdictReason>,
     /// What could not be checked, and what else is worth knowing, each in one line: neither for the level nor against it.
     pub notes: Vec<String>,
 }
@@ -71,11 +72,11 @@ pub struct Validity {
 /// One thing that speaks against a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Reason {
+pub struct VerdictReason {
     /// How much it weighs.
     pub verdict: Verdict,
     /// What it speaks against.
-    pub about: Concern,
+    pub about: VerdictConcern,
     /// What was seen and what was expected, in one line.
     pub text: String,
 }
@@ -85,7 +86,7 @@ pub struct Reason {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Concern {
+pub enum VerdictConcern {
     /// Requests that failed, or were never sent.
     Failures,
     /// The client: late, busy, or near what it can do at most.
@@ -102,24 +103,4 @@ pub enum Concern {
     Ending,
     /// Shards of a run that were merged.
     Shards,
-}
-
-/// How far a level is to be believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Verdict {
-    /// Nothing speaks against it.
-    Valid,
-    /// Something is odd; look before you use it.
-    Suspect,
-    /// Not a measurement of the server.
-    Invalid,
-}
-
-fizeau_core::words! {
-    /// The word for it, as reports and files have it: `valid`, `suspect` or `invalid`.
-    pub Verdict::as_str {
-        Valid = "valid", Suspect = "suspect", Invalid = "invalid",
-    }
 }

@@ -9,11 +9,11 @@ mod trend;
 mod trim;
 
 pub use choice::{WindowChoice, WindowEnd, WindowEndError};
-pub use mser::CurvePoint;
+pub use mser::MserPoint;
 pub use saturation::{Saturation, SaturationEvidence};
-pub use steady::{Signal, Stationarity};
-pub use trend::{Growth, Trend};
-pub use trim::Edge;
+pub use steady::{LevelSignal, Stationarity};
+pub use trend::{SignalGrowth, SignalTrend};
+pub use trim::WindowTrim;
 
 use fizeau_core::Stamp;
 
@@ -37,7 +37,7 @@ pub struct MeasuredWindow {
     /// Why just there.
     pub reason: CutReason,
     /// Why the level is not known to be steady, where that was looked for and this window stands in.
-    pub not_steady: Option<WhyNoWindow>,
+    pub not_steady: Option<NoWindowReason>,
     /// What each signal showed; empty where none was asked.
     pub evidence: Vec<Stationarity>,
 }
@@ -65,39 +65,40 @@ impl CutReason {}
 #[error("no window: {why}")]
 pub struct NoWindow {
     /// Why.
-    pub why: WhyNoWindow,
+    pub why: NoWindowReason,
     /// What each signal showed, as far as it was looked at.
     pub evidence: Vec<Stationarity>,
 }
 
 /// Why there is no window.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum WhyNoWindow {
+pub enum NoWindowReason {
     /// Too few requests to tell a trend from chance.
-    #[error("only {has} of the {needs} requests that it takes have a {signal}")]
+    #[error("only {has} of the {needs} needed requests have a {signal}")]
     TooFew {
         /// Which signal is too short.
-        signal: Signal,
+        signal: LevelSignal,
         /// How many requests have it.
         has: u64,
         /// How many it takes.
         needs: u64,
     },
     /// The best cut would take half of the level or more.
-    #[error("the {signal} does not settle: half of the level or more would have to be cut")]
+    #[error("the {signal} changes over half of the level or more; run longer")]
     Unsettled {
         /// Which signal.
-        signal: Signal,
+        signal: LevelSignal,
     },
     /// What is left still moves one way.
-    #[error("the {signal} still drifts within what is left")]
+    #[error("the {signal} still drifts after the cuts")]
     Drifting {
         /// Which signal.
-        signal: Signal,
+        signal: LevelSignal,
     },
     /// The concurrency reached a level and did not stay there.
     #[error(
-        "only {share:.2} of the time between first and last reaching {level} in flight was spent there"
+        "only {share:.2} of the time from the first to the last instant with {level} in flight \
+         was spent there"
     )]
     NoPlateau {
         /// The level, in requests in flight.
@@ -123,8 +124,8 @@ pub enum WhyNoWindow {
     NothingLeft,
 }
 
-impl From<WhyNoWindow> for NoWindow {
-    fn from(why: WhyNoWindow) -> Self {
+impl From<NoWindowReason> for NoWindow {
+    fn from(why: NoWindowReason) -> Self {
         Self { why, evidence: Vec::new() }
     }
 }
@@ -142,7 +143,7 @@ impl Timeline {
         let before = |at: Stamp| requests.partition_point(|request| request.at < at);
         let (first, end) = (before(from), before(to));
         if first >= end {
-            return Err(NoWindow { why: WhyNoWindow::NothingLeft, evidence });
+            return Err(NoWindow { why: NoWindowReason::NothingLeft, evidence });
         }
         Ok(MeasuredWindow {
             span: TimeSpan::new(from, to),

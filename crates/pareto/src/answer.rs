@@ -1,9 +1,9 @@
 //! Which rows no other beats, and what else was asked of them.
 
-use crate::rows::{RowPoints, Set};
-use crate::{Draws, FrontierKnee, NoKnee, QueryError, Verdict};
+use crate::rows::{PointSet, RowPoints};
+use crate::{FrontierKnee, FrontierMembership, NoKnee, QueryError, ResamplingSpec};
 
-/// What came of a [`FrontierQuery`](crate::FrontierQuery). All numbers are those of rows, rising.
+/// The answer to a [`FrontierQuery`](crate::FrontierQuery). All numbers are row numbers, in rising order.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FrontierAnswer {
@@ -43,8 +43,8 @@ impl RowPoints {
         let reference = query.reference.as_ref();
         let knee = query.knee.map(|method| {
             let found = match &self.set {
-                Set::Exact(points) => points.knee(method),
-                Set::Uncertain(points) => points.knee(method, Draws::new(SEED)),
+                PointSet::Exact(points) => points.knee(method),
+                PointSet::Uncertain(points) => points.knee(method, ResamplingSpec::new(SEED)),
             };
             found.map(|knee| FrontierKnee { index: row(&knee.index).unwrap_or(knee.index), ..knee })
         });
@@ -154,17 +154,17 @@ impl FrontierAnswer {
 }
 
 /// The points that no other beats, and those of them for which that is not decided.
-fn best(set: &Set, is_significant: bool) -> (Vec<usize>, Vec<usize>) {
+fn best(set: &PointSet, is_significant: bool) -> (Vec<usize>, Vec<usize>) {
     match set {
-        Set::Uncertain(points) if is_significant => {
+        PointSet::Uncertain(points) if is_significant => {
             let verdicts = points.verdicts();
-            let all = |wanted: fn(&Verdict) -> bool| {
+            let all = |wanted: fn(&FrontierMembership) -> bool| {
                 let of = verdicts.iter().enumerate().filter(|(_, verdict)| wanted(verdict));
                 of.map(|(point, _)| point).collect::<Vec<_>>()
             };
             (
-                all(|verdict| !matches!(verdict, Verdict::Dominated { .. })),
-                all(|verdict| *verdict == Verdict::Undecided),
+                all(|verdict| !matches!(verdict, FrontierMembership::Dominated { .. })),
+                all(|verdict| *verdict == FrontierMembership::Undecided),
             )
         }
         set => (set.values().frontier(), Vec::new()),

@@ -5,8 +5,8 @@ mod kneedle;
 mod outline;
 
 use crate::resample::Resampler;
-use crate::{Draws, Estimate, Points, UncertainPoints};
-use outline::Outline;
+use crate::{FigureEstimate, Points, ResamplingSpec, UncertainPoints};
+use outline::FrontierOutline;
 
 /// How to find the knee of a frontier of two axes. Both look at the frontier with each axis scaled to run from 0, its best, to
 /// 1, its worst on the frontier, and find only where it bulges towards the best of both.
@@ -52,7 +52,7 @@ pub struct FrontierKnee {
 #[non_exhaustive]
 pub enum NoKnee {
     /// Only two figures can be drawn as a curve.
-    #[error("a knee is of two axes and here are {axes}; choose two")]
+    #[error("a knee needs two axes, and there are {axes}; choose two")]
     NotTwoAxes {
         /// How many axes there are.
         axes: usize,
@@ -65,7 +65,7 @@ pub enum NoKnee {
     },
     /// An axis cannot be scaled.
     #[error(
-        "`{axis}` runs to infinity on the frontier and cannot be scaled; leave such points out"
+        "`{axis}` is infinite at a point of the frontier, so the axis cannot be scaled; leave that point out"
     )]
     Infinite {
         /// The axis.
@@ -81,7 +81,7 @@ pub enum NoKnee {
         sensitivity: f64,
     },
     /// The sensitivity is no number of steps.
-    #[error("a sensitivity of {sensitivity} means nothing; give a finite number from 0 up")]
+    #[error("the sensitivity is {sensitivity}; give a finite number from 0 up")]
     BadSensitivity {
         /// The sensitivity.
         sensitivity: f64,
@@ -107,32 +107,32 @@ impl Points {
     /// # Errors
     /// If there is none; the error says why.
     pub fn knee(&self, method: KneeMethod) -> Result<FrontierKnee, NoKnee> {
-        bend(&Outline::of(self)?, method)
+        bend(&FrontierOutline::of(self)?, method)
     }
 }
 
 impl UncertainPoints {
     /// The knee of the frontier of the figures themselves, with a confidence.
     ///
-    /// For that, each figure of each point is drawn anew within its interval, independently, as [`Draws`] says. The confidence is
+    /// For that, each figure of each point is drawn anew within its interval, independently, as [`ResamplingSpec`] says. The confidence is
     /// the share of draws whose frontier has its knee at the same point; a draw without a knee counts against it.
     ///
     /// ```
-    /// use fizeau_pareto::{Axis, Draws, Estimate, KneeMethod, UncertainPoints};
+    /// use fizeau_pareto::{Axis, ResamplingSpec, FigureEstimate, KneeMethod, UncertainPoints};
     /// let mut points = UncertainPoints::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
     /// for (rps, ms) in [(1.0, 210.0), (4.0, 230.0), (7.0, 250.0), (9.0, 300.0), (9.5, 800.0)] {
-    ///     points.push(&[Estimate::exact(rps)?, Estimate::new(ms, ms * 0.95, ms * 1.05)?])?;
+    ///     points.push(&[FigureEstimate::exact(rps)?, FigureEstimate::new(ms, ms * 0.95, ms * 1.05)?])?;
     /// }
-    /// let knee = points.knee(KneeMethod::Curvature, Draws::new(7))?;
+    /// let knee = points.knee(KneeMethod::Curvature, ResamplingSpec::new(7))?;
     /// assert_eq!((knee.index, knee.confidence), (3, Some(1.0)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As [`Points::knee`], or if an interval has no end.
-    pub fn knee(&self, method: KneeMethod, draws: Draws) -> Result<FrontierKnee, NoKnee> {
+    pub fn knee(&self, method: KneeMethod, draws: ResamplingSpec) -> Result<FrontierKnee, NoKnee> {
         let knee = self.values().knee(method)?;
-        let same = |points: Result<Outline, NoKnee>| {
+        let same = |points: Result<FrontierOutline, NoKnee>| {
             points
                 .and_then(|outline| bend(&outline, method))
                 .is_ok_and(|drawn| drawn.index == knee.index)
@@ -145,13 +145,13 @@ impl UncertainPoints {
 /// The share of drawn outlines that are as `wanted`.
 fn share(
     points: &UncertainPoints,
-    draws: Draws,
-    wanted: impl Fn(Result<Outline, NoKnee>) -> bool,
+    draws: ResamplingSpec,
+    wanted: impl Fn(Result<FrontierOutline, NoKnee>) -> bool,
 ) -> Result<f64, NoKnee> {
     let axes = points.values().axes();
     let signs = points.values().signs();
     let each = || points.estimates().iter().zip(axes.iter().zip(&signs).cycle());
-    let endless = |estimate: &Estimate| !(estimate.high() - estimate.low()).is_finite();
+    let endless = |estimate: &FigureEstimate| !(estimate.high() - estimate.low()).is_finite();
     if let Some((_, (axis, _))) = each().find(|(estimate, _)| endless(estimate)) {
         return Err(NoKnee::Infinite { axis: axis.name().to_owned() });
     }
@@ -161,12 +161,12 @@ fn share(
     for _ in 0..draws.count.get() {
         costs.clear();
         costs.extend(each().map(|(estimate, (_, sign))| resampler.of(estimate) * sign));
-        hits += u32::from(wanted(Outline::of_costs(&costs, axes)));
+        hits += u32::from(wanted(FrontierOutline::of_costs(&costs, axes)));
     }
     Ok(f64::from(hits) / f64::from(draws.count.get()))
 }
 
-fn bend(outline: &Outline, method: KneeMethod) -> Result<FrontierKnee, NoKnee> {
+fn bend(outline: &FrontierOutline, method: KneeMethod) -> Result<FrontierKnee, NoKnee> {
     let (at, strength) = match method {
         KneeMethod::Kneedle { sensitivity } => kneedle::find(outline, sensitivity)?,
         KneeMethod::Curvature => curvature::find(outline)?,

@@ -1,11 +1,11 @@
 //! How many alike carry a demand, when it is known what one of them carries.
 
-use crate::Estimate;
+use crate::FigureEstimate;
 
-/// What is to be carried: a rate, in any unit, with room kept free and with some to spare.
+/// The rate that replicas must carry, in any unit, with headroom and spare replicas.
 ///
 /// ```
-/// use fizeau_pareto::{Demand, Estimate};
+/// use fizeau_pareto::{Demand, FigureEstimate};
 /// // 100 requests a second, a fifth of each replica kept free, and one replica that may fail.
 /// let demand = Demand::new(100.0, 0.2, 1)?;
 /// let fleet = demand.fleet(14.2)?;
@@ -13,7 +13,7 @@ use crate::Estimate;
 /// assert_eq!(format!("{:.2}", fleet.utilisation), "0.70"); // 100 / 142
 ///
 /// // Of one replica it is known only that it carries from 12 to 15.
-/// let fleets = demand.fleets(&Estimate::new(14.2, 12.0, 15.0)?)?;
+/// let fleets = demand.fleets(&FigureEstimate::new(14.2, 12.0, 15.0)?)?;
 /// assert_eq!((fleets.hopeful.needed, fleets.likely.needed), (9, 9));
 /// assert_eq!(fleets.cautious.map(|fleet| fleet.needed), Some(11));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -25,7 +25,7 @@ pub struct Demand {
     spare: u32,
 }
 
-/// So many alike, and how busy they are.
+/// A number of equal replicas, and how busy they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fleet {
     /// How many carry the demand, each with its headroom free.
@@ -52,16 +52,16 @@ pub struct Fleets {
 #[non_exhaustive]
 pub enum CapacityError {
     /// The demand is no rate.
-    #[error("a demand of {0}; give a positive number")]
+    #[error("the demand is {0}; give a positive number")]
     Rate(f64),
     /// The headroom leaves nothing, or is no share.
-    #[error("a headroom of {0}; give a share from 0 to below 1, such as 0.2")]
+    #[error("the headroom is {0}; give a share from 0 to below 1, such as 0.2")]
     Headroom(f64),
     /// One carries nothing.
-    #[error("one carries {0}; no number of them carries anything")]
+    #[error("one replica carries {0}, so no number of replicas carries the demand")]
     Nothing(f64),
     /// More than can be counted.
-    #[error("it takes {0:e} of them, which is more than can be counted")]
+    #[error("the demand takes {0:e} replicas, which is more than can be counted")]
     Countless(f64),
 }
 
@@ -134,7 +134,7 @@ impl Demand {
     ///
     /// # Errors
     /// If one is thought to carry nothing, or so little that nobody could count them.
-    pub fn fleets(&self, one: &Estimate) -> Result<Fleets, CapacityError> {
+    pub fn fleets(&self, one: &FigureEstimate) -> Result<Fleets, CapacityError> {
         Ok(Fleets {
             likely: self.fleet(one.value())?,
             cautious: self.fleet(one.low()).ok(),

@@ -2,14 +2,14 @@
 
 /// Whether more or less of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum Objective {
     /// More is better, as with throughput.
     Maximize,
     /// Less is better, as with latency.
     Minimize,
 }
 
-impl Direction {
+impl Objective {
     /// What to multiply a figure by so that less is better.
     pub(crate) const fn sign(self) -> f64 {
         match self {
@@ -22,19 +22,19 @@ impl Direction {
 /// Two figures in the order in which they count: the first may not be much worse than the best, then the second decides.
 ///
 /// ```
-/// use fizeau_pareto::{Direction, Preference};
+/// use fizeau_pareto::{Objective, Preference};
 /// // First a time to first token within twice the least, then the most requests per second.
-/// let chat = Preference { first: Direction::Minimize, factor: 2.0, then: Direction::Maximize };
+/// let chat = Preference { first: Objective::Minimize, factor: 2.0, then: Objective::Maximize };
 /// assert_eq!(chat.choose(&[[20.0, 4.0], [35.0, 8.0], [90.0, 12.0]]), Some(1));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preference {
     /// Which way the first figure is better.
-    pub first: Direction,
+    pub first: Objective,
     /// By what factor the first figure may be worse than the best of all: 1 for not at all.
     pub factor: f64,
     /// Which way the second figure is better.
-    pub then: Direction,
+    pub then: Objective,
 }
 
 impl Preference {
@@ -45,7 +45,7 @@ impl Preference {
     /// passed over.
     #[must_use]
     pub fn choose(&self, candidates: &[[f64; 2]]) -> Option<usize> {
-        let merit = |direction: Direction, figure: f64| -direction.sign() * figure;
+        let merit = |direction: Objective, figure: f64| -direction.sign() * figure;
         let numbers =
             |(_, figures): &(usize, &[f64; 2])| !figures.iter().any(|figure| figure.is_nan());
         let known = candidates.iter().enumerate().filter(numbers);
@@ -55,8 +55,8 @@ impl Preference {
         })?;
         let is_near = |first: f64| {
             let (worse, better) = match self.first {
-                Direction::Maximize => (best, first),
-                Direction::Minimize => (first, best),
+                Objective::Maximize => (best, first),
+                Objective::Minimize => (first, best),
             };
             first == best || (best > 0.0 && worse <= better * self.factor)
         };

@@ -4,28 +4,28 @@ mod line;
 mod measure;
 
 use crate::resample::{Resampler, interval};
-use crate::{Draws, Estimate, UncertainPoints};
-use measure::{Answer, Measured, Question};
+use crate::{FigureEstimate, ResamplingSpec, UncertainPoints};
+use measure::{FigureAnswer, FrontierQuestion, MeasuredAnswers};
 
 /// The fewest draws whose 2.5 % points mean something.
 const FEWEST_DRAWS: u32 = 100;
 
-/// What to compare two frontiers by, beside the hypervolume.
+/// The settings of a comparison of two frontiers, beside the hypervolume.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Compared {
+pub struct FrontierComparisonSpec {
     /// The worst figures that are of interest, in the order of the axes, such as no requests per second at the limit of latency:
     /// the hypervolumes are taken from there on. None takes the worst that both frontiers come down to, from where a frontier
     /// that is better everywhere leaves the other no volume, and the greatest push has no ratio.
     pub reference: Option<[f64; 2]>,
     /// How often figures are drawn within their intervals, at least 100 times, and from what seed.
-    pub draws: Draws,
+    pub draws: ResamplingSpec,
 }
 
-impl Compared {
+impl FrontierComparisonSpec {
     /// With no reference of its own and 1,000 draws.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        Self { reference: None, draws: Draws::new(seed) }
+        Self { reference: None, draws: ResamplingSpec::new(seed) }
     }
 }
 
@@ -33,28 +33,28 @@ impl Compared {
 /// it is as narrow as the figure itself where those are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct FrontierComparison {
     /// The second frontier's hypervolume over the first's, both from `reference` on: 1.1 is 10 % more. Its interval begins at 0 or
     /// above.
-    pub hypervolume_ratio: Result<Estimate, NoComparison>,
+    pub hypervolume_ratio: Result<FigureEstimate, NoComparison>,
     /// The reference that was asked for; or else, in each axis, the worst figure that both frontiers come down to: the better of
     /// their two worst. What one of them has beyond it, at loads where the other was not measured, so counts for neither.
     pub reference: [f64; 2],
     /// Gains in the second axis at equal figures in the first.
-    pub at_equal_first: Gains,
+    pub at_equal_first: FrontierGains,
     /// Gains in the first axis at equal figures in the second.
-    pub at_equal_second: Gains,
+    pub at_equal_second: FrontierGains,
 }
 
 /// How much better one figure is where the other is equal. A gain of 0.2 is 20 % more of what is to be maximized, or 20 % less
 /// of what is to be minimized; a loss is negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Gains {
+pub struct FrontierGains {
     /// The least and the greatest figure of the axis of equals that both frontiers cover; none if they do not overlap.
     pub range: Option<[f64; 2]>,
     /// The gain of the second frontier's mean over the range from the first's.
-    pub mean: Result<Estimate, NoComparison>,
+    pub mean: Result<FigureEstimate, NoComparison>,
 }
 
 /// Why a figure is missing from a comparison.
@@ -66,11 +66,11 @@ pub enum NoComparison {
     NoCommonRange,
     /// A frontier has no point that is better than the reference in both axes; of a reference that was asked for, the first.
     #[error(
-        "a frontier has no volume from the reference on; give one that is worse, or measure more loads"
+        "a frontier dominates no volume beyond the reference; give a worse reference, or measure more loads"
     )]
     NoVolume,
     /// The figure to compare with is 0, of which nothing is a share.
-    #[error("the first frontier's figure is 0, and a gain is a share of it")]
+    #[error("the first frontier's figure is 0, so a gain over it cannot be given as a share")]
     OfNothing,
     /// A figure on a frontier is infinitely good.
     #[error("a frontier has a figure that is infinitely good; leave it out")]
@@ -80,7 +80,7 @@ pub enum NoComparison {
 /// Why two frontiers cannot be compared at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CompareError {
+pub enum FrontierCompareError {
     /// Frontiers are compared in two axes.
     #[error("two frontiers are compared in two axes, and there are {0}; choose two")]
     NotTwoAxes(usize),
@@ -106,7 +106,7 @@ pub enum CompareError {
 /// A frontier is read as a staircase: from each point on its figure holds until the next is as good.
 ///
 /// A frontier may be pushed so far that it has nothing in common with the other: more requests per second at every latency
-/// than the other at any. Then there are no gains at equal figures, and only a [reference](Compared::reference) makes the
+/// than the other at any. Then there are no gains at equal figures, and only a [reference](FrontierComparisonSpec::reference) makes the
 /// hypervolumes comparable; their ratio depends on it.
 ///
 /// What is dominated, or infinitely bad in an axis, plays no part. Where there is nothing to compare there is a reason and no
@@ -120,18 +120,18 @@ pub enum CompareError {
 /// noisy figures lies a little beyond the true one; both frontiers share that, and it is not corrected.
 ///
 /// ```
-/// use fizeau_pareto::{Axis, Compared, Estimate, UncertainPoints, compare_frontiers};
+/// use fizeau_pareto::{Axis, FrontierComparisonSpec, FigureEstimate, UncertainPoints, compare_frontiers};
 /// let points = |levels: &[[f64; 2]]| {
 ///     let axes = vec![Axis::maximize("rps"), Axis::minimize("p99_ms")];
 ///     let mut points = UncertainPoints::new(axes)?;
 ///     for [rps, ms] in levels {
-///         points.push(&[Estimate::exact(*rps)?, Estimate::exact(*ms)?])?;
+///         points.push(&[FigureEstimate::exact(*rps)?, FigureEstimate::exact(*ms)?])?;
 ///     }
 ///     Ok::<_, Box<dyn std::error::Error>>(points)
 /// };
 /// let before = points(&[[4.0, 200.0], [6.0, 300.0], [7.0, 500.0]])?;
 /// let after = points(&[[5.0, 200.0], [7.5, 300.0], [8.75, 500.0]])?;
-/// let asked = Compared::new(7);
+/// let asked = FrontierComparisonSpec::new(7);
 /// let pushed = compare_frontiers(&before, &after, &asked)?;
 /// assert_eq!(pushed.at_equal_second.range, Some([200.0, 500.0]));
 /// assert_eq!(pushed.at_equal_second.mean.map(|gain| gain.value()), Ok(0.25));
@@ -139,7 +139,7 @@ pub enum CompareError {
 /// // Better everywhere, with nothing in common: from no requests at 600 ms on it has 22 times the volume.
 /// let far = points(&[[60.0, 20.0], [90.0, 50.0]])?;
 /// assert!(compare_frontiers(&before, &far, &asked)?.hypervolume_ratio.is_err());
-/// let asked = Compared { reference: Some([0.0, 600.0]), ..asked };
+/// let asked = FrontierComparisonSpec { reference: Some([0.0, 600.0]), ..asked };
 /// let pushed = compare_frontiers(&before, &far, &asked)?;
 /// assert_eq!(pushed.hypervolume_ratio.map(|ratio| ratio.value()), Ok(51_300.0 / 2_300.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -151,22 +151,22 @@ pub enum CompareError {
 pub fn compare_frontiers(
     first: &UncertainPoints,
     second: &UncertainPoints,
-    asked: &Compared,
-) -> Result<Comparison, CompareError> {
-    let question = Question::new(first, second, asked)?;
+    asked: &FrontierComparisonSpec,
+) -> Result<FrontierComparison, FrontierCompareError> {
+    let question = FrontierQuestion::new(first, second, asked)?;
     let count = asked.draws.count.get();
     if count < FEWEST_DRAWS {
-        return Err(CompareError::TooFewDraws(count));
+        return Err(FrontierCompareError::TooFewDraws(count));
     }
-    let found = question.measure(&mut Estimate::value);
+    let found = question.measure(&mut FigureEstimate::value);
     let mut drawn = Vec::new();
     if question.is_uncertain() {
         let mut resampler = Resampler::new(asked.draws.seed);
         let mut draw = || question.measure(&mut |figure| resampler.of(figure));
         drawn.extend((0..count).map(|_| draw()));
     }
-    let answers = Answers { found, drawn };
-    Ok(Comparison {
+    let answers = DrawnAnswers { found, drawn };
+    Ok(FrontierComparison {
         hypervolume_ratio: answers.of(|measured| measured.ratio).map(not_negative),
         reference: [0, 1].map(|axis| question.figure(axis, answers.found.reference[axis])),
         at_equal_first: answers.gains(&question, 0),
@@ -175,30 +175,33 @@ pub fn compare_frontiers(
 }
 
 /// A ratio of volumes, where a draw without one counts as the worst: that is no second volume at all.
-fn not_negative(ratio: Estimate) -> Estimate {
-    Estimate::new(ratio.value(), ratio.low().max(0.0), ratio.high()).unwrap_or(ratio)
+fn not_negative(ratio: FigureEstimate) -> FigureEstimate {
+    FigureEstimate::new(ratio.value(), ratio.low().max(0.0), ratio.high()).unwrap_or(ratio)
 }
 
 /// What was measured on the figures themselves, and on each draw of them.
-struct Answers {
-    found: Measured,
-    drawn: Vec<Measured>,
+struct DrawnAnswers {
+    found: MeasuredAnswers,
+    drawn: Vec<MeasuredAnswers>,
 }
 
-impl Answers {
+impl DrawnAnswers {
     /// The answer that `pick` takes, with its interval.
-    fn of(&self, pick: impl Fn(&Measured) -> Answer) -> Result<Estimate, NoComparison> {
+    fn of(
+        &self,
+        pick: impl Fn(&MeasuredAnswers) -> FigureAnswer,
+    ) -> Result<FigureEstimate, NoComparison> {
         let value = pick(&self.found)?;
         let drawn: Vec<Option<f64>> = self.drawn.iter().map(|drawn| pick(drawn).ok()).collect();
         let [low, high] = interval(value, &drawn);
-        Estimate::new(value, low, high).map_err(|_| NoComparison::Unbounded)
+        FigureEstimate::new(value, low, high).map_err(|_| NoComparison::Unbounded)
     }
 
-    fn gains(&self, question: &Question<'_>, axis: usize) -> Gains {
+    fn gains(&self, question: &FrontierQuestion<'_>, axis: usize) -> FrontierGains {
         let range = self.found.gains[axis].range.map(|range| {
             let [a, b] = range.map(|cost| question.figure(axis, cost));
             [a.min(b), a.max(b)]
         });
-        Gains { range, mean: self.of(|measured| measured.gains[axis].mean) }
+        FrontierGains { range, mean: self.of(|measured| measured.gains[axis].mean) }
     }
 }

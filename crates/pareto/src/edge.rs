@@ -2,56 +2,56 @@
 
 mod curve;
 
-use crate::{Constraint, Estimate, Relation, Trend};
-use curve::{Curve, Reach, Step, steps};
+use crate::{Constraint, FigureEstimate, Relation, ResponseTrend};
+use curve::{LimitCurve, LimitReach, LoadStep, steps};
 
 /// A load that was tested, and what was measured there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tested {
+pub struct TestedLoad {
     /// The load: requests per second, or in flight.
     pub load: f64,
     /// What was served.
-    pub throughput: Estimate,
+    pub throughput: FigureEstimate,
     /// The figure that each limit is about, in the order of the limits; none where it is not known.
-    pub figures: Vec<Option<Estimate>>,
+    pub figures: Vec<Option<FigureEstimate>>,
 }
 
-/// What a figure must keep to, and which way it goes as the load rises.
+/// The limit of a figure, and which way the figure goes as the load rises.
 ///
 /// ```
-/// use fizeau_pareto::{Limit, Trend};
-/// let latency = Limit::at_most(500.0);
-/// assert_eq!(latency.trend, Trend::Rising);
-/// let rate = Limit::at_least(10.0).with_trend(Trend::Rising); // more load gives more of it
-/// # assert_eq!(rate.trend, Trend::Rising);
+/// use fizeau_pareto::{FigureLimit, ResponseTrend};
+/// let latency = FigureLimit::at_most(500.0);
+/// assert_eq!(latency.trend, ResponseTrend::Rising);
+/// let rate = FigureLimit::at_least(10.0).with_trend(ResponseTrend::Rising); // more load gives more of it
+/// # assert_eq!(rate.trend, ResponseTrend::Rising);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limit {
+pub struct FigureLimit {
     /// On which side of the limit the figure must lie.
     pub relation: Relation,
     /// The limit, in the figure's unit; within it itself.
     pub limit: f64,
     /// Which way the figure goes as the load rises.
-    pub trend: Trend,
+    pub trend: ResponseTrend,
 }
 
-impl Limit {
+impl FigureLimit {
     /// An upper limit on a figure that rises with the load, as a latency.
     #[must_use]
     pub const fn at_most(limit: f64) -> Self {
-        Self { relation: Relation::AtMost, limit, trend: Trend::Rising }
+        Self { relation: Relation::AtMost, limit, trend: ResponseTrend::Rising }
     }
 
     /// A lower limit on a figure that falls with the load, as the share of good requests.
     #[must_use]
     pub const fn at_least(limit: f64) -> Self {
-        Self { relation: Relation::AtLeast, limit, trend: Trend::Falling }
+        Self { relation: Relation::AtLeast, limit, trend: ResponseTrend::Falling }
     }
 
     /// The same limit on a figure that goes the other way, such as a lower limit on throughput: it takes a least load and
     /// never bounds the highest.
     #[must_use]
-    pub const fn with_trend(self, trend: Trend) -> Self {
+    pub const fn with_trend(self, trend: ResponseTrend) -> Self {
         Self { trend, ..self }
     }
 
@@ -65,36 +65,36 @@ impl Limit {
 
 /// Where the highest load within all limits lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Edge {
+pub enum LoadEdge {
     /// Between two tested loads, or on the lower of them.
-    Between(Crossing),
+    Between(EdgeCrossing),
     /// Not reached: every load that was tested, from some load on, keeps all limits, and the edge is above the highest.
-    Beyond(Reached),
+    Beyond(EdgeBeyond),
     /// No tested load keeps all limits.
-    Unmet(Miss),
+    Unmet(NearestMiss),
 }
 
 /// An edge between two tested loads.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Crossing {
+pub struct EdgeCrossing {
     /// The load, with its interval: from where the worse ends of the figures' intervals cross a limit to where the better ends
     /// do. All of it within the loads that were tested.
-    pub load: Estimate,
+    pub load: FigureEstimate,
     /// Whether the interval goes on below the lowest load that was tested: the worse ends keep the limits nowhere.
     pub is_open_below: bool,
     /// Whether it goes on above the highest: the better ends keep the limits everywhere.
     pub is_open_above: bool,
     /// What is served there, between what the two neighbours serve; its interval covers that of the load.
-    pub throughput: Estimate,
+    pub throughput: FigureEstimate,
     /// The index of the tested load nearest below, which keeps all limits.
     pub below: usize,
     /// Which limit breaks first, and by how much at the next load that was tested.
-    pub breaks: Break,
+    pub breaks: LimitBreak,
 }
 
 /// The highest load of all keeps all limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reached {
+pub struct EdgeBeyond {
     /// Its index.
     pub level: usize,
     /// The load.
@@ -105,14 +105,14 @@ pub struct Reached {
     /// Whether it may be below the lowest load that was tested: the worse ends keep the limits nowhere.
     pub is_open_below: bool,
     /// What is served there.
-    pub throughput: Estimate,
+    pub throughput: FigureEstimate,
     /// The limit that has least to spare there, with its margin as a share of the limit; none without limits.
     pub closest: Option<(usize, f64)>,
 }
 
 /// A limit that a load breaks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Break {
+pub struct LimitBreak {
     /// The index of the limit.
     pub limit: usize,
     /// The index of the load.
@@ -125,9 +125,9 @@ pub struct Break {
 
 /// The load that comes nearest, where none keeps all limits: its worst miss is least.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Miss {
+pub struct NearestMiss {
     /// The limit that it misses most.
-    pub worst: Break,
+    pub worst: LimitBreak,
     /// Whether the better ends of its figures' intervals keep all limits.
     pub is_within_error: bool,
 }
@@ -173,13 +173,13 @@ pub enum EdgeError {
 /// where they scatter by more than their own explain. A level that lacks a figure is passed over, since it shows nothing.
 ///
 /// ```
-/// use fizeau_pareto::{Edge, Estimate, Limit, Tested, edge};
+/// use fizeau_pareto::{LoadEdge, FigureEstimate, FigureLimit, TestedLoad, edge};
 /// let level = |load: f64, latency: f64| {
-///     let [throughput, latency] = [Estimate::exact(load), Estimate::exact(latency)];
-///     Ok::<_, fizeau_pareto::EstimateError>(Tested { load, throughput: throughput?, figures: vec![Some(latency?)] })
+///     let [throughput, latency] = [FigureEstimate::exact(load), FigureEstimate::exact(latency)];
+///     Ok::<_, fizeau_pareto::FigureEstimateError>(TestedLoad { load, throughput: throughput?, figures: vec![Some(latency?)] })
 /// };
 /// let levels = [level(1.0, 210.0)?, level(4.0, 260.0)?, level(8.0, 660.0)?];
-/// let Edge::Between(edge) = edge(&levels, &[Limit::at_most(360.0)])? else { unreachable!() };
+/// let LoadEdge::Between(edge) = edge(&levels, &[FigureLimit::at_most(360.0)])? else { unreachable!() };
 /// assert_eq!((edge.load.value(), edge.below, edge.breaks.level), (5.0, 1, 2));
 /// assert_eq!(edge.breaks.excess, 300.0 / 360.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -187,14 +187,14 @@ pub enum EdgeError {
 ///
 /// # Errors
 /// If a level has not one figure for each limit, a number is not one, or no level has all figures.
-pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
+pub fn edge(levels: &[TestedLoad], limits: &[FigureLimit]) -> Result<LoadEdge, EdgeError> {
     check(levels, limits)?;
     let steps = steps(levels);
-    let curves: Vec<Curve> =
-        limits.iter().enumerate().map(|(i, limit)| Curve::of(&steps, i, limit)).collect();
+    let curves: Vec<LimitCurve> =
+        limits.iter().enumerate().map(|(i, limit)| LimitCurve::of(&steps, i, limit)).collect();
     let keeps = |at: usize| curves.iter().all(|curve| curve.keeps(at));
     let Some(last) = (0..steps.len()).rev().find(|&at| keeps(at)) else {
-        return nearest(&steps, &curves, limits).map(Edge::Unmet).ok_or(EdgeError::NoLevel);
+        return nearest(&steps, &curves, limits).map(LoadEdge::Unmet).ok_or(EdgeError::NoLevel);
     };
     let (Some(at), Some(highest)) = (steps.get(last), steps.last()) else {
         return Err(EdgeError::NoLevel);
@@ -204,16 +204,16 @@ pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
         Some(load) => (load, false),
         None => (lowest, true),
     };
-    let (perhaps, is_open_above) = match least(curves.iter().map(Curve::reach_of_better)) {
-        Reach::To(load) => (load, false),
-        Reach::Nowhere | Reach::Everywhere => (highest.load, true),
+    let (perhaps, is_open_above) = match least(curves.iter().map(LimitCurve::reach_of_better)) {
+        LimitReach::To(load) => (load, false),
+        LimitReach::Nowhere | LimitReach::Everywhere => (highest.load, true),
     };
     let Some((load, breaks)) = first_break(&steps, &curves, limits, last) else {
         let margins =
             curves.iter().zip(limits).map(|(curve, limit)| limit.margin(curve.value(last)));
         let closest = margins.enumerate().reduce(|a, b| if b.1 < a.1 { b } else { a });
-        let Step { index: level, load, throughput, .. } = *highest;
-        return Ok(Edge::Beyond(Reached {
+        let LoadStep { index: level, load, throughput, .. } = *highest;
+        return Ok(LoadEdge::Beyond(EdgeBeyond {
             level,
             load,
             surely,
@@ -224,26 +224,33 @@ pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
     };
     let load = curve::around(load, surely, perhaps);
     let (throughput, below) = (curve::throughput(&steps, load), at.index);
-    Ok(Edge::Between(Crossing { load, is_open_below, is_open_above, throughput, below, breaks }))
+    Ok(LoadEdge::Between(EdgeCrossing {
+        load,
+        is_open_below,
+        is_open_above,
+        throughput,
+        below,
+        breaks,
+    }))
 }
 
 /// What is served at a load between those that were tested: on a straight line between its neighbours, its interval covering
 /// that of the load. Levels that lack a figure are passed over, as [`edge`] does.
 ///
 /// ```
-/// use fizeau_pareto::{Estimate, Tested, throughput_at};
-/// let level = |load: f64, served: f64| Estimate::exact(served)
-///     .map(|throughput| Tested { load, throughput, figures: Vec::new() });
+/// use fizeau_pareto::{FigureEstimate, TestedLoad, throughput_at};
+/// let level = |load: f64, served: f64| FigureEstimate::exact(served)
+///     .map(|throughput| TestedLoad { load, throughput, figures: Vec::new() });
 /// let levels = [level(8.0, 10.0)?, level(16.0, 14.0)?];
-/// assert_eq!(throughput_at(&levels, Estimate::exact(12.0)?).value(), 12.0);
-/// # Ok::<(), fizeau_pareto::EstimateError>(())
+/// assert_eq!(throughput_at(&levels, FigureEstimate::exact(12.0)?).value(), 12.0);
+/// # Ok::<(), fizeau_pareto::FigureEstimateError>(())
 /// ```
 #[must_use]
-pub fn throughput_at(levels: &[Tested], load: Estimate) -> Estimate {
+pub fn throughput_at(levels: &[TestedLoad], load: FigureEstimate) -> FigureEstimate {
     curve::throughput(&steps(levels), load)
 }
 
-fn check(levels: &[Tested], limits: &[Limit]) -> Result<(), EdgeError> {
+fn check(levels: &[TestedLoad], limits: &[FigureLimit]) -> Result<(), EdgeError> {
     if let Some(limit) = limits.iter().position(|limit| limit.limit.is_nan()) {
         return Err(EdgeError::LimitNotANumber(limit));
     }
@@ -253,7 +260,7 @@ fn check(levels: &[Tested], limits: &[Limit]) -> Result<(), EdgeError> {
             return Err(EdgeError::WrongLength { level, figures, limits });
         }
         let known = tested.figures.iter().flatten();
-        let mut values = known.chain([&tested.throughput]).map(Estimate::value);
+        let mut values = known.chain([&tested.throughput]).map(FigureEstimate::value);
         if !(tested.load.is_finite() && values.all(f64::is_finite)) {
             return Err(EdgeError::NotFinite(level));
         }
@@ -268,11 +275,11 @@ fn check(levels: &[Tested], limits: &[Limit]) -> Result<(), EdgeError> {
 }
 
 /// The load up to which the worse ends keep all limits; none where they keep them nowhere.
-fn surely(curves: &[Curve], highest: f64) -> Option<f64> {
-    let load = match least(curves.iter().map(Curve::reach_of_worse)) {
-        Reach::Nowhere => return None,
-        Reach::To(load) => load,
-        Reach::Everywhere => highest,
+fn surely(curves: &[LimitCurve], highest: f64) -> Option<f64> {
+    let load = match least(curves.iter().map(LimitCurve::reach_of_worse)) {
+        LimitReach::Nowhere => return None,
+        LimitReach::To(load) => load,
+        LimitReach::Everywhere => highest,
     };
     // Whom more load helps and who breaks a limit there breaks it at every lower load too.
     curves.iter().all(|curve| curve.surely_helped(load)).then_some(load)
@@ -280,18 +287,18 @@ fn surely(curves: &[Curve], highest: f64) -> Option<f64> {
 
 /// The limit that breaks first after `last`, and the load where; none if `last` is the highest.
 fn first_break(
-    steps: &[Step],
-    curves: &[Curve],
-    limits: &[Limit],
+    steps: &[LoadStep],
+    curves: &[LimitCurve],
+    limits: &[FigureLimit],
     last: usize,
-) -> Option<(f64, Break)> {
+) -> Option<(f64, LimitBreak)> {
     let next = steps.get(last + 1)?;
     let broken = curves.iter().zip(limits).enumerate().filter_map(|(limit, (curve, asked))| {
-        let Reach::To(load) = curve.reach() else { return None };
+        let LimitReach::To(load) = curve.reach() else { return None };
         let value = curve.value(last + 1);
         let excess = -asked.margin(value);
         (!curve.keeps(last + 1))
-            .then_some((load, Break { limit, level: next.index, value, excess }))
+            .then_some((load, LimitBreak { limit, level: next.index, value, excess }))
     });
     // Of limits that break at one load, the one that is missed most at the next.
     broken.reduce(|first, other| {
@@ -302,24 +309,28 @@ fn first_break(
 }
 
 /// The level whose worst miss is least.
-fn nearest(steps: &[Step], curves: &[Curve], limits: &[Limit]) -> Option<Miss> {
-    let worst = |(at, step): (usize, &Step)| {
+fn nearest(
+    steps: &[LoadStep],
+    curves: &[LimitCurve],
+    limits: &[FigureLimit],
+) -> Option<NearestMiss> {
+    let worst = |(at, step): (usize, &LoadStep)| {
         let breaks = curves.iter().zip(limits).enumerate().map(|(limit, (curve, asked))| {
             let value = curve.value(at);
-            Break { limit, level: step.index, value, excess: -asked.margin(value) }
+            LimitBreak { limit, level: step.index, value, excess: -asked.margin(value) }
         });
         let worst = breaks.reduce(|most, next| if next.excess > most.excess { next } else { most });
         let is_within_error = curves.iter().all(|curve| curve.may_keep(at));
-        worst.map(|worst| Miss { worst, is_within_error })
+        worst.map(|worst| NearestMiss { worst, is_within_error })
     };
     let misses = steps.iter().enumerate().filter_map(worst);
     misses.reduce(|near, next| if next.worst.excess < near.worst.excess { next } else { near })
 }
 
-fn least(reaches: impl Iterator<Item = Reach>) -> Reach {
-    reaches.fold(Reach::Everywhere, |least, next| match (least, next) {
-        (Reach::Nowhere, _) | (_, Reach::Nowhere) => Reach::Nowhere,
-        (Reach::To(a), Reach::To(b)) => Reach::To(a.min(b)),
-        (Reach::Everywhere, other) | (other, Reach::Everywhere) => other,
+fn least(reaches: impl Iterator<Item = LimitReach>) -> LimitReach {
+    reaches.fold(LimitReach::Everywhere, |least, next| match (least, next) {
+        (LimitReach::Nowhere, _) | (_, LimitReach::Nowhere) => LimitReach::Nowhere,
+        (LimitReach::To(a), LimitReach::To(b)) => LimitReach::To(a.min(b)),
+        (LimitReach::Everywhere, other) | (other, LimitReach::Everywhere) => other,
     })
 }

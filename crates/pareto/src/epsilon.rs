@@ -3,7 +3,7 @@
 use crate::Points;
 use crate::frontier::{lexicographic, nondominated};
 
-/// By how much a figure may be worse and still count as no worse. 0 is plain comparison.
+/// How much worse a figure may be and still count as equal. 0 is plain comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Epsilon {
     /// By this much, in the figure's own unit.
@@ -17,7 +17,7 @@ pub enum Epsilon {
 #[non_exhaustive]
 pub enum EpsilonError {
     /// Not one for each axis.
-    #[error("there are {given} epsilons and not {axes}, one for each axis")]
+    #[error("there are {given} epsilons for {axes} axes; give one for each axis")]
     WrongLength {
         /// How many there are.
         given: usize,

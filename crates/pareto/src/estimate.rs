@@ -4,14 +4,14 @@
 /// crate depends on nothing.
 ///
 /// ```
-/// use fizeau_pareto::Estimate;
-/// let latency = Estimate::new(480.0, 440.0, 530.0)?;
+/// use fizeau_pareto::FigureEstimate;
+/// let latency = FigureEstimate::new(480.0, 440.0, 530.0)?;
 /// assert_eq!((latency.low(), latency.value(), latency.high()), (440.0, 480.0, 530.0));
-/// assert_eq!(Estimate::exact(7.0)?.low(), 7.0);
-/// # Ok::<(), fizeau_pareto::EstimateError>(())
+/// assert_eq!(FigureEstimate::exact(7.0)?.low(), 7.0);
+/// # Ok::<(), fizeau_pareto::FigureEstimateError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct FigureEstimate {
     value: f64,
     low: f64,
     high: f64,
@@ -20,7 +20,7 @@ pub struct Estimate {
 /// Why three numbers are no estimate.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{value} with an interval from {low} to {high}; give numbers with low <= value <= high")]
-pub struct EstimateError {
+pub struct FigureEstimateError {
     /// The figure.
     pub value: f64,
     /// The lower end.
@@ -29,19 +29,19 @@ pub struct EstimateError {
     pub high: f64,
 }
 
-impl Estimate {
+impl FigureEstimate {
     pub(crate) const ZERO: Self = Self { value: 0.0, low: 0.0, high: 0.0 };
 
     /// `value`, whose true value lies from `low` to `high`. The ends may be infinite.
     ///
     /// # Errors
     /// If a number is NaN, or `value` is not within the ends.
-    pub fn new(value: f64, low: f64, high: f64) -> Result<Self, EstimateError> {
+    pub fn new(value: f64, low: f64, high: f64) -> Result<Self, FigureEstimateError> {
         // A NaN fails both comparisons.
         if low <= value && value <= high {
             Ok(Self { value, low, high })
         } else {
-            Err(EstimateError { value, low, high })
+            Err(FigureEstimateError { value, low, high })
         }
     }
 
@@ -49,7 +49,7 @@ impl Estimate {
     ///
     /// # Errors
     /// If it is NaN.
-    pub fn exact(value: f64) -> Result<Self, EstimateError> {
+    pub fn exact(value: f64) -> Result<Self, FigureEstimateError> {
         Self::new(value, value, value)
     }
 

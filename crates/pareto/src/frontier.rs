@@ -5,8 +5,8 @@ mod many;
 mod rows;
 mod stairs;
 
-use crate::{Direction, Points};
-use rows::Row;
+use crate::{Objective, Points};
+use rows::CostRow;
 pub(crate) use rows::{dominates, lexicographic, no_worse};
 pub(crate) use stairs::{Stairs, key};
 
@@ -80,7 +80,7 @@ impl Points {
 /// when the program is built.
 ///
 /// ```
-/// use fizeau_pareto::{Direction::{Maximize, Minimize}, frontier};
+/// use fizeau_pareto::{Objective::{Maximize, Minimize}, frontier};
 /// // The second is beaten by the first, which is as good in the one figure and better in the other.
 /// let points = [[2.0, 5.0], [2.0, 6.0], [1.0, 4.0], [2.0, 5.0]];
 /// assert_eq!(frontier(&points, &[Maximize, Minimize])?, [0, 2, 3]);
@@ -91,7 +91,7 @@ impl Points {
 /// If a figure is NaN; the error names the first such point.
 pub fn frontier<const D: usize>(
     points: &[[f64; D]],
-    directions: &[Direction; D],
+    directions: &[Objective; D],
 ) -> Result<Vec<usize>, FrontierError> {
     let figures = points.as_flattened();
     if let Some(place) = figures.iter().position(|figure| figure.is_nan()) {
@@ -101,7 +101,7 @@ pub fn frontier<const D: usize>(
         // Without figures all are equal.
         return Ok((0..points.len()).collect());
     }
-    Ok(nondominated(figures, &directions.map(Direction::sign)))
+    Ok(nondominated(figures, &directions.map(Objective::sign)))
 }
 
 /// The first of `points` that dominates point `index`, to say what beats it; none if it is on the frontier.
@@ -110,18 +110,18 @@ pub fn frontier<const D: usize>(
 /// dominated.
 ///
 /// ```
-/// use fizeau_pareto::{Direction, dominated_by};
+/// use fizeau_pareto::{Objective, dominated_by};
 /// let points = [[3.0], [1.0], [2.0]];
-/// assert_eq!(dominated_by(&points, &[Direction::Minimize], 0), Some(1));
-/// assert_eq!(dominated_by(&points, &[Direction::Minimize], 1), None);
+/// assert_eq!(dominated_by(&points, &[Objective::Minimize], 0), Some(1));
+/// assert_eq!(dominated_by(&points, &[Objective::Minimize], 1), None);
 /// ```
 #[must_use]
 pub fn dominated_by<const D: usize>(
     points: &[[f64; D]],
-    directions: &[Direction; D],
+    directions: &[Objective; D],
     index: usize,
 ) -> Option<usize> {
-    let signs = directions.map(Direction::sign);
+    let signs = directions.map(Objective::sign);
     let cost: [f64; D] = turned(points.get(index)?, &signs);
     points.iter().position(|rival| dominates(&turned::<D>(rival, &signs), &cost))
 }
@@ -153,7 +153,7 @@ fn least(figures: &[f64], signs: &[f64]) -> Vec<usize> {
     figures.iter().enumerate().filter(best).map(|(point, _)| point).collect()
 }
 
-fn unbeaten<const D: usize>(figures: &[f64], signs: &[f64]) -> Vec<Row<[f64; D]>> {
+fn unbeaten<const D: usize>(figures: &[f64], signs: &[f64]) -> Vec<CostRow<[f64; D]>> {
     filter::unbeaten(figures, D, |point| turned(point, signs))
 }
 
@@ -167,7 +167,7 @@ fn turned<const D: usize>(figures: &[f64], signs: &[f64]) -> [f64; D] {
     costs
 }
 
-fn indices<C>(kept: &[Row<C>]) -> Vec<usize> {
+fn indices<C>(kept: &[CostRow<C>]) -> Vec<usize> {
     let mut indices: Vec<usize> = kept.iter().map(|row| row.point).collect();
     indices.sort_unstable();
     indices

@@ -10,7 +10,7 @@ mod sum;
 
 pub(crate) use few::{area, corners};
 
-use crate::{Direction, Points};
+use crate::{Objective, Points};
 use many::MOST_AXES;
 
 /// Why there is no hypervolume.
@@ -23,7 +23,7 @@ pub enum HypervolumeError {
     )]
     TooManyAxes(usize),
     /// The reference has too few figures, or too many.
-    #[error("the reference has {figures} figures and not {axes}, one for each axis")]
+    #[error("the reference has {figures} figures for {axes} axes; give one for each axis")]
     WrongLength {
         /// How many figures the reference has.
         figures: usize,
@@ -120,7 +120,7 @@ fn turned(points: &Points, reference: &[f64]) -> Result<Vec<f64>, HypervolumeErr
         if !figure.is_finite() {
             return Err(HypervolumeError::Reference { axis: axis.name().to_owned(), figure });
         }
-        Ok(if axis.direction() == Direction::Maximize { -figure } else { figure })
+        Ok(if axis.direction() == Objective::Maximize { -figure } else { figure })
     };
     reference.iter().zip(axes).map(turn).collect()
 }

@@ -1,10 +1,10 @@
 //! A response that goes one way only, as near as can be to what was measured.
 
-use crate::Estimate;
+use crate::FigureEstimate;
 
 /// Which way a response goes as the load rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trend {
+pub enum ResponseTrend {
     /// It never falls, as a latency.
     Rising,
     /// It never rises, as a share of requests that are good.
@@ -16,7 +16,7 @@ pub enum Trend {
 #[non_exhaustive]
 pub enum IsotonicError {
     /// Each value needs its weight.
-    #[error("{values} values and {weights} weights; give one weight for each value")]
+    #[error("there are {values} values and {weights} weights; give one weight for each value")]
     WrongLength {
         /// How many values there are.
         values: usize,
@@ -44,15 +44,19 @@ pub enum IsotonicError {
 /// infinite.
 ///
 /// ```
-/// use fizeau_pareto::{Trend, isotonic};
+/// use fizeau_pareto::{ResponseTrend, isotonic};
 /// let latencies = [210.0, 260.0, 240.0, 480.0];
-/// assert_eq!(isotonic(&latencies, &[1.0; 4], Trend::Rising)?, [210.0, 250.0, 250.0, 480.0]);
+/// assert_eq!(isotonic(&latencies, &[1.0; 4], ResponseTrend::Rising)?, [210.0, 250.0, 250.0, 480.0]);
 /// # Ok::<(), fizeau_pareto::IsotonicError>(())
 /// ```
 ///
 /// # Errors
 /// If there is not one positive, finite weight for each value, or a value is NaN.
-pub fn isotonic(values: &[f64], weights: &[f64], trend: Trend) -> Result<Vec<f64>, IsotonicError> {
+pub fn isotonic(
+    values: &[f64],
+    weights: &[f64],
+    trend: ResponseTrend,
+) -> Result<Vec<f64>, IsotonicError> {
     if values.len() != weights.len() {
         let (values, weights) = (values.len(), weights.len());
         return Err(IsotonicError::WrongLength { values, weights });
@@ -66,12 +70,12 @@ pub fn isotonic(values: &[f64], weights: &[f64], trend: Trend) -> Result<Vec<f64
         return Err(IsotonicError::Weight { index, weight });
     }
     let sign = match trend {
-        Trend::Rising => 1.0,
-        Trend::Falling => -1.0,
+        ResponseTrend::Rising => 1.0,
+        ResponseTrend::Falling => -1.0,
     };
-    let mut pools: Vec<Pool> = Vec::new();
+    let mut pools: Vec<MonotonePool> = Vec::new();
     for (value, &weight) in values.iter().zip(weights) {
-        let mut pool = Pool { mean: sign * value, weight, count: 1 };
+        let mut pool = MonotonePool { mean: sign * value, weight, count: 1 };
         while let Some(before) = pools.pop_if(|before| before.mean > pool.mean) {
             pool = before.with(&pool);
         }
@@ -82,13 +86,13 @@ pub fn isotonic(values: &[f64], weights: &[f64], trend: Trend) -> Result<Vec<f64
 }
 
 /// Neighbours that share one value.
-struct Pool {
+struct MonotonePool {
     mean: f64,
     weight: f64,
     count: usize,
 }
 
-impl Pool {
+impl MonotonePool {
     fn with(&self, next: &Self) -> Self {
         let weight = self.weight + next.weight;
         let mean = match (self.mean.is_infinite(), next.mean.is_infinite()) {
@@ -102,7 +106,7 @@ impl Pool {
 
 /// How far figures depart from going one way: the pair in the wrong order that their errors explain least.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Departure {
+pub struct MonotoneDeparture {
     /// The index of the earlier figure.
     pub earlier: usize,
     /// The index of the later one, which lies on the wrong side of it.
@@ -113,7 +117,7 @@ pub struct Departure {
     pub errors: f64,
 }
 
-impl Departure {
+impl MonotoneDeparture {
     /// Beyond so many standard errors it is no accident. The worst of all pairs is looked at, and among a dozen figures that
     /// all agree there are 66 pairs: at three standard errors one of them is beyond by chance in under a tenth of all cases.
     pub const BY_CHANCE: f64 = 3.0;
@@ -131,25 +135,25 @@ impl Departure {
 /// other count.
 ///
 /// ```
-/// use fizeau_pareto::{Estimate, Trend, departure};
-/// let latency = |value: f64| Estimate::new(value, value - 20.0, value + 20.0);
+/// use fizeau_pareto::{FigureEstimate, ResponseTrend, departure};
+/// let latency = |value: f64| FigureEstimate::new(value, value - 20.0, value + 20.0);
 /// let [fast, slow] = [latency(210.0)?, latency(480.0)?];
-/// assert_eq!(departure(&[fast, slow], Trend::Rising), None);
-/// assert!(departure(&[slow, fast], Trend::Rising).is_some_and(|found| found.is_significant()));
-/// # Ok::<(), fizeau_pareto::EstimateError>(())
+/// assert_eq!(departure(&[fast, slow], ResponseTrend::Rising), None);
+/// assert!(departure(&[slow, fast], ResponseTrend::Rising).is_some_and(|found| found.is_significant()));
+/// # Ok::<(), fizeau_pareto::FigureEstimateError>(())
 /// ```
 #[must_use]
-pub fn departure(figures: &[Estimate], trend: Trend) -> Option<Departure> {
+pub fn departure(figures: &[FigureEstimate], trend: ResponseTrend) -> Option<MonotoneDeparture> {
     let pairs = figures.iter().enumerate().flat_map(|(earlier, one)| {
         let later = figures.iter().enumerate().skip(earlier + 1);
         later.filter_map(move |(later, other)| {
             let (upper, lower) = match trend {
-                Trend::Rising => (one, other),
-                Trend::Falling => (other, one),
+                ResponseTrend::Rising => (one, other),
+                ResponseTrend::Falling => (other, one),
             };
             let by = upper.value() - lower.value();
             let error = (upper.value() - upper.low()).hypot(lower.high() - lower.value()) / Z;
-            (by > 0.0).then(|| Departure { earlier, later, by, errors: by / error })
+            (by > 0.0).then(|| MonotoneDeparture { earlier, later, by, errors: by / error })
         })
     });
     pairs.filter(|found| !found.errors.is_nan()).reduce(|worst, next| {

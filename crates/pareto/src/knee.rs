@@ -94,7 +94,7 @@ pub struct Knee {
 /// ```
 #[must_use]
 pub fn knee(levels: &[[f64; 2]], rule: StepRule) -> Option<Knee> {
-    let levels: Vec<Level<'_>> = positive(levels).collect();
+    let levels: Vec<KneeLevel<'_>> = positive(levels).collect();
     let knees = levels.iter().enumerate().map(|(i, level)| {
         let mut later = levels.iter().skip(i + 1).map(|other| step(*level, *other));
         let pays = later.clone().any(|knee| knee.gain >= rule.least_gain);
@@ -104,15 +104,15 @@ pub fn knee(levels: &[[f64; 2]], rule: StepRule) -> Option<Knee> {
 }
 
 /// A level and its place.
-type Level<'a> = (usize, &'a [f64; 2]);
+type KneeLevel<'a> = (usize, &'a [f64; 2]);
 
 /// The levels of which both figures are positive.
-fn positive(levels: &[[f64; 2]]) -> impl Iterator<Item = Level<'_>> + Clone {
-    let is_positive = |(_, level): &Level<'_>| level.iter().all(|&figure| figure > 0.0);
+fn positive(levels: &[[f64; 2]]) -> impl Iterator<Item = KneeLevel<'_>> + Clone {
+    let is_positive = |(_, level): &KneeLevel<'_>| level.iter().all(|&figure| figure > 0.0);
     levels.iter().enumerate().filter(is_positive)
 }
 
-fn step((at, from): Level<'_>, (beyond, to): Level<'_>) -> Knee {
+fn step((at, from): KneeLevel<'_>, (beyond, to): KneeLevel<'_>) -> Knee {
     Knee { at, beyond, gain: to[0] / from[0] - 1.0, cost: to[1] / from[1] }
 }
 

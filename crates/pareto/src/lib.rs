@@ -19,10 +19,10 @@
 //! | how many alike carry a demand | [`Demand`] |
 //!
 //! ```
-//! use fizeau_pareto::{Direction, dominated_by, frontier};
+//! use fizeau_pareto::{Objective, dominated_by, frontier};
 //! // Requests per second, and the 99th percentile of latency in milliseconds.
 //! let levels = [[1.0, 210.0], [4.0, 260.0], [7.0, 480.0], [6.5, 900.0]];
-//! let directions = [Direction::Maximize, Direction::Minimize];
+//! let directions = [Objective::Maximize, Objective::Minimize];
 //! assert_eq!(frontier(&levels, &directions)?, [0, 1, 2]);
 //! assert_eq!(dominated_by(&levels, &directions, 3), Some(2));
 //! # Ok::<(), fizeau_pareto::FrontierError>(())
@@ -36,7 +36,7 @@
 //! - Pure and deterministic; depends on nothing but the standard library and an error derive.
 //! - Answers name what was given by its index, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
-//! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`Draws`]).
+//! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`ResamplingSpec`]).
 
 mod answer;
 mod bend;
@@ -62,29 +62,34 @@ mod uncertain;
 pub use answer::FrontierAnswer;
 pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
-pub use direction::{Direction, Preference};
-pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
+pub use direction::{Objective, Preference};
+pub use distance::{
+    FrontierCompareError, FrontierComparison, FrontierComparisonSpec, FrontierGains, NoComparison,
+    compare_frontiers,
+};
 pub use edge::{
-    Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge, throughput_at,
+    EdgeBeyond, EdgeCrossing, EdgeError, FigureLimit, LimitBreak, LoadEdge, NearestMiss,
+    TestedLoad, edge, throughput_at,
 };
 pub use epsilon::{Epsilon, EpsilonError};
-pub use estimate::{Estimate, EstimateError};
+pub use estimate::{FigureEstimate, FigureEstimateError};
 pub use frontier::{FrontierError, dominated_by, frontier};
 pub use hypervolume::HypervolumeError;
-pub use isotonic::{Departure, IsotonicError, Trend, departure, isotonic};
+pub use isotonic::{IsotonicError, MonotoneDeparture, ResponseTrend, departure, isotonic};
 pub use knee::{Knee, StepRule, StepRuleError, back_off, knee};
 pub use operating::{
-    AxisLimit, Candidate, Choice, Constraint, Relation, UnknownAxis, operating_point,
+    AxisLimit, Constraint, OperatingCandidate, OperatingChoice, Relation, UnknownAxis,
+    operating_point,
 };
 pub use points::{Axis, Points, PointsError};
 pub use query::{FrontierQuery, QueryError};
-pub use resample::Draws;
+pub use resample::ResamplingSpec;
 pub use rows::{RowError, RowPoints};
 pub use search::{
-    Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
-    Standing, log_margin,
+    EdgeSide, Evaluation, LoadOutcome, Loads, NextLoad, Search, SearchEnding, SearchResult,
+    SearchSpec, SearchSpecError, log_margin,
 };
-pub use uncertain::{UncertainPoints, Verdict};
+pub use uncertain::{FrontierMembership, UncertainPoints};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

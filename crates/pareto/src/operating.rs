@@ -50,16 +50,16 @@ impl Constraint {
     }
 }
 
-/// One of the things to choose from.
+/// One candidate to choose from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct OperatingCandidate {
     /// What is to be as large as possible. A candidate whose objective is NaN is never chosen.
     pub objective: f64,
     /// All that must be kept; nothing, for a candidate that is always allowed.
     pub constraints: Vec<Constraint>,
 }
 
-impl Candidate {
+impl OperatingCandidate {
     /// The least margin of all constraints, infinite without any; none if a value is not known.
     fn margin(&self) -> Option<f64> {
         let mut margins = self.constraints.iter().map(Constraint::margin);
@@ -67,9 +67,9 @@ impl Candidate {
     }
 }
 
-/// What to choose.
+/// The choice among candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Choice {
+pub enum OperatingChoice {
     /// A candidate meets all its constraints.
     Met {
         /// The candidate.
@@ -98,44 +98,46 @@ pub enum Choice {
 /// neither meet nor be nearest.
 ///
 /// ```
-/// use fizeau_pareto::{Candidate, Choice, Constraint, Relation, operating_point};
+/// use fizeau_pareto::{OperatingCandidate, OperatingChoice, Constraint, Relation, operating_point};
 /// // Requests per second, within 500 ms.
-/// let level = |objective, latency| Candidate {
+/// let level = |objective, latency| OperatingCandidate {
 ///     objective,
 ///     constraints: vec![Constraint { value: latency, relation: Relation::AtMost, limit: 500.0 }],
 /// };
 /// let levels = [level(4.0, Some(260.0)), level(7.0, Some(480.0)), level(9.0, Some(900.0)), level(11.0, None)];
-/// assert_eq!(operating_point(&levels), Choice::Met { index: 1, margin: 0.04 });
+/// assert_eq!(operating_point(&levels), OperatingChoice::Met { index: 1, margin: 0.04 });
 ///
 /// let choice = operating_point(&levels[2..]);
-/// assert_eq!(choice, Choice::Unmet { nearest: Some(0), excess: 0.8 });
+/// assert_eq!(choice, OperatingChoice::Unmet { nearest: Some(0), excess: 0.8 });
 /// ```
 #[must_use]
-pub fn operating_point(candidates: &[Candidate]) -> Choice {
+pub fn operating_point(candidates: &[OperatingCandidate]) -> OperatingChoice {
     let judged = candidates.iter().enumerate();
-    let judged: Vec<Judged> = judged
+    let judged: Vec<JudgedCandidate> = judged
         .filter(|(_, candidate)| !candidate.objective.is_nan())
-        .map(|(index, candidate)| Judged {
+        .map(|(index, candidate)| JudgedCandidate {
             index,
             objective: candidate.objective,
             margin: candidate.margin(),
         })
         .collect();
     if judged.is_empty() {
-        return Choice::NoCandidates;
+        return OperatingChoice::NoCandidates;
     }
-    let met = judged.iter().filter_map(Judged::met);
+    let met = judged.iter().filter_map(JudgedCandidate::met);
     if let Some((best, margin)) = first_greatest(met, |(one, margin)| (one.objective, *margin)) {
-        return Choice::Met { index: best.index, margin };
+        return OperatingChoice::Met { index: best.index, margin };
     }
     let known = judged.iter().filter_map(|one| Some((one, one.margin?)));
     match first_greatest(known, |(one, margin)| (*margin, one.objective)) {
-        Some((nearest, margin)) => Choice::Unmet { nearest: Some(nearest.index), excess: -margin },
-        None => Choice::Unmet { nearest: None, excess: f64::INFINITY },
+        Some((nearest, margin)) => {
+            OperatingChoice::Unmet { nearest: Some(nearest.index), excess: -margin }
+        }
+        None => OperatingChoice::Unmet { nearest: None, excess: f64::INFINITY },
     }
 }
 
-/// What the figure of an axis must keep to.
+/// The limit of the figure of an axis.
 ///
 /// ```
 /// use fizeau_pareto::AxisLimit;
@@ -188,24 +190,28 @@ impl Points {
     /// its index among these.
     ///
     /// ```
-    /// use fizeau_pareto::{Axis, AxisLimit, Choice, Points};
+    /// use fizeau_pareto::{Axis, AxisLimit, OperatingChoice, Points};
     /// let mut levels = Points::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
     /// for level in [[4.0, 260.0], [7.0, 480.0], [9.0, 900.0]] {
     ///     levels.push(&level)?;
     /// }
     /// let choice = levels.operating_point("rps", &[AxisLimit::at_most("p99_ms", 500.0)])?;
-    /// assert_eq!(choice, Choice::Met { index: 1, margin: 0.04 });
+    /// assert_eq!(choice, OperatingChoice::Met { index: 1, margin: 0.04 });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If there is no axis of one of the names.
-    pub fn operating_point(&self, best: &str, limits: &[AxisLimit]) -> Result<Choice, UnknownAxis> {
+    pub fn operating_point(
+        &self,
+        best: &str,
+        limits: &[AxisLimit],
+    ) -> Result<OperatingChoice, UnknownAxis> {
         let objective = self.place(best)?;
         let sign = -self.axes()[objective].direction().sign();
         let places = limits.iter().map(|limit| Ok((self.place(&limit.axis)?, limit)));
         let places: Vec<(usize, &AxisLimit)> = places.collect::<Result<_, UnknownAxis>>()?;
-        let candidate = |point: &[f64]| Candidate {
+        let candidate = |point: &[f64]| OperatingCandidate {
             objective: point[objective] * sign,
             constraints: places
                 .iter()
@@ -230,13 +236,13 @@ impl Points {
     }
 }
 
-struct Judged {
+struct JudgedCandidate {
     index: usize,
     objective: f64,
     margin: Option<f64>,
 }
 
-impl Judged {
+impl JudgedCandidate {
     fn met(&self) -> Option<(&Self, f64)> {
         let margin = self.margin.filter(|margin| *margin >= 0.0);
         margin.map(|margin| (self, margin))

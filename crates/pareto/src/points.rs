@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::Direction;
+use crate::Objective;
 
 /// One figure that every point has: its name, and whether more or less of it is better.
 ///
@@ -14,20 +14,20 @@ use crate::Direction;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Axis {
     name: Cow<'static, str>,
-    direction: Direction,
+    direction: Objective,
 }
 
 impl Axis {
     /// An axis of which more is better.
     #[must_use]
     pub fn maximize(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), direction: Direction::Maximize }
+        Self { name: name.into(), direction: Objective::Maximize }
     }
 
     /// An axis of which less is better.
     #[must_use]
     pub fn minimize(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), direction: Direction::Minimize }
+        Self { name: name.into(), direction: Objective::Minimize }
     }
 
     /// Its name.
@@ -38,7 +38,7 @@ impl Axis {
 
     /// Whether more or less of it is better.
     #[must_use]
-    pub const fn direction(&self) -> Direction {
+    pub const fn direction(&self) -> Objective {
         self.direction
     }
 }
@@ -75,7 +75,7 @@ pub enum PointsError {
     #[error("axis `{0}` is given twice; name each axis once")]
     SameAxis(String),
     /// A point has too few figures, or too many.
-    #[error("point {point} (from 0) has {figures} figures and not {axes}, one for each axis")]
+    #[error("point {point} (from 0) has {figures} figures for {axes} axes; give one for each axis")]
     WrongLength {
         /// The point's index.
         point: usize,

@@ -2,7 +2,7 @@
 
 use crate::{Axis, Epsilon, EpsilonError, HypervolumeError, KneeMethod, PointsError};
 
-/// What is asked of the rows of a table: which of them no other beats, and what else.
+/// A question about the rows of a table: which rows no other row dominates, and more.
 ///
 /// ```
 /// use fizeau_pareto::{Axis, FrontierQuery, RowPoints};

@@ -2,21 +2,21 @@
 
 use std::num::NonZeroU32;
 
-use crate::Estimate;
+use crate::FigureEstimate;
 
 /// How many sets of figures to draw within their intervals, and from what seed: the same seed gives the same figures.
 ///
 /// An interval is taken to hold the middle 95 % of where the true value lies: half of the draws lie below the figure and half
 /// above, each side as half a normal distribution that has 2.5 % of all beyond the interval's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Draws {
+pub struct ResamplingSpec {
     /// How many. A share of one half is right to within 0.03 for 1,000 of them, 19 times of 20.
     pub count: NonZeroU32,
     /// Where the generator starts. Any number will do.
     pub seed: u64,
 }
 
-impl Draws {
+impl ResamplingSpec {
     /// 1,000 draws.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
@@ -31,7 +31,7 @@ impl Draws {
 /// The point of the standard normal distribution below which 97.5 % lie.
 pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
 
-/// Draws figures as [`Draws`] says. So the median of the draws is the figure, and their 2.5 % and 97.5 % points are the ends of
+/// Draws figures as [`ResamplingSpec`] says. So the median of the draws is the figure, and their 2.5 % and 97.5 % points are the ends of
 /// its interval, which need not lie evenly about it.
 pub(crate) struct Resampler {
     generator: SplitMix64,
@@ -43,7 +43,7 @@ impl Resampler {
     }
 
     /// A value that the figure may truly have.
-    pub(crate) fn of(&mut self, estimate: &Estimate) -> f64 {
+    pub(crate) fn of(&mut self, estimate: &FigureEstimate) -> f64 {
         let value = estimate.value();
         let away = self.normal() / NORMAL_975;
         let side = if away < 0.0 { value - estimate.low() } else { estimate.high() - value };
@@ -94,11 +94,11 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
     use super::{Resampler, SplitMix64, interval};
-    use crate::Estimate;
+    use crate::FigureEstimate;
 
     #[test]
     fn the_median_is_the_figure_and_the_ends_hold_95_in_100() {
-        let estimate = Estimate::new(10.0, 8.0, 16.0).unwrap();
+        let estimate = FigureEstimate::new(10.0, 8.0, 16.0).unwrap();
         let mut resampler = Resampler::new(1849);
         let mut drawn: Vec<f64> = (0..100_000).map(|_| resampler.of(&estimate)).collect();
         drawn.sort_unstable_by(f64::total_cmp);
@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn what_is_exact_is_drawn_as_it_is() {
         let mut resampler = Resampler::new(1);
-        let exact = Estimate::exact(3.0).unwrap();
+        let exact = FigureEstimate::exact(3.0).unwrap();
         assert!((0..100).all(|_| resampler.of(&exact) == 3.0));
-        let open = Estimate::new(3.0, 3.0, f64::INFINITY).unwrap();
+        let open = FigureEstimate::new(3.0, 3.0, f64::INFINITY).unwrap();
         assert!(
             (0..100)
                 .map(|_| resampler.of(&open))

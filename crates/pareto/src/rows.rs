@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::{
-    Axis, Estimate, EstimateError, FrontierQuery, Points, PointsError, QueryError, UncertainPoints,
+    Axis, FigureEstimate, FigureEstimateError, FrontierQuery, Points, PointsError, QueryError,
+    UncertainPoints,
 };
 
 /// What a field of a row says, by the name of its column; none where there is no such column or the field is empty.
-type Fields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
+type RowFields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 
 /// The rows of a table as points, for a [`FrontierQuery`].
 #[derive(Debug, Clone)]
@@ -16,7 +17,7 @@ pub struct RowPoints {
     pub(crate) query: FrontierQuery,
     /// The row of each point.
     pub(crate) rows: Vec<usize>,
-    pub(crate) set: Set,
+    pub(crate) set: PointSet,
     /// The points of each value of a column, in the order in which values first come.
     pub(crate) groups: Vec<(String, Vec<usize>)>,
     places: HashMap<String, usize>,
@@ -48,7 +49,7 @@ pub enum RowError {
         /// The axis.
         axis: String,
         /// What is wrong.
-        error: EstimateError,
+        error: FigureEstimateError,
     },
 }
 
@@ -78,7 +79,7 @@ impl RowPoints {
             let axis = query.axes.first().map_or("", Axis::name).to_owned();
             return Err(QueryError::NoInterval { axis });
         }
-        let set = Set::new(query.axes.clone(), has_intervals)?;
+        let set = PointSet::new(query.axes.clone(), has_intervals)?;
         let (rows, groups, places) = (Vec::new(), Vec::new(), HashMap::new());
         Ok(Self { query, rows, set, groups, places, ends })
     }
@@ -101,7 +102,7 @@ impl RowPoints {
     ///
     /// # Errors
     /// If it lacks a figure, or one lies outside of its interval.
-    pub fn add(&mut self, row: usize, fields: &Fields<'_>) -> Result<(), RowError> {
+    pub fn add(&mut self, row: usize, fields: &RowFields<'_>) -> Result<(), RowError> {
         let figure = |axis: &Axis| {
             let text = fields(axis.name());
             let number = text.as_deref().and_then(number);
@@ -114,8 +115,8 @@ impl RowPoints {
         let figures: Vec<f64> = self.query.axes.iter().map(figure).collect::<Result<_, _>>()?;
         // As many figures as axes, none of them NaN: they are points.
         match &mut self.set {
-            Set::Exact(points) => drop(points.push(&figures)),
-            Set::Uncertain(points) => {
+            PointSet::Exact(points) => drop(points.push(&figures)),
+            PointSet::Uncertain(points) => {
                 let all = self.query.axes.iter().zip(&self.ends).zip(figures);
                 let estimates =
                     all.map(|((axis, ends), value)| estimate(axis, ends, value, fields));
@@ -140,13 +141,13 @@ fn estimate(
     axis: &Axis,
     ends: &Option<[String; 2]>,
     value: f64,
-    fields: &Fields<'_>,
-) -> Result<Estimate, RowError> {
+    fields: &RowFields<'_>,
+) -> Result<FigureEstimate, RowError> {
     let end = |name: &String| number(&fields(name)?);
     let found = ends.as_ref().and_then(|[low, high]| Some((end(low)?, end(high)?)));
     let (low, high) = found.unwrap_or((value, value));
     let wrong = |error| RowError::Interval { axis: axis.name().to_owned(), error };
-    Estimate::new(value, low, high).map_err(wrong)
+    FigureEstimate::new(value, low, high).map_err(wrong)
 }
 
 /// What a field says; none for NaN, which cannot be compared.
@@ -156,12 +157,12 @@ fn number(text: &str) -> Option<f64> {
 
 /// Points, with intervals or without.
 #[derive(Debug, Clone)]
-pub(crate) enum Set {
+pub(crate) enum PointSet {
     Exact(Points),
     Uncertain(UncertainPoints),
 }
 
-impl Set {
+impl PointSet {
     fn new(axes: Vec<Axis>, has_intervals: bool) -> Result<Self, PointsError> {
         Ok(match has_intervals {
             true => Self::Uncertain(UncertainPoints::new(axes)?),

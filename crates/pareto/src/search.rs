@@ -7,12 +7,12 @@ mod pools;
 mod reading;
 mod spec;
 
-pub use reading::{Bearing, Evaluation, Standing, log_margin};
+pub use reading::{EdgeSide, Evaluation, LoadOutcome, log_margin};
 pub use spec::{Loads, SearchSpec, SearchSpecError};
 
-use crate::{Departure, Estimate};
+use crate::{FigureEstimate, MonotoneDeparture};
 use bracket::Bracket;
-use reading::Seen;
+use reading::SeenEvaluation;
 use spec::deviations;
 
 /// A search under way: it says which load to evaluate next, and is told what was found.
@@ -26,15 +26,15 @@ use spec::deviations;
 /// It reads no clock and draws no chance: the same evaluations give the same search.
 ///
 /// ```
-/// use fizeau_pareto::{Bearing, Estimate, Evaluation, Loads, Next, Relation, Search, SearchSpec, log_margin};
+/// use fizeau_pareto::{LoadOutcome, FigureEstimate, Evaluation, Loads, NextLoad, Relation, Search, SearchSpec, log_margin};
 ///
 /// // Up to which rate does a queue with 20 requests/s of room answer within 500 ms?
 /// let latency = |rate: f64| 1000.0 / (20.0 - rate).max(0.1);
 /// let mut search = Search::new(SearchSpec::between(Loads::Any, 1.0, 100.0))?;
-/// while let Next::Evaluate { load } = search.next() {
-///     let figure = Estimate::exact(latency(load))?;
+/// while let NextLoad::Evaluate { load } = search.next() {
+///     let figure = FigureEstimate::exact(latency(load))?;
 ///     let margins = vec![log_margin(figure, Relation::AtMost, 500.0)];
-///     search.observe(&Evaluation { load, margins, bearing: Bearing::Borne });
+///     search.observe(&Evaluation { load, margins, bearing: LoadOutcome::Borne });
 /// }
 /// let found = search.found();
 /// assert!((found.edge.unwrap().value() - 18.0).abs() < 0.2);
@@ -44,12 +44,12 @@ use spec::deviations;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     spec: SearchSpec,
-    seen: Vec<Seen>,
+    seen: Vec<SeenEvaluation>,
 }
 
-/// What is to be done next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Next {
+pub enum NextLoad {
     /// Evaluate this load, which may have been evaluated before.
     Evaluate {
         /// The load.
@@ -59,15 +59,15 @@ pub enum Next {
     Done,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// The highest load within the goals that there is: the edge, or the next lower load of [`Loads`]. None where even the
     /// lowest load is beyond it.
     pub load: Option<f64>,
     /// Where the goals break, with its interval at the confidence that was asked for. Its upper end is infinite where the
     /// highest load is within the goals.
-    pub edge: Option<Estimate>,
+    pub edge: Option<FigureEstimate>,
     /// Why the search ended, or that it did not yet.
     pub ending: SearchEnding,
     /// How many evaluations there were.
@@ -91,6 +91,8 @@ pub enum SearchEnding {
     Decided,
     /// The evaluations are used up, and the edge is known less narrowly.
     OutOfRuns,
+    /// The time is used up, and the edge is known less narrowly. Only who counts the time of evaluations ends a search so.
+    OutOfTime,
     /// Even the highest load is within the goals.
     AllGood,
     /// Even the lowest load is beyond them.
@@ -100,12 +102,13 @@ pub enum SearchEnding {
 }
 
 impl SearchEnding {
-    /// The name used in files: `decided`, `out_of_runs`, `all_good`, `unmet`, `broken_off`.
+    /// The name used in files: `decided`, `out_of_runs`, `out_of_time`, `all_good`, `unmet`, `broken_off`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Decided => "decided",
             Self::OutOfRuns => "out_of_runs",
+            Self::OutOfTime => "out_of_time",
             Self::AllGood => "all_good",
             Self::Unmet => "unmet",
             Self::BrokenOff => "broken_off",
@@ -113,7 +116,7 @@ impl SearchEnding {
     }
 }
 
-impl Found {
+impl SearchResult {
     /// Before anything was evaluated.
     pub const NOTHING: Self = Self {
         load: None,
@@ -136,13 +139,15 @@ impl Search {
         Ok(Self { spec: spec.checked()?, seen: Vec::new() })
     }
 
-    /// What is to be done next. It changes nothing; the answer is the same until something is observed.
+    /// The next step of a search. It changes nothing; the answer is the same until something is observed.
     #[must_use]
-    pub fn next(&self) -> Next {
+    pub fn next(&self) -> NextLoad {
         let step = self.step();
         match step {
-            Step::Evaluate(load) if self.evaluations() < self.spec.most => Next::Evaluate { load },
-            Step::Evaluate(_) | Step::End(_) => Next::Done,
+            PlannedStep::Evaluate(load) if self.evaluations() < self.spec.most => {
+                NextLoad::Evaluate { load }
+            }
+            PlannedStep::Evaluate(_) | PlannedStep::End(_) => NextLoad::Done,
         }
     }
 
@@ -150,21 +155,23 @@ impl Search {
     /// left out.
     pub fn observe(&mut self, evaluation: &Evaluation) {
         if evaluation.load > 0.0 && evaluation.load.is_finite() {
-            self.seen.push(Seen::of(evaluation));
+            self.seen.push(SeenEvaluation::of(evaluation));
         }
     }
 
     /// What is known by now.
     #[must_use]
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> SearchResult {
         let ending = match self.step() {
-            Step::End(ending) => ending,
-            Step::Evaluate(_) if self.evaluations() < self.spec.most => SearchEnding::BrokenOff,
-            Step::Evaluate(_) => SearchEnding::OutOfRuns,
+            PlannedStep::End(ending) => ending,
+            PlannedStep::Evaluate(_) if self.evaluations() < self.spec.most => {
+                SearchEnding::BrokenOff
+            }
+            PlannedStep::Evaluate(_) => SearchEnding::OutOfRuns,
         };
         let bracket = Bracket::of(&self.seen, self.deviations());
         let edge = bracket.edge(&self.seen, &self.spec);
-        Found {
+        SearchResult {
             load: edge.map(|edge| self.spec.below(edge.load.value())),
             edge: edge.map(|edge| edge.load),
             ending,
@@ -186,9 +193,9 @@ impl Search {
     }
 
     /// What would be done next, were there evaluations without end.
-    fn step(&self) -> Step {
+    fn step(&self) -> PlannedStep {
         if self.seen.is_empty() {
-            return Step::Evaluate(self.spec.nearest(self.spec.start));
+            return PlannedStep::Evaluate(self.spec.nearest(self.spec.start));
         }
         Bracket::of(&self.seen, self.deviations()).step(&self.seen, &self.spec)
     }
@@ -216,7 +223,7 @@ impl Search {
             others
                 .filter_map(move |(kept, higher)| Some(((missed, kept), wrong_way(lower, higher)?)))
         });
-        let pairs = pairs.filter(|(_, errors)| *errors > Departure::BY_CHANCE);
+        let pairs = pairs.filter(|(_, errors)| *errors > MonotoneDeparture::BY_CHANCE);
         pairs
             .reduce(|worst, next| if next.1 > worst.1 { next } else { worst })
             .map(|(pair, _)| pair)
@@ -224,14 +231,14 @@ impl Search {
 }
 
 /// In how many standard errors the higher load keeps what the lower one misses; none if it does not.
-fn wrong_way(lower: &Seen, higher: &Seen) -> Option<f64> {
+fn wrong_way(lower: &SeenEvaluation, higher: &SeenEvaluation) -> Option<f64> {
     let (missed, kept) = (lower.worst(), higher.worst());
     let is_wrong = lower.load < higher.load && missed.value < 0.0 && kept.value > 0.0;
     is_wrong.then(|| (kept.value - missed.value) / kept.error().hypot(missed.error()))
 }
 
 /// The next step of a search.
-enum Step {
+enum PlannedStep {
     Evaluate(f64),
     End(SearchEnding),
 }

@@ -1,31 +1,31 @@
 //! Points whose figures are known only within intervals: one beats another only if it surely does.
 
 use crate::frontier::{dominates, nondominated};
-use crate::{Axis, Direction, Estimate, Points, PointsError};
+use crate::{Axis, FigureEstimate, Objective, Points, PointsError};
 
 /// Points with named, directed axes whose figures are estimates.
 ///
 /// ```
-/// use fizeau_pareto::{Axis, Estimate, UncertainPoints, Verdict};
+/// use fizeau_pareto::{Axis, FigureEstimate, UncertainPoints, FrontierMembership};
 /// let mut points = UncertainPoints::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
-/// points.push(&[Estimate::new(7.0, 6.9, 7.1)?, Estimate::new(480.0, 450.0, 520.0)?])?;
+/// points.push(&[FigureEstimate::new(7.0, 6.9, 7.1)?, FigureEstimate::new(480.0, 450.0, 520.0)?])?;
 /// // Surely worse in both.
-/// points.push(&[Estimate::new(6.5, 6.4, 6.6)?, Estimate::new(900.0, 850.0, 990.0)?])?;
+/// points.push(&[FigureEstimate::new(6.5, 6.4, 6.6)?, FigureEstimate::new(900.0, 850.0, 990.0)?])?;
 /// // Worse in both, but the latency may be better for all that is known.
-/// points.push(&[Estimate::new(6.7, 6.6, 6.8)?, Estimate::new(500.0, 460.0, 560.0)?])?;
-/// assert_eq!(points.verdicts(), [Verdict::OnFrontier, Verdict::Dominated { by: 0 }, Verdict::Undecided]);
+/// points.push(&[FigureEstimate::new(6.7, 6.6, 6.8)?, FigureEstimate::new(500.0, 460.0, 560.0)?])?;
+/// assert_eq!(points.verdicts(), [FrontierMembership::OnFrontier, FrontierMembership::Dominated { by: 0 }, FrontierMembership::Undecided]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct UncertainPoints {
     values: Points,
     /// Point by point.
-    estimates: Vec<Estimate>,
+    estimates: Vec<FigureEstimate>,
 }
 
-/// What is known of a point's place.
+/// Whether a point is known to be on the frontier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum FrontierMembership {
     /// By the figures themselves no point dominates it. Another may do so all the same if figures lie elsewhere in their
     /// intervals.
     OnFrontier,
@@ -51,8 +51,8 @@ impl UncertainPoints {
     ///
     /// # Errors
     /// If there are too few or too many.
-    pub fn push(&mut self, estimates: &[Estimate]) -> Result<(), PointsError> {
-        let values: Vec<f64> = estimates.iter().map(Estimate::value).collect();
+    pub fn push(&mut self, estimates: &[FigureEstimate]) -> Result<(), PointsError> {
+        let values: Vec<f64> = estimates.iter().map(FigureEstimate::value).collect();
         self.values.push(&values)?;
         self.estimates.extend_from_slice(estimates);
         Ok(())
@@ -66,7 +66,7 @@ impl UncertainPoints {
 
     /// The estimates of point `index`; none beyond the last.
     #[must_use]
-    pub fn point(&self, index: usize) -> Option<&[Estimate]> {
+    pub fn point(&self, index: usize) -> Option<&[FigureEstimate]> {
         self.estimates.chunks_exact(self.values.axes().len()).nth(index)
     }
 
@@ -89,21 +89,21 @@ impl UncertainPoints {
     /// dominates. The rule asks much: where two points differ by less than their intervals in only one axis, it
     /// decides nothing. Of exact figures it is plain dominance, and nothing is undecided.
     #[must_use]
-    pub fn verdicts(&self) -> Vec<Verdict> {
+    pub fn verdicts(&self) -> Vec<FrontierMembership> {
         let axes = self.values.axes().len();
         let (best, worst) = (self.ends(|estimate| estimate.0), self.ends(|estimate| estimate.1));
         // What dominates in its worst case, or a point that dominates that one in its worst case, is among these.
         let rivals = nondominated(&worst, &vec![1.0; axes]);
         let worst: Vec<&[f64]> = worst.chunks_exact(axes).collect();
-        let mut verdicts: Vec<Verdict> = best
+        let mut verdicts: Vec<FrontierMembership> = best
             .chunks_exact(axes)
             .map(|best| {
                 let by = rivals.iter().copied().find(|&rival| dominates(worst[rival], best));
-                by.map_or(Verdict::Undecided, |by| Verdict::Dominated { by })
+                by.map_or(FrontierMembership::Undecided, |by| FrontierMembership::Dominated { by })
             })
             .collect();
         for index in self.values.frontier() {
-            verdicts[index] = Verdict::OnFrontier;
+            verdicts[index] = FrontierMembership::OnFrontier;
         }
         verdicts
     }
@@ -112,13 +112,13 @@ impl UncertainPoints {
     fn ends(&self, end: impl Fn((f64, f64)) -> f64) -> Vec<f64> {
         let axes = self.values.axes().iter().cycle();
         let ends = self.estimates.iter().zip(axes).map(|(estimate, axis)| match axis.direction() {
-            Direction::Minimize => (estimate.low(), estimate.high()),
-            Direction::Maximize => (-estimate.high(), -estimate.low()),
+            Objective::Minimize => (estimate.low(), estimate.high()),
+            Objective::Maximize => (-estimate.high(), -estimate.low()),
         });
         ends.map(end).collect()
     }
 
-    pub(crate) fn estimates(&self) -> &[Estimate] {
+    pub(crate) fn estimates(&self) -> &[FigureEstimate] {
         &self.estimates
     }
 }

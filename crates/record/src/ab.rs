@@ -3,14 +3,17 @@
 mod document;
 
 pub(crate) use document::AB;
-pub use document::{AbDocument, AbSideDocument, RoundDocument, TurnDocument};
+pub use document::{AbDocument, RoundDocument, TurnDocument};
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Answer, ComparisonTable, Side, Verdict};
+use fizeau_metrics::{ComparisonAnswer, ComparisonSide, ComparisonTable, Slo, Verdict};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Endpoint, JsonError, LevelReport, LevelStatus, Setup};
+#[cfg(feature = "schema")]
+use crate::reasons::listed;
+use crate::reasons::reasons;
+use crate::{EndpointRecord, GoalResult, JsonError, LevelReport, LevelStatus, RunSetup};
 
 /// An A/B run with its rounds.
 ///
@@ -19,7 +22,7 @@ use crate::{Endpoint, JsonError, LevelReport, LevelStatus, Setup};
 #[serde(into = "AbDocument")]
 pub struct AbReport {
     /// What was run, and on what; its endpoint is that of A.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The baseline.
     pub a: AbParty,
     /// The candidate.
@@ -28,6 +31,8 @@ pub struct AbReport {
     pub planned: u32,
     /// The pause before each turn.
     pub settle: Millis,
+    /// What each side must keep over its rounds; none where nobody asked.
+    pub slo: Option<Slo>,
     /// The rounds that were begun.
     pub rounds: Vec<AbRound>,
     /// What the rounds that count come to; else why there is no answer, in plain words.
@@ -37,13 +42,17 @@ pub struct AbReport {
 }
 
 /// One side of an A/B run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 pub struct AbParty {
-    /// What it was called by who ran it; absent if by nothing.
+    /// What it was called by who ran it; null if by nothing.
     pub name: Option<String>,
     /// What was called.
-    pub endpoint: Endpoint,
+    pub endpoint: EndpointRecord,
 }
+
+reasons!(AbParty, |party| { name => "none was given" });
 
 /// One round: both sides, one after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +60,7 @@ pub struct AbRound {
     /// Which, from 1.
     pub number: u32,
     /// Who went first.
-    pub first: Side,
+    pub first: ComparisonSide,
     /// What came of A's turn; absent if it was never begun.
     pub a: Option<LevelReport>,
     /// What came of B's turn; absent if it was never begun.
@@ -61,10 +70,10 @@ pub struct AbRound {
 impl AbRound {
     /// The turn of `side`.
     #[must_use]
-    pub const fn turn(&self, side: Side) -> Option<&LevelReport> {
+    pub const fn turn(&self, side: ComparisonSide) -> Option<&LevelReport> {
         match side {
-            Side::Baseline => self.a.as_ref(),
-            Side::Candidate => self.b.as_ref(),
+            ComparisonSide::Baseline => self.a.as_ref(),
+            ComparisonSide::Candidate => self.b.as_ref(),
         }
     }
 
@@ -83,7 +92,7 @@ impl AbRound {
             }
             Some(level) => Ok(level),
         };
-        Ok((turn(Side::Baseline, "A")?, turn(Side::Candidate, "B")?))
+        Ok((turn(ComparisonSide::Baseline, "A")?, turn(ComparisonSide::Candidate, "B")?))
     }
 }
 
@@ -108,11 +117,42 @@ impl AbReport {
         self.rounds.iter().filter_map(|round| round.counted().ok())
     }
 
-    /// Whether B is worse in some figure.
+    /// How the goals came out on `side`, over its turns in the rounds that count: at their tight ends, unless it keeps the loose ones
+    /// alone. Empty where no goals were asked for, or no round counts.
     #[must_use]
-    pub fn is_worse(&self) -> bool {
-        let table = self.comparison.as_ref().ok();
-        table.is_some_and(|table| table.answered(Answer::Worse).next().is_some())
+    pub fn goals(&self, side: ComparisonSide) -> Vec<GoalResult> {
+        let Some(slo) = &self.slo else { return Vec::new() };
+        let tight = self.results(&slo.tight(), side);
+        let is_met = |results: &[GoalResult]| results.iter().all(GoalResult::is_met);
+        let loose = (slo.is_range() && !is_met(&tight)).then(|| self.results(&slo.loose(), side));
+        loose.filter(|loose| is_met(loose)).unwrap_or(tight)
+    }
+
+    /// Whether goals were asked for and `side` misses one over its rounds, not even at its loose end met; so it does where no round
+    /// counts.
+    #[must_use]
+    pub fn misses_goals(&self, side: ComparisonSide) -> bool {
+        let goals = self.goals(side);
+        self.slo.is_some() && (goals.is_empty() || !goals.iter().all(GoalResult::is_met))
+    }
+
+    fn results(&self, slo: &Slo, side: ComparisonSide) -> Vec<GoalResult> {
+        let turns = self.counted().map(|(a, b)| match side {
+            ComparisonSide::Baseline => &a.summary,
+            ComparisonSide::Candidate => &b.summary,
+        });
+        let turns: Vec<_> = turns.collect();
+        let Some(first) = turns.first() else { return Vec::new() };
+        let over = |goal| GoalResult::over_runs(goal, first, turns.iter().copied());
+        slo.goals.iter().map(over).collect()
+    }
+
+    /// Whether B is worse in some figure, or nothing could be tested: where nothing was, nothing was shown not to be worse.
+    #[must_use]
+    pub fn is_regression(&self) -> bool {
+        self.comparison.as_ref().map_or(true, |table| {
+            table.family_size() == 0 || table.answered(ComparisonAnswer::Worse).next().is_some()
+        })
     }
 
     /// The worst verdict of any turn that ended.

@@ -1,22 +1,22 @@
-//! The list that a benchmark is held against before anybody believes it: each row with its outcome and the evidence.
+//! The list of what a benchmark must show before it is believed: each row with its outcome and the evidence.
 
 mod check;
 
-pub use check::{Check, Requirements, UnknownCheck};
+pub use check::{ChecklistItem, RequiredChecks, UnknownCheck};
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a benchmark is asked before it is believed, row by row, as it came out of one run.
+/// What a benchmark must show before it is believed, row by row, as it came out of one run.
 ///
 /// It is computed of what reports hold anyway and serializes as a list of `row`, `outcome` and `evidence`.
 ///
 /// ```
 /// # use fizeau_record::*;
-/// # fn checked(setup: &Setup, levels: &[LevelReport]) -> Result<(), UnknownCheck> {
+/// # fn checked(setup: &RunSetup, levels: &[LevelReport]) -> Result<(), UnknownCheck> {
 /// let checklist = Checklist::of(setup, levels);
-/// let required: Requirements = "client,tail,duration".parse()?;
+/// let required: RequiredChecks = "client,tail,duration".parse()?;
 /// for row in checklist.missed(&required) {
 ///     eprintln!("required and not met: {row}");
 /// }
@@ -27,16 +27,16 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checklist {
-    pub(crate) rows: Vec<CheckRow>,
+    pub(crate) rows: Vec<ChecklistRow>,
 }
 
 /// One row: what was asked, how it came out, and what shows that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CheckRow {
+pub struct ChecklistRow {
     /// What was asked.
     #[serde(rename = "row")]
-    pub check: Check,
+    pub check: ChecklistItem,
     /// How it came out.
     pub outcome: CheckOutcome,
     /// What shows it, with figures, in one line.
@@ -59,20 +59,20 @@ pub enum CheckOutcome {
 }
 
 impl Checklist {
-    /// The list of a run of which nothing can be told, because of `evidence`.
+    /// The list of a run that cannot be judged, because of `evidence`.
     #[must_use]
     pub fn unknown(evidence: &str) -> Self {
-        let row = |check: Check| CheckRow {
+        let row = |check: ChecklistItem| ChecklistRow {
             check,
             outcome: CheckOutcome::Unknown,
             evidence: evidence.to_owned(),
         };
-        Self { rows: Check::ALL.into_iter().map(row).collect() }
+        Self { rows: ChecklistItem::ALL.into_iter().map(row).collect() }
     }
 
-    /// All rows, in the order of [`Check::ALL`].
+    /// All rows, in the order of [`ChecklistItem::ALL`].
     #[must_use]
-    pub fn rows(&self) -> &[CheckRow] {
+    pub fn rows(&self) -> &[ChecklistRow] {
         &self.rows
     }
 
@@ -83,7 +83,10 @@ impl Checklist {
     }
 
     /// The rows that were required and not shown: failed or unknown.
-    pub fn missed<'a>(&'a self, required: &'a Requirements) -> impl Iterator<Item = &'a CheckRow> {
+    pub fn missed<'a>(
+        &'a self,
+        required: &'a RequiredChecks,
+    ) -> impl Iterator<Item = &'a ChecklistRow> {
         self.rows.iter().filter(|row| required.contains(row.check) && row.outcome.is_missed())
     }
 }
@@ -103,7 +106,7 @@ fizeau_core::words! {
     }
 }
 
-impl fmt::Display for CheckRow {
+impl fmt::Display for ChecklistRow {
     /// `fail duration: 18.2 s, 60 s wanted`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { check, outcome, evidence } = self;

@@ -4,13 +4,14 @@ mod agree;
 mod files;
 mod level;
 mod notes;
+mod repeats;
 mod run;
 
 use std::path::PathBuf;
 
 use fizeau_metrics::{
-    Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice,
-    GoodputGoals, Pace, Pairing, ReplyOutput, Smallest,
+    ComparisonSettings, ComparisonTable, FigureChoice, GoodputGoals, LevelFigure, LoadPacing,
+    ReplyOutput, RequestPairing, RunToRun, SignificanceLevel, SmallestChange,
 };
 use thiserror::Error;
 
@@ -19,19 +20,22 @@ use crate::{
     RunComparison, StoredError, StoredRun,
 };
 use agree::{changed, must_agree, of_level};
-use level::Level;
-use run::Run;
+use repeats::by_repeats;
+use run::{Load, Run, Side};
 
 /// How runs are compared.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CompareOptions {
     /// What is decided over; empty for the usual figures.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<LevelFigure>,
     /// The chance of seeing some difference where there is none.
-    pub alpha: Alpha,
+    pub alpha: SignificanceLevel,
     /// What a difference must be at least.
-    pub smallest: Smallest,
+    pub smallest: SmallestChange,
+    /// How much runs of one server differ among themselves, where there are no repeats to show it; absent for
+    /// [what is assumed](RunToRun::ASSUMED), and of runs in virtual time for nothing.
+    pub run_to_run: Option<RunToRun>,
     /// What becomes of runs that ought not to be compared.
     pub unlike: UnlikeRuns,
 }
@@ -39,7 +43,8 @@ pub struct CompareOptions {
 impl Default for CompareOptions {
     fn default() -> Self {
         let ComparisonSettings { alpha, smallest, .. } = ComparisonSettings::default();
-        Self { figures: Vec::new(), alpha, smallest, unlike: UnlikeRuns::default() }
+        let unlike = UnlikeRuns::default();
+        Self { figures: Vec::new(), alpha, smallest, run_to_run: None, unlike }
     }
 }
 
@@ -49,7 +54,7 @@ pub enum UnlikeRuns {
     /// They are refused.
     #[default]
     Refuse,
-    /// They are compared all the same, and it is said in what they differ.
+    /// They are compared anyway, and the output says in what they differ.
     Compare,
 }
 
@@ -60,7 +65,7 @@ pub enum CompareError {
     /// There are none.
     #[error("name the runs to compare")]
     NoRuns,
-    /// They must agree in these fields, and do not. They [may be compared](UnlikeRuns::Compare) all the same.
+    /// They must agree in these fields, and do not. They [may be compared](UnlikeRuns::Compare) anyway.
     #[error(
         "{baseline} and {candidate} cannot be compared: workload, model and goals must be the same, and these differ:{}",
         agree::words(fields)
@@ -73,7 +78,7 @@ pub enum CompareError {
         /// The fields.
         fields: Vec<ChangedField>,
     },
-    /// What a run says is not to be believed. It [may be compared](UnlikeRuns::Compare) all the same.
+    /// What a run says is not to be believed. It [may be compared](UnlikeRuns::Compare) anyway.
     #[error("{name}: the verdict of the run is invalid: {reason}")]
     Invalid {
         /// Its folder or file.
@@ -83,7 +88,8 @@ pub enum CompareError {
     },
     /// They were measured at different loads.
     #[error(
-        "no load in common: {baseline} has {baseline_loads}; {candidate} has {candidate_loads}"
+        "the runs have no load in common: {baseline} has {baseline_loads}; {candidate} has \
+         {candidate_loads}"
     )]
     NoCommonLoad {
         /// The folder or file of the one.
@@ -96,13 +102,13 @@ pub enum CompareError {
         candidate_loads: String,
     },
     /// An A/B run has two sides of its own.
-    #[error("{}: an A/B run; its comparison is in {}/ab.json, and a single turn of it is {}/a-01", .0.display(), .0.display(), .0.display())]
+    #[error("{} is an A/B run: its comparison is in {}/ab.json; to compare one turn, name {}/a-01", .0.display(), .0.display(), .0.display())]
     AbRun(PathBuf),
     /// A run was imported without requests.
     #[error("{}: imported without tapes: its figures have no requests behind them and no intervals", .0.display())]
     FiguresAlone(PathBuf),
-    /// A folder has no document that could be held against a file.
-    #[error("{}: no sweep.json and no summary.json, which a comparison with a file takes", .0.display())]
+    /// A folder has no document that could be compared with a file.
+    #[error("{}: a comparison with a file needs sweep.json or summary.json, and neither is there", .0.display())]
     NoDocument(PathBuf),
     /// A file of another schema.
     #[error("{}: its schema is {found}, not {}", path.display(), files::READ)]
@@ -146,144 +152,180 @@ impl Comparability {
 const ASKED_OF_A_LEVEL: [&str; 6] =
     ["requests", "warmup_requests", "release_for_ms", "until", "window.warmup", "window.cooldown"];
 
-/// What no test within two runs can see.
-const TWO_RUNS: &str = "each run is one measurement: what differs between any two, such as the state of a machine, counts as \
-                        a difference here; `fizeau ab` measures both sides in turns and tells it apart";
+/// How runs are compared of which there is one a side.
+const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ, so every interval is widened \
+ by an assumed spread; four runs in all, or `fizeau ab`, show the real one";
 
-/// The same where nothing was measured.
-const TWO_SIMULATIONS: &str = "all of these were simulated in virtual time, not measured: what differs follows from what was asked, \
-                               and an interval is of requests, not of another run";
+/// How repeats are compared.
+const REPEATS: &str = "intervals come from how much the runs of each side differ";
+
+/// What runs in virtual time are.
+const SIMULATIONS: &str = "all runs were simulated in virtual time, not measured: differences follow from the settings \
+ alone, and intervals cover requests, not further runs";
 
 impl ComparisonReport {
-    /// Each of the runs in `paths` held against the first: folders, request by request; where one of them is a file (`sweep.json`,
-    /// `summary.json`, levels in JSON), all of them by the intervals of their figures. Of folders only levels of a load that both
-    /// have are compared.
+    /// Each of the runs in `paths` compared with the first: [`ComparisonReport::of_sides`] of one run each.
     ///
     /// # Errors
     /// If a run cannot be read, or they may not be compared.
     pub fn of_runs(paths: &[PathBuf], options: &CompareOptions) -> Result<Self, CompareError> {
-        if paths.iter().any(|path| path.is_file()) {
-            return files::compare(paths, options);
-        }
-        let mut runs = Vec::new();
-        for path in paths {
-            runs.push(Run::open(path)?);
-        }
-        let mut runs = runs.into_iter();
-        let baseline = runs.next().ok_or(CompareError::NoRuns)?;
-        // All that can be refused is, before any tapes are read.
-        let plans = runs.map(|candidate| Plan::new(options, &baseline, candidate));
-        let plans: Vec<Plan<'_>> = plans.collect::<Result<_, CompareError>>()?;
-        let all_simulated = baseline.document().is_virtual()
-            && plans.iter().all(|plan| plan.candidate.document().is_virtual());
-        let note = if all_simulated { TWO_SIMULATIONS } else { TWO_RUNS };
-        let job = Job { options, baseline: &baseline };
-        let comparisons =
-            plans.into_iter().map(|plan| job.compare(plan)).collect::<Result<_, StoredError>>()?;
-        let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
-        Ok(Self { baseline, comparisons, notes: vec![note.to_owned()] })
+        let sides: Vec<Vec<PathBuf>> = paths.iter().map(|path| vec![path.clone()]).collect();
+        Self::of_sides(&sides, options)
+    }
+
+    /// Each of the `sides` compared with the first, each a run or repeats of one: folders, request by request or run by run; where one
+    /// of them is a file (`sweep.json`, `summary.json`, levels in JSON), by the intervals of their figures or run by run. Only
+    /// levels of a load that both have are compared.
+    ///
+    /// # Errors
+    /// If a run cannot be read, or they may not be compared.
+    pub fn of_sides(
+        sides: &[Vec<PathBuf>],
+        options: &CompareOptions,
+    ) -> Result<Self, CompareError> {
+        let mut report = match sides.iter().flatten().any(|path| path.is_file()) {
+            true => files::compare(sides, options)?,
+            false => of_folders(sides, options)?,
+        };
+        let levels = report.comparisons.iter_mut().flat_map(|comparison| &mut comparison.levels);
+        ComparisonTable::decide_together(levels.map(|level| &mut level.table));
+        Ok(report)
     }
 }
 
-/// A run that may be held against the baseline, level by level.
-struct Plan<'a> {
-    comparison: RunComparison,
-    levels: Vec<(&'a Level, Level)>,
-    /// The goals of both.
-    goals: GoodputGoals,
-    candidate: Run,
+fn of_folders(
+    sides: &[Vec<PathBuf>],
+    options: &CompareOptions,
+) -> Result<ComparisonReport, CompareError> {
+    let sides = sides.iter().map(|paths| Side::open(paths, options));
+    let sides: Vec<Side> = sides.collect::<Result<_, CompareError>>()?;
+    let (baseline, candidates) = sides.split_first().ok_or(CompareError::NoRuns)?;
+    // All that can be refused is, before any tapes are read.
+    let plans =
+        candidates.iter().map(|candidate| ComparableSide::new(options, baseline, candidate));
+    let plans: Vec<ComparableSide<'_>> = plans.collect::<Result<_, CompareError>>()?;
+    let all_simulated = sides.iter().all(Side::is_virtual);
+    let run_to_run = options.run_to_run.unwrap_or(match all_simulated {
+        true => RunToRun::NONE,
+        false => RunToRun::ASSUMED,
+    });
+    let job = ComparisonJob { options, run_to_run, baseline };
+    let comparisons = plans.into_iter().map(|plan| job.compare(plan));
+    let comparisons: Vec<RunComparison> = comparisons.collect::<Result<_, StoredError>>()?;
+    let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
+    let notes = notes::of_all(&comparisons, all_simulated, options);
+    Ok(ComparisonReport { baseline, comparisons, notes })
 }
 
-impl<'a> Plan<'a> {
+/// A side that may be compared with the baseline, load by load.
+struct ComparableSide<'a> {
+    comparison: RunComparison,
+    loads: Vec<RunsOfBoth<'a>>,
+    /// The goals of both.
+    goals: GoodputGoals,
+    candidate: &'a Side,
+}
+
+/// All runs of one load, of both sides.
+struct RunsOfBoth<'a> {
+    baseline: Load<'a>,
+    candidate: Load<'a>,
+}
+
+impl<'a> ComparableSide<'a> {
     fn new(
         options: &CompareOptions,
-        baseline: &'a Run,
-        candidate: Run,
+        baseline: &'a Side,
+        candidate: &'a Side,
     ) -> Result<Self, CompareError> {
         let refuses = options.unlike == UnlikeRuns::Refuse;
+        let (one, other) = (baseline.first(), candidate.first());
         let refuse = |fields: &[ChangedField]| match fields {
             [_, ..] if refuses => Err(CompareError::Unlike {
-                baseline: baseline.name(),
-                candidate: candidate.name(),
+                baseline: one.name(),
+                candidate: other.name(),
                 fields: fields.to_vec(),
             }),
             _ => Ok(()),
         };
-        let mut forced = must_agree(baseline.fields(), candidate.fields());
+        let mut forced = must_agree(one.fields(), other.fields());
         refuse(&forced)?;
-        for run in [baseline, &candidate] {
+        for run in baseline.runs().chain(candidate.runs()) {
             if let Some(reason) = run.invalid().filter(|_| refuses) {
                 let (name, reason) = (run.name(), reason.to_owned());
                 return Err(CompareError::Invalid { name, reason });
             }
         }
-        let Matched { levels, mut notes } = matched(options, baseline, &candidate)?;
+        let MatchedLoads { loads, mut notes } = matched(options, baseline, candidate)?;
         // The load of a closed loop is its cap; of a rate the cap is a part of the workload.
         let differing = |fields: &[&str]| -> Vec<ChangedField> {
-            let records = (baseline.fields(), candidate.fields());
-            let of = |(a, b): &(&Level, Level)| of_level((a, records.0), (b, records.1), fields);
-            levels.iter().flat_map(of).collect()
+            let of = |both: &RunsOfBoth<'_>| {
+                let (a, b) = (both.baseline.first(), both.candidate.first());
+                of_level(a, one.fields(), b, other.fields(), fields)
+            };
+            loads.iter().flat_map(of).collect()
         };
-        if baseline.pace() != Pace::ClosedLoop {
+        if one.pace() != LoadPacing::ClosedLoop {
             forced.extend(differing(&["max_in_flight"]));
             refuse(&forced)?;
         }
-        let goals = baseline.goals()?;
-        if candidate.goals()? != goals {
-            notes.push("goodput is by the goals of A".to_owned());
+        let goals = one.goals()?;
+        if other.goals()? != goals {
+            notes.push("goodput uses the goals of A".to_owned());
         }
-        let all = [("A", baseline), ("B", &candidate)];
+        let all = [("A", one), ("B", other)];
         let untold = all.into_iter().filter_map(|(side, run)| {
             let tool = run.document().imported_tool()?;
             Some(format!(
-                "{side} was measured by {tool} and imported: where its file does not tell what was asked, that is taken to be the same"
+                "{side} was imported from {tool}: settings that its file does not have are \
+                 assumed to be the same"
             ))
         });
         notes.extend(untold);
-        let name = candidate.name();
-        let mut changed = changed(baseline.fields(), candidate.fields());
+        let mut changed = changed(one.fields(), other.fields());
         changed.extend(differing(&ASKED_OF_A_LEVEL));
         let points = |run: &Run| -> Vec<FrontierPoint> {
             run.levels().iter().filter_map(|level| level.point).collect()
         };
         let comparison = RunComparison {
-            frontier_distance: FrontierDistance::between(&points(baseline), &points(&candidate)),
-            candidate: ComparedRun { name, notes: candidate.notes() },
+            frontier_distance: FrontierDistance::between(&points(one), &points(other)),
+            candidate: ComparedRun { name: candidate.name(), notes: candidate.notes() },
             forced,
             changed,
             levels: Vec::new(),
             notes,
         };
-        Ok(Self { comparison, levels, goals, candidate })
+        Ok(Self { comparison, loads, goals, candidate })
     }
 }
 
-/// The levels that both have.
-struct Matched<'a> {
-    levels: Vec<(&'a Level, Level)>,
-    /// What is to be said of the others.
+/// The loads that both have.
+struct MatchedLoads<'a> {
+    loads: Vec<RunsOfBoth<'a>>,
+    /// What is noted on the others.
     notes: Vec<String>,
 }
 
 fn matched<'a>(
     options: &CompareOptions,
-    baseline: &'a Run,
-    candidate: &Run,
-) -> Result<Matched<'a>, CompareError> {
-    let partner = |level: &Level| candidate.levels().iter().find(|other| other.load == level.load);
-    let both = baseline.levels().iter();
-    let both = both.filter_map(|level| Some((level, partner(level)?.clone())));
-    let mut both: Vec<(&Level, Level)> = both.collect();
+    baseline: &'a Side,
+    candidate: &'a Side,
+) -> Result<MatchedLoads<'a>, CompareError> {
+    let (of_a, of_b) = (baseline.loads(), candidate.loads());
+    let partner = |load: &Load<'a>| of_b.iter().find(|other| other.name() == load.name());
+    let both = of_a.iter().filter_map(|load| {
+        Some(RunsOfBoth { baseline: load.clone(), candidate: partner(load)?.clone() })
+    });
+    let mut both: Vec<RunsOfBoth<'_>> = both.collect();
     let mut notes = Vec::new();
     if both.is_empty() {
-        let loads = |run: &Run| {
-            run.levels().iter().map(|level| level.load.clone()).collect::<Vec<_>>().join(", ")
-        };
-        let (a, b) = (loads(baseline), loads(candidate));
-        match (baseline.levels(), candidate.levels()) {
+        let words =
+            |loads: &[Load<'_>]| loads.iter().map(Load::name).collect::<Vec<_>>().join(", ");
+        let (a, b) = (words(&of_a), words(&of_b));
+        match (&*of_a, &*of_b) {
             ([one], [other]) if options.unlike == UnlikeRuns::Compare => {
                 notes.push(format!("the loads differ: A has {a}, B has {b}"));
-                both.push((one, other.clone()));
+                both.push(RunsOfBoth { baseline: one.clone(), candidate: other.clone() });
             }
             _ => {
                 return Err(CompareError::NoCommonLoad {
@@ -295,57 +337,75 @@ fn matched<'a>(
             }
         }
     } else {
-        let sides = [("A", "B", baseline, candidate), ("B", "A", candidate, baseline)];
-        for (has, lacks, one, other) in sides {
-            let lone = one.levels().iter();
-            let lone = lone.filter(|level| other.levels().iter().all(|l| l.load != level.load));
-            let lone: Vec<&str> = lone.map(|level| level.load.as_str()).collect();
+        for (has, lacks, one, other) in [("A", "B", &of_a, &of_b), ("B", "A", &of_b, &of_a)] {
+            let lone = one.iter().filter(|load| other.iter().all(|l| l.name() != load.name()));
+            let lone: Vec<&str> = lone.map(Load::name).collect();
             if !lone.is_empty() {
                 notes.push(format!("only {has} has, and {lacks} has not: {}", lone.join(", ")));
             }
         }
     }
-    Ok(Matched { levels: both, notes })
+    Ok(MatchedLoads { loads: both, notes })
 }
 
 /// What all comparisons share.
-struct Job<'a> {
+struct ComparisonJob<'a> {
     options: &'a CompareOptions,
-    baseline: &'a Run,
+    run_to_run: RunToRun,
+    baseline: &'a Side,
 }
 
-impl Job<'_> {
-    fn compare(&self, plan: Plan<'_>) -> Result<RunComparison, StoredError> {
-        let Plan { mut comparison, levels, goals, candidate } = plan;
-        let only = self.baseline.levels().len() == 1 && candidate.levels().len() == 1;
-        for (a, b) in levels {
-            let pairing = self.pairing(a, &candidate, &b);
+impl ComparisonJob<'_> {
+    fn compare(&self, plan: ComparableSide<'_>) -> Result<RunComparison, StoredError> {
+        let ComparableSide { mut comparison, loads, goals, candidate } = plan;
+        let only = self.baseline.loads().len() == 1 && candidate.loads().len() == 1;
+        for both in loads {
+            let name = if only { String::new() } else { both.baseline.name().to_owned() };
             let mut notes = Vec::new();
-            let baseline = a.requests(self.baseline.pace(), &goals, "A", &mut notes)?;
-            let other = b.requests(candidate.pace(), &goals, "B", &mut notes)?;
-            let settings = self.settings(&baseline, &goals);
-            let table = ComparisonTable::of_requests(&baseline, &other, pairing, &settings);
-            notes.extend(notes::of_rates(self.baseline.pace(), &table));
-            notes.extend(notes::unpaired(pairing, &baseline, &other, &table));
-            let name = if only { String::new() } else { a.load.clone() };
+            let (a, b) = (both.baseline.repeats(), both.candidate.repeats());
+            let settings = |output| self.options.settings(&goals, output, self.run_to_run);
+            let table = match by_repeats(&a, &b, &mut notes, settings) {
+                Some(table) => table,
+                None => self.by_requests(&both, &goals, &mut notes)?,
+            };
             comparison.levels.push(ComparedLevel { name, table, notes });
         }
         Ok(comparison)
     }
 
-    /// Requests of one number are the same where plan and seed are.
-    fn pairing(&self, level: &Level, candidate: &Run, other: &Level) -> Pairing {
-        let same = self.baseline.sends_as(candidate)
-            && self.baseline.seed(level).is_some()
-            && self.baseline.seed(level) == candidate.seed(other);
-        if same { Pairing::ByNumber } else { Pairing::None }
+    /// The first run of each side, request by request.
+    fn by_requests(
+        &self,
+        RunsOfBoth { baseline, candidate }: &RunsOfBoth<'_>,
+        goals: &GoodputGoals,
+        notes: &mut Vec<String>,
+    ) -> Result<ComparisonTable, StoredError> {
+        let (a, b) = (baseline.first(), candidate.first());
+        let (run, other) = (baseline.run(), candidate.run());
+        // Requests of one number are the same where plan and seed are.
+        let is_same = run.sends_as(other) && run.seed(a).is_some() && run.seed(a) == other.seed(b);
+        let pairing = if is_same { RequestPairing::ByNumber } else { RequestPairing::None };
+        let of_a = a.requests(run.pace(), goals, "A", notes)?;
+        let of_b = b.requests(other.pace(), goals, "B", notes)?;
+        let output = if of_a.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
+        let settings = self.options.settings(goals, output, self.run_to_run);
+        let table = ComparisonTable::of_requests(&of_a, &of_b, pairing, &settings);
+        notes.extend(notes::of_rates(run.pace(), &table));
+        notes.extend(notes::unpaired(pairing, &of_a, &of_b, &table));
+        Ok(table)
     }
+}
 
-    fn settings(&self, baseline: &ComparedRequests, goals: &GoodputGoals) -> ComparisonSettings {
-        let output = if baseline.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
-        let CompareOptions { figures, alpha, smallest, .. } = self.options;
-        let figures = FigureChoice::fitting(figures, goals, output);
-        let (alpha, smallest) = (*alpha, *smallest);
-        ComparisonSettings { figures, alpha, smallest, ..ComparisonSettings::default() }
+impl CompareOptions {
+    /// How runs of such replies and goals are compared.
+    fn settings(
+        &self,
+        goals: &GoodputGoals,
+        output: ReplyOutput,
+        run_to_run: RunToRun,
+    ) -> ComparisonSettings {
+        let figures = FigureChoice::fitting(&self.figures, goals, output);
+        let Self { alpha, smallest, .. } = *self;
+        ComparisonSettings { figures, alpha, smallest, run_to_run, ..ComparisonSettings::default() }
     }
 }

@@ -9,17 +9,17 @@ pub use document::{
     RunDifferences, TestedDifference,
 };
 
-use fizeau_metrics::ComparisonTable;
+use fizeau_metrics::{ComparisonAnswer, ComparisonTable};
 use serde::{Deserialize, Serialize};
 
-use crate::JsonError;
+use crate::{ChangedField, JsonError};
 
 /// A comparison and what its sides are called.
 ///
 /// ```
-/// use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, RoundFigures};
+/// use fizeau_metrics::{ComparisonSettings, ComparisonTable, LevelFigure, RoundFigures};
 /// use fizeau_record::{ComparisonDocument, ComparisonView};
-/// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
+/// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(LevelFigure::P50_TTFT, ms)]));
 /// let before = rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4]);
 /// let after = rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5]);
 /// let table = ComparisonTable::of_rounds(&before, &after, &ComparisonSettings::default())?;
@@ -37,11 +37,11 @@ pub struct ComparisonView<'a> {
     pub candidate: &'a str,
 }
 
-/// Runs, each held against the first. It serializes as a [`CompareDocument`].
+/// Runs, each compared with the first. It serializes as a [`CompareDocument`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(into = "CompareDocument")]
 pub struct ComparisonReport {
-    /// What the others are held against.
+    /// What the others are compared with.
     pub baseline: ComparedRun,
     /// Each of the others.
     pub comparisons: Vec<RunComparison>,
@@ -76,17 +76,6 @@ pub struct RunComparison {
     pub notes: Vec<String>,
 }
 
-/// A field of `run.json` that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedField {
-    /// Its path.
-    pub field: String,
-    /// What the baseline has there, in JSON; absent if nothing.
-    pub baseline: Option<String>,
-    /// What the candidate has there.
-    pub candidate: Option<String>,
-}
-
 /// One level of both runs.
 #[derive(Debug, Clone)]
 pub struct ComparedLevel {
@@ -99,12 +88,13 @@ pub struct ComparedLevel {
 }
 
 impl ComparisonReport {
-    /// Whether nothing is worse, by Holm's correction over the figures of all levels and runs together, and at each level
-    /// something could be tested: where nothing was, nothing was shown not to be worse.
+    /// Whether nothing is worse, and at each level something could be tested: where nothing was, nothing was shown not to be
+    /// worse.
     #[must_use]
     pub fn passes(&self) -> bool {
-        let is_tested = |table: &ComparisonTable| table.family_size() > 0;
-        self.tables().all(is_tested) && !ComparisonTable::is_any_worse(self.tables())
+        let is_worse =
+            |table: &ComparisonTable| table.answered(ComparisonAnswer::Worse).next().is_some();
+        self.tables().all(|table| table.family_size() > 0 && !is_worse(table))
     }
 
     /// The comparisons of all levels of all runs, in order.

@@ -3,35 +3,35 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Millis, PerSec, Seconds};
-use fizeau_roofline::{AnswerError, Bound};
+use fizeau_roofline::{Bound, LoadAnalysisError};
 use serde::{Deserialize, Serialize};
 
-use crate::{LengthTally, Reference};
+use crate::{LengthTally, LevelReference};
 
 /// What a system could do with the requests of a sweep, from one in flight to as many as its memory holds: the frontier of
 /// the bound, and beside it the expected one. No measured frontier is beyond the bound's.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LightCurve {
-    points: Vec<LightPoint>,
+pub struct SpeedOfLightCurve {
+    points: Vec<SpeedOfLightPoint>,
     devices: u64,
 }
 
 /// One place on the curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LightPoint {
+pub struct SpeedOfLightPoint {
     /// Requests in flight.
     pub concurrency: NonZeroU64,
-    /// What nothing can beat.
-    pub bound: LightFigures,
+    /// The bound, which nothing can beat.
+    pub bound: SpeedOfLightFigures,
     /// What physics leads one to expect; none where the model does not fit as engines spread it.
-    pub expected: Option<LightFigures>,
+    pub expected: Option<SpeedOfLightFigures>,
     /// What the calibration predicts at its likeliest; none without one, or where it goes no further.
-    pub calibrated: Option<LightFigures>,
+    pub calibrated: Option<SpeedOfLightFigures>,
 }
 
 /// Figures of a place on a curve; latencies are means.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LightFigures {
+pub struct SpeedOfLightFigures {
     /// Time to first token.
     pub ttft: Seconds,
     /// Time per output token, all requests in flight being in one batch.
@@ -47,17 +47,17 @@ pub struct LightFigures {
 /// More places than these no drawing shows.
 const MOST_IN_FLIGHT: u64 = 1 << 20;
 
-impl LightCurve {
+impl SpeedOfLightCurve {
     /// The curve for requests of these lengths. Beside round numbers it has a place at each of `loads`, up to the most that
     /// fit.
     ///
     /// # Errors
     /// If there are no requests, or the longest of them does not fit.
     pub fn over(
-        reference: Reference<'_>,
+        reference: LevelReference<'_>,
         lengths: &LengthTally,
         loads: &[NonZeroU64],
-    ) -> Result<Self, AnswerError> {
+    ) -> Result<Self, LoadAnalysisError> {
         let (lengths, system) = (lengths.lengths(), reference.system);
         let most = Bound::over(system, lengths, NonZeroU64::MIN)?.max_batch;
         let most = most.clamp(1, MOST_IN_FLIGHT);
@@ -72,9 +72,9 @@ impl LightCurve {
             let expected = reference.expect(lengths, concurrency).ok();
             let predicted = reference.predict(lengths, concurrency).and_then(Result::ok);
             let running = place as f64;
-            Ok(LightPoint {
+            Ok(SpeedOfLightPoint {
                 concurrency,
-                bound: LightFigures {
+                bound: SpeedOfLightFigures {
                     ttft: bound.ttft,
                     tpot: bound.tpot,
                     e2el: by_littles_law(bound.e2el, running, bound.requests_per_s),
@@ -83,7 +83,7 @@ impl LightCurve {
                 },
                 expected: expected.map(|expected| {
                     let figures = expected.figures;
-                    LightFigures {
+                    SpeedOfLightFigures {
                         ttft: figures.ttft,
                         tpot: figures.tpot,
                         e2el: by_littles_law(figures.e2el, running, figures.requests_per_s),
@@ -91,7 +91,7 @@ impl LightCurve {
                         requests_per_s: figures.requests_per_s,
                     }
                 }),
-                calibrated: predicted.map(|figures| LightFigures {
+                calibrated: predicted.map(|figures| SpeedOfLightFigures {
                     ttft: figures.ttft.value(),
                     tpot: figures.tpot.value(),
                     e2el: figures.e2el.value(),
@@ -106,7 +106,7 @@ impl LightCurve {
 
     /// The places, by requests in flight, ascending.
     #[must_use]
-    pub fn points(&self) -> &[LightPoint] {
+    pub fn points(&self) -> &[SpeedOfLightPoint] {
         &self.points
     }
 
@@ -155,10 +155,10 @@ struct PlaceFigures {
     tokens_per_s_per_device: f64,
 }
 
-impl LightCurve {
+impl SpeedOfLightCurve {
     /// Its places, as `sweep.json` has them.
     pub(crate) fn places(&self) -> Vec<LightPlace> {
-        let figures = |of: LightFigures| PlaceFigures {
+        let figures = |of: SpeedOfLightFigures| PlaceFigures {
             ttft_ms: of.ttft.to_millis(),
             tpot_ms: of.tpot.to_millis(),
             e2el_ms: of.e2el.to_millis(),
@@ -167,7 +167,7 @@ impl LightCurve {
             tokens_per_s_per_user: 1.0 / of.tpot.get(),
             tokens_per_s_per_device: of.output_tokens_per_s.get() / self.devices as f64,
         };
-        let place = |point: &LightPoint| LightPlace {
+        let place = |point: &SpeedOfLightPoint| LightPlace {
             concurrency: point.concurrency,
             bound: figures(point.bound),
             expected: point.expected.map(figures),

@@ -5,19 +5,43 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The leaves of a document, each under its path (`plan.lengths.input.tokens`), in JSON: so two of them are held against each other.
+/// The leaves of a document, each under its path (`plan.lengths.input.tokens`), in JSON: so two of them are compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DocumentFields(BTreeMap<String, String>);
 
-/// A field in which two runs differ.
+/// A field in which two documents differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differing {
+pub struct ChangedField {
     /// Its path.
     pub field: String,
-    /// What one has there, in JSON; absent if it has nothing.
-    pub one: Option<String>,
-    /// What the other has there.
-    pub other: Option<String>,
+    /// What the baseline has there, in JSON; absent if nothing.
+    pub baseline: Option<String>,
+    /// What the candidate has there.
+    pub candidate: Option<String>,
+}
+
+impl ChangedField {
+    /// What the field is called in a sentence, such as `arrival rescaling`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let path = self.field.strip_prefix("plan.").or_else(|| self.field.strip_prefix("setup."));
+        let path =
+            path.unwrap_or(&self.field).replace("arrivals.gamma.rescale", "arrival.rescaling");
+        path.replace("arrivals.gamma.", "arrival.")
+            .replace("_per_s", ", 1/s")
+            .replace(['.', '_'], " ")
+    }
+
+    /// What the baseline and the candidate have there, as a person would write it.
+    #[must_use]
+    pub fn values(&self) -> [String; 2] {
+        let words = |json: &Option<String>| match json.as_deref().map(serde_json::from_str) {
+            None | Some(Ok(Value::Null)) => "unset".to_owned(),
+            Some(Ok(Value::String(text))) => text,
+            Some(_) => json.clone().unwrap_or_default(),
+        };
+        [words(&self.baseline), words(&self.candidate)]
+    }
 }
 
 impl DocumentFields {
@@ -38,7 +62,7 @@ impl DocumentFields {
 
     /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.
     #[must_use]
-    pub fn differing(&self, other: &Self, paths: &[&str]) -> Vec<Differing> {
+    pub fn differing(&self, other: &Self, paths: &[&str]) -> Vec<ChangedField> {
         let is_below = |field: &str| {
             let below = |path: &&str| {
                 let rest = field.strip_prefix(*path);
@@ -51,12 +75,12 @@ impl DocumentFields {
         fields.dedup();
         let fields = fields.into_iter().filter(|field| is_below(field));
         let pairs = fields.map(|field| (field, self.0.get(field), other.0.get(field)));
-        let differing = pairs.filter(|(_, one, other)| one != other);
+        let differing = pairs.filter(|(_, baseline, candidate)| baseline != candidate);
         differing
-            .map(|(field, one, other)| Differing {
+            .map(|(field, baseline, candidate)| ChangedField {
                 field: field.clone(),
-                one: one.cloned(),
-                other: other.cloned(),
+                baseline: baseline.cloned(),
+                candidate: candidate.cloned(),
             })
             .collect()
     }

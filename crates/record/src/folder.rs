@@ -84,7 +84,7 @@ impl ClaimedFolder {
         Ok(claimed)
     }
 
-    /// The folder of a run that is gone on with.
+    /// The folder of a run that is resumed.
     #[must_use]
     pub fn again(path: impl Into<PathBuf>) -> Self {
         Self { folder: RunFolder::again(path), is_new: false }
@@ -136,7 +136,7 @@ impl RunFolder {
         ["whatif.json", "configuration-01"].iter().any(|name| path.join(name).exists())
     }
 
-    /// The folder of a run that is there already, to go on with it.
+    /// The folder of a run that is there already, to resume.
     #[must_use]
     pub fn again(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }

@@ -5,14 +5,14 @@ mod result;
 
 use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic};
 use fizeau_pareto::{
-    Break, Constraint, Crossing, Departure, Edge, EdgeError, Estimate, Limit, Relation, Tested,
-    Trend, departure, edge, throughput_at,
+    Constraint, EdgeCrossing, EdgeError, FigureEstimate, FigureLimit, LimitBreak, LoadEdge,
+    MonotoneDeparture, Relation, ResponseTrend, TestedLoad, departure, edge, throughput_at,
 };
 
-pub(crate) use load::{Ends, Figure, Measured, middle, over};
-use load::{Load, loads};
+pub(crate) use load::{FigureEnds, GoalFigure, GoalLevel, middle};
+use load::{LoadRuns, loads};
 pub(crate) use result::results;
-pub use result::{GoalDocument, GoalResult, OverRuns};
+pub use result::{FigureOverRuns, GoalDocument, GoalResult};
 
 use crate::request_rate;
 use crate::text::{duration_ms, number, supported};
@@ -20,7 +20,7 @@ use fizeau_core::LoadKind;
 
 /// What the ends of a highest load are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bounds {
+pub enum HighestLoadBasis {
     /// Where the ends of the figures' intervals cross their limits.
     Interval,
     /// Where the least and the greatest figures of several runs cross their limits, which is no interval.
@@ -30,35 +30,36 @@ pub enum Bounds {
     Tested,
 }
 
-/// The tested loads of one kind, rising, and the goals that they are held against.
-pub(crate) struct Loads<'a> {
+/// The tested loads of one kind, rising, and the goals that they are compared with.
+pub(crate) struct GoalLoads<'a> {
     goals: &'a [Goal],
-    loads: Vec<Load>,
+    loads: Vec<LoadRuns>,
     /// Those of the goals, and behind them that of the queue.
-    limits: Vec<Limit>,
-    tested: Vec<Tested>,
+    limits: Vec<FigureLimit>,
+    tested: Vec<TestedLoad>,
 }
 
 /// Where the highest load is, and what its ends are.
-pub(crate) struct Highest {
-    /// Levels are as [`Measured::index`] names them. Limit number [`Loads::queue`] is that of the queue. What breaks is what was
+pub(crate) struct HighestLoadEdge {
+    /// Levels are as [`GoalLevel::index`] names them. Limit number [`GoalLoads::queue`] is that of the queue. What breaks is what was
     /// measured there, not what a regression made of it: where the excess is not above 0 only the regression breaks.
-    pub(crate) edge: Edge,
-    pub(crate) bounds: Bounds,
+    pub(crate) edge: LoadEdge,
+    pub(crate) bounds: HighestLoadBasis,
     /// The goals whose figures beside the edge come without an interval.
     pub(crate) without_interval: Vec<usize>,
 }
 
-impl<'a> Loads<'a> {
+impl<'a> GoalLoads<'a> {
     /// Of levels of one kind of load; those of one load are runs of it.
-    pub(crate) fn of(goals: &'a [Goal], measured: &[Measured]) -> Self {
+    pub(crate) fn of(goals: &'a [Goal], measured: &[GoalLevel]) -> Self {
         let loads = loads(goals, measured);
         let limit = |(at, goal): (usize, &Goal)| {
             let mut figures = loads.iter().filter_map(|load| load.estimate(at));
             let first = figures.next();
             limit(goal, first.zip(figures.next_back()))
         };
-        let limits = goals.iter().enumerate().map(limit).chain([Limit::at_most(0.0)]).collect();
+        let limits =
+            goals.iter().enumerate().map(limit).chain([FigureLimit::at_most(0.0)]).collect();
         let tested = loads.iter().map(|load| load.tested(goals.len())).collect();
         Self { goals, loads, limits, tested }
     }
@@ -69,38 +70,39 @@ impl<'a> Loads<'a> {
     }
 
     /// The highest load within the goals.
-    pub(crate) fn highest(&self) -> Result<Highest, EdgeError> {
+    pub(crate) fn highest(&self) -> Result<HighestLoadEdge, EdgeError> {
         let mut edge = edge(&self.tested, &self.limits)?;
         let beside: Vec<usize> = match &edge {
-            Edge::Between(found) => vec![found.below, found.breaks.level],
-            Edge::Beyond(found) => vec![found.level],
-            Edge::Unmet(found) => vec![found.worst.level],
+            LoadEdge::Between(found) => vec![found.below, found.breaks.level],
+            LoadEdge::Beyond(found) => vec![found.level],
+            LoadEdge::Unmet(found) => vec![found.worst.level],
         };
-        let beside: Vec<&Load> = beside.iter().filter_map(|at| self.loads.get(*at)).collect();
-        let has = |ends: Ends| -> Vec<usize> {
+        let beside: Vec<&LoadRuns> = beside.iter().filter_map(|at| self.loads.get(*at)).collect();
+        let has = |ends: FigureEnds| -> Vec<usize> {
             let any = |goal: &usize| beside.iter().any(|load| load.ends(*goal) == ends);
             (0..self.goals.len()).filter(any).collect()
         };
-        let without_interval = has(Ends::Unknown);
-        let is_interval = has(Ends::Runs).is_empty();
-        let mut bounds = if is_interval { Bounds::Interval } else { Bounds::Runs };
+        let without_interval = has(FigureEnds::Unknown);
+        let is_interval = has(FigureEnds::Runs).is_empty();
+        let mut bounds =
+            if is_interval { HighestLoadBasis::Interval } else { HighestLoadBasis::Runs };
         match &mut edge {
-            Edge::Between(found) => {
+            LoadEdge::Between(found) => {
                 if !without_interval.is_empty() || found.breaks.limit == self.queue() {
-                    bounds = Bounds::Tested;
+                    bounds = HighestLoadBasis::Tested;
                 }
                 self.settle(found, bounds);
             }
-            Edge::Beyond(found) => found.closest = self.closest(found.level),
-            Edge::Unmet(found) => self.own(&mut found.worst),
+            LoadEdge::Beyond(found) => found.closest = self.closest(found.level),
+            LoadEdge::Unmet(found) => self.own(&mut found.worst),
         }
         self.name(&mut edge);
-        Ok(Highest { edge, bounds, without_interval })
+        Ok(HighestLoadEdge { edge, bounds, without_interval })
     }
 
     /// Whole slots where slots are counted, the tested loads for ends where there are no others, what is served there, and what
     /// breaks as it was measured.
-    fn settle(&self, found: &mut Crossing, bounds: Bounds) {
+    fn settle(&self, found: &mut EdgeCrossing, bounds: HighestLoadBasis) {
         let (Some(below), Some(above)) =
             (self.loads.get(found.below), self.loads.get(found.breaks.level))
         else {
@@ -113,10 +115,12 @@ impl<'a> Loads<'a> {
         };
         let value = whole(found.load.value());
         let (low, high) = match bounds {
-            Bounds::Interval | Bounds::Runs => (whole(found.load.low()), whole(found.load.high())),
-            Bounds::Tested => (from, to),
+            HighestLoadBasis::Interval | HighestLoadBasis::Runs => {
+                (whole(found.load.low()), whole(found.load.high()))
+            }
+            HighestLoadBasis::Tested => (from, to),
         };
-        if let Ok(load) = Estimate::new(value, low.min(value), high.max(value)) {
+        if let Ok(load) = FigureEstimate::new(value, low.min(value), high.max(value)) {
             found.throughput = throughput_at(&self.tested, load);
             found.load = load;
         }
@@ -124,7 +128,7 @@ impl<'a> Loads<'a> {
     }
 
     /// Puts what was measured in place of what a regression made of it.
-    fn own(&self, found: &mut Break) {
+    fn own(&self, found: &mut LimitBreak) {
         let load = self.loads.get(found.level);
         let own = load.and_then(|load| load.estimate(found.limit)).map(|own| own.value());
         if let Some((own, limit)) = own.zip(self.limits.get(found.limit)) {
@@ -144,34 +148,35 @@ impl<'a> Loads<'a> {
         margins.reduce(|a, b| if b.1 < a.1 { b } else { a })
     }
 
-    fn name(&self, edge: &mut Edge) {
+    fn name(&self, edge: &mut LoadEdge) {
         let name = |at: &mut usize| *at = self.loads.get(*at).map_or(*at, |load| load.index);
         match edge {
-            Edge::Between(found) => {
+            LoadEdge::Between(found) => {
                 name(&mut found.below);
                 name(&mut found.breaks.level);
             }
-            Edge::Beyond(found) => name(&mut found.level),
-            Edge::Unmet(found) => name(&mut found.worst.level),
+            LoadEdge::Beyond(found) => name(&mut found.level),
+            LoadEdge::Unmet(found) => name(&mut found.worst.level),
         }
     }
 
     /// The goals whose figure does not go one way as the load rises, beyond what chance explains, with where it does not.
-    pub(crate) fn not_monotone(&self) -> Vec<(usize, Departure)> {
-        let found = |(goal, limit): (usize, &Limit)| {
-            // Without an interval there is no telling chance from more.
-            let sure = self.loads.iter().filter(|load| load.ends(goal) != Ends::Unknown);
+    pub(crate) fn not_monotone(&self) -> Vec<(usize, MonotoneDeparture)> {
+        let found = |(goal, limit): (usize, &FigureLimit)| {
+            // Without an interval chance cannot be told from more.
+            let sure = self.loads.iter().filter(|load| load.ends(goal) != FigureEnds::Unknown);
             let sure = sure.filter_map(|load| Some((load.index, load.estimate(goal)?)));
-            let (indices, figures): (Vec<usize>, Vec<Estimate>) = sure.unzip();
-            let found = departure(&figures, limit.trend).filter(Departure::is_significant)?;
+            let (indices, figures): (Vec<usize>, Vec<FigureEstimate>) = sure.unzip();
+            let found =
+                departure(&figures, limit.trend).filter(MonotoneDeparture::is_significant)?;
             let (earlier, later) = (*indices.get(found.earlier)?, *indices.get(found.later)?);
-            Some((goal, Departure { earlier, later, ..found }))
+            Some((goal, MonotoneDeparture { earlier, later, ..found }))
         };
         self.limits.iter().take(self.goals.len()).enumerate().filter_map(found).collect()
     }
 }
 
-fn margin(limit: &Limit, value: f64) -> Option<f64> {
+fn margin(limit: &FigureLimit, value: f64) -> Option<f64> {
     Constraint { value: Some(value), relation: limit.relation, limit: limit.limit }.margin()
 }
 
@@ -186,17 +191,17 @@ pub(crate) fn limit_of(goal: &Goal) -> (Relation, f64) {
 }
 
 /// The limit of a goal whose figures at the lowest and at the highest load are `ends`.
-fn limit(goal: &Goal, ends: Option<(Estimate, Estimate)>) -> Limit {
+fn limit(goal: &Goal, ends: Option<(FigureEstimate, FigureEstimate)>) -> FigureLimit {
     let (relation, limit) = limit_of(goal);
     let trend = match (goal.metric, ends) {
-        (Metric::GoodShare, _) => Trend::Falling,
+        (Metric::GoodShare, _) => ResponseTrend::Falling,
         // It rises with the load and collapses where too much is late: it falls, once the highest load has less than the lowest.
         (Metric::GoodputPerSec, Some((first, last))) if last.value() < first.value() => {
-            Trend::Falling
+            ResponseTrend::Falling
         }
-        _ => Trend::Rising,
+        _ => ResponseTrend::Rising,
     };
-    Limit { relation, limit, trend }
+    FigureLimit { relation, limit, trend }
 }
 
 /// Whether a goal is an upper limit.
@@ -205,22 +210,22 @@ pub(crate) const fn is_upper(comparison: Comparison) -> bool {
 }
 
 /// `value` with its interval; one that leaves its own figure out, as that of a rate may, is widened up to it.
-pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<Estimate> {
+pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<FigureEstimate> {
     let known = fizeau_metrics::Estimate::widened(value, ends);
-    Estimate::new(value, known.low(), known.high()).ok()
+    FigureEstimate::new(value, known.low(), known.high()).ok()
 }
 
 /// The figure of a goal at a level. Of a sample too small for a percentile the greatest value stands in where the limit is an
 /// upper one, being no less than the percentile.
-pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<Figure> {
+pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<GoalFigure> {
     let outcome = GoalResult::of(*goal, level).outcome;
     let value = outcome.measured.filter(|value| value.is_finite())?;
-    let ends = if outcome.interval.is_some() { Ends::Interval } else { Ends::Unknown };
-    Some(Figure { estimate: with_ends(value, outcome.interval)?, ends })
+    let ends = if outcome.interval.is_some() { FigureEnds::Interval } else { FigureEnds::Unknown };
+    Some(GoalFigure { estimate: with_ends(value, outcome.interval)?, ends })
 }
 
 /// Completed requests per second; none of a window without a length.
-pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
+pub(crate) fn served(level: &LevelSummary) -> Option<FigureEstimate> {
     let of = Metric::RequestsPerSec;
     let value = of.measured(Statistic::Value, level)?;
     let ends = request_rate::requests_interval(level).map(|(low, high)| Interval::p95(low, high));

@@ -7,10 +7,10 @@ pub use run::ImportedRun;
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{PerSec, Tape};
+use fizeau_core::{LevelLoad, LoadKind, PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
-use crate::{ImportedSource, LoadPoint, NotKnown, Unseen};
+use crate::{ImportUnknowns, ImportedSource, UnknownFact};
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -20,7 +20,7 @@ use crate::{ImportedSource, LoadPoint, NotKnown, Unseen};
 pub struct ImportedLevel {
     /// Where it comes from.
     pub source: ImportedSource,
-    /// How hard it pressed.
+    /// Its load.
     pub load: ImportedLoad,
     /// What was run, as far as the file tells.
     pub about: ImportedAbout,
@@ -36,7 +36,7 @@ pub struct ImportedLevel {
     #[serde(default)]
     pub caveats: Vec<String>,
     /// What cannot be known, and why.
-    pub not_known: Vec<NotKnown>,
+    pub not_known: Vec<UnknownFact>,
     /// The tool's own record, as JSON; without the lists of single requests where those became tapes.
     #[serde(with = "as_json")]
     pub record: String,
@@ -45,7 +45,7 @@ pub struct ImportedLevel {
     pub tapes: Vec<Tape>,
 }
 
-/// How hard a level pressed.
+/// The load of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ImportedLoad {
     /// Requests per second that were to be sent; none where each left as soon as it might.
@@ -60,7 +60,7 @@ pub struct ImportedLoad {
 impl ImportedLoad {
     /// That of a tool which writes a rate or a cap where it has one: without both it is not known.
     #[must_use]
-    pub fn told(rate: Option<f64>, cap: Option<u64>) -> Self {
+    pub fn from_rate_and_cap(rate: Option<f64>, cap: Option<u64>) -> Self {
         let requests_per_s = rate.filter(|rate| *rate > 0.0 && rate.is_finite()).map(PerSec::new);
         let max_in_flight = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
         let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
@@ -122,22 +122,22 @@ impl ImportedLevel {
 
     /// What is not known of it that its tapes have a value for.
     #[must_use]
-    pub fn unseen(&self) -> Unseen {
-        let is_left = |known: &&NotKnown| {
+    pub fn unseen(&self) -> ImportUnknowns {
+        let is_left = |known: &&UnknownFact| {
             !AGAIN.contains(&known.what.as_str()) && !known.what.split(", ").all(is_figure)
         };
         let not_known = self.not_known.iter().filter(is_left).cloned().collect();
-        Unseen::new(self.source.tool.clone(), not_known)
+        ImportUnknowns::new(self.source.tool.clone(), not_known)
     }
 
-    /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, as if
+    /// The load that it stands for: the rate where there was one, else the cap, else as many as there were requests, as if
     /// all had left at once. [`ImportedLevel::load_words`] says where it is not known.
     #[must_use]
-    pub fn load_point(&self) -> LoadPoint {
+    pub fn level_load(&self) -> LevelLoad {
         match (self.load.requests_per_s, self.load.max_in_flight) {
-            (Some(rate), _) => LoadPoint::Rate(rate),
-            (None, Some(cap)) => LoadPoint::Concurrency(cap),
-            (None, None) => LoadPoint::Concurrency(u32::try_from(self.sent()).unwrap_or(u32::MAX)),
+            (Some(rate), _) => LevelLoad::Rate(rate),
+            (None, Some(cap)) => LoadKind::Concurrency.at(cap.into()),
+            (None, None) => LoadKind::Concurrency.at(self.sent() as f64),
         }
     }
 
@@ -146,7 +146,7 @@ impl ImportedLevel {
     pub fn load_words(&self) -> String {
         match self.load.is_unknown {
             true => "load not known".to_owned(),
-            false => self.load_point().words(),
+            false => self.level_load().to_string(),
         }
     }
 

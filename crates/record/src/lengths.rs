@@ -1,7 +1,7 @@
 //! The lengths of the replies that came, for the speed of light.
 
-use fizeau_core::{Part, Tape, Tokens};
-use fizeau_roofline::{Lengths, Model};
+use fizeau_core::{RequestPurpose, Tape, Tokens};
+use fizeau_roofline::{Model, RequestLengths};
 
 /// The lengths of a level's completed requests, added up one tape at a time: what
 /// [`Bound::over`](fizeau_roofline::Bound::over) takes. Of the lengths that came, since those that were asked bound
@@ -18,12 +18,12 @@ use fizeau_roofline::{Lengths, Model};
 /// # )))?;
 /// let mut tally = LengthTally::new(Tokens::new(250), &model);
 /// tally.add(&tape);
-/// # Ok::<(), fizeau_roofline::ModelError>(())
+/// # Ok::<(), fizeau_roofline::ModelConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthTally {
     asked_input: Tokens,
-    lengths: Lengths,
+    lengths: RequestLengths,
 }
 
 impl LengthTally {
@@ -31,13 +31,13 @@ impl LengthTally {
     /// it is.
     #[must_use]
     pub fn new(asked_input: Tokens, model: &Model) -> Self {
-        Self { asked_input, lengths: Lengths::for_model(model) }
+        Self { asked_input, lengths: RequestLengths::for_model(model) }
     }
 
     /// Takes a tape in. A failed request has no length, and one of a probe stream no part in the load; what a cache
     /// supplied of a prompt was not computed.
     pub fn add(&mut self, tape: &Tape) {
-        if !tape.is_success() || tape.part == Part::Probe {
+        if !tape.is_success() || tape.part == RequestPurpose::Probe {
             return;
         }
         let cached = tape.usage.and_then(|usage| usage.cached_tokens);
@@ -54,7 +54,7 @@ impl LengthTally {
 
     /// The lengths taken in so far.
     #[must_use]
-    pub const fn lengths(&self) -> &Lengths {
+    pub const fn lengths(&self) -> &RequestLengths {
         &self.lengths
     }
 }

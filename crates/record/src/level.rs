@@ -2,31 +2,30 @@
 
 mod client;
 mod document;
+mod import_unknowns;
 mod run;
 mod speed;
 mod tapes;
-mod unseen;
 mod until;
 
 use std::borrow::Cow;
 
-use fizeau_core::{LevelLoad, LoadKind, Millis, PerSec, Tape, WarmUp};
+use fizeau_core::{LevelLoad, Millis, PerSec, Tape, WarmUp};
 use fizeau_metrics::{
-    ClientProof, Distribution, GoodputGoals, LevelShape, LevelSummary, Reason, Saturation,
-    Statistic, Validity, Verdict,
+    ClientProof, Distribution, GoodputGoals, LevelShape, LevelSummary, Saturation, Statistic,
+    Validity, Verdict, VerdictReason,
 };
 
-use crate::text::number;
-use crate::{Asked, Checklist, PeerComparison, Unseen};
+use crate::{Checklist, ImportUnknowns, PeerComparison, RequestedLoad};
 
 pub(crate) use document::SUMMARY;
 pub use document::SummaryDocument;
 pub use run::{LevelContext, LevelOutcome};
 pub use speed::{
-    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, Light, Predicted, PredictedRange,
-    Reference, SpeedOfLight,
+    CalibratedBlock, CalibratedPrediction, DecodeStepComparison, EvenRouting, JsonNumber,
+    LevelReference, PredictedFigures, PredictedRange, SpeedOfLight, SpeedOfLightComparison,
 };
-pub use until::{Until, UntilDocument, UntilGoal};
+pub use until::{UntilPrecise, UntilPreciseDocument, UntilPreciseGoal};
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///
@@ -34,9 +33,9 @@ pub use until::{Until, UntilDocument, UntilGoal};
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelReport {
     /// The operating condition.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// What was asked for of the load, to stand beside what was sent.
-    pub asked: Asked,
+    pub asked: RequestedLoad,
     /// What was measured.
     pub summary: LevelSummary,
     /// What the client saw of itself.
@@ -48,13 +47,13 @@ pub struct LevelReport {
     /// Whether it ran to its end.
     pub status: LevelStatus,
     /// How well is known what it was to find out; absent if nothing was asked for.
-    pub until: Option<Until>,
+    pub until: Option<UntilPrecise>,
     /// What was sent before it; absent where that is not recorded.
     pub warm_up: Option<WarmUp>,
-    /// What it is held against before it is believed. Absent at a level of a sweep, which has one for all of them.
+    /// The checklist of what it must show before it is believed. Absent at a level of a sweep, which has one for all of them.
     pub checklist: Option<Checklist>,
     /// What is not known of it since another tool measured it; absent where none did. See [`LevelReport::with_unseen`].
-    pub unseen: Option<Box<Unseen>>,
+    pub unseen: Option<Box<ImportUnknowns>>,
     /// The level's folder, relative to the report; absent if none was written.
     pub folder: Option<String>,
     /// What pages and pictures show of its tapes; absent where those were not read for it. It is no part of `summary.json`.
@@ -79,18 +78,6 @@ pub trait LevelDetailTally: Default {
     fn finish(self, goals: &GoodputGoals, max_in_flight: Option<u32>) -> LevelDetail;
 }
 
-/// The operating condition of a level.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum LoadPoint {
-    /// So many requests in flight at any time.
-    #[serde(rename = "concurrency")]
-    Concurrency(u32),
-    /// So many requests sent per second, whether or not earlier ones are done.
-    #[serde(rename = "requests_per_s")]
-    Rate(PerSec),
-}
-
 /// Whether a level ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LevelStatus {
@@ -104,11 +91,11 @@ pub enum LevelStatus {
 }
 
 /// A figure, and the ends of its interval where it has one.
-pub type WithEnds = (f64, Option<(f64, f64)>);
+pub type IntervalEnds = (f64, Option<(f64, f64)>);
 
 /// The tail of a latency: its 99th percentile, or what stands in for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tail {
+pub struct TailLatency {
     /// It.
     pub value: Millis,
     /// What it was taken from.
@@ -127,7 +114,7 @@ pub enum LatencyBasis {
     Max,
 }
 
-impl Tail {
+impl TailLatency {
     /// The tail of a sample; none if the sample is empty.
     #[must_use]
     pub fn of(sample: &Distribution) -> Option<Self> {
@@ -143,76 +130,11 @@ impl Tail {
     }
 }
 
-impl LoadPoint {
-    /// So much of a kind of load.
-    #[must_use]
-    pub const fn of(kind: LoadKind, load: f64) -> Self {
-        match kind {
-            LoadKind::Rate => Self::Rate(PerSec::new(load)),
-            // A cast of a number beyond what the type holds gives the greatest there is.
-            LoadKind::Concurrency => Self::Concurrency(load as u32),
-        }
-    }
-
-    /// The load as a number: requests in flight, or per second.
-    #[must_use]
-    pub fn value(self) -> f64 {
-        match self {
-            Self::Concurrency(n) => n.into(),
-            Self::Rate(rate) => rate.get(),
-        }
-    }
-
-    /// In what it is counted.
-    #[must_use]
-    pub const fn kind(self) -> LoadKind {
-        match self {
-            Self::Concurrency(_) => LoadKind::Concurrency,
-            Self::Rate(_) => LoadKind::Rate,
-        }
-    }
-
-    /// Whether two loads can be drawn on one axis.
-    #[must_use]
-    pub fn same_kind(self, other: Self) -> bool {
-        self.kind() == other.kind()
-    }
-
-    /// The load as words in a sentence: `concurrency 64`, `4 requests/s`.
-    #[must_use]
-    pub fn words(self) -> String {
-        match self {
-            Self::Concurrency(n) => format!("concurrency {n}"),
-            Self::Rate(_) => format!("{self} requests/s"),
-        }
-    }
-}
-
-impl From<LevelLoad> for LoadPoint {
-    fn from(load: LevelLoad) -> Self {
-        match load {
-            LevelLoad::Concurrency(slots) => Self::Concurrency(slots.get()),
-            LevelLoad::Rate(rate) => Self::Rate(rate),
-        }
-    }
-}
-
-impl std::fmt::Display for LoadPoint {
-    /// The number alone, as in a table whose heading names the kind; what has many digits is rounded.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let whole = self.value().to_string();
-        match whole.len() <= 6 || !self.value().is_finite() {
-            true => f.pad(&whole),
-            false => f.pad(&number(self.value())),
-        }
-    }
-}
-
 impl LevelReport {
     /// The 99th percentile of the end-to-end latency in milliseconds, with the ends of its interval where it has one; none
     /// where there are too few values.
     #[must_use]
-    pub fn p99_e2el(&self) -> Option<WithEnds> {
+    pub fn p99_e2el(&self) -> Option<IntervalEnds> {
         let sample = &self.summary.metrics.e2el;
         let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
         Some((sample.p99.value()?.get(), ends))
@@ -225,9 +147,17 @@ impl LevelReport {
         self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
     }
 
+    /// The sessions that were asked to begin each second, where some have several requests: the rate of the load counts those all.
+    #[must_use]
+    pub fn sessions_per_s(&self) -> Option<PerSec> {
+        let came = self.summary.arrivals.as_ref()?;
+        let rate = self.asked.arrivals?.rate?;
+        (came.intended.n + 1 < self.summary.requests.sent).then_some(rate)
+    }
+
     /// Whether a reason of the verdict is that something was measured beyond the speed of light.
     #[must_use]
-    pub fn is_of_light(&self, reason: &Reason) -> bool {
+    pub fn is_of_light(&self, reason: &VerdictReason) -> bool {
         let excess = self.speed_of_light.excess().map(ToString::to_string);
         excess.is_some_and(|excess| reason.text.ends_with(&excess))
     }

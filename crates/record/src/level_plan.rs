@@ -5,20 +5,20 @@ use fizeau_core::Millis;
 use fizeau_metrics::WindowChoice;
 use serde::{Deserialize, Serialize};
 
-use crate::AskedArrivals;
+use crate::ArrivalMoments;
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelPlan {
-    /// How hard it presses; absent of a run that is no sweep.
+    /// Its load; absent of a run that is no sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LevelLoad>,
     /// How many times this load was measured before; absent of a run that is no sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<u32>,
-    /// What it is for, where it is no level of the curve.
+    /// What it is for, where it is not a level of the curve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<LevelRole>,
     /// The most requests that it has.
@@ -31,7 +31,7 @@ pub struct LevelPlan {
     pub max_in_flight: Option<u32>,
     /// When requests of an open loop come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<AskedArrivals>,
+    pub arrivals: Option<ArrivalMoments>,
     /// It releases nothing after this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_for_ms: Option<Millis>,
@@ -56,7 +56,7 @@ pub fn level_folder(load: LevelLoad, visit: u32, role: Option<LevelRole>) -> Str
     }
 }
 
-/// What a level is for, where it is no level of the curve.
+/// What a level is for, where it is not a level of the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,7 @@
 //! let folders = ["results/monday", "results/friday"];
 //! let [before, after] = [StoredRun::open(folders[0])?, StoredRun::open(folders[1])?];
 //! for level in after.report()?.levels() {
-//!     println!("{}: {}", level.load.words(), level.validity.verdict.as_str());
+//!     println!("{}: {}", level.load, level.validity.verdict.as_str());
 //! }
 //! if Comparability::of(&before, &after).is_given() {
 //!     let report = ComparisonReport::of_runs(&folders.map(Into::into), &CompareOptions::default())?;
@@ -19,7 +19,7 @@
 //!
 //! | wanted | call |
 //! |---|---|
-//! | `run.json`: what was asked, of whom | [`RunDocument`] |
+//! | `run.json`: what was requested, and from whom | [`RunDocument`] |
 //! | `summary.json`, `sweep.json` | [`SummaryDocument`] of a [`LevelReport`], [`SweepDocument`] of a [`SweepReport`] |
 //! | `search.json`, `ab.json` | [`SearchDocument`] of a [`SearchReport`], [`AbDocument`] of an [`AbReport`] |
 //! | `whatif.json` | [`WhatIfDocument`] of a [`WhatIf`] |
@@ -42,7 +42,6 @@
 //! - Nothing is measured here. What is absent in the input is absent in the output, with the reason.
 
 mod ab;
-mod asked;
 mod checklist;
 mod checks;
 mod comparability;
@@ -51,6 +50,7 @@ mod curve;
 mod fields;
 mod folder;
 mod goal;
+mod import_unknowns;
 mod imported;
 mod json;
 mod lengths;
@@ -63,6 +63,7 @@ mod reading;
 mod reasons;
 mod reference;
 mod request_rate;
+mod requested_load;
 mod run;
 #[cfg(feature = "schema")]
 mod schema;
@@ -71,43 +72,44 @@ mod setup;
 mod stored;
 mod sweep;
 pub mod text;
-mod unseen;
 mod whatif;
 
-pub use ab::{AbDocument, AbParty, AbReport, AbRound, AbSideDocument, RoundDocument, TurnDocument};
-pub use asked::{Asked, AskedArrivals};
-pub use checklist::{Check, CheckOutcome, CheckRow, Checklist, Requirements, UnknownCheck};
+pub use ab::{AbDocument, AbParty, AbReport, AbRound, RoundDocument, TurnDocument};
+pub use checklist::{
+    CheckOutcome, Checklist, ChecklistItem, ChecklistRow, RequiredChecks, UnknownCheck,
+};
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
-    ChangedField, CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument,
-    ComparisonReport, ComparisonView, FieldDifference, FigureDifference, FrontierChange,
-    FrontierDistance, FrontierPoint, LevelDifferences, RunComparison, RunDifferences,
-    TestedDifference,
+    CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport,
+    ComparisonView, FieldDifference, FigureDifference, FrontierChange, FrontierDistance,
+    FrontierPoint, LevelDifferences, RunComparison, RunDifferences, TestedDifference,
 };
-pub use curve::{LightCurve, LightFigures, LightPoint};
-pub use fields::{Differing, DocumentFields};
+pub use curve::{SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint};
+pub use fields::{ChangedField, DocumentFields};
 pub use folder::{ClaimedFolder, FolderError, RunFolder, TapeFile};
 pub use goal::{
-    Bounds, GoalDocument, GoalResult, OverRuns, limit_words as goal_limit,
+    FigureOverRuns, GoalDocument, GoalResult, HighestLoadBasis, limit_words as goal_limit,
     measured as goal_measured, name as goal_name, shown as goal_value,
 };
+pub use import_unknowns::{ImportUnknowns, UnknownFact};
 pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun};
 pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
-    Calibrated, CalibratedBlock, DecodeLight, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelDetailTally, LevelOutcome, LevelReport, LevelStatus, Light, LoadPoint, Predicted,
-    PredictedRange, Reference, SpeedOfLight, SummaryDocument, Tail, Until, UntilDocument,
-    UntilGoal, WithEnds,
+    CalibratedBlock, CalibratedPrediction, DecodeStepComparison, EvenRouting, IntervalEnds,
+    JsonNumber, LatencyBasis, LevelContext, LevelDetail, LevelDetailTally, LevelOutcome,
+    LevelReference, LevelReport, LevelStatus, PredictedFigures, PredictedRange, SpeedOfLight,
+    SpeedOfLightComparison, SummaryDocument, TailLatency, UntilPrecise, UntilPreciseDocument,
+    UntilPreciseGoal,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
-    Bursts, BurstsAsk, BurstsLevel, Carried, GoalPrice, LightCost, MeanLengths, Money,
-    NoPromptShare, NotCarried, NotPlanned, Plan, PlanAsk, PlanCost, PlanDocument, PlanFigure,
-    PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts, TestedLoads, TestedLoadsError,
-    TestedReplica, scaled_limits,
+    BoundCost, BurstAccount, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource, GoalPrice,
+    MeanLengths, MoneyRange, NoCapacityReason, NoPlanReason, NoPromptShare, PlanCost, PlanDocument,
+    PlanFigure, PlanLevel, PlanQuery, PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts,
+    TestedLoads, TestedLoadsError, TestedReplica, scaled_limits,
 };
 pub use reading::{
     LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
@@ -115,30 +117,35 @@ pub use reading::{
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
+pub use requested_load::{ArrivalMoments, RequestedLoad};
 pub use run::{
-    AbPlan, AbPrompts, AskedLength, AskedLengths, CalibrationEnd, ClientCalibration, ClientPlan,
-    DeployError, DeploymentRecord, EngineChoices, ImportedFrom, ImportedSource, MergedShard,
-    OnTimeStreams, RequestTimeouts, RunDocument, RunTime,
+    AbPlan, AbPrompts, CalibrationEnd, ClientCalibration, ClientPlan, DeployError,
+    DeploymentRecord, EngineChoices, ImportedFrom, ImportedSource, MergedShard, OnTimeStreams,
+    RequestTimeouts, RequestedLength, RequestedLengths, RunDocument, RunTime,
 };
 #[cfg(feature = "schema")]
 pub use schema::DocumentSchema;
 pub use search::{
-    AskedDocument, Confirmation, FoundLoad, SearchAsked, SearchDocument, SearchJudgement,
-    SearchPurpose, SearchReport, SearchedDocument, SearchedLevel, WrongWay,
+    ConfirmationDocument, FoundLoadDocument, MoreTime, NonMonotoneLoads, SearchDocument,
+    SearchJudgement, SearchPurpose, SearchReport, SearchTarget, SearchTargetDocument,
+    SearchedLevel, SearchedLevelDocument, TimedLoad,
 };
-pub use setup::{Connections, Endpoint, Engine, Host, NOT_RECORDED, Setup, ToolVersion, Workload};
+pub use setup::{
+    ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED, RunSetup,
+    ToolVersion, WorkloadRecord,
+};
 pub use stored::{
-    Cut, MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes,
+    MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,
 };
 pub use sweep::{
-    Aim, CostFigure, Decision, Maximum, MeanOverRuns, NoTokenCost, OperatingPoint, Place, Profile,
-    ProfileChoice, RangeOverRuns, Repeats, STAND_IN_NOTE, Sustained, SweepDocument, SweepReport,
-    SweptLevel, TokenCost, Unmeasured, Why, Within,
+    CostFigure, FrontierPosition, GoalDecision, HighestLoad, LoadRepeats, MeanOverRuns,
+    NoTokenCost, OperatingChoiceReason, OperatingDecision, OperatingPoint, Profile, ProfileAim,
+    ProfileChoice, RangeOverRuns, STAND_IN_NOTE, SustainedRun, SweepDocument, SweepReport,
+    SweptLevelDocument, TokenCost, Unmeasured,
 };
-pub use unseen::{NotKnown, Unseen};
 pub use whatif::{
-    Chosen, NotRun, Spot, Variant, VariantDocument, WhatIf, WhatIfDocument, slo_words,
-    variant_letter,
+    ChosenLevel, NotRunReason, VariantDocument, VariantLevel, WhatIf, WhatIfDocument,
+    WhatIfVariant, slo_words, variant_letter,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -1,10 +1,10 @@
 //! Shards of one run, made one run.
 
 mod check;
+mod clock_offsets;
 mod document;
 mod shard;
 mod summary;
-mod together;
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ use fizeau_metrics::{GoodputGoals, LevelHistograms, LevelTally, WindowChoice, Wi
 use thiserror::Error;
 
 use crate::{
-    Asked, FolderError, LevelReport, MergedTapes, ReferenceFiles, RunFolder, Setup, StoredError,
-    SummaryDocument,
+    FolderError, LevelReport, MergedTapes, ReferenceFiles, RequestedLoad, RunFolder, RunSetup,
+    StoredError, SummaryDocument,
 };
-use check::Checked;
+use check::CheckedShards;
+use clock_offsets::{ClockOffsets, seconds};
 use shard::MeasuredShard;
-use together::{Axis, seconds};
 
 /// Why runs could not be merged.
 #[derive(Debug, Error)]
@@ -44,7 +44,7 @@ pub enum MergeError {
         Vec<String>,
     ),
     /// They did not run together. It can be forced.
-    #[error("{shard} began {} after the first of the others: shards of one run are started together", seconds(*later))]
+    #[error("{shard} began {} after the first shard; start the shards of one run together", seconds(*later))]
     FarApart {
         /// The last of them.
         shard: String,
@@ -60,7 +60,7 @@ pub enum MergeError {
 }
 
 impl MergeError {
-    /// Whether the runs can be merged all the same.
+    /// Whether the runs can be merged anyway.
     #[must_use]
     pub const fn can_be_forced(&self) -> bool {
         matches!(self, Self::NotOfOneRun(_) | Self::FarApart { .. })
@@ -71,8 +71,8 @@ impl MergeError {
 #[derive(Debug, Clone)]
 pub struct ShardMerge {
     shards: Vec<MeasuredShard>,
-    checked: Checked,
-    axis: Axis,
+    checked: CheckedShards,
+    axis: ClockOffsets,
     forced_by: String,
 }
 
@@ -83,7 +83,7 @@ pub struct MergedRun {
     /// The report of the one level.
     pub report: LevelReport,
     /// What was run, and on what, as the first shard has it.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The cap on requests in flight of all shards; none if one has none.
     pub cap: Option<u32>,
 }
@@ -93,7 +93,7 @@ impl ShardMerge {
     /// not to be, as the verdict names it; none to refuse. What is to be said goes to `note`.
     ///
     /// # Errors
-    /// If a folder cannot be read, or they are no shards of one run.
+    /// If a folder cannot be read, or they are not shards of one run.
     pub fn of(
         paths: &[PathBuf],
         forced_by: Option<&str>,
@@ -102,7 +102,7 @@ impl ShardMerge {
         let shards = paths.iter().map(|path| MeasuredShard::open(path));
         let shards = shards.collect::<Result<Vec<_>, MergeError>>()?;
         let checked = check::check(&shards, forced_by.is_some(), note)?;
-        let axis = Axis::of(&shards, forced_by.is_some(), note)?;
+        let axis = ClockOffsets::of(&shards, forced_by.is_some(), note)?;
         Ok(Self { shards, checked, axis, forced_by: forced_by.unwrap_or_default().to_owned() })
     }
 
@@ -149,7 +149,7 @@ impl ShardMerge {
     ) -> Result<MergedRun, MergeError> {
         let Self { shards, checked, axis, forced_by } = self;
         let first = self.first()?;
-        let asked = summary::asked(shards, checked.shares);
+        let asked = summary::requested_load(shards, checked.shares);
         folder.write_run(&document::merged(shards, first, &axis.later, checked, asked))?;
         let mut tally = tally(first, &self.goals()?, asked)?;
         let mut histograms = LevelHistograms::default();
@@ -181,9 +181,9 @@ impl ShardMerge {
             .collect();
         cuts.iter().for_each(|cut| note(cut));
         let names: Vec<String> = shards.iter().map(MeasuredShard::name).collect();
-        let found = summary::Found {
+        let found = summary::MergeFindings {
             cuts,
-            apart: together::apart(&names, &tapes.spans().collect::<Vec<_>>()),
+            apart: clock_offsets::apart(&names, &tapes.spans().collect::<Vec<_>>()),
             forced: checked.objections.clone(),
             forced_by: forced_by.clone(),
             note: axis.note,
@@ -220,7 +220,7 @@ impl ShardMerge {
 fn tally(
     first: &MeasuredShard,
     goals: &GoodputGoals,
-    asked: Asked,
+    asked: RequestedLoad,
 ) -> Result<LevelTally, StoredError> {
     let planned = first.plan().and_then(|plan| plan.window.as_ref());
     let end = |name: &str, text: Option<&String>| match text {

@@ -1,12 +1,12 @@
 //! How many devices a rate takes within goals, and what that costs.
 
+mod bound_cost;
 mod bursts;
-mod carried;
 mod document;
 mod goals;
 mod level;
-mod light;
 mod money;
+mod replica_capacity;
 mod share;
 mod table;
 mod tested;
@@ -14,25 +14,25 @@ mod tested;
 use std::num::NonZeroU64;
 
 use fizeau_metrics::Goal;
-use fizeau_pareto::{CapacityError, Demand, Estimate, Fleets};
+use fizeau_pareto::{CapacityError, Demand, FigureEstimate, Fleets};
 use fizeau_roofline::HourlyRate;
 
-pub use bursts::{Bursts, BurstsAsk, BurstsLevel, SimulatedBursts};
-pub use carried::{Carried, NotCarried};
+pub use bound_cost::BoundCost;
+pub use bursts::{BurstAccount, BurstsLevel, BurstsQuery, SimulatedBursts};
 pub use document::PlanDocument;
 pub use goals::{GoalPrice, scaled_limits};
 pub use level::{PlanFigure, PlanLevel};
-pub use light::LightCost;
-pub use money::{MeanLengths, Money, PlanCost};
+pub use money::{MeanLengths, MoneyRange, PlanCost};
+pub use replica_capacity::{NoCapacityReason, ReplicaCapacity};
 pub use share::NoPromptShare;
 pub use table::{TestedLoads, TestedLoadsError};
 pub use tested::TestedReplica;
 
-use crate::LightCurve;
+use crate::SpeedOfLightCurve;
 
 /// What a plan is for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlanAsk {
+pub struct PlanQuery {
     /// The requests per second, the share of each replica that is kept free, and the replicas that may fail.
     pub demand: Demand,
     /// The goals; at least one. Ranges are planned for at their tight ends, and priced at their loose ones too.
@@ -44,15 +44,15 @@ pub struct PlanAsk {
 
 /// What a plan is made of: one kind of device, and what a replica on it was found to do.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlanSource {
+pub struct DevicePlanSource {
     /// What it is called.
     pub name: String,
     /// Where the levels are from.
     pub from: String,
     /// How many devices a replica takes.
     pub devices_per_replica: NonZeroU64,
-    /// What an hour of a device costs.
-    pub hour: HourlyRate,
+    /// What an hour of a device costs; none where no price is known, and a plan is then one of devices alone.
+    pub hour: Option<HourlyRate>,
     /// What a replica was tested at.
     pub levels: Vec<PlanLevel>,
     /// Levels that may not be used: each with the reason.
@@ -62,19 +62,19 @@ pub struct PlanSource {
     /// The share of the devices' time that prompts take, from 0 to 1; or, in plain words, why that is not known.
     pub prompt_share: Result<f64, String>,
     /// What the hardware could do with these requests; or why that is not known.
-    pub light: Result<LightCurve, String>,
+    pub light: Result<SpeedOfLightCurve, String>,
     /// What burstier arrivals would change.
-    pub bursts: Bursts,
+    pub bursts: BurstAccount,
 }
 
 /// The plan for one kind of device.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct DevicePlan {
     /// What it is made of.
-    pub source: PlanSource,
+    pub source: DevicePlanSource,
     /// The plan; or why there is none.
-    pub outcome: Result<Planned, NotPlanned>,
+    pub outcome: Result<PlannedFleet, NoPlanReason>,
     /// What other goals would cost.
     pub prices: Vec<GoalPrice>,
     /// The share of its latency limits below which a goal is met at no tested load; none where it has no such limits.
@@ -84,28 +84,28 @@ pub struct Plan {
 /// Devices and money.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Planned {
+pub struct PlannedFleet {
     /// What a replica carries, as it was found.
-    pub carried: Carried,
+    pub carried: ReplicaCapacity,
     /// What it is planned to carry: the same, but for the arrivals' bursts.
-    pub per_replica: Estimate,
+    pub per_replica: FigureEstimate,
     /// How many there are to be.
     pub fleets: Fleets,
-    /// What the likely fleet costs.
-    pub cost: PlanCost,
-    /// What the fleet costs where a replica carries as little as it may; none where that is nothing.
+    /// What the likely fleet costs; none where no price is known.
+    pub cost: Option<PlanCost>,
+    /// What the fleet costs where a replica carries as little as it may; none where that is nothing, or no price is known.
     pub cautious_cost: Option<PlanCost>,
     /// What that is beside the speed of light; or why that is not known.
-    pub light: Result<LightCost, String>,
+    pub light: Result<BoundCost, String>,
 }
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotPlanned {
+pub enum NoPlanReason {
     /// It is not known what a replica carries.
     #[error(transparent)]
-    NotCarried(#[from] NotCarried),
+    NotCarried(#[from] NoCapacityReason),
     /// It carries nothing.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
@@ -117,61 +117,61 @@ pub enum NotPlanned {
 ///
 /// ```
 /// use std::num::NonZeroU64;
-/// use fizeau_core::{PerSec, UsdPerHour};
+/// use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
 /// use fizeau_metrics::{Metric, Slo, Statistic};
-/// use fizeau_pareto::{Demand, Estimate};
-/// use fizeau_record::{Bursts, LoadPoint, MeanLengths, PlanAsk, PlanFigure, PlanLevel, PlanReport, PlanSource};
+/// use fizeau_pareto::{Demand, FigureEstimate};
+/// use fizeau_record::{BurstAccount, MeanLengths, PlanQuery, PlanFigure, PlanLevel, PlanReport, DevicePlanSource};
 /// use fizeau_roofline::HourlyRate;
 ///
 /// let level = |rate: f64, ttft: f64| -> Result<PlanLevel, Box<dyn std::error::Error>> {
-///     let value = Estimate::exact(ttft)?;
+///     let value = FigureEstimate::exact(ttft)?;
 ///     let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
-///     Ok(PlanLevel::given(LoadPoint::Rate(PerSec::new(rate)), Estimate::exact(rate)?, vec![figure]))
+///     Ok(PlanLevel::given(LevelLoad::Rate(PerSec::new(rate)), FigureEstimate::exact(rate)?, vec![figure]))
 /// };
 /// let slo: Slo = "p99 ttft<500ms".parse()?;
-/// let ask = PlanAsk { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals.to_vec(), others: Vec::new() };
-/// let source = PlanSource {
+/// let ask = PlanQuery { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals.to_vec(), others: Vec::new() };
+/// let source = DevicePlanSource {
 ///     name: "h100".to_owned(),
 ///     from: "curve.csv".to_owned(),
 ///     devices_per_replica: NonZeroU64::new(8).ok_or("zero")?,
-///     hour: HourlyRate::given(UsdPerHour::new(2.5))?,
+///     hour: Some(HourlyRate::given(UsdPerHour::new(2.5))?),
 ///     levels: vec![level(4.0, 200.0)?, level(12.0, 300.0)?, level(16.0, 700.0)?],
 ///     left_out: Vec::new(),
 ///     lengths: MeanLengths { input: Some(1000.0), output: Some(250.0) },
 ///     prompt_share: Err("no model was given".to_owned()),
 ///     light: Err("no model was given".to_owned()),
-///     bursts: Bursts::NotAccounted { reason: "there is no calibration".to_owned() },
+///     bursts: BurstAccount::NotAccounted { reason: "there is no calibration".to_owned() },
 /// };
 /// let report = PlanReport::new(ask, vec![source]);
 /// let planned = report.plans()[0].outcome.clone()?;
 /// // 14 requests a second are carried within 500 ms; 100 / (14 x 0.8) = 8.9, and one to spare.
 /// assert_eq!(planned.fleets.likely.installed(), 10);
-/// assert_eq!(planned.cost.usd_per_hour.low, 200.0);
+/// assert_eq!(planned.cost.map(|cost| cost.usd_per_hour.low), Some(200.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanReport {
-    ask: PlanAsk,
-    plans: Vec<Plan>,
+    ask: PlanQuery,
+    plans: Vec<DevicePlan>,
 }
 
 impl PlanReport {
     /// The plans from `sources`, in their order.
     #[must_use]
-    pub fn new(ask: PlanAsk, sources: Vec<PlanSource>) -> Self {
-        let plans = sources.into_iter().map(|source| Plan::of(&ask, source)).collect();
+    pub fn new(ask: PlanQuery, sources: Vec<DevicePlanSource>) -> Self {
+        let plans = sources.into_iter().map(|source| DevicePlan::of(&ask, source)).collect();
         Self { ask, plans }
     }
 
     /// What it is for.
     #[must_use]
-    pub const fn ask(&self) -> &PlanAsk {
+    pub const fn ask(&self) -> &PlanQuery {
         &self.ask
     }
 
     /// The plans, in the order of their sources.
     #[must_use]
-    pub fn plans(&self) -> &[Plan] {
+    pub fn plans(&self) -> &[DevicePlan] {
         &self.plans
     }
 
@@ -182,35 +182,44 @@ impl PlanReport {
         self.plans.iter().any(|plan| plan.outcome.is_ok() || plan.prices.iter().any(is_loose))
     }
 
-    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where there is no plan.
+    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where no plan has a price.
     #[must_use]
     pub fn cheapest(&self) -> Option<usize> {
-        let price = |plan: &Plan| {
-            plan.outcome.as_ref().ok().map(|planned| planned.cost.usd_per_hour.middle())
-        };
+        let price =
+            |plan: &DevicePlan| Some(plan.outcome.as_ref().ok()?.cost?.usd_per_hour.middle());
         let priced = self.plans.iter().enumerate().filter_map(|(i, plan)| Some((i, price(plan)?)));
         let cheapest = priced.reduce(|least, next| if next.1 < least.1 { next } else { least });
         cheapest.map(|(index, _)| index)
     }
 }
 
-impl Plan {
-    fn of(ask: &PlanAsk, source: PlanSource) -> Self {
+impl DevicePlan {
+    fn of(ask: &PlanQuery, source: DevicePlanSource) -> Self {
         let (prices, tightest) = goals::prices(ask, &source);
         Self { outcome: planned(ask, &source, &ask.goals), prices, tightest, source }
     }
 }
 
 /// The plan of one source for `goals`.
-fn planned(ask: &PlanAsk, source: &PlanSource, goals: &[Goal]) -> Result<Planned, NotPlanned> {
-    let carried = source.carried(goals)?;
+fn planned(
+    ask: &PlanQuery,
+    source: &DevicePlanSource,
+    goals: &[Goal],
+) -> Result<PlannedFleet, NoPlanReason> {
+    let carried = source.capacity(goals)?;
     let per_replica = source.bursts.lower(&carried.requests_per_s);
     let fleets = ask.demand.fleets(&per_replica)?;
     let cost = |installed: u64| source.cost(installed as f64, ask.demand.rate());
     let likely = cost(fleets.likely.installed());
-    Ok(Planned {
-        light: LightCost::of(source, goals, ask.demand.rate(), &likely, carried.requests_per_s),
-        cautious_cost: fleets.cautious.map(|fleet| cost(fleet.installed())),
+    Ok(PlannedFleet {
+        light: BoundCost::of(
+            source,
+            goals,
+            ask.demand.rate(),
+            fleets.likely,
+            carried.requests_per_s,
+        ),
+        cautious_cost: fleets.cautious.and_then(|fleet| cost(fleet.installed())),
         cost: likely,
         carried,
         per_replica,
@@ -218,22 +227,22 @@ fn planned(ask: &PlanAsk, source: &PlanSource, goals: &[Goal]) -> Result<Planned
     })
 }
 
-impl PlanSource {
+impl DevicePlanSource {
     /// What a replica carries within `goals`, whatever the arrivals' bursts.
     ///
     /// # Errors
-    /// As [`Carried::of`].
-    pub fn carried(&self, goals: &[Goal]) -> Result<Carried, NotCarried> {
+    /// As [`ReplicaCapacity::of`].
+    pub fn capacity(&self, goals: &[Goal]) -> Result<ReplicaCapacity, NoCapacityReason> {
         if self.levels.is_empty() {
-            return Err(NotCarried::NoLevel { reasons: self.left_out.clone() });
+            return Err(NoCapacityReason::NoLevel { reasons: self.left_out.clone() });
         }
-        Carried::of(&self.levels, goals)
+        ReplicaCapacity::of(&self.levels, goals)
     }
 
     /// What `replicas` cost that serve `rate` requests a second.
-    fn cost(&self, replicas: f64, rate: f64) -> PlanCost {
+    fn cost(&self, replicas: f64, rate: f64) -> Option<PlanCost> {
         let devices = replicas * self.devices_per_replica.get() as f64;
         let prompt_share = self.prompt_share.as_ref().ok().copied();
-        PlanCost::of(devices, &self.hour, rate, self.lengths, prompt_share)
+        Some(PlanCost::of(devices, self.hour.as_ref()?, rate, self.lengths, prompt_share))
     }
 }

@@ -16,8 +16,8 @@ use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
-    LevelDetail, LevelReport, LightCurve, Profile, ProfileChoice, Setup, SpeedOfLightReference,
-    StoredError, StoredRun, SweepReport, Unmeasured,
+    LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup, SpeedOfLightCurve,
+    SpeedOfLightReference, StoredError, StoredRun, SweepReport, Unmeasured,
 };
 
 pub use context::StoredLevelContext;
@@ -68,7 +68,7 @@ enum Precision {
 #[non_exhaustive]
 pub struct ReadRun {
     /// What was run, and on what; of an A/B run as A has it.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The levels, in the order of [`StoredRun::levels`].
     pub levels: Vec<LevelReport>,
     /// The goals of a sweep; none of any other run.
@@ -76,7 +76,7 @@ pub struct ReadRun {
     /// What the sweep put first where several levels keep the goals.
     pub profile: Profile,
     /// What the hardware could do with the requests; none where model or device are not known.
-    pub curve: Option<LightCurve>,
+    pub curve: Option<SpeedOfLightCurve>,
     /// The loads that were planned and of which nothing is there.
     pub unmeasured: Vec<Unmeasured>,
     /// Whether the run is a search.
@@ -85,7 +85,7 @@ pub struct ReadRun {
     pub sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
     pub reference: Option<SpeedOfLightReference>,
-    /// What an hour of a device costs; none where nobody knows.
+    /// What an hour of a device costs; none where it is not known.
     pub price: Option<HourlyRate>,
 }
 
@@ -118,7 +118,7 @@ impl StoredRun {
 }
 
 impl<'a> RunReader<'a> {
-    /// To be read by the run's own goals and window, and held against `reference`.
+    /// To be read by the run's own goals and window, and compared with `reference`.
     ///
     /// # Errors
     /// If `run.json` has others than can be understood.
@@ -257,7 +257,7 @@ impl<'a> RunReader<'a> {
     }
 
     /// What the hardware could do with the requests of all levels.
-    fn curve(&self, levels: &[ReadLevel]) -> Option<LightCurve> {
+    fn curve(&self, levels: &[ReadLevel]) -> Option<SpeedOfLightCurve> {
         let reference = self.reference.as_ref()?;
         let mut all = reference.lengths();
         levels.iter().filter_map(|level| level.lengths.as_ref()).for_each(|own| all.merge(own));
@@ -266,7 +266,7 @@ impl<'a> RunReader<'a> {
     }
 
     /// Says in `setup` what the speed of light is computed from.
-    fn describe(&self, setup: &mut Setup) {
+    fn describe(&self, setup: &mut RunSetup) {
         let Some(reference) = &self.reference else { return };
         if self.precision == Precision::OfReference {
             setup.precision = None;

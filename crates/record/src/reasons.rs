@@ -1,6 +1,6 @@
 //! Fields that are null where they are not known, each with the reason in a sibling `..._reason`.
 //!
-//! `serde`'s derive has no word for a field that is two fields of its object. So a type that has such fields derives all the same,
+//! `serde`'s derive has no word for a field that is two fields of its object. So a type that has such fields derives anyway,
 //! with `#[serde(remote = "Self")]`, and [`reasons!`] says why a field is null: the reasons are added as the fields are
 //! written, and passed over as they are read.
 

@@ -1,4 +1,4 @@
-//! What levels are held against: the speed of light of a model on its devices, and the files that say what these are.
+//! What levels are compared with: the speed of light of a model on its devices, and the files that say what these are.
 
 use std::borrow::Borrow;
 use std::num::NonZeroU64;
@@ -9,7 +9,9 @@ use fizeau_roofline::{
 };
 use thiserror::Error;
 
-use crate::{DeploymentRecord, LengthTally, LevelReport, LightCurve, Reference, Setup};
+use crate::{
+    DeploymentRecord, LengthTally, LevelReference, LevelReport, RunSetup, SpeedOfLightCurve,
+};
 
 /// The texts of files that a speed of light was read from, to be kept with the run; none of what is built in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,7 +88,7 @@ impl ReferenceParts {
         self.files.device.is_some() || self.device_name.as_ref().is_some_and(is_of_table)
     }
 
-    /// What levels are held against.
+    /// What levels are compared with.
     ///
     /// # Errors
     /// If a part of it is missing or not understood.
@@ -211,10 +213,10 @@ impl SpeedOfLightReference {
         &self.model_name
     }
 
-    /// What levels are held against.
+    /// What levels are compared with.
     #[must_use]
-    pub const fn reference(&self) -> Reference<'_> {
-        Reference { system: &self.system, predictor: self.predictor.as_ref() }
+    pub const fn reference(&self) -> LevelReference<'_> {
+        LevelReference { system: &self.system, predictor: self.predictor.as_ref() }
     }
 
     /// The lowest price of an hour of its device that was published; none where none was.
@@ -236,7 +238,7 @@ impl SpeedOfLightReference {
     }
 
     /// Says in `setup` what it is computed from.
-    pub fn describe_in(&self, setup: &mut Setup) {
+    pub fn describe_in(&self, setup: &mut RunSetup) {
         setup.model_config = Some(self.model_name.clone());
         setup.hardware = Some(self.system.device().name.to_owned());
         setup.deployment = Some(self.deployment.words(&self.system));
@@ -250,10 +252,10 @@ impl SpeedOfLightReference {
         &self,
         all: &LengthTally,
         levels: &[L],
-    ) -> Option<LightCurve> {
-        let lights = levels.iter().filter_map(|level| level.borrow().speed_of_light.light());
+    ) -> Option<SpeedOfLightCurve> {
+        let lights = levels.iter().filter_map(|level| level.borrow().speed_of_light.comparison());
         let loads: Vec<NonZeroU64> = lights.map(|light| light.concurrency).collect();
-        LightCurve::over(self.reference(), all, &loads).ok()
+        SpeedOfLightCurve::over(self.reference(), all, &loads).ok()
     }
 }
 /// What weights and caches are stored in: `weights nvfp4 and bf16, KV cache fp8`.

@@ -1,7 +1,7 @@
 //! How far requests per second may be off.
 
 use fizeau_core::PerSec;
-use fizeau_metrics::{Interval, LevelSummary, Support};
+use fizeau_metrics::{Interval, LevelSummary, SampleSupport};
 
 /// The ends of the 95 % interval of the requests completed per second: their own, or those that the output tokens show, where
 /// these are narrower.
@@ -13,8 +13,8 @@ use fizeau_metrics::{Interval, LevelSummary, Support};
 /// (T. Popoviciu, Mathematica 9, 1935).
 pub fn requests_interval(summary: &LevelSummary) -> Option<(f64, f64)> {
     let throughput = &summary.throughput;
-    let ends = |of: Option<Support<Interval<PerSec>>>| {
-        of.and_then(Support::known).map(|ends| (ends.low.get(), ends.high.get()))
+    let ends = |of: Option<SampleSupport<Interval<PerSec>>>| {
+        of.and_then(SampleSupport::known).map(|ends| (ends.low.get(), ends.high.get()))
     };
     let own = ends(throughput.intervals.requests_per_s);
     let tokens = ends(throughput.intervals.output_tokens_per_s);

@@ -1,20 +1,20 @@
 //! `run.json`: what was asked of a run, of whom, and who measured.
 
-mod asked;
 mod client;
 mod deployment;
 mod merged;
+mod requested;
 
-pub use asked::{AskedLength, AskedLengths, RequestTimeouts};
 pub use client::{CalibrationEnd, ClientCalibration, ClientPlan, OnTimeStreams};
 pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
 pub use merged::{ImportedFrom, ImportedSource, MergedShard};
+pub use requested::{RequestTimeouts, RequestedLength, RequestedLengths};
 
 use fizeau_core::{Millis, UsdPerHour};
-use fizeau_metrics::{GoodputGoals, Pace};
+use fizeau_metrics::{GoodputGoals, LoadPacing};
 use serde::{Deserialize, Serialize};
 
-use crate::{Differing, DocumentFields, Endpoint, Json, LevelPlan, Setup};
+use crate::{ChangedField, DocumentFields, EndpointRecord, Json, LevelPlan, RunSetup};
 
 /// The schema of `run.json`.
 pub(crate) const RUN: &str = "fizeau.run/1";
@@ -26,9 +26,9 @@ pub(crate) const TAPES: &str = "fizeau.tapes/1";
 /// judge a figure or to measure it again. What does not apply is left out.
 ///
 /// ```
-/// use fizeau_record::{AskedLengths, Json, RunDocument, Setup};
+/// use fizeau_record::{RequestedLengths, Json, RunDocument, RunSetup};
 ///
-/// let mut document = RunDocument::new(Setup::default(), Json::default(), AskedLengths::default());
+/// let mut document = RunDocument::new(RunSetup::default(), Json::default(), RequestedLengths::default());
 /// document.goodput = vec!["ttft:500".to_owned()];
 /// assert!(document.ab.is_none());
 /// ```
@@ -53,13 +53,13 @@ pub struct RunDocument {
     pub time: Option<RunTime>,
     /// What was run, and on what.
     #[serde(default)]
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// What is asked, but for the number of requests, which is each level's own: the specification of a plan or of a trace.
     #[serde(default)]
     pub plan: Json,
     /// The lengths that follow from it.
     #[serde(default)]
-    pub lengths: AskedLengths,
+    pub lengths: RequestedLengths,
     /// The specification of the stream of probes beside it, without an end of its own; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<Json>,
@@ -129,7 +129,7 @@ pub struct AbPlan {
     /// What B is called.
     pub b_name: Option<String>,
     /// What was called for B.
-    pub b_endpoint: Endpoint,
+    pub b_endpoint: EndpointRecord,
     /// What was found out of B before; absent if nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b_probed: Option<Json>,
@@ -155,7 +155,7 @@ fn tapes() -> String {
 impl RunDocument {
     /// Of a run of `plan`, whose number of requests is each level's own, in the wall's time.
     #[must_use]
-    pub fn new(setup: Setup, plan: Json, lengths: AskedLengths) -> Self {
+    pub fn new(setup: RunSetup, plan: Json, lengths: RequestedLengths) -> Self {
         Self {
             schema: RUN.to_owned(),
             tapes_schema: tapes(),
@@ -195,11 +195,11 @@ impl RunDocument {
 
     /// What sets its pace, as its plan has it.
     #[must_use]
-    pub fn pace(&self) -> Pace {
+    pub fn pace(&self) -> LoadPacing {
         match self.plan.get("arrivals").and_then(Json::text) {
-            Some("closed_loop") => Pace::ClosedLoop,
-            Some("all_at_once") => Pace::AllAtOnce,
-            _ => Pace::OpenLoop,
+            Some("closed_loop") => LoadPacing::ClosedLoop,
+            Some("all_at_once") => LoadPacing::AllAtOnce,
+            _ => LoadPacing::OpenLoop,
         }
     }
 
@@ -232,10 +232,10 @@ impl RunDocument {
         own
     }
 
-    /// The fields in which a sweep that is gone on with differs from what `now` is asked for, and must not: what is measured and how, but
+    /// The fields in which a sweep that is resumed differs from what `now` is asked for, and must not: what is measured and how, but
     /// not when, by whom and with which client.
     #[must_use]
-    pub fn differing_when_resumed(&self, now: &Self) -> Vec<Differing> {
+    pub fn differing_when_resumed(&self, now: &Self) -> Vec<ChangedField> {
         const SAME: [&str; 14] = [
             "setup.endpoint",
             "setup.engine",
@@ -255,7 +255,7 @@ impl RunDocument {
         self.fields().differing(&now.fields(), &SAME)
     }
 
-    /// Its leaves, to be held against those of another: each goal in the one form that it has, however it was typed.
+    /// Its leaves, to be compared with those of another: each goal in the one form that it has, however it was typed.
     #[must_use]
     pub fn fields(&self) -> DocumentFields {
         let mut document = self.clone();

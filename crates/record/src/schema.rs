@@ -21,7 +21,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentSchema {
-    /// `run.json`: what was asked, of whom.
+    /// `run.json`: what was requested, and from whom.
     Run,
     /// `level.json`: what the level beside it is to be.
     Level,
@@ -76,7 +76,7 @@ fizeau_core::words! {
 
 fn schema_of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.with_transform(Closed).into_generator().into_root_schema_for::<T>()
+    settings.with_transform(ClosedObjects).into_generator().into_root_schema_for::<T>()
 }
 
 /// Under which a schema has alternatives.
@@ -85,9 +85,9 @@ const COMBINED: [&str; 3] = ["oneOf", "anyOf", "allOf"];
 /// Nothing but the listed fields, so that a field that is forgotten here or there shows; and no formats, which say again
 /// what the types say.
 #[derive(Debug, Clone)]
-struct Closed;
+struct ClosedObjects;
 
-impl Transform for Closed {
+impl Transform for ClosedObjects {
     fn transform(&mut self, schema: &mut Schema) {
         schema.remove("format");
         let is_listed = schema.get("properties").is_some();

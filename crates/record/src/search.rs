@@ -1,43 +1,48 @@
 //! A search: the highest load within goals, and how it was found.
 
+mod best;
 mod json;
 mod words;
 
+pub use best::{MoreTime, TimedLoad};
 pub(crate) use json::SEARCH;
 pub use json::{
-    AskedDocument, Confirmation, FoundLoad, SearchDocument, SearchedDocument, WrongWay,
+    ConfirmationDocument, FoundLoadDocument, NonMonotoneLoads, SearchDocument,
+    SearchTargetDocument, SearchedLevelDocument,
 };
 
-use fizeau_core::LoadKind;
+use fizeau_core::{LevelLoad, LoadKind, Nanos};
 use fizeau_metrics::{Goal, Slo, Verdict};
-use fizeau_pareto::{Found, SearchEnding, Standing};
+use fizeau_pareto::{EdgeSide, SearchEnding, SearchResult};
 use serde::{Deserialize, Serialize};
 
-use crate::{Checklist, Engine, GoalResult, LevelReport, LoadPoint, Setup};
+use crate::{Checklist, EngineRecord, GoalResult, LevelReport, RunSetup};
 
-/// What came of a search. It serializes as a [`SearchDocument`].
+/// The outcome of a search. It serializes as a [`SearchDocument`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(into = "SearchDocument")]
 pub struct SearchReport {
     /// What was run.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// What had to hold.
     pub slo: Slo,
     /// What was asked of the answer.
-    pub asked: SearchAsked,
-    /// The answer, in the unit of [`SearchAsked::load`]. Its indices are of the evaluations alone, in their order.
-    pub found: Found,
+    pub asked: SearchTarget,
+    /// The answer, in the unit of [`SearchTarget::load`]. Its indices are of the evaluations alone, in their order.
+    pub found: SearchResult,
     /// The goal that breaks first beyond it; none where no goal does.
     pub first_broken: Option<Goal>,
     /// All levels, in the order in which they were measured.
     pub levels: Vec<SearchedLevel>,
-    /// What the search is held against before it is believed.
+    /// How long all of it took, on the clock that it was measured by.
+    pub elapsed: Option<Nanos>,
+    /// The checklist of what the search must show before it is believed.
     pub checklist: Checklist,
 }
 
 /// What was asked of the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchAsked {
+pub struct SearchTarget {
     /// Which load was searched.
     pub load: LoadKind,
     /// The most levels, long ones at the end not counted.
@@ -50,6 +55,10 @@ pub struct SearchAsked {
     pub from: Option<f64>,
     /// The highest.
     pub to: Option<f64>,
+    /// The time for all of it, where there was a limit.
+    pub budget: Option<Nanos>,
+    /// The most that a level may take which confirms the answer; none where none is asked for.
+    pub confirm: Option<Nanos>,
 }
 
 /// A level of a search.
@@ -58,7 +67,7 @@ pub struct SearchedLevel {
     /// What it was for.
     pub purpose: SearchPurpose,
     /// On which side of the edge it lies, by itself.
-    pub standing: Standing,
+    pub standing: EdgeSide,
     /// Whether the goals held, by the judgement that steered the search.
     pub judgement: SearchJudgement,
     /// What was measured.
@@ -96,8 +105,8 @@ pub enum SearchPurpose {
 impl SearchReport {
     /// The load that was found, and confirmed where that was asked for; none if there is none.
     #[must_use]
-    pub fn load(&self) -> Option<LoadPoint> {
-        Some(LoadPoint::of(self.asked.load, self.found.load?))
+    pub fn load(&self) -> Option<LevelLoad> {
+        Some(self.asked.load.at(self.found.load?))
     }
 
     /// Whether an answer was found, and the goals held in the long level, where there was one.
@@ -112,7 +121,7 @@ impl SearchReport {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         // A load beyond the edge may fail as it likes.
-        let levels = self.levels.iter().filter(|level| level.standing != Standing::Bad);
+        let levels = self.levels.iter().filter(|level| level.standing != EdgeSide::Bad);
         let verdicts = levels.map(|level| level.level.validity.verdict);
         verdicts.max().unwrap_or(Verdict::Valid)
     }
@@ -135,7 +144,7 @@ impl SearchReport {
     }
 
     const fn is_simulated(&self) -> bool {
-        matches!(self.setup.engine, Engine::Simulated { .. })
+        matches!(self.setup.engine, EngineRecord::Simulated { .. })
     }
 
     /// The evaluations alone.
@@ -153,9 +162,9 @@ impl SearchedLevel {
     #[must_use]
     pub const fn side(&self) -> &'static str {
         match self.standing {
-            Standing::Good => "good",
-            Standing::Bad => "bad",
-            Standing::Undecided => "undecided",
+            EdgeSide::Good => "good",
+            EdgeSide::Bad => "bad",
+            EdgeSide::Undecided => "undecided",
         }
     }
 

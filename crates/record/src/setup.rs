@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Asked;
+use crate::RequestedLoad;
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;
@@ -14,7 +14,7 @@ use crate::reasons::reasons;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, remote = "Self")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
-pub struct Setup {
+pub struct RunSetup {
     /// The program that measured.
     pub tool: ToolVersion,
     /// When the run began, by the wall clock, as RFC 3339 text.
@@ -22,13 +22,13 @@ pub struct Setup {
     /// The command line, word by word, free of secrets.
     pub command_line: Vec<String>,
     /// What was called.
-    pub endpoint: Endpoint,
+    pub endpoint: EndpointRecord,
     /// What is known of the engine behind it.
-    pub engine: Engine,
+    pub engine: EngineRecord,
     /// What was asked of it.
-    pub workload: Workload,
+    pub workload: WorkloadRecord,
     /// The machine that the client ran on.
-    pub host: Host,
+    pub host: ClientHost,
     /// The model's name for the speed of light; absent if none was given.
     pub model_config: Option<String>,
     /// The device's name for the speed of light; absent if none was given.
@@ -56,7 +56,7 @@ pub struct ToolVersion {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Endpoint {
+pub struct EndpointRecord {
     /// Scheme, host and port, without user name or password.
     pub base_url: String,
     /// The path of the route.
@@ -66,7 +66,7 @@ pub struct Endpoint {
     /// The model's name as sent.
     pub model: String,
     /// How it was reached.
-    pub connections: Connections,
+    pub connections: ConnectionRecord,
 }
 
 /// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no
@@ -74,7 +74,7 @@ pub struct Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Connections {
+pub struct ConnectionRecord {
     /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
     /// endpoint numbers on the tapes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -102,7 +102,7 @@ pub struct Connections {
 /// What no file says.
 pub const NOT_RECORDED: &str = "not recorded";
 
-impl Connections {
+impl ConnectionRecord {
     /// All of it in one line.
     fn words(&self) -> String {
         if self.http_version.is_empty() {
@@ -127,7 +127,7 @@ impl Connections {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", remote = "Self")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
-pub enum Engine {
+pub enum EngineRecord {
     /// No hardware served the requests: a model of an engine did. Every report says so.
     Simulated {
         /// Which engine, model and device it plays, in one line.
@@ -141,7 +141,7 @@ pub enum Engine {
     },
 }
 
-impl Default for Engine {
+impl Default for EngineRecord {
     /// A server of which nobody said anything.
     fn default() -> Self {
         Self::Remote { description: None }
@@ -152,7 +152,7 @@ impl Default for Engine {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Workload {
+pub struct WorkloadRecord {
     /// Where the prompts come from.
     pub dataset: String,
     /// How long prompts are, in words: `250`, `uniform 200 to 300`.
@@ -165,10 +165,10 @@ pub struct Workload {
     /// How requests arrive, in one line.
     pub arrivals: String,
     /// Arrivals and cache hits asked for, as figures.
-    pub asked: Asked,
+    pub asked: RequestedLoad,
 }
 
-impl Workload {
+impl WorkloadRecord {
     /// The seed in words.
     #[must_use]
     pub fn seed_words(&self) -> String {
@@ -180,7 +180,7 @@ impl Workload {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, remote = "Self")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
-pub struct Host {
+pub struct ClientHost {
     /// The operating system and its version.
     pub os: String,
     /// The processor's name; absent where the system does not tell.
@@ -189,7 +189,7 @@ pub struct Host {
     pub cores: Option<u32>,
 }
 
-impl Engine {
+impl EngineRecord {
     /// What answered, in one line: `simulated: ...`, `remote`.
     #[must_use]
     pub fn words(&self) -> String {
@@ -204,9 +204,9 @@ impl Engine {
     }
 }
 
-impl Setup {
-    /// The command line; of an import nobody knows it.
-    fn command_line_words(&self) -> String {
+impl RunSetup {
+    /// The command line, as one would type it again; of an import nobody knows it.
+    pub fn command_line_words(&self) -> String {
         match self.command_line.as_slice() {
             [] => NOT_RECORDED.to_owned(),
             words => command_line(words),
@@ -248,22 +248,22 @@ impl Setup {
 }
 
 const NOT_GIVEN: &str = "none was given";
-const UNTOLD: &str = "the system does not tell";
+const UNTOLD: &str = "the system does not report it";
 
-reasons!(Setup, |setup| {
+reasons!(RunSetup, |setup| {
     model_config => NOT_GIVEN,
     hardware => NOT_GIVEN,
     deployment => NOT_GIVEN,
     precision => NOT_GIVEN,
 });
 
-reasons!(Engine, |engine| {
+reasons!(EngineRecord, |engine| {
     "description" when matches!(engine, Self::Remote { description: None }) => NOT_GIVEN,
 });
 
-reasons!(ToolVersion, |tool| { commit => "the build did not know it" });
+reasons!(ToolVersion, |tool| { commit => "the build did not record it" });
 
-reasons!(Host, |host| { cpu => UNTOLD, cores => UNTOLD });
+reasons!(ClientHost, |host| { cpu => UNTOLD, cores => UNTOLD });
 
 /// The words joined so that a shell would split them the same way.
 fn command_line(words: &[String]) -> String {
@@ -280,17 +280,17 @@ fn command_line(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Engine, Host, ToolVersion, command_line};
+    use super::{ClientHost, EngineRecord, ToolVersion, command_line};
 
     #[test]
     fn what_is_absent_is_null_with_a_reason() {
         let tool = ToolVersion { name: "t".into(), version: "1".into(), commit: None };
-        let host = Host { os: "linux".into(), cpu: Some("x".into()), cores: None };
-        let engine = Engine::Remote { description: None };
+        let host = ClientHost { os: "linux".into(), cpu: Some("x".into()), cores: None };
+        let engine = EngineRecord::Remote { description: None };
         let text = serde_json::to_string(&(tool, host, engine)).unwrap();
         assert_eq!(
             text,
-            r#"[{"name":"t","version":"1","commit":null,"commit_reason":"the build did not know it"},{"os":"linux","cpu":"x","cores":null,"cores_reason":"the system does not tell"},{"kind":"remote","description":null,"description_reason":"none was given"}]"#
+            r#"[{"name":"t","version":"1","commit":null,"commit_reason":"the build did not record it"},{"os":"linux","cpu":"x","cores":null,"cores_reason":"the system does not report it"},{"kind":"remote","description":null,"description_reason":"none was given"}]"#
         );
     }
 

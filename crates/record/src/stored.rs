@@ -7,11 +7,11 @@ mod lines;
 mod merged;
 
 pub(crate) use document::{
-    Levels, read as read_document, read_summary, read_sweep, read_text, schema_of,
+    DocumentLevels, read as read_document, read_summary, read_sweep, read_text, schema_of,
 };
 pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
-pub use lines::{Cut, StoredTapes};
+pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;
 
 use std::io;
@@ -26,13 +26,14 @@ use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument};
 #[derive(Debug, thiserror::Error)]
 pub enum StoredError {
     /// There is no run there.
-    #[error("{}: no run: a run's folder holds run.json, and tapes.jsonl or a folder for each level", .0.display())]
+    #[error("{} is not a run: a run's folder holds run.json, and tapes.jsonl or a folder for each level", .0.display())]
     NoRun(PathBuf),
     /// There is a run, of which all tapes are gone, or were never kept.
-    #[error("{}: a run without tapes: neither it nor a folder in it holds tapes.jsonl, from which its figures are computed", .0.display())]
+    #[error("{} is a run without tapes: neither it nor a folder in it holds tapes.jsonl, from which its \
+     figures are computed", .0.display())]
     NoTapes(PathBuf),
     /// A run that was imported, of which no level is there.
-    #[error("{}: an imported run without imported.json in it or in a folder of it", .0.display())]
+    #[error("{} is an imported run without imported.json, which should be in it or in a folder of it", .0.display())]
     NothingImported(PathBuf),
     /// The system refused.
     #[error("cannot read {}: {error}", path.display())]
@@ -44,7 +45,7 @@ pub enum StoredError {
         error: io::Error,
     },
     /// A file of another version of its schema, or of another schema.
-    #[error("{}: schema `{found}`, and this program reads `{reads}`", path.display())]
+    #[error("{}: its schema is `{found}`, and this program reads `{reads}`", path.display())]
     Schema {
         /// The file.
         path: PathBuf,
@@ -84,7 +85,7 @@ pub enum StoredError {
         error: ReferenceError,
     },
     /// A whole line that is no tape.
-    #[error("{}: line {line} is no tape: {problem}", path.display())]
+    #[error("{}: line {line} is not a tape: {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
@@ -94,7 +95,7 @@ pub enum StoredError {
         problem: String,
     },
     /// A line without an end.
-    #[error("{}: line {line} is no tape: it is longer than {longest} bytes", path.display())]
+    #[error("{}: line {line} is not a tape: it is longer than {longest} bytes", path.display())]
     LongLine {
         /// The file.
         path: PathBuf,

@@ -3,34 +3,36 @@
 mod cost;
 mod decision;
 mod document;
-pub(crate) mod lacking;
+mod frontier_positions;
 mod maximum;
 mod operating;
-mod places;
 mod profile;
 mod repeats;
 mod sustained;
 mod unmeasured;
+pub(crate) mod unmet_goals;
 
 use fizeau_metrics::{Goal, Interval, Slo, Verdict};
 use fizeau_pareto::Knee;
 use fizeau_roofline::HourlyRate;
 
 pub use cost::{CostFigure, NoTokenCost, TokenCost};
-pub use decision::{Decision, Within};
+pub use decision::{GoalDecision, OperatingDecision};
 pub(crate) use document::SWEEP;
-pub use document::{SweepDocument, SweptLevel};
-pub use maximum::Maximum;
-pub use operating::{OperatingPoint, Why};
-pub use places::Place;
-pub use profile::{Aim, Profile, ProfileChoice};
-pub use repeats::{MeanOverRuns, RangeOverRuns, Repeats};
-pub use sustained::Sustained;
+pub use document::{SweepDocument, SweptLevelDocument};
+pub use frontier_positions::FrontierPosition;
+pub use maximum::HighestLoad;
+pub use operating::{OperatingChoiceReason, OperatingPoint};
+pub use profile::{Profile, ProfileAim, ProfileChoice};
+pub use repeats::{LoadRepeats, MeanOverRuns, RangeOverRuns};
+pub use sustained::SustainedRun;
 pub use unmeasured::Unmeasured;
 
 use crate::goal::GoalResult;
+use crate::text::number;
 use crate::{
-    Checklist, Engine, LatencyBasis, LevelReport, LightCurve, NotKnown, Setup, Tail, Unseen,
+    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelReport, RunSetup,
+    SpeedOfLightCurve, TailLatency, UnknownFact,
 };
 
 /// The result of a sweep over levels of load.
@@ -43,16 +45,16 @@ use crate::{
 /// A [`SweepDocument`] is made of it, which is `sweep.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepReport {
-    setup: Setup,
+    setup: RunSetup,
     levels: Vec<LevelReport>,
     slo: Option<Slo>,
-    places: Vec<Place>,
+    places: Vec<FrontierPosition>,
     unmeasured: Vec<Unmeasured>,
-    repeats: Vec<Repeats>,
-    sustained: Option<Box<Sustained>>,
+    repeats: Vec<LoadRepeats>,
+    sustained: Option<Box<SustainedRun>>,
     profile: Profile,
-    decisions: Vec<Decision>,
-    curve: Option<LightCurve>,
+    decisions: Vec<OperatingDecision>,
+    curve: Option<SpeedOfLightCurve>,
     price: Option<HourlyRate>,
 }
 
@@ -60,8 +62,8 @@ impl SweepReport {
     /// The result of `levels`, given in the order in which they are to be shown. Without an `slo` there is no
     /// operating point.
     #[must_use]
-    pub fn new(setup: Setup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
-        let places = places::places(&levels);
+    pub fn new(setup: RunSetup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
+        let places = frontier_positions::places(&levels);
         let report = Self {
             setup,
             levels,
@@ -98,7 +100,7 @@ impl SweepReport {
 
     /// The same, with what the hardware could do with these requests.
     #[must_use]
-    pub fn with_curve(self, curve: Option<LightCurve>) -> Self {
+    pub fn with_curve(self, curve: Option<SpeedOfLightCurve>) -> Self {
         Self { curve, ..self }
     }
 
@@ -108,7 +110,7 @@ impl SweepReport {
         Self { price, ..self }
     }
 
-    /// What an hour of one device costs; none where nobody said.
+    /// What an hour of one device costs; none where it was not given.
     #[must_use]
     pub const fn price(&self) -> Option<&HourlyRate> {
         self.price.as_ref()
@@ -117,7 +119,7 @@ impl SweepReport {
     /// How many devices it took; none where that is not known.
     #[must_use]
     pub fn devices(&self) -> Option<u64> {
-        self.curve.as_ref().map(LightCurve::devices)
+        self.curve.as_ref().map(SpeedOfLightCurve::devices)
     }
 
     /// What was measured, in one line: model, hardware, engine, as far as they are known.
@@ -125,8 +127,8 @@ impl SweepReport {
     pub fn title(&self) -> String {
         let setup = &self.setup;
         let engine = match &setup.engine {
-            Engine::Simulated { .. } => Some("simulated"),
-            Engine::Remote { description } => description.as_deref(),
+            EngineRecord::Simulated { .. } => Some("simulated"),
+            EngineRecord::Remote { description } => description.as_deref(),
         };
         let parts = [Some(setup.endpoint.model.as_str()), setup.hardware.as_deref(), engine];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
@@ -134,7 +136,7 @@ impl SweepReport {
 
     /// What the hardware could do with these requests; none where model or device are not known.
     #[must_use]
-    pub const fn curve(&self) -> Option<&LightCurve> {
+    pub const fn curve(&self) -> Option<&SpeedOfLightCurve> {
         self.curve.as_ref()
     }
 
@@ -146,7 +148,7 @@ impl SweepReport {
 
     /// What was run.
     #[must_use]
-    pub const fn setup(&self) -> &Setup {
+    pub const fn setup(&self) -> &RunSetup {
         &self.setup
     }
 
@@ -156,7 +158,7 @@ impl SweepReport {
         &self.levels
     }
 
-    /// What the sweep is held against before it is believed.
+    /// The checklist of what the sweep must show before it is believed.
     #[must_use]
     pub fn checklist(&self) -> Checklist {
         Checklist::of(&self.setup, &self.levels)
@@ -164,7 +166,7 @@ impl SweepReport {
 
     /// How each level stands to the others, in the same order.
     #[must_use]
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[FrontierPosition] {
         &self.places
     }
 
@@ -177,7 +179,7 @@ impl SweepReport {
     /// The indices of the levels on the frontier, in the order given.
     #[must_use]
     pub fn frontier(&self) -> Vec<usize> {
-        let on_frontier = |&i: &usize| self.places.get(i) == Some(&Place::Frontier);
+        let on_frontier = |&i: &usize| self.places.get(i) == Some(&FrontierPosition::Frontier);
         (0..self.levels.len()).filter(on_frontier).collect()
     }
 
@@ -189,7 +191,7 @@ impl SweepReport {
 
     /// What the sweep says of the load to run at, for each kind of load that was swept, rates first; nothing without goals.
     #[must_use]
-    pub fn decisions(&self) -> &[Decision] {
+    pub fn decisions(&self) -> &[OperatingDecision] {
         &self.decisions
     }
 
@@ -209,16 +211,34 @@ impl SweepReport {
     /// given in order of rising load.
     #[must_use]
     pub fn knee(&self) -> Option<String> {
-        let knee = places::knee_of(&self.levels)?;
+        let knee = frontier_positions::knee_of(&self.levels)?;
         let load = |i: usize| self.levels.get(i).map(|level| level.load);
         let (at, next) = (load(knee.at)?, load(knee.beyond)?);
         Some(format!(
-            "{}: {next} gives {:+.1} % requests/s for {:.1} times the {}",
-            at.words(),
+            "{at}: {} gives {:+.1} % requests/s for {:.1} times the {}",
+            next.number(),
             100.0 * knee.gain,
             knee.cost,
             self.tail_of_knee(knee)
         ))
+    }
+
+    /// What is to be known of levels of a closed loop that did less than both a lower and a higher load, a sentence each.
+    #[must_use]
+    pub fn dips(&self) -> Vec<String> {
+        let words = |index: usize| {
+            let level = self.levels.get(index)?;
+            let rate = number(level.summary.throughput.requests_per_s.get());
+            Some(format!("{} ({rate} requests/s)", level.load))
+        };
+        let sentence = |[one, dip, next]: [usize; 3]| {
+            let (one, dip, next) = (words(one)?, words(dip)?, words(next)?);
+            Some(format!(
+                "{dip} did less than both {one} and {next}: measure it again; if it stays so, \
+                 find out what the engine does at that batch size"
+            ))
+        };
+        frontier_positions::dips_of(&self.levels).into_iter().filter_map(sentence).collect()
     }
 
     /// Which latencies a knee was seen in.
@@ -226,7 +246,7 @@ impl SweepReport {
         use LatencyBasis::{Max, P99};
         let basis = |i: usize| {
             let level = self.levels.get(i)?;
-            Tail::of(&level.summary.metrics.e2el).map(|tail| tail.basis)
+            TailLatency::of(&level.summary.metrics.e2el).map(|tail| tail.basis)
         };
         match (basis(knee.at), basis(knee.beyond)) {
             (Some(Max), Some(Max)) => "greatest E2EL",
@@ -239,8 +259,10 @@ impl SweepReport {
     /// Whether the frontier compares a greatest latency, in place of a 99th percentile, with anything.
     #[must_use]
     pub fn compares_stand_ins(&self) -> bool {
-        let compared = self.placed().filter(|(_, place)| !matches!(place, Place::LeftOut { .. }));
-        let mut tails = compared.filter_map(|(level, _)| Tail::of(&level.summary.metrics.e2el));
+        let compared =
+            self.placed().filter(|(_, place)| !matches!(place, FrontierPosition::LeftOut { .. }));
+        let mut tails =
+            compared.filter_map(|(level, _)| TailLatency::of(&level.summary.metrics.e2el));
         tails.any(|tail| tail.basis == LatencyBasis::Max)
     }
 
@@ -261,6 +283,12 @@ impl SweepReport {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         !self.levels.is_empty() && self.levels.iter().all(LevelReport::is_simulated)
+    }
+
+    /// Whether goals were asked for and no level meets them, not even at their loose ends.
+    #[must_use]
+    pub fn misses_goals(&self) -> bool {
+        self.slo.is_some() && self.operating_point().level().is_none()
     }
 
     /// How the goals came out at the operating point, or at the nearest level, each in words.
@@ -293,10 +321,10 @@ impl SweepReport {
 
     /// What is not known of some level since another tool measured it, with the reasons, each once.
     #[must_use]
-    pub fn not_known(&self) -> Vec<&NotKnown> {
+    pub fn not_known(&self) -> Vec<&UnknownFact> {
         let mut all = Vec::new();
         let levels = self.levels().iter().filter_map(|level| level.unseen.as_deref());
-        for known in levels.flat_map(Unseen::not_known) {
+        for known in levels.flat_map(ImportUnknowns::not_known) {
             if !all.contains(&known) {
                 all.push(known);
             }
@@ -308,19 +336,20 @@ impl SweepReport {
     #[must_use]
     pub fn measured_by(&self) -> Option<&str> {
         let all = self.levels().iter();
-        let tools = all.map(|level| level.unseen.as_deref().map(Unseen::tool));
+        let tools = all.map(|level| level.unseen.as_deref().map(ImportUnknowns::tool));
         tools.reduce(|first, tool| first.filter(|_| tool.is_some())).flatten()
     }
 
     /// Each level with its place.
-    pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
+    pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &FrontierPosition)> {
         self.levels.iter().zip(&self.places)
     }
 
     /// The levels that are compared with one another.
     pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
-        let compared =
-            |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
+        let compared = |(_, place): &(&LevelReport, &FrontierPosition)| {
+            !matches!(place, FrontierPosition::LeftOut { .. })
+        };
         self.placed().filter(compared).map(|placed| placed.0)
     }
 
@@ -331,7 +360,7 @@ impl SweepReport {
             let metrics = &level.summary.metrics;
             [&metrics.ttft, &metrics.tpot, &metrics.e2el]
         });
-        let mut tails = samples.filter_map(Tail::of);
+        let mut tails = samples.filter_map(TailLatency::of);
         tails.any(|tail| tail.basis == LatencyBasis::Max)
     }
 }

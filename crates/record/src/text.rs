@@ -5,11 +5,11 @@ mod price;
 mod words;
 mod wrap;
 
+pub use fizeau_core::number::{decimals, number};
 pub use number::{
-    column_decimals, decimals, duration_ms, five_digits, four_digits, half_width, number, percent,
-    supported,
+    column_decimals, duration_ms, five_digits, four_digits, half_width, percent, supported,
 };
 pub(crate) use price::price_origin;
 pub use price::{MILLION, at_price, price_words, said_by, usd, usd_beside};
-pub use words::{listed, stamps, token_source};
+pub use words::{clock, listed, stamps, token_source};
 pub use wrap::{wrap, wrap_hanging};

@@ -4,13 +4,16 @@ mod answer;
 mod common;
 mod document;
 
-pub use answer::{Chosen, slo_words};
+pub use answer::{ChosenLevel, slo_words};
 pub use document::{VariantDocument, WhatIfDocument};
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::{Slo, Verdict};
-use fizeau_pareto::{Direction, frontier};
+use fizeau_pareto::{Objective, frontier};
 
-use crate::{JsonError, LevelReport, LevelStatus, LoadPoint, Place, Setup, SweepReport, Tail};
+use crate::{
+    FrontierPosition, JsonError, LevelReport, LevelStatus, RunSetup, SweepReport, TailLatency,
+};
 
 /// What several configurations would do with the same load: a frontier for each, the one of all together, and where each is to run
 /// for the goals.
@@ -20,33 +23,33 @@ use crate::{JsonError, LevelReport, LevelStatus, LoadPoint, Place, Setup, SweepR
 /// is `whatif.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    setup: Setup,
-    variants: Vec<Variant>,
+    setup: RunSetup,
+    variants: Vec<WhatIfVariant>,
     slo: Option<Slo>,
-    frontier: Vec<Spot>,
+    frontier: Vec<VariantLevel>,
 }
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variant {
+pub struct WhatIfVariant {
     /// What sets it apart from the others: flags and their values, in the order in which they were given.
     pub settings: Vec<(String, String)>,
     /// How many devices it takes, at least 1; absent where nothing ran.
     pub devices: Option<u64>,
     /// What came of it, or why nothing did.
-    pub outcome: Result<SweepReport, NotRun>,
+    pub outcome: Result<SweepReport, NotRunReason>,
 }
 
 /// Why nothing came of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotRun {
+pub enum NotRunReason {
     /// It cannot run, for this reason, in plain words.
     Impossible(String),
     /// Somebody ended the command before its turn came.
     Interrupted,
 }
 
-impl std::fmt::Display for NotRun {
+impl std::fmt::Display for NotRunReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Impossible(reason) => write!(f, "cannot run: {reason}"),
@@ -60,7 +63,7 @@ impl std::fmt::Display for NotRun {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Spot {
+pub struct VariantLevel {
     /// Which configuration.
     pub variant: usize,
     /// Which of its levels.
@@ -70,20 +73,20 @@ pub struct Spot {
 impl WhatIf {
     /// `variants` side by side; each sweep has been judged by `slo` itself. `setup` is what all have in common.
     #[must_use]
-    pub fn new(setup: Setup, variants: Vec<Variant>, slo: Option<Slo>) -> Self {
+    pub fn new(setup: RunSetup, variants: Vec<WhatIfVariant>, slo: Option<Slo>) -> Self {
         let frontier = best(&variants);
         Self { setup, variants, slo, frontier }
     }
 
     /// What all have in common.
     #[must_use]
-    pub const fn setup(&self) -> &Setup {
+    pub const fn setup(&self) -> &RunSetup {
         &self.setup
     }
 
     /// The configurations, in the order given.
     #[must_use]
-    pub fn variants(&self) -> &[Variant] {
+    pub fn variants(&self) -> &[WhatIfVariant] {
         &self.variants
     }
 
@@ -95,14 +98,14 @@ impl WhatIf {
 
     /// The levels that no other level of any configuration beats, by rising latency.
     #[must_use]
-    pub fn frontier(&self) -> &[Spot] {
+    pub fn frontier(&self) -> &[VariantLevel] {
         &self.frontier
     }
 
     /// The worst verdict of all that ran; invalid if none did.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let ran = self.variants.iter().filter_map(Variant::sweep);
+        let ran = self.variants.iter().filter_map(WhatIfVariant::sweep);
         ran.map(SweepReport::verdict).max().unwrap_or(Verdict::Invalid)
     }
 
@@ -115,7 +118,7 @@ impl WhatIf {
         };
         self.variants.iter().all(|variant| match &variant.outcome {
             Ok(sweep) => is_whole(sweep),
-            Err(reason) => *reason != NotRun::Interrupted,
+            Err(reason) => *reason != NotRunReason::Interrupted,
         })
     }
 
@@ -129,9 +132,11 @@ impl WhatIf {
 
     /// All loads of all configurations, each once, rising.
     #[must_use]
-    pub fn loads(&self) -> Vec<LoadPoint> {
-        let mut loads: Vec<LoadPoint> = Vec::new();
-        for level in self.variants.iter().filter_map(Variant::sweep).flat_map(SweepReport::levels) {
+    pub fn loads(&self) -> Vec<LevelLoad> {
+        let mut loads: Vec<LevelLoad> = Vec::new();
+        for level in
+            self.variants.iter().filter_map(WhatIfVariant::sweep).flat_map(SweepReport::levels)
+        {
             if !loads.contains(&level.load) {
                 loads.push(level.load);
             }
@@ -141,7 +146,7 @@ impl WhatIf {
     }
 }
 
-impl Variant {
+impl WhatIfVariant {
     /// Its settings in a line: `tp 2, weights fp8`; `as given` where nothing sets it apart.
     #[must_use]
     pub fn name(&self) -> String {
@@ -168,27 +173,27 @@ impl Variant {
     pub fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
         let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
         placed.filter_map(|(index, (level, place))| match place {
-            Place::LeftOut { .. } => None,
+            FrontierPosition::LeftOut { .. } => None,
             _ => Some((index, level)),
         })
     }
 }
 
 /// The levels that no other beats.
-fn best(variants: &[Variant]) -> Vec<Spot> {
+fn best(variants: &[WhatIfVariant]) -> Vec<VariantLevel> {
     let mut spots = Vec::new();
     let mut points = Vec::new();
     for (variant, of) in variants.iter().enumerate() {
         for (level, report) in of.compared() {
-            if let Some(tail) = Tail::of(&report.summary.metrics.e2el) {
-                spots.push(Spot { variant, level });
+            if let Some(tail) = TailLatency::of(&report.summary.metrics.e2el) {
+                spots.push(VariantLevel { variant, level });
                 points.push([of.per_device(report), tail.ms()]);
             }
         }
     }
     // Only a NaN makes a point unfit; then there is no frontier.
-    let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]).unwrap_or_default();
-    let mut best: Vec<(f64, Spot)> = best
+    let best = frontier(&points, &[Objective::Maximize, Objective::Minimize]).unwrap_or_default();
+    let mut best: Vec<(f64, VariantLevel)> = best
         .into_iter()
         .filter_map(|index| Some((points.get(index)?[1], *spots.get(index)?)))
         .collect();

@@ -10,12 +10,16 @@
 globalThis.fizeau = { charts: {} };
 
 (() => {
+  // What each chart shows, by its key: the pictures of a command line are of the same description.
+  fizeau.described = {};
+
   // What the page carries; a page without data has no runs.
   fizeau.data = () => {
     const carrier = document.getElementById('fizeau-data');
     try {
       const data = JSON.parse(carrier ? carrier.textContent : '{}');
       const runs = Array.isArray(data.runs) ? data.runs : [];
+      fizeau.described = Object.fromEntries((data.charts || []).map((chart) => [chart.key, chart]));
       return { runs: runs.map((run, index) => ({ ...run, name: run.name || (runs.length > 1 ? `run ${index + 1}` : '') })) };
     } catch {
       return { runs: [] };

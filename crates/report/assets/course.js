@@ -2,21 +2,24 @@
 
 // A level over time: the gaps between tokens with the prefills behind them, and load and throughput with the window.
 (() => {
+  const nameOf = (line) => fizeau.lineNamed('itl', line).name;
+
   fizeau.charts.itl = {
     controls: (runs) => [levels(runs)],
     build: (runs, { level }, view) => {
       const found = chosen(runs, level);
       if (!found) return { empty: fizeau.noTapes(runs) };
       const course = found.level.detail.course;
+      const [gap, waiting] = fizeau.described.itl.up;
       const [least, tail, prefill] = [view.colours.series[0], view.colours.series[1], view.colours.faint];
       const lines = [
-        line('p50 ITL', course, course.itl_p50_ms, least, 'ms'),
-        line('p99 ITL', course, course.itl_p99_ms, tail, 'ms'),
-        { ...line('longest gap', course, course.itl_max_ms, view.colours.bad, 'ms'), lineStyle: { color: view.colours.bad, width: 1, type: 'dotted' } },
+        line(nameOf('p50'), course, course.itl_p50_ms, least, 'ms'),
+        line(nameOf('p99'), course, course.itl_p99_ms, tail, 'ms'),
+        { ...line(nameOf('max'), course, course.itl_max_ms, view.colours.bad, 'ms'), lineStyle: { color: view.colours.bad, width: 1, type: 'dotted' } },
       ].filter((one) => one.data.some((value) => value[1] !== null));
       if (lines.length === 0) return { empty: 'Nothing to show: no gap between tokens is known.' };
-      lines.forEach((one) => (one.entry.shape = one.name === 'longest gap' ? 'dotted' : 'line'));
-      const behind = { ...area('waiting for their first token', course, course.prefilling, prefill), yAxisIndex: 1, z: 1 };
+      lines.forEach((one) => (one.entry.shape = one.name === nameOf('max') ? 'dotted' : 'line'));
+      const behind = { ...area(nameOf('prefilling'), course, course.prefilling, prefill), yAxisIndex: 1, z: 1 };
       const gaps = lines.flatMap((one) => one.data.map((value) => value[1])).filter((gap) => gap !== null);
       // Tokens of one chunk have no time between them, and a logarithmic axis has no zero.
       const scale = gaps.some((gap) => gap === 0) ? 'value' : 'log';
@@ -27,8 +30,8 @@
           grid: fizeau.grid({ right: 8 }),
           xAxis: time(course, view),
           yAxis: [
-            fizeau.yAxis(gaps, { name: 'gap between tokens', unit: 'ms', scale }, view),
-            { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, fizeau.roundAbove(range.max * 2)) },
+            fizeau.yAxis(gaps, { name: gap.title, unit: gap.unit, scale }, view),
+            { ...fizeau.yAxis([], { name: waiting.title, position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, fizeau.roundAbove(range.max * 2)) },
           ],
           series,
           tooltip: overTime(view, found.title),
@@ -46,22 +49,23 @@
       const found = chosen(runs, level);
       if (!found) return { empty: fizeau.noTapes(runs) };
       const course = found.level.detail.course;
+      const [output, load] = fizeau.described.course.up;
       const [flight, prefill, tokens] = [view.colours.series[0], view.colours.series[1], view.colours.series[2]];
       const below = { xAxisIndex: 1, yAxisIndex: 1 };
       // The same room at the left, so that one second lies above the other.
       const beside = { left: 56, outerBoundsMode: 'none' };
       const series = [
-        { ...line('in flight', course, course.in_flight, flight, 'requests'), markArea: windowOf(course, view) },
-        area('waiting for their first token', course, course.prefilling, prefill),
-        { ...line('output tokens/s', course, course.output_tps, tokens, 'tokens/s'), ...below, markArea: windowOf(course, view) },
+        { ...line(load.label, course, course.in_flight, flight, 'requests'), markArea: windowOf(course, view) },
+        area(nameOf('prefilling'), course, course.prefilling, prefill),
+        { ...line(output.label, course, course.output_tps, tokens, 'tokens/s'), ...below, markArea: windowOf(course, view) },
       ];
       return {
         option: {
           grid: [fizeau.grid({ ...beside, bottom: '56%' }), fizeau.grid({ ...beside, top: '60%', bottom: 52 })],
           xAxis: [{ ...time(course, view), name: '', gridIndex: 0, axisLabel: { show: false } }, { ...time(course, view), gridIndex: 1 }],
           yAxis: [
-            { ...fizeau.yAxis(course.in_flight, { name: 'requests in flight', scale: 'value' }, view), gridIndex: 0 },
-            { ...fizeau.yAxis(course.output_tps, { name: 'output tokens/s', scale: 'value' }, view), gridIndex: 1 },
+            { ...fizeau.yAxis(course.in_flight, { name: load.title, scale: 'value' }, view), gridIndex: 0 },
+            { ...fizeau.yAxis(course.output_tps, { name: output.title, scale: 'value' }, view), gridIndex: 1 },
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
           series,
@@ -118,12 +122,12 @@
     silent: true,
     itemStyle: { color: view.colours.faint, opacity: 0.1 },
     label: { show: true, position: 'insideTop', color: view.colours.faint, fontSize: 12 },
-    data: course.window_s ? [[{ name: 'window used', xAxis: course.window_s[0] }, { xAxis: course.window_s[1] }]] : [],
+    data: course.window_s ? [[{ name: fizeau.lineNamed('course', 'window').name, xAxis: course.window_s[0] }, { xAxis: course.window_s[1] }]] : [],
   });
 
   // It ends where the level does, which is no round number: that end has no label.
   const time = (course, view) => {
-    const axis = fizeau.xAxis([], { name: 'seconds since the first request', scale: 'value' }, view);
+    const axis = fizeau.xAxis([], { name: fizeau.described.course.across[0].title, scale: 'value' }, view);
     const max = course.in_flight.length * course.bin_s;
     return { ...axis, max, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, showMaxLabel: false } };
   };
@@ -148,5 +152,5 @@
       return fizeau.tipElement({ title: `${title}, ${fizeau.number(seconds)} s`, lines });
     },
   });
-  const valueOf = ({ seriesName, value }) => (/ITL|gap/.test(seriesName) ? fizeau.duration(value[1]) : fizeau.number(value[1]));
+  const valueOf = ({ seriesName, value }) => (/gap/.test(seriesName) ? fizeau.duration(value[1]) : fizeau.number(value[1]));
 })();

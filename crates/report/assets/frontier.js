@@ -2,18 +2,20 @@
 
 // Throughput against latency: the measured frontier with its intervals, what it leaves behind, the goal, the speed of light.
 (() => {
-  const LATENCIES = { e2el: 'E2EL', ttft: 'TTFT', tpot: 'TPOT' };
+  const nameOf = (line) => fizeau.lineNamed('frontier', line).name;
+  const titleOf = (across) => fizeau.described.frontier.across.find(({ key }) => key === across).title;
   const firstOf = (names, name) => Math.max(0, Object.keys(names).indexOf(name));
   const choices = (names) => Object.entries(names).map(([value, text]) => ({ value, text }));
 
   fizeau.charts.frontier = {
     // It opens on the latency of which the goal is nearest.
     controls: (runs) => {
-      const goal = fizeau.nearestGoal(runs, Object.keys(LATENCIES));
+      const latencies = fizeau.latencies('frontier');
+      const goal = fizeau.nearestGoal(runs, Object.keys(latencies));
       return [
-        { key: 'metric', label: 'Latency', choices: choices(LATENCIES), first: firstOf(LATENCIES, goal?.metric) },
+        { key: 'metric', label: 'Latency', choices: choices(latencies), first: firstOf(latencies, goal?.metric) },
         { key: 'statistic', label: 'Statistic', choices: choices(fizeau.STATISTICS), first: firstOf(fizeau.STATISTICS, goal?.figure.split('_')[0]) },
-        { key: 'x', label: 'Throughput', isLong: true, choices: choices(fizeau.THROUGHPUTS).filter(({ value }) => isKnown(runs, value)) },
+        { key: 'x', label: 'Throughput', isLong: true, choices: choices(fizeau.throughputs()).filter(({ value }) => isKnown(runs, value)) },
       ];
     },
     build: (runs, { metric, statistic, x }, view) => {
@@ -69,7 +71,7 @@
     const star = parts.some((part) => part.points.some((point) => point.y.stand_in)) ? ' (* greatest of fewer than 100)' : '';
     return {
       option: {
-        xAxis: fizeau.xAxis([...ends('x'), ...along(0)], { name: fizeau.nameOf(shown.x), scale: fizeau.scaleBeside(ends('x'), along(0)) }, view),
+        xAxis: fizeau.xAxis([...ends('x'), ...along(0)], { name: titleOf(shown.x), scale: fizeau.scaleBeside(ends('x'), along(0)) }, view),
         yAxis: fizeau.yAxis([...ends('y'), ...along(1), ...limits], { name: fizeau.nameOf(shown.y) + star, unit: 'ms' }, view),
         series,
       },
@@ -92,7 +94,7 @@
     // Beside other runs a level that is dominated keeps a trace of its run's colour.
     const grey = isAlone ? view.colours.faint : colour;
     const front = {
-      name: entry('frontier'),
+      name: entry(nameOf('frontier')),
       type: 'line',
       data: frontier.map(datum),
       symbol: 'circle',
@@ -104,7 +106,7 @@
       entry: { shape: 'both', colour },
     };
     const rest = {
-      name: entry('dominated'),
+      name: entry(nameOf('dominated')),
       type: 'scatter',
       data: behind.map(datum),
       symbolSize: 8,
@@ -114,7 +116,7 @@
       entry: behind.length > 0 ? { shape: 'ring', colour: grey } : undefined,
     };
     const ring = {
-      name: entry('operating point'),
+      name: entry(nameOf('operating')),
       type: 'scatter',
       silent: true,
       data: operating.map((point) => ({ value: [point.x.value, point.y.value] })),
@@ -128,8 +130,7 @@
 
   // What the hardware could do. These are means, whatever statistic is measured: the legend says so.
   const curvesOf = (parts, { x, metric }, view) => {
-    const name = fizeau.METRICS[metric];
-    const texts = { bound: `speed of light (bound, mean ${name})`, expected: `expected of physics (mean ${name})`, calibrated: `calibrated (mean ${name})` };
+    const texts = fizeau.lightTexts('frontier', `, mean ${fizeau.latencies()[metric]}`);
     return fizeau.lightCurves(parts, texts, (point) => [point[x], point[`${metric}_ms`]], view);
   };
 })();

@@ -17,16 +17,17 @@
       if (parts.every(({ points }) => points.length === 0)) {
         return { empty: 'Nothing to show: no level has both a time per output token and a throughput.' };
       }
-      const texts = { bound: 'speed of light (bound)', expected: 'expected of physics', calibrated: 'calibrated' };
-      const curves = fizeau.lightCurves(parts, texts, (point) => [point.user_tps, point[y]], view);
+      const curves = fizeau.lightCurves(parts, fizeau.lightTexts('interactivity'), (point) => [point.user_tps, point[y]], view);
       const series = [...curves, ...parts.flatMap((one) => seriesOf(one, y, view))];
       const all = (axis) => series.flatMap((one) => one.data.map((item) => (item.value || item)[axis]));
       const scale = (of, axis) =>
         fizeau.scaleBeside(parts.flatMap((one) => one.points.map((point) => point[of].value)), all(axis), 'value');
-      const name = perDevice ? 'output tokens/s per device' : 'output tokens/s (number of devices not known)';
+      const { across, up } = fizeau.described.interactivity;
+      const { title } = up.find(({ key }) => key === y);
+      const name = perDevice ? title : `${title} (number of devices not known)`;
       return {
         option: {
-          xAxis: fizeau.xAxis(all(0), { name: 'tokens/s per user (1 / p50 TPOT)', scale: scale('x', 0) }, view),
+          xAxis: fizeau.xAxis(all(0), { name: across[0].title, scale: scale('x', 0) }, view),
           yAxis: fizeau.yAxis(all(1), { name, scale: scale('y', 1) }, view),
           series,
         },
@@ -60,7 +61,7 @@
         entry: { shape: 'both', colour },
       },
       {
-        name: entry('operating point'),
+        name: entry(fizeau.lineNamed('interactivity', 'operating').name),
         type: 'scatter',
         silent: true,
         data: operating.map((point) => ({ value: [point.x.value, point.y.value] })),

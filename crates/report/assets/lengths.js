@@ -11,11 +11,12 @@
       const shown = fizeau.levelsFor(runs, level);
       const series = shown.map((one, index) => cloudOf(one, index, runs, view)).filter((one) => one.data.length > 0);
       if (series.length === 0) return { empty: 'Nothing to show: the lengths of the prompts are not known.' };
+      const [ttft] = fizeau.described.lengths.up;
       const values = (axis) => series.flatMap((one) => one.data.map((item) => item.value[axis]));
       return {
         option: {
           xAxis: lengthAxis(values(0), view),
-          yAxis: fizeau.yAxis(values(1), { name: 'TTFT', unit: 'ms' }, view),
+          yAxis: fizeau.yAxis(values(1), { name: ttft.title, unit: ttft.unit }, view),
           series,
         },
         legend: series.map((one) => ({ name: one.name, ...one.entry })),
@@ -25,7 +26,7 @@
 
   // Prompts of nearly one length would be a bar at the edge of an axis that begins at 0; they stand in the middle of their own.
   const lengthAxis = (lengths, view) => {
-    const axis = fizeau.xAxis(lengths, { name: 'prompt tokens' }, view);
+    const axis = fizeau.xAxis(lengths, { name: fizeau.described.lengths.across[0].title }, view);
     const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
     if (axis.type !== 'value' || most >= 2 * least) return axis;
     if (most >= 1.1 * least) return { ...axis, min: undefined, scale: true };

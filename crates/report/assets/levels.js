@@ -2,19 +2,17 @@
 
 // Levels as points: which figures, which of them no other beats, and what is said of each.
 (() => {
-  const METRICS = {
-    e2el: 'E2EL',
-    ttft: 'TTFT',
-    tpot: 'TPOT',
-    itl: 'ITL',
-  };
-  fizeau.METRICS = METRICS;
   fizeau.STATISTICS = { p99: 'p99', p50: 'p50', mean: 'mean' };
-  fizeau.THROUGHPUTS = {
-    requests_per_s: 'requests/s',
-    output_tps: 'output tokens/s',
-    output_tps_per_device: 'output tokens/s per device',
-  };
+  const labels = (axes) => Object.fromEntries(axes.map(({ key, label }) => [key, label]));
+  // Latencies and throughputs by their keys, in short.
+  fizeau.latencies = (chart = 'quantiles') => labels(fizeau.described[chart].up);
+  fizeau.throughputs = () => labels(fizeau.described.frontier.across);
+  // The name of a line of a chart, and how it is broken.
+  fizeau.lineNamed = (chart, key) => fizeau.described[chart].lines.find((line) => line.key === key);
+  const LIGHT = ['bound', 'expected', 'calibrated'];
+  // What could be, as the legend of a chart has it, with `more` behind each name.
+  fizeau.lightTexts = (chart, more = '') =>
+    Object.fromEntries(LIGHT.map((key) => [key, fizeau.lineNamed(chart, key).name + more]));
   // Of a throughput the name says it.
   const unitOf = (figure) => (figure.endsWith('_ms') ? 'ms' : '');
 
@@ -50,10 +48,9 @@
 
   // `p99_e2el_ms` in words.
   fizeau.nameOf = (figure) => {
-    const parts = /^(\w+?)_(ttft|tpot|itl|e2el)_ms$/.exec(figure);
-    if (parts) return `${parts[1]} ${METRICS[parts[2]]}`;
-    if (figure === 'user_tps') return 'tokens/s per user';
-    return fizeau.THROUGHPUTS[figure] || figure;
+    const [, statistic, key] = /^(\w+?)_(\w+)_ms$/.exec(figure) || [];
+    if (fizeau.latencies()[key]) return `${statistic} ${fizeau.latencies()[key]}`;
+    return { ...labels(fizeau.described.interactivity.across), ...fizeau.throughputs() }[figure] || figure;
   };
 
   // The interval of each point as a box; a figure without one makes it a line.
@@ -88,7 +85,7 @@
   // The goals about a figure; those of its metric where no level has the statistic that they are about.
   fizeau.goalsOf = (runs, figure) => {
     const isKnown = (name) => runs.some((run) => run.levels.some((level) => level.figures[name]));
-    const metric = /_(ttft|tpot|itl|e2el)_ms$/.exec(figure)?.[1];
+    const metric = /_(\w+)_ms$/.exec(figure)?.[1];
     const fits = (goal) => goal.figure === figure || (goal.metric === metric && !isKnown(goal.figure));
     const texts = new Set();
     return runs.flatMap((run) => run.goals.filter(fits)).filter((goal) => !texts.has(goal.text) && texts.add(goal.text));
@@ -151,7 +148,7 @@
   // The speed of light as lines: of each of `parts` ({ run, colour, entry }) those that `texts` names, of the points that
   // `place` makes. Runs on the same hardware have the same, which is shown once.
   // They end at twice the greatest load that was measured: further out, nothing of theirs is beside anything.
-  const TYPES = { bound: ['solid', 'line'], expected: ['dashed', 'dashed'], calibrated: ['dotted', 'dotted'] };
+  const shapeOf = (dash) => (dash === 'solid' ? 'line' : dash);
   fizeau.lightCurves = (parts, texts, place, view) => {
     const most = Math.max(...parts.flatMap(({ run }) => run.levels.map(inFlight)));
     return Object.entries(texts).flatMap(([kind, text]) => {
@@ -160,7 +157,8 @@
       const isSame = known.every(({ data }) => JSON.stringify(data) === JSON.stringify(known[0].data));
       const isShared = isSame && known.length === parts.length;
       const shown = isShared ? known.slice(0, 1) : known;
-      const [type, shape] = TYPES[kind];
+      const type = fizeau.lineNamed('frontier', kind).dash;
+      const shape = shapeOf(type);
       return shown.map(({ part, data }) => {
         const colour = isShared ? view.colours.series[3] : part.colour;
         const symbol = isSpot(data) ? 'diamond' : 'none';

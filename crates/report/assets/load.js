@@ -2,39 +2,36 @@
 
 // Latency against the load that was served: the median and the tail, and the goals.
 (() => {
-  const LATENCIES = ['ttft', 'tpot', 'itl', 'e2el'];
-
   fizeau.charts.load = {
-    controls: (runs) => [
-      {
-        key: 'metric',
-        label: 'Latency',
-        choices: LATENCIES.map((value) => ({ value, text: fizeau.METRICS[value] })),
-        first: Math.max(0, LATENCIES.indexOf(fizeau.nearestGoal(runs, LATENCIES)?.metric)),
-      },
-    ],
+    controls: (runs) => {
+      const keys = fizeau.described.load.up.map(({ key }) => key);
+      const choices = fizeau.described.load.up.map(({ key, label }) => ({ value: key, text: label }));
+      const first = Math.max(0, keys.indexOf(fizeau.nearestGoal(runs, keys)?.metric));
+      return [{ key: 'metric', label: 'Latency', choices, first }];
+    },
     build: (runs, { metric }, view) => {
-      const statistics = [
-        ['p99', 'solid', 'both'],
-        ['p50', 'dashed', 'dashed'],
-      ];
+      const { across, up, lines } = fizeau.described.load;
+      const latency = up.find(({ key }) => key === metric);
+      // The tail first, which has the first colour.
+      const statistics = [...lines].reverse();
       const series = runs.flatMap((run, index) => {
         const colour = runs.length > 1 ? fizeau.colourOf(view, index) : null;
-        return statistics.map(([statistic, type, shape], at) => {
+        return statistics.map(({ key: statistic, name, dash }, at) => {
           const own = colour || view.colours.series[at];
-          return lineOf(run, runs, { statistic, metric, type, shape: colour ? shape : 'both' }, own, view);
+          const shape = colour && dash !== 'solid' ? dash : 'both';
+          return lineOf(run, runs, { statistic, name, metric, type: dash, shape }, own, view);
         });
       });
       const known = series.filter((one) => one.data.length > 0);
-      if (known.length === 0) return { empty: `Nothing to show: no level has a ${fizeau.METRICS[metric]}.` };
+      if (known.length === 0) return { empty: `Nothing to show: no level has a ${latency.label}.` };
       const goals = [...fizeau.goalsOf(runs, `p99_${metric}_ms`), ...fizeau.goalsOf(runs, `p50_${metric}_ms`)];
       known[0].markLine = fizeau.goalLines([...new Map(goals.map((goal) => [goal.text, goal])).values()], 'yAxis', view);
       const values = (axis) => known.flatMap((one) => one.data.map((item) => item.value[axis]));
       const limits = goals.map((goal) => goal.limit);
       return {
         option: {
-          xAxis: fizeau.xAxis(values(0), { name: 'requests/s completed' }, view),
-          yAxis: fizeau.yAxis([...values(1), ...limits], { name: fizeau.METRICS[metric], unit: 'ms' }, view),
+          xAxis: fizeau.xAxis(values(0), { name: across[0].title }, view),
+          yAxis: fizeau.yAxis([...values(1), ...limits], { name: latency.title, unit: latency.unit }, view),
           series: known,
         },
         legend: known.map((one) => ({ name: one.name, ...one.entry })),
@@ -43,7 +40,7 @@
   };
 
   // By rising load, not by throughput: past its limit a server gives less for more.
-  const lineOf = (run, runs, { statistic, metric, type, shape }, colour, view) => {
+  const lineOf = (run, runs, { statistic, name, metric, type, shape }, colour, view) => {
     const y = `${statistic}_${metric}_ms`;
     const points = fizeau.points(run, 'requests_per_s', y).sort((a, b) => a.level.load_value - b.level.load_value);
     const datum = (point) => ({
@@ -53,7 +50,7 @@
       label: { color: view.colours.ink, fontSize: 12 },
     });
     return {
-      name: fizeau.entry(run, runs, statistic),
+      name: fizeau.entry(run, runs, name),
       type: 'line',
       data: points.map(datum),
       symbol: 'circle',

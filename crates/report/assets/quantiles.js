@@ -5,18 +5,18 @@
   const SHARES = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
   const at = (share) => -Math.log10(1 - share);
   const percent = (share) => `${Number((share * 100).toFixed(4))} %`;
-  const KEYS = { ttft: 'TTFT', tpot: 'TPOT', itl: 'ITL', e2el: 'E2EL' };
 
   fizeau.charts.quantiles = {
     controls: (runs) => [
-      { key: 'metric', label: 'Latency', choices: Object.entries(KEYS).map(([value, text]) => ({ value, text })) },
+      { key: 'metric', label: 'Latency', choices: Object.entries(fizeau.latencies()).map(([value, text]) => ({ value, text })) },
       { key: 'level', label: 'Level', isLong: true, choices: fizeau.someLevels(runs) },
     ],
     build: (runs, { metric, level }, view) => {
       if (fizeau.levelChoices(runs).length === 0) return { empty: fizeau.noTapes(runs) };
+      const latency = fizeau.described.quantiles.up.find(({ key }) => key === metric);
       const lines = fizeau.levelsFor(runs, level);
       const series = lines.map((line, index) => lineOf(line, index, metric, runs, view)).filter((one) => one.data.length > 0);
-      if (series.length === 0) return { empty: `Nothing to show: no request has a ${KEYS[metric]}.` };
+      if (series.length === 0) return { empty: `Nothing to show: no request has a ${latency.label}.` };
       const values = series.flatMap((one) => one.data.map((item) => item.value[1]));
       const most = Math.max(...series.flatMap((one) => one.data.map((item) => item.value[0])));
       const goals = fizeau.goalsOf(runs, `p99_${metric}_ms`);
@@ -24,7 +24,7 @@
       return {
         option: {
           xAxis: sharesAxis(most, view),
-          yAxis: fizeau.yAxis([...values, ...goals.map((goal) => goal.limit)], { name: KEYS[metric], unit: 'ms', scale: 'log' }, view),
+          yAxis: fizeau.yAxis([...values, ...goals.map((goal) => goal.limit)], { name: latency.title, unit: latency.unit, scale: 'log' }, view),
           series,
         },
         legend: series.map((one) => ({ name: one.name, ...one.entry })),
@@ -35,7 +35,7 @@
   const sharesAxis = (most, view) => {
     const customValues = SHARES.map(at).filter((value) => value <= most + 1e-9);
     const format = (value) => percent(1 - 10 ** -value);
-    const axis = fizeau.xAxis([], { name: 'share of values that are no greater', format, scale: 'value' }, view);
+    const axis = fizeau.xAxis([], { name: fizeau.described.quantiles.across[0].title, format, scale: 'value' }, view);
     return { ...axis, min: 0, max: most, axisTick: { customValues }, axisLabel: { ...axis.axisLabel, customValues } };
   };
 
@@ -51,7 +51,7 @@
       showSymbol: false,
       data: points.map(([share, ms]) => ({
         value: [at(share), ms],
-        tip: { title: entry, lines: [[`${percent(share)} of ${KEYS[metric]}`, `${fizeau.duration(ms)} or less`]] },
+        tip: { title: entry, lines: [[`${percent(share)} of ${fizeau.latencies()[metric]}`, `${fizeau.duration(ms)} or less`]] },
       })),
       triggerLineEvent: true,
       lineStyle: { color: colour, width: 2 },

@@ -1,7 +1,7 @@
 //! Prints the page of a synthetic sweep: `cargo run -p fizeau-report --example sample_page > report.html`.
 //! With an argument it prints the terminal's text instead, for that many columns; `ascii` after it keeps to ASCII.
 
-use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 
 #[allow(clippy::unwrap_used, dead_code, reason = "what the tests use too is all fixed")]
 #[path = "../tests/it/sample.rs"]
@@ -19,8 +19,9 @@ fn main() {
         Some(width) => {
             let terminal = Terminal {
                 width,
-                style: Style::Plain,
+                style: TextStyle::Plain,
                 charset,
+                verbosity: fizeau_report::Verbosity::Full,
                 checklist: ChecklistRows::Missed,
                 report: Some("runs/sample/report.html"),
             };

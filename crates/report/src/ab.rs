@@ -1,11 +1,15 @@
 //! An A/B run as text.
 
-use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
+use fizeau_metrics::{
+    ComparedFigure, ComparisonAnswer, ComparisonBasis, ComparisonSide, ComparisonTable,
+    LevelFigure, Verdict,
+};
 
 use crate::Shown;
+use crate::grouped::{grouped, placed};
 use crate::text::{line, plain, sentence};
 use fizeau_record::text::{self, column_decimals, duration_ms};
-use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference};
+use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, GoalResult};
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
 
 impl Shown<'_, AbDocument> {
@@ -41,7 +45,9 @@ impl Shown<'_, AbReport> {
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
-        for (side, party) in [(Side::Baseline, &self.a), (Side::Candidate, &self.b)] {
+        for (side, party) in
+            [(ComparisonSide::Baseline, &self.a), (ComparisonSide::Candidate, &self.b)]
+        {
             line(&mut out, &format!("{}  {}", letter(side), Shown(party).words()));
         }
         let workload = &self.setup.workload;
@@ -61,9 +67,8 @@ impl Shown<'_, AbReport> {
         sentence(&mut out, &asked);
         out.push('\n');
         self.table(&mut out);
-        for round in &self.rounds {
-            Shown(round).remarks(&mut out);
-        }
+        self.remarks(&mut out);
+        self.goals(&mut out);
         out.push('\n');
         match &self.comparison {
             Err(reason) => sentence(&mut out, &format!("No answer: {reason}")),
@@ -72,7 +77,7 @@ impl Shown<'_, AbReport> {
                 out.push_str(&Shown(&view).text());
                 out.push('\n');
                 if let Some(requests) = &self.requests {
-                    sentence(&mut out, &beside(requests));
+                    sentence(&mut out, &request_pairs(requests));
                 }
                 out.push('\n');
                 sentence(&mut out, &answer(table));
@@ -100,13 +105,69 @@ impl Shown<'_, AbReport> {
         }
     }
 
+    /// Why rounds are left out, and what speaks against turns of the others: each reason once, with the rounds in which it holds.
+    fn remarks(&self, out: &mut String) {
+        let counted: Vec<_> =
+            self.rounds.iter().map(|round| (round, round.counted().err())).collect();
+        let left_out = counted.iter().filter_map(|(round, why)| {
+            Some((round.number.to_string(), Verdict::Invalid, why.as_deref()?))
+        });
+        for reason in grouped(left_out) {
+            let plural = if reason.places.len() == 1 { "round" } else { "rounds" };
+            sentence(out, &format!("Left out: {plural} {}: {}", reason.at(), reason.text));
+        }
+        let reasons = counted.iter().filter(|(_, why)| why.is_none()).flat_map(|(round, _)| {
+            let sides = [ComparisonSide::Baseline, ComparisonSide::Candidate].into_iter();
+            let turns = sides.filter_map(move |side| Some((side, round.turn(side)?)));
+            turns.flat_map(move |(side, level)| {
+                let reasons = level.validity.reasons.iter();
+                reasons.map(move |reason| placed((side, round.number), reason))
+            })
+        });
+        for reason in grouped(reasons) {
+            let of_side = |side| {
+                let rounds = reason.places.iter().filter(|(of, _)| *of == side);
+                let rounds: Vec<_> = rounds.map(|(_, round)| round.to_string()).collect();
+                let plural = if rounds.len() == 1 { "round" } else { "rounds" };
+                let words = format!("{} in {plural} {}", letter(side), text::listed(&rounds));
+                (!rounds.is_empty()).then_some(words)
+            };
+            let places = [ComparisonSide::Baseline, ComparisonSide::Candidate]
+                .into_iter()
+                .filter_map(of_side);
+            let places = places.collect::<Vec<_>>().join("; ");
+            let figures = reason.figures_of.map_or_else(String::new, |(side, round)| {
+                format!("; the figures are those of {} in round {round}", letter(side))
+            });
+            let verdict = reason.verdict.as_str();
+            sentence(out, &format!("{verdict}: {} ({places}{figures})", reason.text));
+        }
+    }
+
+    /// Whether each side kept the goals over its rounds.
+    fn goals(&self, out: &mut String) {
+        if self.slo.is_none() {
+            return;
+        }
+        for side in [ComparisonSide::Baseline, ComparisonSide::Candidate] {
+            let goals: Vec<String> = self.0.goals(side).iter().map(GoalResult::words).collect();
+            let goals = if goals.is_empty() {
+                "not judged, since no round counts".to_owned()
+            } else {
+                goals.join("; ")
+            };
+            let came_out = if self.misses_goals(side) { "misses" } else { "keeps" };
+            sentence(out, &format!("{} {came_out} the goals: {goals}", letter(side)));
+        }
+    }
+
     /// A figure of A and of B, with the decimals that suit both columns.
     fn columns(&self, figure: fn(&LevelReport) -> Option<f64>) -> [Vec<String>; 2] {
-        let of = |side: Side| -> Vec<Option<f64>> {
+        let of = |side: ComparisonSide| -> Vec<Option<f64>> {
             let turns = self.rounds.iter().map(|round| round.turn(side));
             turns.map(|level| figure(level?).filter(|value| value.is_finite())).collect()
         };
-        let (a, b) = (of(Side::Baseline), of(Side::Candidate));
+        let (a, b) = (of(ComparisonSide::Baseline), of(ComparisonSide::Candidate));
         let decimals = column_decimals(a.iter().chain(&b).copied().flatten());
         let cell = |value: &Option<f64>| match value {
             Some(value) => format!("{value:.decimals$}"),
@@ -117,7 +178,7 @@ impl Shown<'_, AbReport> {
 }
 
 /// What the requests say, pair by pair.
-fn beside(requests: &ComparisonTable) -> String {
+fn request_pairs(requests: &ComparisonTable) -> String {
     let change = |row: &ComparedFigure| {
         let change = row.tested.as_ref().ok()?.relative?;
         let signed = |share: f64| format!("{:+.1}", share * 100.0);
@@ -128,7 +189,7 @@ fn beside(requests: &ComparisonTable) -> String {
     };
     let changes: Vec<String> = requests.rows.iter().filter_map(change).collect();
     let pairs = match requests.basis {
-        Basis::PairedRequests(pairs) => format!("{pairs} pairs of requests"),
+        ComparisonBasis::PairedRequests(pairs) => format!("{pairs} pairs of requests"),
         _ => "Requests".to_owned(),
     };
     format!(
@@ -139,9 +200,10 @@ fn beside(requests: &ComparisonTable) -> String {
 
 /// All answers in a sentence.
 fn answer(table: &ComparisonTable) -> String {
-    let figures = |answer| -> Vec<String> { table.answered(answer).map(Figure::label).collect() };
-    let (better, worse) = (figures(Answer::Better), figures(Answer::Worse));
-    let none = figures(Answer::NoDetectableDifference);
+    let figures =
+        |answer| -> Vec<String> { table.answered(answer).map(LevelFigure::label).collect() };
+    let (better, worse) = (figures(ComparisonAnswer::Better), figures(ComparisonAnswer::Worse));
+    let none = figures(ComparisonAnswer::NoDetectableDifference);
     let told = [("better", &better), ("worse", &worse)];
     let told = told.into_iter().filter(|(_, figures)| !figures.is_empty());
     let told: Vec<String> =
@@ -175,8 +237,10 @@ impl Shown<'_, AbRound> {
             };
             Some(format!("{} {word}", letter(side)))
         };
-        let odd: Vec<String> =
-            [Side::Baseline, Side::Candidate].into_iter().filter_map(turn).collect();
+        let odd: Vec<String> = [ComparisonSide::Baseline, ComparisonSide::Candidate]
+            .into_iter()
+            .filter_map(turn)
+            .collect();
         let dropped = if self.counted().is_err() { " (left out)" } else { "" };
         match &*odd {
             [] if dropped.is_empty() => "valid".to_owned(),
@@ -184,26 +248,12 @@ impl Shown<'_, AbRound> {
             odd => format!("{}{dropped}", odd.join(", ")),
         }
     }
-
-    /// What speaks against a turn, or leaves the round out.
-    fn remarks(&self, out: &mut String) {
-        if let Err(reason) = self.counted() {
-            sentence(out, &format!("round {} is left out: {reason}", self.number));
-            return;
-        }
-        for side in [Side::Baseline, Side::Candidate] {
-            for reason in self.turn(side).iter().flat_map(|level| &level.validity.reasons) {
-                let text = format!("round {}, {}: {}", self.number, letter(side), reason.text);
-                sentence(out, &text);
-            }
-        }
-    }
 }
 
 /// `A` or `B`.
-const fn letter(side: Side) -> &'static str {
+const fn letter(side: ComparisonSide) -> &'static str {
     match side {
-        Side::Baseline => "A",
-        Side::Candidate => "B",
+        ComparisonSide::Baseline => "A",
+        ComparisonSide::Candidate => "B",
     }
 }

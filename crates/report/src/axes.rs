@@ -1,8 +1,8 @@
 //! The axes that people draw levels on.
 
-use fizeau_pareto::{Axis, Direction};
+use fizeau_pareto::{Axis, Objective};
 
-use Direction::{Maximize, Minimize};
+use Objective::{Maximize, Minimize};
 use fizeau_record::text::listed;
 
 /// Two columns of a [`LevelTable`](crate::LevelTable) that people hold against each other, by a name.
@@ -17,21 +17,21 @@ use fizeau_record::text::listed;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxesPreset {
     name: &'static str,
-    axes: [(Direction, &'static str); 2],
+    axes: [(Objective, &'static str); 2],
 }
 
-const fn preset(name: &'static str, axes: [(Direction, &'static str); 2]) -> AxesPreset {
+const fn preset(name: &'static str, axes: [(Objective, &'static str); 2]) -> AxesPreset {
     AxesPreset { name, axes }
 }
 
-const REQUESTS: (Direction, &str) = (Maximize, "requests_per_s");
-const TOKENS: (Direction, &str) = (Maximize, "output_tps");
-const COST: (Direction, &str) = (Minimize, "cost_per_million_output");
-const E2EL: (Direction, &str) = (Minimize, "p99_e2el_ms");
-const TTFT: (Direction, &str) = (Minimize, "p99_ttft_ms");
-const TPOT: (Direction, &str) = (Minimize, "p99_tpot_ms");
+const REQUESTS: (Objective, &str) = (Maximize, "requests_per_s");
+const TOKENS: (Objective, &str) = (Maximize, "output_tps");
+const COST: (Objective, &str) = (Minimize, "cost_per_million_output");
+const E2EL: (Objective, &str) = (Minimize, "p99_e2el_ms");
+const TTFT: (Objective, &str) = (Minimize, "p99_ttft_ms");
+const TPOT: (Objective, &str) = (Minimize, "p99_tpot_ms");
 
-/// All of them; the first is what is drawn where nobody says.
+/// All of them; the first is what is drawn by default.
 const PRESETS: [AxesPreset; 13] = [
     preset("throughput-latency", [REQUESTS, E2EL]),
     preset("throughput-latency:ttft", [REQUESTS, TTFT]),
@@ -49,7 +49,7 @@ const PRESETS: [AxesPreset; 13] = [
 ];
 
 impl AxesPreset {
-    /// All of them; the first is what is drawn where nobody says.
+    /// All of them; the first is what is drawn by default.
     #[must_use]
     pub const fn all() -> &'static [Self] {
         &PRESETS

@@ -2,9 +2,11 @@
 //! whoever draws their own.
 
 mod build;
+#[cfg(any(feature = "html", feature = "pictures"))]
+pub(crate) mod description;
 mod detail;
 
-pub use detail::{ChartCourse, ChartDetail, ChartQuantiles};
+pub use detail::{ChartDetail, ChartTimeSeries};
 
 use serde::Serialize;
 
@@ -28,7 +30,7 @@ pub struct ChartRun {
     /// The level to run at, where there is one.
     pub operating: Option<usize>,
     /// What the hardware could do; absent where model or device are not known.
-    pub light: Option<ChartLight>,
+    pub light: Option<ChartSpeedOfLight>,
     /// The goals that are latencies or throughputs a chart can show as a line.
     pub goals: Vec<ChartGoal>,
 }
@@ -45,7 +47,7 @@ pub struct ChartLevel {
     /// The load as a number; of one that is not known as many as there were requests, which says nothing.
     pub load_value: f64,
     /// How it stands to the others.
-    pub place: ChartPlace,
+    pub place: ChartLevelPosition,
     /// Why it is compared with nothing, in plain words; absent where it is compared.
     pub left_out: Option<String>,
     /// The verdict: `valid`, `suspect` or `invalid`.
@@ -64,7 +66,7 @@ pub struct ChartLevel {
 /// How a level stands to the others of its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ChartPlace {
+pub enum ChartLevelPosition {
     /// No other beats it.
     Frontier,
     /// Another is at least as good in both and better in one.
@@ -75,7 +77,7 @@ pub enum ChartPlace {
 
 /// The speed of light as curves over the number of requests in flight, which rises along each.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ChartLight {
+pub struct ChartSpeedOfLight {
     /// What nothing can beat.
     pub bound: ChartCurve,
     /// What physics leads one to expect.

@@ -3,31 +3,39 @@
 use crate::Shown;
 use crate::text::plain;
 use fizeau_record::text::wrap;
-use fizeau_record::{CheckOutcome, CheckRow, Checklist};
+use fizeau_record::{CheckOutcome, Checklist, ChecklistRow};
 
 /// Which rows of a checklist to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChecklistRows {
-    /// Those that failed, or of which nothing can be told.
+    /// None: one line says how many pass, and behind it stand these words, such as how the rows are shown.
+    Headline(&'static str),
+    /// Those that failed, or that cannot be judged.
     #[default]
     Missed,
-    /// The same, and behind the headline these words: how all of it is shown.
-    MissedOf(&'static str),
     /// All.
     All,
 }
 
 impl Shown<'_, Checklist> {
-    /// The list as text: `Checklist: 11 of 14 pass`, and below it the rows that are to be shown. Without a newline at its end.
+    /// The list as text: whether the figures are enough to publish, and below it the rows that are to be shown. Without a newline at
+    /// its end.
     #[must_use]
     pub fn text(&self, rows: ChecklistRows, width: usize) -> String {
-        let shown = |row: &&CheckRow| rows == ChecklistRows::All || row.outcome.is_missed();
-        let hint = match rows {
-            ChecklistRows::MissedOf(hint) => hint,
-            ChecklistRows::Missed | ChecklistRows::All => "",
+        let headline = match rows {
+            ChecklistRows::Headline(hint) => {
+                let (pass, all) = (self.count(CheckOutcome::Pass), self.rows().len());
+                format!("Checklist: {pass} of {all} pass{hint}")
+            }
+            ChecklistRows::Missed | ChecklistRows::All => self.headline(),
         };
-        let mut lines = vec![wrap(&format!("{}{hint}", self.headline()), width)];
-        let row = |row: &CheckRow| wrap(&plain(&format!("  {row}")), width);
+        let shown = |row: &&ChecklistRow| match rows {
+            ChecklistRows::Headline(_) => false,
+            ChecklistRows::Missed => row.outcome.is_missed(),
+            ChecklistRows::All => true,
+        };
+        let mut lines = vec![wrap(&format!("{PUBLISH} {headline}"), width)];
+        let row = |row: &ChecklistRow| wrap(&plain(&format!("  {row}")), width);
         lines.extend(self.rows().iter().filter(shown).map(row));
         lines.join("\n")
     }
@@ -45,3 +53,6 @@ impl Shown<'_, Checklist> {
         words
     }
 }
+
+/// What the checklist answers; the verdict answers another question.
+const PUBLISH: &str = "Are they enough to publish?";

@@ -1,21 +1,20 @@
 //! Levels of runs as rows of one table.
 
-mod csv;
 mod figures;
 mod imported;
 mod list;
 #[cfg(feature = "parquet")]
 mod parquet;
 
-pub use csv::csv_field;
 pub use imported::ImportedTableRun;
 
-use crate::{ChartFigure, ChartFigures};
+use crate::{ChartFigure, ChartFigures, TableCell};
+pub(crate) use figures::{Figure, of_metric};
 use fizeau_core::UsdPerHour;
-use fizeau_record::{LevelReport, ReadRun, Setup, SweepReport};
+use fizeau_record::{LevelReport, ReadRun, RunSetup, SweepReport};
 use fizeau_roofline::System;
 pub(crate) use list::in_a_sentence;
-use list::{COLUMNS, Content};
+use list::{COLUMNS, FieldSource};
 
 /// A run whose levels become rows of a [`LevelTable`], with what its tapes do not say.
 #[derive(Debug, Clone)]
@@ -23,7 +22,7 @@ pub struct TableRun<'a> {
     /// What tells it from the others, as a reader names it.
     pub name: String,
     /// What was run.
-    pub setup: &'a Setup,
+    pub setup: &'a RunSetup,
     /// Its levels.
     pub levels: &'a [LevelReport],
     /// The model on its devices; absent where they are not known.
@@ -32,7 +31,7 @@ pub struct TableRun<'a> {
     pub devices: Option<u64>,
     /// What an hour of one of them costs; absent where it is not known.
     pub price: Option<UsdPerHour>,
-    /// How good its output is, by whatever measure the reader has; absent where nobody said.
+    /// How good its output is, by whatever measure the reader has; absent where it was not given.
     pub quality: Option<f64>,
 }
 
@@ -51,7 +50,7 @@ impl<'a> TableRun<'a> {
         }
     }
 
-    /// These levels of a run that was read again, called `name`, on the model and devices that it was held against; the price and the
+    /// These levels of a run that was read again, called `name`, on the model and devices that it was compared with; the price and the
     /// quality are absent.
     #[must_use]
     pub fn of_read(run: &'a ReadRun, levels: &'a [LevelReport], name: &str) -> Self {
@@ -68,20 +67,9 @@ impl<'a> TableRun<'a> {
     }
 }
 
-/// One field of a row.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TableCell {
-    /// Nothing is known.
-    Empty,
-    /// A word.
-    Text(String),
-    /// A finite number, in the unit that the column's name says.
-    Number(f64),
-}
-
 /// A level that may be compared with nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct ExcludedLevel {
     /// Which run.
     pub run: String,
     /// Which of its levels: `concurrency 64`.
@@ -100,10 +88,10 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelTable {
     heads: Vec<String>,
-    /// Whether a column holds words, be it without any.
+    /// Whether a column holds words, even if it has none.
     is_text: Vec<bool>,
-    rows: Vec<Vec<TableCell>>,
-    left_out: Vec<LeftOut>,
+    rows: Vec<Vec<TableCell<'static>>>,
+    left_out: Vec<ExcludedLevel>,
 }
 
 /// A level of a run.
@@ -120,8 +108,8 @@ impl LevelTable {
         for row in all(runs) {
             match row.level.left_out() {
                 Some(reason) => {
-                    let (run, load) = (row.run.name.clone(), row.level.load.words());
-                    left_out.push(LeftOut { run, load, reason });
+                    let (run, load) = (row.run.name.clone(), row.level.load.to_string());
+                    left_out.push(ExcludedLevel { run, load, reason });
                 }
                 None => rows.push(row),
             }
@@ -135,13 +123,13 @@ impl LevelTable {
         Self::of(&all(runs).collect::<Vec<_>>(), Vec::new())
     }
 
-    fn of(rows: &[Row<'_>], left_out: Vec<LeftOut>) -> Self {
+    fn of(rows: &[Row<'_>], left_out: Vec<ExcludedLevel>) -> Self {
         let (mut heads, mut is_text) = (Vec::new(), Vec::new());
         let mut cells = vec![Vec::new(); rows.len()];
         for column in COLUMNS.iter() {
             for (suffix, values) in column.content.columns(rows) {
                 heads.push(format!("{}{suffix}", column.name));
-                is_text.push(matches!(column.content, Content::Text(_)));
+                is_text.push(matches!(column.content, FieldSource::Text(_)));
                 cells.iter_mut().zip(values).for_each(|(row, cell)| row.push(cell));
             }
         }
@@ -153,6 +141,15 @@ impl LevelTable {
         COLUMNS.iter().map(|column| (&*column.name, &*column.about))
     }
 
+    /// As comma-separated values (RFC 4180): a line of names and a line for each row. Numbers have all their digits, and what is not
+    /// known is empty.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let heads = self.heads.iter().map(|head| TableCell::Text(head.into())).collect();
+        let lines = std::iter::once(&heads).chain(&self.rows);
+        lines.map(|row| TableCell::csv_line(row) + "\n").collect()
+    }
+
     /// The columns' names.
     #[must_use]
     pub fn heads(&self) -> &[String] {
@@ -161,7 +158,7 @@ impl LevelTable {
 
     /// The rows, each with as many fields as there are columns.
     #[must_use]
-    pub fn rows(&self) -> &[Vec<TableCell>] {
+    pub fn rows(&self) -> &[Vec<TableCell<'static>>] {
         &self.rows
     }
 
@@ -170,13 +167,13 @@ impl LevelTable {
 
     /// The levels that are no rows, because they may be compared with nothing.
     #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
+    pub fn left_out(&self) -> &[ExcludedLevel] {
         &self.left_out
     }
 
     /// A field by its column's name; none if there is no such row or column.
     #[must_use]
-    pub fn cell(&self, row: usize, column: &str) -> Option<&TableCell> {
+    pub fn cell(&self, row: usize, column: &str) -> Option<&TableCell<'static>> {
         let column = self.heads.iter().position(|head| head == column)?;
         self.rows.get(row)?.get(column)
     }
@@ -187,21 +184,17 @@ fn all<'a>(runs: &'a [TableRun<'a>]) -> impl Iterator<Item = Row<'a>> {
     runs.iter().flat_map(|run| run.levels.iter().map(move |level| Row { run, level }))
 }
 
-impl Content {
+impl FieldSource {
     /// The columns that it comes to, each with what its name has behind that of the figure.
-    fn columns(self, rows: &[Row<'_>]) -> Vec<(&'static str, Vec<TableCell>)> {
-        let number = |value: Option<f64>| match value {
-            Some(value) if value.is_finite() => TableCell::Number(value),
-            _ => TableCell::Empty,
-        };
-        let text = |value: Option<String>| value.map_or(TableCell::Empty, TableCell::Text);
+    fn columns(self, rows: &[Row<'_>]) -> Vec<(&'static str, Vec<TableCell<'static>>)> {
+        let each = |of: &dyn Fn(&Row<'_>) -> TableCell<'static>| rows.iter().map(of).collect();
         match self {
-            Self::Text(of) => vec![("", rows.iter().map(|row| text(of(row))).collect())],
-            Self::Number(of) => vec![("", rows.iter().map(|row| number(of(row))).collect())],
+            Self::Text(of) => vec![("", each(&|row| TableCell::text(of(row))))],
+            Self::Number(of) => vec![("", each(&|row| TableCell::number(of(row))))],
             Self::Figure(_) | Self::Metric(..) => {
-                let figures: Vec<_> = rows.iter().map(|row| self.figure(row)).collect();
-                let part = |part: fn(&figures::Figure) -> Option<f64>| {
-                    figures.iter().map(|figure| number(part(figure))).collect::<Vec<_>>()
+                let figures: Vec<Figure> = rows.iter().map(|row| self.figure(row)).collect();
+                let part = |part: fn(&Figure) -> Option<f64>| {
+                    figures.iter().map(|figure| TableCell::number(part(figure))).collect()
                 };
                 let mut all = vec![("", part(|figure| figure.value))];
                 if self.has_ends() {
@@ -217,7 +210,6 @@ impl Content {
 /// The figures of a level that have intervals, by the names of their columns.
 pub(crate) fn figures_of(run: &TableRun<'_>, level: &LevelReport) -> ChartFigures {
     let row = Row { run, level };
-    let stand_ins = figures::stand_ins(&row).unwrap_or_default();
     let figure = |column: &'static list::Column| {
         let figure = column.content.figure(&row);
         let value = figure.value.filter(|value| value.is_finite());
@@ -225,7 +217,7 @@ pub(crate) fn figures_of(run: &TableRun<'_>, level: &LevelReport) -> ChartFigure
             value,
             low: figure.ends.map(|ends| ends.0),
             high: figure.ends.map(|ends| ends.1),
-            stand_in: stand_ins.split(' ').any(|name| name == column.name),
+            stand_in: figure.is_stand_in,
         });
         (&*column.name, figure)
     };

@@ -8,7 +8,10 @@ pub(crate) mod table;
 #[cfg(feature = "html")]
 pub(crate) use table::change;
 
-use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTest, EffectKind, Estimate, Tested};
+use fizeau_metrics::{
+    ComparedFigure, ComparisonAnswer, ComparisonBasis, ComparisonTest, EffectKind, Estimate,
+    Statistic, TestFindings,
+};
 
 use crate::Shown;
 use crate::text::{WIDTH, plain};
@@ -33,19 +36,24 @@ impl Shown<'_, ComparisonView<'_>> {
         let mut remarks: Vec<String> =
             self.detectable().into_iter().chain(self.effects()).collect();
         remarks.extend(self.disagreements());
-        remarks.extend(self.held_back().into_iter().chain(self.lacking()));
+        remarks.extend(
+            self.held_back().into_iter().chain(self.stand_ins()).chain(self.untested_note()),
+        );
         remarks.push(self.method());
         remarks
     }
 
-    fn tested(&self) -> impl Iterator<Item = (&ComparedFigure, &Tested)> {
+    fn tested(&self) -> impl Iterator<Item = (&ComparedFigure, &TestFindings)> {
         let decided = self.table.rows.iter().filter(|row| row.is_decided);
         decided.filter_map(|row| Some((row, row.tested.as_ref().ok()?)))
     }
 
-    /// The least differences that would have been found.
+    /// The least differences that would have been found; of one run each, where none was: one that was found is no noise.
     fn detectable(&self) -> Option<String> {
-        let least = self.tested().filter_map(|(row, tested)| {
+        let is_single = self.tested().any(|(_, tested)| tested.run_to_run > 0.0);
+        let none = Some(ComparisonAnswer::NoDetectableDifference);
+        let told = self.tested().filter(|(row, _)| !is_single || row.answer() == none);
+        let least = told.filter_map(|(row, tested)| {
             let label = row.figure.label();
             match (tested.relative_detectable, tested.detectable) {
                 (Some(share), _) => Some(format!("{label} {} %", number(share * 100.0))),
@@ -56,17 +64,12 @@ impl Shown<'_, ComparisonView<'_>> {
             }
         });
         let least: Vec<String> = least.map(|least| least.trim_end().to_owned()).collect();
-        let power = number(self.table.power.get() * 100.0);
-        let power = power.trim_end_matches('0').trim_end_matches('.');
-        let none = Answer::NoDetectableDifference;
-        let key = match self.table.answered(none).next() {
-            Some(_) => format!("none found: {}. ", none.as_str()),
-            None => String::new(),
+        let head = match is_single {
+            true => "One run each: a change smaller than this cannot be told from noise",
+            false => "A change of this size is detectable",
         };
-        let least = least.join(", ");
-        (!least.is_empty()).then(|| {
-            format!("{key}A change of so much would have been found {power} times in 100: {least}")
-        })
+        let power = percent(self.table.power.get());
+        (!least.is_empty()).then(|| format!("{head} (at {power} power): {}", least.join(", ")))
     }
 
     /// The sizes of effects, with their intervals.
@@ -92,7 +95,7 @@ impl Shown<'_, ComparisonView<'_>> {
             let Some(decision) = tested.decision else { continue };
             let label = row.figure.label();
             let [decides, beside, ..] = &tested.tests[..] else { continue };
-            let found = decision.answer != Answer::NoDetectableDifference;
+            let found = decision.answer != ComparisonAnswer::NoDetectableDifference;
             let could = beside.test != ComparisonTest::Wilcoxon || tested.n > 5;
             let (p, test) = (p_value(beside.p.get()), beside.test.as_str());
             let against = decides.test.as_str();
@@ -111,17 +114,26 @@ impl Shown<'_, ComparisonView<'_>> {
             .tested()
             .filter(|(_, tested)| tested.decision.is_some_and(|decision| decision.is_too_small));
         let small: Vec<String> = small.map(|(row, _)| row.figure.label()).collect();
-        let least = number(self.table.smallest.get() * 100.0);
-        let least = least.trim_end_matches('0').trim_end_matches('.');
+        let least = percent(self.table.smallest.get());
         let (small, is_any) = (small.join(", "), !small.is_empty());
         is_any.then(|| {
-            format!("note: {small}: a difference, but of less than the {least} % that count, and so no answer")
+            format!("note: {small}: a difference of less than {least} was detected, which is too small to count")
         })
     }
 
+    /// Percentiles that stand for higher ones.
+    fn stand_ins(&self) -> Option<String> {
+        let stand_in = |row: &ComparedFigure| {
+            Some(format!("{} stands for {}", row.figure.label(), row.stands_for?.label()))
+        };
+        let all: Vec<String> = self.table.rows.iter().filter_map(stand_in).collect();
+        (!all.is_empty())
+            .then(|| format!("note: {}, which needs more requests than there are", all.join(", ")))
+    }
+
     /// Figures that some rounds lack.
-    fn lacking(&self) -> Option<String> {
-        let Basis::Rounds(rounds) = self.table.basis else { return None };
+    fn untested_note(&self) -> Option<String> {
+        let ComparisonBasis::Rounds(rounds) = self.table.basis else { return None };
         let lacking = self.tested().filter(|(_, tested)| tested.n < rounds);
         let lacking = lacking.map(|(row, tested)| {
             format!("{} from {} of {rounds} rounds", row.figure.label(), tested.n)
@@ -130,23 +142,48 @@ impl Shown<'_, ComparisonView<'_>> {
         (!lacking.is_empty()).then(|| format!("note: {}; the others have none", lacking.join(", ")))
     }
 
+    /// By how much one run each is widened: `; run-to-run spread 3 % (percentiles from p90: 10 %)`.
+    fn widened(&self) -> String {
+        let shares = |is_tail: bool| {
+            let of = move |(row, tested): (&ComparedFigure, &TestFindings)| {
+                let is_middle = matches!(
+                    row.figure.statistic,
+                    Statistic::Mean | Statistic::P50 | Statistic::Value
+                );
+                (is_middle != is_tail && tested.run_to_run > 0.0).then_some(tested.run_to_run)
+            };
+            self.tested().find_map(of).map(percent)
+        };
+        match (shares(false), shares(true)) {
+            (None, None) => String::new(),
+            (Some(middle), Some(tail)) if middle != tail => {
+                format!("; run-to-run spread {middle} (percentiles from p90: {tail})")
+            }
+            (Some(share), _) | (None, Some(share)) => format!("; run-to-run spread {share}"),
+        }
+    }
+
     /// What was compared with what, and by which rules.
     fn method(&self) -> String {
         let (baseline, candidate) = (self.baseline, self.candidate);
         let what = match self.table.basis {
-            Basis::Rounds(n) => format!("{n} rounds of each, in pairs"),
-            Basis::PairedRequests(n) => format!("{n} pairs of requests"),
-            Basis::Requests { baseline: a, candidate: b } => {
-                format!("{a} requests of {baseline}, {b} of {candidate}, without partners")
+            ComparisonBasis::Rounds(n) => format!("{n} rounds of each, in pairs"),
+            ComparisonBasis::Runs { baseline: a, candidate: b } => {
+                format!("{a} runs of {baseline}, {b} of {candidate}")
             }
-            Basis::Intervals => "the 95 % intervals of both files, not their requests".to_owned(),
+            ComparisonBasis::PairedRequests(n) => format!("{n} pairs of requests"),
+            ComparisonBasis::Requests { baseline: a, candidate: b } => {
+                format!("{a} requests of {baseline}, {b} of {candidate}, unpaired")
+            }
+            ComparisonBasis::Intervals => {
+                "the 95 % intervals of both files, not their requests".to_owned()
+            }
         };
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
         tests.dedup();
-        let family = self.table.family_size();
-        let confidence = number((1.0 - self.table.alpha.get()) * 100.0);
-        let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
+        let (family, of_all) = (self.table.family_size(), self.table.corrected_over);
+        let confidence = percent(1.0 - self.table.alpha.get());
         if tests.is_empty() {
             let mut why: Vec<String> = Vec::new();
             for row in self.table.rows.iter().filter(|row| row.is_decided) {
@@ -156,14 +193,30 @@ impl Shown<'_, ComparisonView<'_>> {
             return format!("Answer: none, no figure could be tested: {} ({what})", why.join(", "));
         }
         let tests = tests.join(", ");
-        let correction = match family {
+        let correction = match of_all {
             1 => "p of the only figure, with nothing to correct for".to_owned(),
-            _ => format!("p by Holm's correction over {family} figures"),
+            _ if of_all > family => {
+                format!("p by Holm's correction over {of_all} figures of all loads and runs")
+            }
+            _ => format!("p by Holm's correction over {of_all} figures"),
         };
+        let widened = self.widened();
         format!(
-            "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; {correction}; intervals at {confidence} %, each for itself"
+            "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; \
+             {correction}; intervals at {confidence}, each on its own{widened}"
         )
     }
+}
+
+/// `95 %`.
+fn percent(share: f64) -> String {
+    let percent = number(share * 100.0);
+    let percent = if percent.contains('.') {
+        percent.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &percent
+    };
+    format!("{percent} %")
 }
 
 /// `-2.3 [-4.0, -0.61]`.
@@ -221,7 +274,7 @@ impl Shown<'_, ComparisonReport> {
         }
         comparison.notes.iter().for_each(|text| note(text));
         if !comparison.forced.is_empty() {
-            out.push("Compared all the same, though these differ:".to_owned());
+            out.push("Compared although these differ:".to_owned());
             out.extend(comparison.forced.iter().map(shown));
         }
         if comparison.changed.is_empty() {
@@ -251,7 +304,6 @@ impl Shown<'_, ComparisonReport> {
 }
 
 fn shown(changed: &ChangedField) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
-    let (a, b) = (value(&changed.baseline), value(&changed.candidate));
-    wrap(&format!("  {}: {} -> {}", plain(&changed.field), plain(&a), plain(&b)), WIDTH)
+    let [a, b] = changed.values();
+    wrap(&format!("  {}: {} -> {}", plain(&changed.label()), plain(&a), plain(&b)), WIDTH)
 }

@@ -4,13 +4,13 @@ mod answer;
 
 use std::borrow::Cow;
 
-use fizeau_pareto::{Axis, Direction, FrontierAnswer, FrontierQuery};
+use fizeau_pareto::{Axis, FrontierAnswer, FrontierQuery, Objective};
 use fizeau_record::text::wrap;
 use fizeau_record::variant_letter as letter;
 use serde_json::{Map, Value, json};
 
 use crate::text::{WIDTH, plain};
-use crate::{LeftOut, Shown};
+use crate::{ExcludedLevel, Shown};
 
 /// What the rows of a [`LevelTable`](crate::LevelTable) are, for who reads what is on their frontier.
 ///
@@ -64,7 +64,7 @@ struct Setting {
 const ABOUT: [&str; 7] =
     ["run", "load", "hardware", "precision", "devices", "deployment", "greatest_for_p99"];
 
-impl LeftOut {
+impl ExcludedLevel {
     /// That it is compared with nothing, in a line.
     #[must_use]
     pub fn words(&self) -> String {
@@ -123,7 +123,7 @@ impl<'a> FrontierLevels<'a> {
 
     /// That these rows lack a figure, each in a line.
     #[must_use]
-    pub fn lacking(&self, skipped: &[usize]) -> Vec<String> {
+    pub fn missing_columns(&self, skipped: &[usize]) -> Vec<String> {
         let lacks = |row: &usize| {
             let figures = &self.rows.get(*row)?.figures;
             let missing =
@@ -161,7 +161,12 @@ impl<'a> FrontierLevels<'a> {
     /// The parties, the rows on any frontier, and what is not among them: the rows that were `skipped`, and levels that are `out` of
     /// the table. Ends with a newline.
     #[must_use]
-    pub fn text(&self, answer: &FrontierAnswer, skipped: &[usize], out: &[LeftOut]) -> String {
+    pub fn text(
+        &self,
+        answer: &FrontierAnswer,
+        skipped: &[usize],
+        out: &[ExcludedLevel],
+    ) -> String {
         let mut text = String::new();
         let mut line = |words: &str| {
             text.push_str(&wrapped(words));
@@ -181,7 +186,7 @@ impl<'a> FrontierLevels<'a> {
             line(&format!("Not shown: {} that others beat", counted(beaten, "level")));
         }
         let remarks = Shown(answer).remarks(|row| self.at(row));
-        let left_out = out.iter().map(LeftOut::words).chain(self.lacking(skipped));
+        let left_out = out.iter().map(ExcludedLevel::words).chain(self.missing_columns(skipped));
         remarks.into_iter().chain(left_out).for_each(|words| line(&capital(&words)));
         text
     }
@@ -200,8 +205,8 @@ impl<'a> FrontierLevels<'a> {
         }
         if answer.undecided.as_ref().is_some_and(|undecided| !undecided.is_empty()) {
             marks.push(
-                "~ on it too: another is better by the figures, but within the intervals that is not \
-                 certain"
+                "~ perhaps on it: another is better by the figures, but not beyond their \
+                 intervals"
                     .to_owned(),
             );
         }
@@ -348,8 +353,8 @@ fn capital(words: &str) -> String {
 fn words(axes: &[Axis]) -> String {
     let one = |axis: &Axis| {
         let better = match axis.direction() {
-            Direction::Maximize => "more is better",
-            Direction::Minimize => "less is better",
+            Objective::Maximize => "more is better",
+            Objective::Minimize => "less is better",
         };
         // The names of the others have their unit in them.
         let unit = if axis.name() == "cost_per_million_output" { "US dollars, " } else { "" };

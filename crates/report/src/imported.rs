@@ -6,30 +6,32 @@ mod markdown;
 use fizeau_record::text::{column_decimals, wrap_hanging};
 use fizeau_record::{ImportedLevel, ImportedRun};
 
-use crate::{Charset, ChecklistRows, Shown, Style, Terminal};
+use crate::table::places;
+use crate::{Charset, ChecklistRows, Shown, Terminal, TextStyle, Verbosity};
 
 /// The most columns that a sentence takes.
 const WIDTH: usize = 80;
 
-/// Head, its unit or statistic, and the figure's name.
-const COLUMNS: [(&str, &str, &str); 8] = [
-    ("req", "/s", "requests_per_s"),
-    ("out tok", "/s", "output_tps"),
-    ("TTFT", "p50", "p50_ttft_ms"),
-    ("ms", "p99", "p99_ttft_ms"),
-    ("TPOT", "p50", "p50_tpot_ms"),
-    ("ms", "p99", "p99_tpot_ms"),
-    ("E2EL", "p50", "p50_e2el_ms"),
-    ("ms", "p99", "p99_e2el_ms"),
-];
+/// The names of the figures that every table of levels has.
+fn names() -> Vec<String> {
+    places().0.iter().filter_map(|place| place.metric.column(place.statistic)).collect()
+}
 
 impl Shown<'_, ImportedRun> {
     /// The table of what is known, and what is not, in at most 80 columns of ASCII.
     #[must_use]
     pub fn text(&self) -> String {
-        let (style, charset) = (Style::Plain, Charset::Ascii);
+        let (style, charset) = (TextStyle::Plain, Charset::Ascii);
         let checklist = ChecklistRows::Missed;
-        self.terminal(&Terminal { width: WIDTH, style, charset, checklist, report: None })
+        let verbosity = Verbosity::Full;
+        self.terminal(&Terminal {
+            width: WIDTH,
+            style,
+            charset,
+            verbosity,
+            checklist,
+            report: None,
+        })
     }
 
     /// The same, as wide as the terminal is. Without a newline after the last line.

@@ -8,4 +8,4 @@ mod window;
 mod workload;
 
 pub(crate) use proof::tail;
-pub(crate) use window::part_cells;
+pub(crate) use window::{not_steady, part_cells};

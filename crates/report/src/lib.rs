@@ -17,7 +17,7 @@
 //! | wanted | call |
 //! |---|---|
 //! | a table for a terminal | `Shown(&sweep).terminal(..)` |
-//! | a block of named figures | `Shown(&level).block()` |
+//! | a block of named figures | `Shown(&level).block(..)` |
 //! | `report.html`, the page of a what-if (feature `html`) | `Shown(&sweep).page()`, `Shown(&whatif).page()` |
 //! | several runs on one page (feature `html`) | `ComparisonPage` |
 //! | a report of your own | [`ReportSink`] |
@@ -48,6 +48,7 @@
 mod ab;
 mod axes;
 mod block;
+mod cell;
 mod charts;
 mod checklist;
 mod columns;
@@ -59,9 +60,9 @@ mod exposition;
 mod figures;
 mod frontier;
 mod grid;
+mod grouped;
 mod imported;
 mod level;
-mod light_table;
 mod markdown;
 mod models;
 #[cfg(feature = "html")]
@@ -73,12 +74,15 @@ mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
+mod probe;
 mod requests;
 mod round;
 mod search;
 mod shown;
+mod side_by_side;
 mod sink;
 mod sol;
+mod speed_of_light_table;
 mod sweep;
 mod table;
 mod terminal;
@@ -88,12 +92,13 @@ mod text;
 mod whatif;
 
 pub use axes::AxesPreset;
+pub use cell::{TableCell, TableCellKind, csv_field};
 pub use charts::{
-    ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLight,
-    ChartPlace, ChartQuantiles, ChartRun,
+    ChartCurve, ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun,
+    ChartSpeedOfLight, ChartTimeSeries,
 };
 pub use checklist::ChecklistRows;
-pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
+pub use columns::{ExcludedLevel, ImportedTableRun, LevelTable, TableRun};
 pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};
 pub use frontier::FrontierLevels;
@@ -101,20 +106,21 @@ pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
-pub use parquet::ParquetFailed;
+pub use parquet::ParquetWriteError;
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, PictureError};
+pub use requests::RequestRow;
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;
-pub use requests::{RequestCell, RequestCellKind, RequestRow};
 pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
-    BatchCsv, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject, SolView,
+    BatchCsv, CalibrationFitView, ContextCsv, SolError, SolExtra, SolLine, SolScope, SolSubject,
+    SolView,
 };
 pub use terminal::Terminal;
-pub use text::{Charset, Style};
+pub use text::{Charset, TextStyle, Verbosity};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -55,8 +55,8 @@ fn table(sheets: &[Sheet]) -> String {
         );
     }
     text.push_str(
-        "\nParameters: all, those that a token uses, those that a decode step alone reads.\n\
-         KV/token: where the whole context is kept; windows and states come on top.\n",
+        "\nParameters: all of them, those that one token uses, and those that a decode\n    step of one sequence reads.\nKV/token: of the layers that keep the whole context;\n    windows and \
+         states come on top.\n",
     );
     text
 }

@@ -9,10 +9,10 @@ mod comparison;
 mod figures;
 mod imported;
 mod levels;
-mod light;
 mod peers;
 mod running;
 mod script;
+mod speed_of_light;
 mod table;
 mod template;
 mod top;
@@ -46,7 +46,7 @@ struct RunPage {
     trust: Trust,
     peers: peers::Peers,
     setup: Vec<(&'static str, String)>,
-    records: Vec<levels::Record>,
+    records: Vec<levels::LevelRecord>,
 }
 
 impl Shown<'_, SweepReport> {
@@ -59,7 +59,7 @@ impl Shown<'_, SweepReport> {
     pub fn page(&self) -> String {
         let runs = [ChartRun::of(self, "")];
         let [mut frontier, figures @ ..] = Figure::all(&runs);
-        frontier.tables.extend(light::curve(&runs));
+        frontier.tables.extend(speed_of_light::curve(&runs));
         let page = RunPage {
             top: Top::of(self),
             answers: Answers::of(self, &runs[0]),
@@ -67,7 +67,7 @@ impl Shown<'_, SweepReport> {
             running: running::lines(self),
             levels: levels::Levels::of(self, &runs[0]),
             figures: figures.into(),
-            light: light::table(self),
+            light: speed_of_light::table(self),
             trust: Trust::of(self),
             peers: peers::Peers::of(self),
             setup: setup(self),

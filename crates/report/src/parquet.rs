@@ -9,35 +9,20 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
+use crate::{TableCell, TableCellKind};
+
 /// Parquet could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("Parquet: {reason}")]
-pub struct ParquetFailed {
+pub struct ParquetWriteError {
     /// What was wrong, most likely with the file that is written to.
     pub reason: String,
 }
 
-impl From<ParquetError> for ParquetFailed {
+impl From<ParquetError> for ParquetWriteError {
     fn from(error: ParquetError) -> Self {
         Self { reason: error.to_string() }
     }
-}
-
-/// What the fields of a column are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    Text,
-    Whole,
-    Number,
-}
-
-/// A field.
-#[derive(Debug)]
-pub(crate) enum Field<'a> {
-    Null,
-    Text(&'a str),
-    Whole(u64),
-    Number(f64),
 }
 
 /// The most rows that are held before they are written.
@@ -66,16 +51,16 @@ impl<W: Write + Send> Table<W> {
     /// A table with these columns, written to `to`.
     pub(crate) fn new<'a>(
         to: W,
-        heads: impl IntoIterator<Item = (&'a str, Kind)>,
-    ) -> Result<Self, ParquetFailed> {
+        heads: impl IntoIterator<Item = (&'a str, TableCellKind)>,
+    ) -> Result<Self, ParquetWriteError> {
         let (mut schema, mut columns) = ("message fizeau {\n".to_owned(), Vec::new());
         for (name, kind) in heads {
             let (physical, values) = match kind {
-                Kind::Text => ("BYTE_ARRAY", Values::Text(Vec::new())),
-                Kind::Whole => ("INT64", Values::Whole(Vec::new())),
-                Kind::Number => ("DOUBLE", Values::Number(Vec::new())),
+                TableCellKind::Text => ("BYTE_ARRAY", Values::Text(Vec::new())),
+                TableCellKind::Whole => ("INT64", Values::Whole(Vec::new())),
+                TableCellKind::Number => ("DOUBLE", Values::Number(Vec::new())),
             };
-            let logical = if matches!(kind, Kind::Text) { " (STRING)" } else { "" };
+            let logical = if matches!(kind, TableCellKind::Text) { " (STRING)" } else { "" };
             schema.push_str(&format!("  OPTIONAL {physical} {name}{logical};\n"));
             columns.push(Column { values, is_known: Vec::new() });
         }
@@ -87,25 +72,20 @@ impl<W: Write + Send> Table<W> {
         Ok(Self { writer, columns, rows: 0 })
     }
 
-    /// One more row: as many fields as there are columns, each null or of its column's kind.
-    pub(crate) fn add<'a>(
-        &mut self,
-        fields: impl IntoIterator<Item = Field<'a>>,
-    ) -> Result<(), ParquetFailed> {
-        for (column, field) in self.columns.iter_mut().zip(fields) {
-            column.add(&field);
-        }
+    /// One more row: as many cells as there are columns, each null or of its column's kind.
+    pub(crate) fn add(&mut self, cells: &[TableCell<'_>]) -> Result<(), ParquetWriteError> {
+        self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.add(cell));
         self.rows += 1;
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
     }
 
     /// Writes what is left, and gives the file back.
-    pub(crate) fn finish(mut self) -> Result<W, ParquetFailed> {
+    pub(crate) fn finish(mut self) -> Result<W, ParquetWriteError> {
         self.write_group()?;
         Ok(self.writer.into_inner()?)
     }
 
-    fn write_group(&mut self) -> Result<(), ParquetFailed> {
+    fn write_group(&mut self) -> Result<(), ParquetWriteError> {
         if self.rows == 0 {
             return Ok(());
         }
@@ -120,14 +100,14 @@ impl<W: Write + Send> Table<W> {
 }
 
 impl Column {
-    fn add(&mut self, field: &Field<'_>) {
-        let is_known = match (&mut self.values, field) {
-            (Values::Text(all), Field::Text(text)) => push(all, ByteArray::from(*text)),
+    fn add(&mut self, cell: &TableCell<'_>) {
+        let is_known = match (&mut self.values, cell) {
+            (Values::Text(all), TableCell::Text(text)) => push(all, ByteArray::from(&**text)),
             // Parquet's own 64 bits have a sign; no count of requests or tokens comes near it.
-            (Values::Whole(all), Field::Whole(number)) => {
+            (Values::Whole(all), TableCell::Whole(number)) => {
                 i64::try_from(*number).is_ok_and(|number| push(all, number))
             }
-            (Values::Number(all), Field::Number(number)) => push(all, *number),
+            (Values::Number(all), TableCell::Number(number)) => push(all, *number),
             _ => false,
         };
         self.is_known.push(i16::from(is_known));
@@ -136,7 +116,7 @@ impl Column {
     fn write<W: Write + Send>(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,
-    ) -> Result<(), ParquetFailed> {
+    ) -> Result<(), ParquetWriteError> {
         match &mut self.values {
             Values::Text(all) => write::<ByteArrayType, W>(group, all, &self.is_known)?,
             Values::Whole(all) => write::<Int64Type, W>(group, all, &self.is_known)?,
@@ -157,7 +137,7 @@ fn write<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,
     is_known: &[i16],
-) -> Result<(), ParquetFailed> {
+) -> Result<(), ParquetWriteError> {
     if let Some(mut column) = group.next_column()? {
         column.typed::<T>().write_batch(values, Some(is_known), None)?;
         column.close()?;

@@ -1,6 +1,6 @@
 //! Percentiles by another rule, with ours beside them.
 
-use fizeau_core::{Part, Tape};
+use fizeau_core::{RequestPurpose, Tape};
 use fizeau_metrics::{Metric, Percent, PercentileRule, RequestMetrics};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -58,7 +58,7 @@ impl PercentileTally {
 
     /// Takes a tape in; one of a probe stream has no part in it.
     pub fn add(&mut self, tape: &Tape) {
-        if tape.part == Part::Probe {
+        if tape.part == RequestPurpose::Probe {
             return;
         }
         let request = RequestMetrics::of(tape);

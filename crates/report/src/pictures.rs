@@ -3,30 +3,30 @@
 //! A chart is first a `Sheet`: plain data, in the units of its axes. `render` lays it out and draws it.
 
 mod axis;
+mod distributions;
 mod families;
 mod frontier;
 mod ink;
 mod labels;
-mod light;
 mod load;
 mod parts;
 #[cfg(feature = "png")]
 mod png;
 mod render;
 mod sheet;
-mod spread;
+mod speed_of_light;
 mod svg;
 mod text;
 mod ticks;
 mod time;
 mod tradeoff;
 
+use fizeau_metrics::Metric;
 use thiserror::Error;
 
 pub(crate) use families::{Families, Family, Member};
 
 use crate::ChartRun;
-use frontier::Latency;
 use sheet::Sheet;
 
 /// A chart as a picture: the same inputs give the same bytes.
@@ -95,15 +95,15 @@ impl Picture {
 
     fn sheet(self, runs: &[ChartRun]) -> Result<Sheet, PictureError> {
         let sheet = match self {
-            Self::Frontier => frontier::frontier(runs, Latency::E2el),
-            Self::FrontierTtft => frontier::frontier(runs, Latency::Ttft),
-            Self::FrontierTpot => frontier::frontier(runs, Latency::Tpot),
+            Self::Frontier => frontier::frontier(runs, Metric::E2el),
+            Self::FrontierTtft => frontier::frontier(runs, Metric::Ttft),
+            Self::FrontierTpot => frontier::frontier(runs, Metric::Tpot),
             Self::Interactivity => frontier::interactivity(runs),
             Self::Load => load::sheet(runs),
-            Self::Quantiles => spread::quantiles(runs),
+            Self::Quantiles => distributions::quantiles(runs),
             Self::Itl => time::itl(runs),
             Self::Course => time::course(runs),
-            Self::Lengths => spread::lengths(runs),
+            Self::Lengths => distributions::lengths(runs),
         };
         sheet.map_err(|reason| PictureError::Empty { picture: self.key(), reason })
     }

@@ -8,10 +8,10 @@ use fizeau_roofline::HourlyRate;
 
 use crate::Shown;
 use crate::text::{line, sentence};
-use fizeau_record::Bounds;
+use fizeau_record::HighestLoadBasis;
 use fizeau_record::text::{self, usd, usd_beside};
 use fizeau_record::text::{number, percent};
-use fizeau_record::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
+use fizeau_record::{DevicePlan, MoneyRange, PlanCost, PlanQuery, PlanReport, PlannedFleet};
 
 impl Shown<'_, PlanReport> {
     /// What was asked, the plans side by side, each of them, and what other goals would cost. Ends with a newline.
@@ -40,8 +40,8 @@ impl Shown<'_, PlanReport> {
     }
 }
 
-impl Shown<'_, Plan> {
-    fn text(&self, ask: &PlanAsk, out: &mut String) {
+impl Shown<'_, DevicePlan> {
+    fn text(&self, ask: &PlanQuery, out: &mut String) {
         let source = &self.source;
         match source.name == source.from {
             true => sentence(out, &format!("{}:", source.name)),
@@ -56,12 +56,13 @@ impl Shown<'_, Plan> {
     }
 }
 
-impl Shown<'_, Planned> {
-    fn text(&self, plan: &Plan, out: &mut String) {
+impl Shown<'_, PlannedFleet> {
+    fn text(&self, plan: &DevicePlan, out: &mut String) {
         self.replica(out);
         let heads = ["likely", "at the low end"];
         row(out, "", heads.map(str::to_owned));
         let fleets = [Some(self.fleets.likely), self.fleets.cautious];
+        let at_most = if self.carried.is_open_above { "at most " } else { "" };
         let fleet = |text: &dyn Fn(&Fleet) -> String| {
             fleets.map(|fleet| fleet.as_ref().map_or_else(|| "-".to_owned(), text))
         };
@@ -69,12 +70,13 @@ impl Shown<'_, Planned> {
             out,
             "replicas",
             fleet(&|fleet| match fleet.spare {
-                0 => fleet.needed.to_string(),
-                spare => format!("{} + {spare}", fleet.needed),
+                0 => format!("{at_most}{}", fleet.needed),
+                spare => format!("{at_most}{} + {spare}", fleet.needed),
             }),
         );
         let each = plan.source.devices_per_replica.get();
-        let devices = |fleet: &Fleet| fleet.installed().saturating_mul(each).to_string();
+        let devices =
+            |fleet: &Fleet| format!("{at_most}{}", fleet.installed().saturating_mul(each));
         row(out, &format!("devices, {each} a replica"), fleet(&devices));
         row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
         self.money(out);
@@ -89,16 +91,15 @@ impl Shown<'_, Planned> {
             "  A replica carries {at_least}{} requests/s within the goals",
             number(found.value())
         );
-        if found.low() < found.high() && carried.bounds != Bounds::Tested {
+        if found.low() < found.high() && carried.bounds != HighestLoadBasis::Tested {
             let open = if carried.is_open_below { "or less " } else { "" };
-            let of = if carried.bounds == Bounds::Runs { " over the runs" } else { "" };
+            let of = if carried.bounds == HighestLoadBasis::Runs { " over the runs" } else { "" };
             let (low, high) = (number(found.low()), number(found.high()));
             text.push_str(&format!(" ({low} {open}to {high}{of})"));
         }
-        text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
+        text.push_str(&format!("; the nearest load tested is {}.", carried.nearest));
         sentence(out, &text);
-        if let (Bounds::Tested, Some(next)) = (carried.bounds, carried.next) {
-            let next = next.words();
+        if let (HighestLoadBasis::Tested, Some(next)) = (carried.bounds, carried.next) {
             let text = format!(
                 "  No interval is known of it: the low end is the nearest load tested, which keeps the goals; {next} does not."
             );
@@ -106,9 +107,9 @@ impl Shown<'_, Planned> {
         }
         let broken = match &carried.breaks {
             Some(broken) => format!("  First to break beyond: {broken}."),
-            None => {
-                "  All that was tested keeps the goals: a higher load may do so too.".to_owned()
-            }
+            None => "  Every tested load keeps the goals, so a replica may carry more, and the replicas below are an upper limit. \
+                     Test higher loads to see how few are enough."
+                .to_owned(),
         };
         sentence(out, &broken);
         if self.per_replica != found {
@@ -124,29 +125,35 @@ impl Shown<'_, Planned> {
 
     /// Halfway between the lowest and the highest price.
     fn money(&self, out: &mut String) {
-        let costs = [Some(&self.cost), self.cautious_cost.as_ref()];
-        let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<Money>| {
-            if of(&self.cost).is_some() {
+        let Some(likely) = &self.cost else { return };
+        let costs = [Some(likely), self.cautious_cost.as_ref()];
+        let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<MoneyRange>| {
+            if of(likely).is_some() {
                 row(out, label, usd_beside(costs.map(|cost| Some(of(cost?)?.middle()))));
             }
         };
         add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
         add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
         add("a request", &|cost| Some(cost.usd_per_request));
-        add("a million output tokens, all time theirs", &|cost| cost.usd_per_million_output_alone);
-        add("a million input tokens, by their time", &|cost| cost.usd_per_million_input);
-        add("a million output tokens, by the rest", &|cost| cost.usd_per_million_output);
+        add("a million output tokens, at the whole cost", &|cost| {
+            cost.usd_per_million_output_alone
+        });
+        add("a million input tokens, prefill's share", &|cost| cost.usd_per_million_input);
+        add("a million output tokens, decode's share", &|cost| cost.usd_per_million_output);
     }
 }
 
 /// What an hour costs, and who says so.
-fn price(hour: &HourlyRate) -> String {
+fn price(hour: Option<&HourlyRate>) -> String {
+    let Some(hour) = hour else {
+        return "none is known, so the plan counts devices only".to_owned();
+    };
     let (low, high) = (hour.low.get(), hour.high.get());
     if low >= high {
         return text::price_words(hour);
     }
     let range = format!(
-        "{} to {} US dollars a device and hour, of which all figures take the middle",
+        "{} to {} US dollars a device and hour; all figures use the middle",
         usd(low),
         usd(high)
     );

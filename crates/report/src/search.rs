@@ -2,10 +2,10 @@
 
 use crate::Shown;
 use crate::text::{line, sentence};
-use fizeau_core::LoadKind;
+use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_record::text::{four_digits, number};
 use fizeau_record::{
-    Engine, GoalResult, LoadPoint, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
+    EngineRecord, GoalResult, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
 };
 
 /// As many goals as there is room for; the file has all of them.
@@ -32,8 +32,8 @@ impl Shown<'_, SearchReport> {
     fn endpoint(&self) -> String {
         let endpoint = &self.setup.endpoint;
         match &self.setup.engine {
-            Engine::Simulated { .. } => self.setup.engine.words(),
-            Engine::Remote { description } => {
+            EngineRecord::Simulated { .. } => self.setup.engine.words(),
+            EngineRecord::Remote { description } => {
                 let said =
                     description.as_ref().map_or_else(String::new, |said| format!(" ({said})"));
                 format!("{} at {}{said}", endpoint.model, endpoint.base_url)
@@ -72,7 +72,7 @@ impl Shown<'_, SearchReport> {
     fn load_cell(&self, level: &SearchedLevel) -> String {
         let load = four_digits(level.level.load.value());
         match (self.asked.load, level.level.load) {
-            (LoadKind::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
+            (LoadKind::Rate, LevelLoad::Concurrency(_)) => format!("{load} slots"),
             _ => load,
         }
     }

@@ -5,10 +5,10 @@ use std::ops::Deref;
 /// A document as people want to see it: as text, a page, a picture.
 ///
 /// ```
-/// use fizeau_record::{Setup, SweepReport};
+/// use fizeau_record::{RunSetup, SweepReport};
 /// use fizeau_report::Shown;
 ///
-/// let sweep = SweepReport::new(Setup::default(), Vec::new(), None);
+/// let sweep = SweepReport::new(RunSetup::default(), Vec::new(), None);
 /// assert!(Shown(&sweep).markdown().starts_with("#"));
 /// ```
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
-mod aside;
 mod asked;
 mod calibrated;
 mod curve;
 mod document;
+mod extra;
 mod figures;
 mod fit;
 mod gains;
@@ -14,13 +14,13 @@ mod quantity;
 mod tables;
 mod view;
 
-pub use aside::{SolAside, SolSubject};
 pub use curve::{BatchCsv, ContextCsv};
-pub use fit::FitView;
+pub use extra::{SolExtra, SolSubject};
+pub use fit::CalibrationFitView;
 pub use line::{SolError, SolLine};
 
-use fizeau_record::Calibrated;
-use fizeau_roofline::{Answer, Load, System};
+use fizeau_record::CalibratedPrediction;
+use fizeau_roofline::{LoadAnalysis, System, UniformLoad};
 
 /// An answer, and what it is of.
 ///
@@ -28,10 +28,10 @@ use fizeau_roofline::{Answer, Load, System};
 /// use std::num::NonZeroU64;
 /// use fizeau_core::Tokens;
 /// use fizeau_report::{SolScope, SolView};
-/// use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
+/// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, System};
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-/// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+/// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
 /// let view = SolView {
 ///     name: "llama-3.1-8b",
 ///     system: &system,
@@ -54,17 +54,17 @@ pub struct SolView<'a> {
     /// The model on its devices.
     pub system: &'a System,
     /// What was asked of it.
-    pub load: &'a Load,
+    pub load: &'a UniformLoad,
     /// The answer.
-    pub answer: &'a Answer,
+    pub answer: &'a LoadAnalysis,
     /// What a calibration predicts, if there is one.
-    pub calibrated: Option<Calibrated<'a>>,
+    pub calibrated: Option<CalibratedPrediction<'a>>,
     /// Whether requests are meant, or a step alone.
     pub scope: SolScope,
     /// The sequences that run, exactly, whether they fit or not; otherwise as many of the load's as fit.
     pub batch: Option<u64>,
     /// What else was asked: mechanisms, costs, goals.
-    pub asides: &'a [SolAside],
+    pub asides: &'a [SolExtra],
     /// What a reader ought to know of the query, beside what the answer warns of.
     pub notes: &'a [String],
 }

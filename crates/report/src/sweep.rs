@@ -2,7 +2,7 @@
 
 mod client;
 mod cost;
-mod decided;
+mod decision_text;
 mod kinds;
 mod reasons;
 mod repeats;

@@ -1,10 +1,14 @@
 //! The columns of the table of levels, shared by whatever shows one.
 
-use fizeau_core::PerSec;
-use fizeau_metrics::{Distribution, Interval, Statistic, Support};
-use fizeau_record::requests_interval;
+use std::cmp::Reverse;
+
+use fizeau_core::LevelLoad;
+use fizeau_metrics::{Metric, Statistic, TableColumns};
+use fizeau_record::LevelReport;
 use fizeau_record::text::{half_width, supported};
-use fizeau_record::{LatencyBasis, LevelReport, LoadPoint, Tail};
+use fizeau_roofline::BoundShare;
+
+use crate::columns::{Figure, of_metric};
 
 /// One column with its cells, a cell for each level.
 #[derive(Debug)]
@@ -46,98 +50,97 @@ const FIRST_USUAL: u8 = 10;
 
 /// The columns for levels of one kind of load, those for wide tables too.
 pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
-    let by_rate = |level: &&LevelReport| matches!(level.load, LoadPoint::Rate(_));
+    let by_rate = |level: &&LevelReport| matches!(level.load, LevelLoad::Rate(_));
     let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
-    let failed = texts(levels, |l| l.summary.requests.failed.to_string());
-    let mut columns = vec![column(asked, unit, None, loads(levels))];
-    columns.extend(with_interval("req", "/s", [None, Some(8)], &figures(levels, requests)));
-    columns.extend(with_interval("out tok", "/s", [None, Some(7)], &figures(levels, tokens)));
-    // The ranks of median, tail, and the interval of each.
-    let latencies: [(_, [Option<u8>; 4], Latency); 3] = [
-        ("TTFT ms", [Some(12), Some(1), Some(18), Some(5)], |l| &l.summary.metrics.ttft),
-        ("TPOT ms", [Some(15), Some(0), Some(10), Some(4)], |l| &l.summary.metrics.tpot),
-        ("E2EL ms", [Some(11), Some(2), None, Some(6)], |l| &l.summary.metrics.e2el),
-    ];
-    for (group, [median, of_median, tail, of_tail], of) in latencies {
-        let medians = figures(levels, |level| p50(of(level)));
-        columns.extend(with_interval(group, "p50", [median, of_median], &medians));
-        let tails = figures(levels, |level| p99(of(level)));
-        columns.extend(with_interval(group, "p99", [tail, of_tail], &tails));
-    }
-    columns.push(column("", "failed", Some(16), failed));
+    let failed = texts(levels, |level| {
+        let requests = &level.summary.requests;
+        (requests.failed - requests.cancelled()).to_string()
+    });
+    let of_light = |level: &&LevelReport| Figure {
+        value: level.speed_of_light.output_share().map(BoundShare::percent),
+        ..Figure::default()
+    };
+    let light = cells(&levels.iter().map(of_light).collect::<Vec<_>>());
+    let figure = |level: &&LevelReport, metric, statistic| of_metric(level, metric, statistic);
+    let (every, of_some) = places();
+    let mut all = vec![column(asked, unit, None, loads(levels))];
+    all.extend(every.iter().flat_map(|place| place.columns(levels, &figure)));
+    all.push(column("", "failed", Some(16), failed));
     // A column without a single figure is said to be absent, with the reason, below the table.
-    let shares: [(_, _, Option<u8>, Of); 3] = [
-        ("SoL", "%", Some(17), |level| {
-            Figure::known(level.speed_of_light.output_share()?.percent())
-        }),
-        ("good", "%", Some(14), good_share),
-        ("good", "req/s", Some(3), good_rate),
-    ];
-    for (group, head, rank, of) in shares {
-        let figures = figures(levels, of);
-        if figures.iter().any(Option::is_some) {
-            columns.push(column(group, head, rank, cells(&figures)));
-        }
-    }
-    columns
+    let of_some = of_some.iter().flat_map(|place| place.columns(levels, &figure));
+    let of_some = [column("SoL", "%", Some(17), light)].into_iter().chain(of_some);
+    all.extend(of_some.filter(|column| column.cells.iter().any(|cell| cell.text != "-")));
+    all
 }
 
-/// A column of figures, and that of their intervals, where any has one.
+/// The place of a figure in tables of levels.
+pub(crate) struct TablePlace {
+    pub(crate) metric: Metric,
+    pub(crate) statistic: Statistic,
+    table: TableColumns,
+    ranks: [Option<u8>; 2],
+}
+
+/// The places that the catalogue names: those of every table, rates first, and those that are there where some level has the figure.
+pub(crate) fn places() -> (Vec<TablePlace>, Vec<TablePlace>) {
+    let known = Metric::ALL.iter().filter_map(|&metric| Some((metric, metric.entry().table?)));
+    let (latencies, rates): (Vec<_>, Vec<_>) = known.partition(|(metric, _)| metric.is_latency());
+    let (mut of_some, rates): (Vec<_>, Vec<_>) =
+        rates.into_iter().partition(|(_, table)| table.ranks[0][0].is_some());
+    of_some.sort_by_key(|(_, table)| Reverse(table.ranks[0][0]));
+    let each = |(metric, table): (Metric, TableColumns)| {
+        let statistics: &[Statistic] = match metric.is_latency() {
+            true => &[Statistic::P50, Statistic::P99],
+            false => &[Statistic::Value],
+        };
+        let ranked = statistics.iter().zip(table.ranks);
+        ranked.map(move |(&statistic, ranks)| TablePlace { metric, statistic, table, ranks })
+    };
+    let every = rates.into_iter().chain(latencies).flat_map(each).collect();
+    (every, of_some.into_iter().flat_map(each).collect())
+}
+
+impl TablePlace {
+    /// Its columns, with what `of` has of each level.
+    pub(crate) fn columns<L>(
+        &self,
+        levels: &[L],
+        of: &dyn Fn(&L, Metric, Statistic) -> Figure,
+    ) -> Vec<Column> {
+        let head = if self.metric.is_latency() { self.statistic.as_str() } else { self.table.head };
+        // A share is shown in per cent.
+        let by = if self.metric.entry().unit.is_empty() { 100.0 } else { 1.0 };
+        let figure = |level: &L| of(level, self.metric, self.statistic).times(Some(by));
+        let figures: Vec<Figure> = levels.iter().map(figure).collect();
+        with_interval(self.table.group, head, self.ranks, &figures)
+    }
+}
+
+/// A column of figures, and that of their intervals, where there may be one and any has one.
 fn with_interval(
     group: &'static str,
     head: &'static str,
     [rank, rank_of_interval]: [Option<u8>; 2],
-    figures: &[Option<Figure>],
-) -> impl Iterator<Item = Column> {
-    let has_any = figures.iter().flatten().any(|figure| figure.ends.is_some());
-    let intervals = has_any.then(|| {
-        let half = |figure: &Option<Figure>| {
-            let figure = figure.as_ref()?;
-            Some(half_width(figure.value, figure.ends?))
-        };
-        let cell = |figure: &Option<Figure>| Cell {
+    figures: &[Figure],
+) -> Vec<Column> {
+    let mut columns = vec![Column { group, head, rank, cells: cells(figures) }];
+    if rank_of_interval.is_some() && figures.iter().any(|figure| figure.ends.is_some()) {
+        let half = |figure: &Figure| Some(half_width(figure.value?, figure.ends?));
+        let cell = |figure: &Figure| Cell {
             text: half(figure).unwrap_or_else(|| "-".to_owned()),
             marked: false,
         };
         let cells = figures.iter().map(cell).collect();
-        Column { group, head: PLUS_MINUS, rank: rank_of_interval, cells }
-    });
-    [Column { group, head, rank, cells: cells(figures) }].into_iter().chain(intervals)
-}
-
-/// A figure of a level, with the ends of its 95 % interval.
-#[derive(Debug, Clone, Copy)]
-struct Figure {
-    value: f64,
-    ends: Option<(f64, f64)>,
-    marked: bool,
-}
-
-impl Figure {
-    fn known(value: f64) -> Option<Self> {
-        value.is_finite().then_some(Self { value, ends: None, marked: false })
+        columns.push(Column { group, head: PLUS_MINUS, rank: rank_of_interval, cells });
     }
-
-    fn within(self, ends: Option<(f64, f64)>) -> Self {
-        Self { ends, ..self }
-    }
-}
-
-type Of = fn(&LevelReport) -> Option<Figure>;
-type Latency = fn(&LevelReport) -> &Distribution;
-
-fn figures(
-    levels: &[&LevelReport],
-    of: impl Fn(&LevelReport) -> Option<Figure>,
-) -> Vec<Option<Figure>> {
-    levels.iter().map(|level| of(level)).collect()
+    columns
 }
 
 /// Each with the digits that its own interval supports.
-fn cells(figures: &[Option<Figure>]) -> Vec<Cell> {
-    let cell = |figure: &Option<Figure>| match figure {
-        Some(figure) => Cell { text: supported(figure.value, figure.ends), marked: figure.marked },
+fn cells(figures: &[Figure]) -> Vec<Cell> {
+    let cell = |figure: &Figure| match figure.value.filter(|value| value.is_finite()) {
+        Some(value) => Cell { text: supported(value, figure.ends), marked: figure.is_stand_in },
         None => Cell { text: "-".to_owned(), marked: false },
     };
     figures.iter().map(cell).collect()
@@ -152,7 +155,7 @@ fn loads(levels: &[&LevelReport]) -> Vec<Cell> {
         (false, false) => "",
     };
     let cell = |level: &&LevelReport| Cell {
-        text: format!("{}{}", level.load, mark(level)),
+        text: format!("{}{}", level.load.number(), mark(level)),
         marked: false,
     };
     levels.iter().map(cell).collect()
@@ -161,53 +164,4 @@ fn loads(levels: &[&LevelReport]) -> Vec<Cell> {
 fn texts(levels: &[&LevelReport], text: fn(&LevelReport) -> String) -> Vec<Cell> {
     let cell = |level: &&LevelReport| Cell { text: text(level), marked: false };
     levels.iter().map(cell).collect()
-}
-
-/// A rate; a window without a length has none.
-fn rate(level: &LevelReport, rate: PerSec) -> Option<Figure> {
-    let is_measured = level.summary.throughput.duration.get() > 0.0;
-    Figure::known(rate.get()).filter(|_| is_measured)
-}
-
-fn requests(level: &LevelReport) -> Option<Figure> {
-    let figure = rate(level, level.summary.throughput.requests_per_s)?;
-    Some(figure.within(requests_interval(&level.summary)))
-}
-
-fn tokens(level: &LevelReport) -> Option<Figure> {
-    let all = &level.summary.throughput;
-    let figure = rate(level, all.output_tokens_per_s)?;
-    Some(figure.within(ends(all.intervals.output_tokens_per_s, PerSec::get)))
-}
-
-fn good_rate(level: &LevelReport) -> Option<Figure> {
-    let all = &level.summary.throughput;
-    let figure = rate(level, all.goodput?.rate)?;
-    Some(figure.within(ends(all.intervals.goodput_per_s, PerSec::get)))
-}
-
-fn good_share(level: &LevelReport) -> Option<Figure> {
-    let all = &level.summary.throughput;
-    let percent = |share: f64| 100.0 * share;
-    let figure = Figure::known(percent(all.goodput?.share))?;
-    Some(figure.within(ends(all.intervals.good_share, percent)))
-}
-
-fn p50(of: &Distribution) -> Option<Figure> {
-    let figure = Figure::known(of.p50.value()?.get())?;
-    Some(figure.within(of.interval(Statistic::P50).map(|ends| (ends.low.get(), ends.high.get()))))
-}
-
-/// The 99th percentile, or the greatest value in its place.
-fn p99(of: &Distribution) -> Option<Figure> {
-    let tail = Tail::of(of)?;
-    let marked = tail.basis == LatencyBasis::Max;
-    let interval = of.interval(Statistic::P99).filter(|_| !marked);
-    let ends = interval.map(|ends| (ends.low.get(), ends.high.get()));
-    Some(Figure { marked, ends, ..Figure::known(tail.ms())? })
-}
-
-fn ends<T>(interval: Option<Support<Interval<T>>>, of: impl Fn(T) -> f64) -> Option<(f64, f64)> {
-    let interval = interval?.known()?;
-    Some((of(interval.low), of(interval.high)))
 }

@@ -3,21 +3,21 @@
 mod chart;
 mod grid;
 mod imported;
-mod light;
 mod marks;
 mod parts;
 mod repeats;
+mod speed_of_light;
 mod table;
-
-use fizeau_metrics::Verdict;
 
 pub(crate) use chart::Pen;
 
-use crate::text::{Charset, Style, plain};
+use crate::text::{Charset, TextStyle, VERDICT, Verbosity, plain};
 use crate::{ChecklistRows, Shown};
 use fizeau_record::text::MILLION;
-use fizeau_record::text::{listed, wrap};
-use fizeau_record::{Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
+use fizeau_record::text::wrap;
+use fizeau_record::{
+    EngineRecord, FrontierPosition, LevelReport, OperatingPoint, SweepReport, UnknownFact,
+};
 use table::{Column, Row, Table};
 
 /// How to write for a terminal.
@@ -27,9 +27,11 @@ pub struct Terminal<'a> {
     /// where it is wide; at 80 it is drawn closer and may leave columns out, which it then names.
     pub width: usize,
     /// Whether to use colours.
-    pub style: Style,
+    pub style: TextStyle,
     /// What the chart of the frontier is drawn with.
     pub charset: Charset,
+    /// How much to show.
+    pub verbosity: Verbosity,
     /// Which rows of the checklist to show.
     pub checklist: ChecklistRows,
     /// Where the report lies; no line about it if absent.
@@ -37,38 +39,39 @@ pub struct Terminal<'a> {
 }
 
 impl Shown<'_, SweepReport> {
-    /// The whole report: what was run, the table of levels, a chart of the frontier, the frontier, the operating point, the
-    /// verdict with its reasons, the checklist, and where the report lies. Ends with a newline.
+    /// What was run, the table of levels, a chart of the frontier, the operating point, the verdict with its reasons, the checklist,
+    /// and where the report lies; in full also the share of the speed of light by phase, the steady state of each level, the
+    /// frontier as a list, how the operating point was decided, and the client's proof. Ends with a newline.
     #[must_use]
     pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
         let mut out = Vec::new();
-        self.say_setup(&mut out);
+        self.say_setup(terminal.verbosity, &mut out);
         out.push(Line::Blank);
         self.say_tables(terminal, &mut out);
         self.say_chart(terminal, &mut out);
         self.say_repeats(terminal, &mut out);
-        self.say_goals(&mut out);
+        self.say_goals(terminal.verbosity, &mut out);
         out.push(Line::Blank);
-        self.say_light(terminal, &mut out);
-        self.say_parts(terminal, &mut out);
-        out.push(Line::Blank);
-        self.say_places(&mut out);
-        if let Some(knee) = self.knee() {
+        if terminal.verbosity == Verbosity::Full {
+            self.say_light(terminal, &mut out);
+            self.say_parts(terminal, &mut out);
+            out.push(Line::Blank);
+        }
+        self.say_places(terminal.verbosity, &mut out);
+        if let Some(knee) = self.knee().filter(|_| terminal.verbosity == Verbosity::Full) {
             out.push(Line::text(format!("Knee: {knee}")));
         }
-        self.say_operating_point(&mut out);
+        self.say_operating_point(terminal.verbosity, &mut out);
         out.extend(self.sustained_words().into_iter().map(Line::text));
         out.extend(self.until_lines().into_iter().map(Line::text));
-        let failures = self.failures();
-        if !failures.is_empty() {
-            out.push(Line::text(format!("Failures: {}", failures.join(", "))));
-        }
+        out.extend(self.failure_lines().into_iter().map(Line::text));
         for reason in self.speed_of_light_reasons() {
             out.push(Line::text(format!("Speed of light: absent, {reason}")));
         }
-        out.extend(self.client_lines().into_iter().flatten().map(Line::text));
+        let client = self.client_lines().filter(|_| terminal.verbosity == Verbosity::Full);
+        out.extend(client.into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
-        self.say_not_known(&mut out);
+        self.say_not_known(terminal.verbosity, &mut out);
         let checklist =
             Shown(&self.checklist()).text(terminal.checklist, terminal.width.min(SENTENCE));
         out.push(Line::Whole(checklist));
@@ -79,17 +82,25 @@ impl Shown<'_, SweepReport> {
         finish(out, terminal)
     }
 
-    /// What another tool that measured did not tell.
-    fn say_not_known(&self, out: &mut Vec<Line>) {
+    /// What another tool that measured did not tell, in full with the reasons.
+    fn say_not_known(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let all = self.not_known();
-        if !all.is_empty() {
-            out.push(Line::text("Not known:".to_owned()));
+        match verbosity {
+            _ if all.is_empty() => {}
+            Verbosity::Brief => {
+                let names: Vec<_> = all.iter().map(|known| known.what.clone()).collect();
+                out.push(Line::text(format!("Not known: {}", names.join(", "))));
+            }
+            Verbosity::Full => {
+                out.push(Line::text("Not known:".to_owned()));
+                let line =
+                    |known: &UnknownFact| Line::text(format!("  {}: {}", known.what, known.why));
+                out.extend(all.into_iter().map(line));
+            }
         }
-        let line = |known: &NotKnown| Line::text(format!("  {}: {}", known.what, known.why));
-        out.extend(all.into_iter().map(line));
     }
 
-    fn say_setup(&self, out: &mut Vec<Line>) {
+    fn say_setup(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let setup = self.setup();
         let (endpoint, workload) = (&setup.endpoint, &setup.workload);
         let (url, path) = (&endpoint.base_url, &endpoint.path);
@@ -103,16 +114,24 @@ impl Shown<'_, SweepReport> {
             workload.arrivals
         )));
         match &setup.engine {
-            Engine::Simulated { description } if self.is_simulated() => out.push(Line::text(
-                format!("Simulated in virtual time, not measured: {description}"),
-            )),
-            Engine::Simulated { description } => out.push(Line::text(format!(
-                "The engine was simulated, not run on hardware: {description}"
-            ))),
-            Engine::Remote { description: Some(description) } => {
+            EngineRecord::Simulated { description } if self.is_simulated() => {
+                // The first part names model and device.
+                let brief = description.split(';').next().unwrap_or_default();
+                let description = if verbosity == Verbosity::Full { description } else { brief };
+                let words = "Simulated in virtual time, not measured";
+                out.push(Line::text(format!("{words}: {description}")));
+            }
+            EngineRecord::Simulated { description } => {
+                let words = "The engine was simulated, not run on hardware";
+                out.push(Line::text(match verbosity {
+                    Verbosity::Brief => words.to_owned(),
+                    Verbosity::Full => format!("{words}: {description}"),
+                }));
+            }
+            EngineRecord::Remote { description: Some(description) } => {
                 out.push(Line::text(format!("Engine: {description}")))
             }
-            Engine::Remote { description: None } => {}
+            EngineRecord::Remote { description: None } => {}
         }
     }
 
@@ -129,13 +148,16 @@ impl Shown<'_, SweepReport> {
                 }
             }
         }
-        self.say_marks(&left_out, out);
-        out.extend(terminal.lacks(&left_out));
+        self.say_marks(terminal, &left_out, out);
     }
 
     fn say_chart(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
-        let &Terminal { width, style, charset, .. } = terminal;
-        if let Some(chart) = self.chart(Pen { width, charset, style }) {
+        let &Terminal { width, style, charset, verbosity, .. } = terminal;
+        let rows = match verbosity {
+            Verbosity::Brief => 7,
+            Verbosity::Full => 10,
+        };
+        if let Some(chart) = self.chart(Pen { width, rows, charset, style }) {
             out.extend([Line::Blank, Line::text(chart.key)]);
             out.extend(chart.lines.into_iter().map(Line::Whole));
         }
@@ -145,23 +167,27 @@ impl Shown<'_, SweepReport> {
     fn table(&self, kind: &[usize], charset: Charset) -> Table {
         let row = |i: &usize| match self.places().get(*i) {
             _ if self.operating_point().level() == Some(*i) => Row::OperatingPoint,
-            Some(Place::Frontier) => Row::Frontier,
-            Some(Place::Dominated { .. } | Place::LeftOut { .. }) | None => Row::Other,
+            Some(FrontierPosition::Frontier) => Row::Frontier,
+            Some(FrontierPosition::Dominated { .. } | FrontierPosition::LeftOut { .. }) | None => {
+                Row::Other
+            }
         };
         let levels: Vec<&LevelReport> = kind.iter().filter_map(|&i| self.levels().get(i)).collect();
         Table { rows: kind.iter().map(row).collect(), columns: Column::of(&levels, charset) }
     }
 
-    fn say_places(&self, out: &mut Vec<Line>) {
+    /// Which levels are on the frontier, which another one beats, and which are left out; in brief the last alone, since the table marks
+    /// the others.
+    fn say_places(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let load = |i: usize| self.label_of(i);
         let (mut frontier, mut dominated, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (level, place) in self.placed() {
             match place {
-                Place::Frontier => frontier.push(self.label(level.load)),
-                Place::Dominated { by } => {
+                FrontierPosition::Frontier => frontier.push(self.label(level.load)),
+                FrontierPosition::Dominated { by } => {
                     dominated.push(format!("{} (by {})", self.label(level.load), load(*by)));
                 }
-                Place::LeftOut { reason } => {
+                FrontierPosition::LeftOut { reason } => {
                     left_out.push(format!("{} ({reason})", self.label(level.load)));
                 }
             }
@@ -177,34 +203,37 @@ impl Shown<'_, SweepReport> {
             let nobody = list.is_empty();
             let list = if nobody { "none".to_owned() } else { list.join(", ") };
             // Nothing left out is nothing to say.
-            if i < 2 || !nobody {
+            if !nobody && i == 2 || verbosity == Verbosity::Full && i < 2 {
                 out.push(Line::text(format!("{name}: {list}")));
             }
         }
     }
 
-    fn say_operating_point(&self, out: &mut Vec<Line>) {
+    fn say_operating_point(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let chosen = self.operating_point();
+        let decided = match verbosity {
+            Verbosity::Brief => self.other_answer().into_iter().collect(),
+            Verbosity::Full => self.decision_lines(),
+        };
         if *chosen != OperatingPoint::NoGoal {
             out.push(Line::text(format!("Operating point: {}", self.operating_words())));
             let cost = self.cost_words().map(|cost| format!("{MILLION} there: {cost}"));
-            let lines = self.goal_words().into_iter().chain(cost).chain(self.decision_lines());
+            let lines = self.goal_words().into_iter().chain(cost).chain(decided);
             out.extend(lines.map(|line| Line::text(format!("  {line}"))));
         }
     }
 
     fn say_verdict(&self, out: &mut Vec<Line>) {
-        out.push(Line::text(format!("Verdict: {}", self.verdict().as_str())));
-        for (verdict, text, loads) in self.reasons() {
-            if verdict != Verdict::Valid {
-                let verdict = verdict.as_str();
-                let at = if loads.len() == self.levels().len() && loads.len() > 1 {
-                    "every level".to_owned()
-                } else {
-                    format!("at {}", listed(&loads))
-                };
-                out.push(Line::text(format!("  {verdict}: {text} ({at})")));
-            }
+        out.push(Line::text(format!("{VERDICT} {}", self.verdict().as_str())));
+        for reason in self.reasons() {
+            let (verdict, text) = (reason.verdict.as_str(), reason.text);
+            let is_everywhere =
+                reason.places.len() == self.levels().len() && reason.places.len() > 1;
+            let at = match reason.figures_of {
+                None if is_everywhere => "every level".to_owned(),
+                _ => format!("at {}", reason.at()),
+            };
+            out.push(Line::text(format!("  {verdict}: {text} ({at})")));
         }
         for note in self.level_notes() {
             out.push(Line::text(format!("  note: {note}")));

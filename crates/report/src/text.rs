@@ -4,7 +4,7 @@ use fizeau_record::text::wrap;
 
 /// Whether to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
+pub enum TextStyle {
     /// Text alone, for pipes and files.
     #[default]
     Plain,
@@ -32,8 +32,21 @@ impl Charset {
     }
 }
 
+/// How much of a result is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verbosity {
+    /// What decides, on one screen of 40 lines where that can be.
+    #[default]
+    Brief,
+    /// Every figure that there is.
+    Full,
+}
+
 /// The width of a terminal as it comes: that of tables which commands print alone.
 pub(crate) const WIDTH: usize = 80;
+
+/// What the verdict answers; the checklist answers another question.
+pub(crate) const VERDICT: &str = "Are these figures right? Verdict:";
 
 /// Adds a sentence, broken over as many lines as it takes.
 pub(crate) fn sentence(out: &mut String, text: &str) {

@@ -6,8 +6,8 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use fizeau_roofline::{
-    Calibration, Device, Errors, Fit, Judged, KnownModel, MeasuredLevel, MeasuredTable, Model,
-    System,
+    Calibration, CalibrationFit, Device, ErrorSummary, JudgedFit, KnownModel, MeasuredRow,
+    MeasuredTable, Model, System,
 };
 
 const PUBLISHED: &str =
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let samples: Result<Vec<_>, _> =
         levels.iter().map(|(level, system)| level.sample(system)).collect();
-    let Fit { judged, .. } = Calibration::fit(&samples?)?;
-    let of = |key: fn(&MeasuredLevel) -> String| {
+    let CalibrationFit { judged, .. } = Calibration::fit(&samples?)?;
+    let of = |key: fn(&MeasuredRow) -> String| {
         let keys: Vec<String> = levels.iter().map(|(level, _)| key(level)).collect();
         keys
     };
@@ -43,9 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn with_systems(
-    levels: Vec<MeasuredLevel>,
-) -> Result<Vec<(MeasuredLevel, System)>, Box<dyn Error>> {
+fn with_systems(levels: Vec<MeasuredRow>) -> Result<Vec<(MeasuredRow, System)>, Box<dyn Error>> {
     let mut models: HashMap<String, Model> = HashMap::new();
     let mut all = Vec::new();
     for level in levels {
@@ -61,7 +59,7 @@ fn with_systems(
 }
 
 /// Nothing may be faster than the bound. What is, is measured, labelled or modelled wrongly.
-fn soundness(levels: &[(MeasuredLevel, System)]) {
+fn soundness(levels: &[(MeasuredRow, System)]) {
     let mut beaten: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut nearest = f64::INFINITY;
     for (level, system) in levels {
@@ -83,24 +81,24 @@ fn soundness(levels: &[(MeasuredLevel, System)]) {
     println!("the nearest of the others takes {nearest:.2} times the bound");
 }
 
-fn pair(level: &MeasuredLevel) -> String {
+fn pair(level: &MeasuredRow) -> String {
     format!("{} {}", level.hardware, level.engine.as_deref().unwrap_or("?"))
 }
 
-fn band(level: &MeasuredLevel) -> String {
+fn band(level: &MeasuredRow) -> String {
     let concurrency = level.load.concurrency.get();
     let bands = [(1, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128)];
     let band = bands.iter().find(|(from, to)| (*from..=*to).contains(&concurrency));
     band.map_or_else(|| " 129 and more".to_owned(), |(from, to)| format!("{from:4} to {to}"))
 }
 
-fn lengths(level: &MeasuredLevel) -> String {
+fn lengths(level: &MeasuredRow) -> String {
     format!("{:5} {:5}", level.load.input_tokens.get(), level.load.output_tokens.get())
 }
 
 /// Errors of times per output token by `keys`, one for each level.
-fn print(title: &str, keys: &[String], judged: &[Judged]) {
-    let mut groups: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
+fn print(title: &str, keys: &[String], judged: &[JudgedFit]) {
+    let mut groups: BTreeMap<&str, Vec<&JudgedFit>> = BTreeMap::new();
     for (key, judged) in keys.iter().zip(judged) {
         groups.entry(key).or_default().push(judged);
     }
@@ -108,10 +106,10 @@ fn print(title: &str, keys: &[String], judged: &[Judged]) {
         "\n{title:46} levels    fitted: mean median   bias  model left out: mean median   bias"
     );
     for (key, judged) in groups {
-        let fitted = Errors::of(judged.iter().map(|judged| judged.in_sample));
-        let left_out = Errors::of(judged.iter().filter_map(|judged| judged.model_left_out));
-        let shown = |errors: Option<Errors>| match errors {
-            Some(Errors { mean, median, bias, .. }) => {
+        let fitted = ErrorSummary::of(judged.iter().map(|judged| judged.in_sample));
+        let left_out = ErrorSummary::of(judged.iter().filter_map(|judged| judged.model_left_out));
+        let shown = |errors: Option<ErrorSummary>| match errors {
+            Some(ErrorSummary { mean, median, bias, .. }) => {
                 let [mean, median, bias] = [mean, median, bias].map(|share| share * 100.0);
                 format!("{mean:5.1} % {median:5.1} % {bias:+5.1} %")
             }

@@ -3,9 +3,9 @@
 use fizeau_core::PerSec;
 
 use crate::pass::Pass;
-use crate::span::Span;
+use crate::span::ContextSpan;
 use crate::system::System;
-use crate::{Load, PassTime};
+use crate::{PassTime, UniformLoad};
 
 /// The pace of a request that has the devices to itself, in generated tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,7 +13,7 @@ use crate::{Load, PassTime};
 pub struct SingleRequest {
     /// What no engine can beat.
     pub bound: PerSec,
-    /// What physics leads one to expect.
+    /// The expectation of the roofline model.
     pub expected: PerSec,
 }
 
@@ -25,17 +25,17 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(8192), Tokens::new(1), NonZeroU64::MIN);
+    /// let load = UniformLoad::new(Tokens::new(8192), Tokens::new(1), NonZeroU64::MIN);
     /// assert_eq!(format!("{:.1}", system.single_request(&load).bound.get()), "208.3");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn single_request(&self, load: &Load) -> SingleRequest {
+    pub fn single_request(&self, load: &UniformLoad) -> SingleRequest {
         let (input, output, _) = load.lengths();
-        let step = Pass::decode(1.0, Span::between(input, input + output - 1.0));
+        let step = Pass::decode(1.0, ContextSpan::between(input, input + output - 1.0));
         let pace = |pass: PassTime| PerSec::new(1.0 / pass.total.get());
         SingleRequest {
             bound: pace(self.bound_pass(&step)),
@@ -62,7 +62,7 @@ impl System {
     /// ```
     #[must_use]
     pub fn crossover(&self, context: f64) -> Option<f64> {
-        let one = self.bound_pass(&Pass::decode(1.0, Span::at(context)));
+        let one = self.bound_pass(&Pass::decode(1.0, ContextSpan::at(context)));
         let gained = one.arithmetic().get() - one.cache.get();
         (gained > 0.0).then(|| one.weights.get() / gained)
     }

@@ -2,18 +2,18 @@
 
 mod fit;
 
-pub use fit::AnswerError;
+pub use fit::LoadAnalysisError;
 
 use fizeau_core::{Bytes, Tokens};
 
 use crate::system::System;
-use crate::{Figures, Limits, Load, MemoryUse, Parameters};
+use crate::{Figures, LimitingResources, MemoryUse, Parameters, UniformLoad};
 
 /// What a system makes of a load: what it holds, what nothing can beat, what physics leads one to expect, and what
 /// limits it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct LoadAnalysis {
     /// The model's counts of parameters.
     pub parameters: Parameters,
     /// What all weights of one replica take, none repeated.
@@ -28,12 +28,12 @@ pub struct Answer {
     pub running_batch: f64,
     /// How the fullest device's memory is used while they run.
     pub memory: MemoryUse,
-    /// What nothing can beat.
+    /// The bound, which nothing can beat.
     pub bound: Figures,
-    /// What physics leads one to expect.
+    /// The expectation of the roofline model.
     pub expected: Figures,
     /// What limits each phase.
-    pub limited_by: Limits,
+    pub limited_by: LimitingResources,
     /// What in the model, the device or the load the reader should know of, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -44,14 +44,14 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Limit, Load, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, LimitingResource, UniformLoad, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let concurrency = NonZeroU64::new(32).ok_or("zero")?;
-    /// let answer = system.answer(&Load::new(Tokens::new(2048), Tokens::new(256), concurrency))?;
+    /// let answer = system.answer(&UniformLoad::new(Tokens::new(2048), Tokens::new(256), concurrency))?;
     /// assert_eq!(answer.running_batch, 32.0);
-    /// assert_eq!(answer.limited_by.prefill, Limit::Compute);
-    /// assert_eq!(answer.limited_by.decode, Limit::Weights);
+    /// assert_eq!(answer.limited_by.prefill, LimitingResource::Compute);
+    /// assert_eq!(answer.limited_by.decode, LimitingResource::Weights);
     /// assert!(answer.bound.tpot <= answer.expected.tpot);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -59,13 +59,13 @@ impl System {
     /// # Errors
     /// If the load has no tokens, or the model, or one request beside it, does not fit; the error says by how much, and
     /// the fewest devices that would do.
-    pub fn answer(&self, load: &Load) -> Result<Answer, AnswerError> {
+    pub fn answer(&self, load: &UniformLoad) -> Result<LoadAnalysis, LoadAnalysisError> {
         self.check(load)?;
         let most = self.max_batch(load);
         let running = self.running_batch(load);
         let mut warnings = self.notes().to_vec();
         self.add_notes_on(load, running, &mut warnings);
-        Ok(Answer {
+        Ok(LoadAnalysis {
             parameters: self.parameters(),
             weight_bytes: Bytes::new(self.memory_account().ideal_weights()),
             weight_bytes_per_device: self.weight_bytes_per_device(),
@@ -80,7 +80,7 @@ impl System {
         })
     }
 
-    fn add_notes_on(&self, load: &Load, running: f64, warnings: &mut Vec<String>) {
+    fn add_notes_on(&self, load: &UniformLoad, running: f64, warnings: &mut Vec<String>) {
         if running < load.concurrency.get() as f64 {
             warnings.push(format!(
                 "{running:.0} of {} requests run at once, the others wait: {} allows no more",

@@ -8,7 +8,7 @@ use fizeau_core::{PerSec, Seconds};
 use crate::pass::PassTime;
 use crate::serving::Prefix;
 use crate::system::System;
-use crate::{AnswerError, Lengths, Load};
+use crate::{LoadAnalysisError, RequestLengths, UniformLoad};
 
 /// The limits that a system's silicon sets to requests.
 ///
@@ -29,12 +29,12 @@ use crate::{AnswerError, Lengths, Load};
 /// ```
 /// use std::num::NonZeroU64;
 /// use fizeau_core::Tokens;
-/// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, LimitedBy, Load, System};
+/// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, LimitedBy, UniformLoad, System};
 ///
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?; // Llama-3.1-8B
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// let at = |concurrency| {
-///     let load = Load::new(Tokens::new(2048), Tokens::new(256), concurrency);
+///     let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), concurrency);
 ///     Bound::at(&system, &load)
 /// };
 /// let one = at(NonZeroU64::MIN)?;
@@ -84,8 +84,8 @@ impl Bound {
     ///
     /// # Errors
     /// If the model, or one request beside it, does not fit the devices' memory, or the load has no tokens.
-    pub fn at(system: &System, load: &Load) -> Result<Self, AnswerError> {
-        Self::over(system, &Lengths::of_load(system.model(), load), load.concurrency)
+    pub fn at(system: &System, load: &UniformLoad) -> Result<Self, LoadAnalysisError> {
+        Self::over(system, &RequestLengths::of_load(system.model(), load), load.concurrency)
     }
 
     /// The bound for `system` over requests of these lengths, at most `concurrency` of them under way at once: for
@@ -97,18 +97,18 @@ impl Bound {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, System};
+    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, RequestLengths, UniformLoad, System};
     ///
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// # let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// # let (input, asked, came) = (Tokens::new(250), Tokens::new(250), Tokens::new(20));
     /// // 250 tokens were asked for; the model ended after 20.
-    /// let mut measured = Lengths::for_model(system.model());
+    /// let mut measured = RequestLengths::for_model(system.model());
     /// measured.extend([(input, came); 100]);
     /// let bound = Bound::over(&system, &measured, NonZeroU64::MIN)?;
     /// assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "11.1");
     ///
-    /// let load = Load::new(input, asked, NonZeroU64::MIN);
+    /// let load = UniformLoad::new(input, asked, NonZeroU64::MIN);
     /// assert_eq!(format!("{:.1}", Bound::at(&system, &load)?.requests_per_s.get()), "0.9");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -118,9 +118,9 @@ impl Bound {
     /// or one has no prompt or no output, or the lengths were added up for a model with other windows.
     pub fn over(
         system: &System,
-        lengths: &Lengths,
+        lengths: &RequestLengths,
         concurrency: NonZeroU64,
-    ) -> Result<Self, AnswerError> {
+    ) -> Result<Self, LoadAnalysisError> {
         system.check_ideal(lengths)?;
         let ideal = system.ideal();
         let most = system.most_of(lengths);
@@ -161,6 +161,40 @@ impl Bound {
                 () => LimitedBy::KvTraffic,
             },
         })
+    }
+
+    /// The output tokens per second of [`Bound::over`], were each token of a step to choose its experts for itself and all equally
+    /// often ([`ExpertRouting::Expected`](crate::ExpertRouting)); none where the model has no experts. The bound lets all tokens agree on their
+    /// experts, which no router does: this is what a mixture of experts can be held against. It is no bound, since a router that
+    /// favours some experts reads fewer of them.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::Tokens;
+    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, RequestLengths, System};
+    ///
+    /// let model = KnownModel::named("gpt-oss-120b")?.model()?;
+    /// let system = System::new(model, Device::named("b200-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let mut lengths = RequestLengths::new(&system);
+    /// lengths.extend([(Tokens::new(1024), Tokens::new(1024)); 64]);
+    /// let many = NonZeroU64::new(64).ok_or("zero")?;
+    /// let bound = Bound::over(&system, &lengths, many)?.output_tokens_per_s;
+    /// let even = Bound::evenly_routed(&system, &lengths, many)?.ok_or("no experts")?;
+    /// assert!(even.get() < bound.get() / 2.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Bound::over`].
+    pub fn evenly_routed(
+        system: &System,
+        lengths: &RequestLengths,
+        concurrency: NonZeroU64,
+    ) -> Result<Option<PerSec>, LoadAnalysisError> {
+        let batch = Self::over(system, lengths, concurrency)?.batch;
+        let tokens = system.local(batch).0 * system.serving().tokens_per_step.get() as f64;
+        let even = system.evenly_routed(tokens).map(|even| Self::over(&even, lengths, concurrency));
+        even.transpose().map(|even| even.map(|bound| bound.output_tokens_per_s))
     }
 }
 

@@ -18,23 +18,23 @@ mod validation;
 pub use constants::{Constant, FittedConstant, UnknownConstant};
 pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};
-pub use measured::{MeasuredError, MeasuredLevel, MeasuredTable};
+pub use measured::{MeasuredError, MeasuredRow, MeasuredTable};
 pub use predict::{Prediction, Predictor};
 pub use regime::OutsideRegime;
-pub use sample::{Sample, SampleError};
+pub use sample::{CalibrationSample, CalibrationSampleError};
 pub use step::CalibratedStepTime;
-pub use validation::{Errors, Judged};
+pub use validation::{ErrorSummary, JudgedFit};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-use fit::Groups;
-use regime::Ranges;
+use fit::ConstantGroups;
+use regime::RegimeRanges;
 use sample::ModelMark;
 
 /// Constants of devices and engines, fitted on measured levels, and how sure they are.
 ///
-/// The time per output token of a load is reckoned as
+/// The time per output token of a load is computed as
 ///
 /// `sum over kinds of matrices of max(bytes / (e BW), FLOPs / (c F)) + cache / (e BW) + kernels t_k + collectives + t_0 + B t_s
 /// + (B - 1) / O * prompt`
@@ -43,12 +43,12 @@ use sample::ModelMark;
 /// to a model, so that they carry over to models that were not measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    groups: Groups,
+    groups: ConstantGroups,
     models: Vec<FittedModel>,
     formats: Vec<String>,
-    ranges: Ranges,
-    summary: Summary,
-    spreads: Spreads,
+    ranges: RegimeRanges,
+    summary: FitSummary,
+    spreads: ErrorSpreads,
 }
 
 /// A model that was fitted.
@@ -62,28 +62,28 @@ struct FittedModel {
     devices: BTreeSet<String>,
 }
 
-/// How far off predictions of the fitted levels are.
+/// The errors of the predictions for the fitted levels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct FitSummary {
     /// Times per output token, with constants fitted on all levels.
     #[serde(rename = "tpot_in_sample")]
-    pub in_sample: Errors,
+    pub in_sample: ErrorSummary,
     /// The same with constants fitted on other models only; none where there are no others.
     #[serde(rename = "tpot_model_left_out")]
-    pub model_left_out: Option<Errors>,
+    pub model_left_out: Option<ErrorSummary>,
     /// The same with constants fitted on other devices only; none where there are no others.
     #[serde(rename = "tpot_device_left_out")]
-    pub device_left_out: Option<Errors>,
+    pub device_left_out: Option<ErrorSummary>,
     /// Times to first token, with constants fitted on all levels; none where none were measured.
-    pub ttft_in_sample: Option<Errors>,
+    pub ttft_in_sample: Option<ErrorSummary>,
     /// The same with constants fitted on other models only.
-    pub ttft_model_left_out: Option<Errors>,
+    pub ttft_model_left_out: Option<ErrorSummary>,
 }
 
 /// Logarithms of the factors within which nine in ten measurements are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Spreads {
+struct ErrorSpreads {
     #[serde(rename = "fitted_model")]
     seen: f64,
     new_model: f64,
@@ -95,19 +95,19 @@ struct Spreads {
 /// A calibration, and how it does on each level that it was fitted on.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Fit {
+pub struct CalibrationFit {
     /// The constants.
     pub calibration: Calibration,
     /// How far off each level is, in the order that they were given.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedFit>,
 }
 
 /// Why there is no calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FitError {
+pub enum CalibrationFitError {
     /// Too few levels to tell anything.
-    #[error("{levels} measured levels are too few to fit constants on; {FEWEST} would do")]
+    #[error("{levels} measured levels are too few to fit constants on; give at least {FEWEST}")]
     TooFew {
         /// How many there were.
         levels: usize,
@@ -128,26 +128,26 @@ impl Calibration {
     ///
     /// # Errors
     /// If there are too few.
-    pub fn fit(samples: &[Sample]) -> Result<Fit, FitError> {
+    pub fn fit(samples: &[CalibrationSample]) -> Result<CalibrationFit, CalibrationFitError> {
         if samples.len() < FEWEST {
-            return Err(FitError::TooFew { levels: samples.len() });
+            return Err(CalibrationFitError::TooFew { levels: samples.len() });
         }
-        let samples: Vec<&Sample> = samples.iter().collect();
-        let groups = Groups::fit(&samples);
-        let judged = Judged::all(&samples, &groups);
+        let samples: Vec<&CalibrationSample> = samples.iter().collect();
+        let groups = ConstantGroups::fit(&samples);
+        let judged = JudgedFit::all(&samples, &groups);
         let mut formats: Vec<String> = samples.iter().flat_map(|s| s.formats.clone()).collect();
         formats.sort_unstable();
         formats.dedup();
-        let summary = Summary::of(&judged).ok_or(FitError::TooFew { levels: 0 })?;
+        let summary = FitSummary::of(&judged).ok_or(CalibrationFitError::TooFew { levels: 0 })?;
         let calibration = Self {
             models: models(&samples),
             formats,
-            ranges: Ranges::of(&samples),
-            spreads: Spreads::of(&summary),
+            ranges: RegimeRanges::of(&samples),
+            spreads: ErrorSpreads::of(&summary),
             summary,
             groups,
         };
-        Ok(Fit { calibration, judged })
+        Ok(CalibrationFit { calibration, judged })
     }
 
     /// All groups: all devices, each device, each engine on it.
@@ -162,7 +162,7 @@ impl Calibration {
 
     /// How far off it is.
     #[must_use]
-    pub const fn summary(&self) -> &Summary {
+    pub const fn summary(&self) -> &FitSummary {
         &self.summary
     }
 
@@ -171,7 +171,7 @@ impl Calibration {
     }
 }
 
-fn models(samples: &[&Sample]) -> Vec<FittedModel> {
+fn models(samples: &[&CalibrationSample]) -> Vec<FittedModel> {
     let mut models: BTreeMap<&str, FittedModel> = BTreeMap::new();
     for sample in samples {
         let fresh = || FittedModel {
@@ -187,9 +187,10 @@ fn models(samples: &[&Sample]) -> Vec<FittedModel> {
     models.into_values().collect()
 }
 
-impl Summary {
-    fn of(judged: &[Judged]) -> Option<Self> {
-        let over = |of: fn(&Judged) -> Option<f64>| Errors::of(judged.iter().filter_map(of));
+impl FitSummary {
+    fn of(judged: &[JudgedFit]) -> Option<Self> {
+        let over =
+            |of: fn(&JudgedFit) -> Option<f64>| ErrorSummary::of(judged.iter().filter_map(of));
         Some(Self {
             in_sample: over(|judged| Some(judged.in_sample))?,
             model_left_out: over(|judged| judged.model_left_out),
@@ -200,9 +201,9 @@ impl Summary {
     }
 }
 
-impl Spreads {
-    fn of(summary: &Summary) -> Self {
-        let nine_tenths = |errors: Option<Errors>| errors.map(|errors| errors.nine_tenths);
+impl ErrorSpreads {
+    fn of(summary: &FitSummary) -> Self {
+        let nine_tenths = |errors: Option<ErrorSummary>| errors.map(|errors| errors.nine_tenths);
         let seen = summary.in_sample.nine_tenths;
         let new_model = nine_tenths(summary.model_left_out).unwrap_or(NEW_MODEL).max(seen);
         let new_device = nine_tenths(summary.device_left_out).unwrap_or(NEW_DEVICE).max(new_model);

@@ -2,10 +2,10 @@
 
 use fizeau_core::{Seconds, Tokens};
 
-use crate::reckoning::Reckoning;
-use crate::span::Span;
+use crate::estimate_kind::EstimateKind;
+use crate::span::ContextSpan;
 use crate::system::System;
-use crate::{Figures, Load, Pass};
+use crate::{Figures, Pass, UniformLoad};
 
 /// What a load comes to where each pass carries at most a budget of tokens: those that decode, and in what they leave,
 /// chunks of prompts (Sarathi-Serve, arXiv 2403.02310).
@@ -14,7 +14,7 @@ use crate::{Figures, Load, Pass};
 /// decode: the larger the budget, the fewer the passes of a prompt and the longer each of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Chunked {
+pub struct ChunkedLoad {
     /// Tokens of a pass at most, in each attention group.
     pub budget: Tokens,
     /// Of them, prompts', on average over the passes that carry any.
@@ -44,11 +44,11 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, Reckoning, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, EstimateKind, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
-    /// let at = |budget| system.chunked(Reckoning::Expected, &load, 32.0, Tokens::new(budget));
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+    /// let at = |budget| system.chunked(EstimateKind::Expected, &load, 32.0, Tokens::new(budget));
     /// let (small, large) = (at(512).ok_or("too small")?, at(4096).ok_or("too small")?);
     /// assert_eq!((small.passes, large.passes), (5.0, 1.0));
     /// assert!(small.mixed < large.mixed);
@@ -59,16 +59,16 @@ impl System {
     #[must_use]
     pub fn chunked(
         &self,
-        by: Reckoning,
-        load: &Load,
+        by: EstimateKind,
+        load: &UniformLoad,
         batch: f64,
         budget: Tokens,
-    ) -> Option<Chunked> {
-        let plan = Plan::new(self, load, batch, budget)?;
+    ) -> Option<ChunkedLoad> {
+        let plan = ChunkPlan::new(self, load, batch, budget)?;
         let (passes, chunk) = (plan.passes(), plan.chunk());
         let unevenness = match by {
-            Reckoning::Bound => 1.0,
-            Reckoning::Expected => self.unevenness(),
+            EstimateKind::Bound => 1.0,
+            EstimateKind::Expected => self.unevenness(),
         };
         let time = |pass: &Pass| self.pass_time(by, pass).total * unevenness;
         let plain = time(&plan.decode);
@@ -80,7 +80,7 @@ impl System {
         let requests = fizeau_core::PerSec::new(plan.batch / (output * tpot.get()));
         let figures = Figures::new(load, plan.batch, ttft, tpot, requests);
         let whole = self.expected_or_serial(by, load, batch);
-        Some(Chunked {
+        Some(ChunkedLoad {
             budget,
             chunk: plan.prompt / passes * plan.pieces().max(1.0),
             passes,
@@ -97,8 +97,8 @@ impl System {
     /// prompt: a larger one only makes passes longer. None where even the whole prompt beside `batch` sequences leaves
     /// arithmetic idle, or the sequences alone do not.
     #[must_use]
-    pub fn balanced_budget(&self, load: &Load, batch: f64) -> Option<Tokens> {
-        let plan = Plan::new(self, load, batch, Tokens::new(u64::MAX))?;
+    pub fn balanced_budget(&self, load: &UniformLoad, batch: f64) -> Option<Tokens> {
+        let plan = ChunkPlan::new(self, load, batch, Tokens::new(u64::MAX))?;
         let balanced = |chunk: f64| {
             let time = self.bound_pass(&plan.in_middle(chunk));
             time.arithmetic() >= time.memory()
@@ -118,13 +118,13 @@ impl System {
     /// A pass that carries chunks, on average, and the time to first token of a prompt in such passes. While a chunk is in
     /// one stage the next is in the stage before, so that the last stage ends when the longest pass has gone through
     /// all and each of the others through one.
-    fn mixed(&self, by: Reckoning, plan: &Plan) -> (Seconds, Seconds) {
+    fn mixed(&self, by: EstimateKind, plan: &ChunkPlan) -> (Seconds, Seconds) {
         let time = |pass: &Pass| self.pass_time(by, pass).total;
         // What others bring is no part of a bound.
         let packed = (plan.pieces() > 1.0).then(|| time(&plan.packed()));
         let others = match by {
-            Reckoning::Bound => Seconds::default(),
-            Reckoning::Expected => packed.unwrap_or_default(),
+            EstimateKind::Bound => Seconds::default(),
+            EstimateKind::Expected => packed.unwrap_or_default(),
         };
         let (mut alone, mut sum, mut longest) = <(Seconds, Seconds, Seconds)>::default();
         for pass in plan.turns() {
@@ -135,25 +135,25 @@ impl System {
         }
         let stages = f64::from(self.deployment().pipeline());
         let slowest = match by {
-            Reckoning::Bound => 1.0 / stages,
-            Reckoning::Expected => self.unevenness() / stages,
+            EstimateKind::Bound => 1.0 / stages,
+            EstimateKind::Expected => self.unevenness() / stages,
         };
         let ttft = longest + (sum + longest * -1.0) * slowest;
         (packed.unwrap_or_else(|| alone * (1.0 / plan.passes())), ttft)
     }
 
     /// Whole prompts and decode steps in turns, by either account.
-    fn expected_or_serial(&self, by: Reckoning, load: &Load, batch: f64) -> Figures {
+    fn expected_or_serial(&self, by: EstimateKind, load: &UniformLoad, batch: f64) -> Figures {
         match by {
-            Reckoning::Bound => self.bound_at(load, batch, crate::Schedule::Serial),
-            Reckoning::Expected => self.expected_at(load, batch, crate::Schedule::Serial),
+            EstimateKind::Bound => self.bound_at(load, batch, crate::PhaseSchedule::Serial),
+            EstimateKind::Expected => self.expected_at(load, batch, crate::PhaseSchedule::Serial),
         }
     }
 }
 
 /// The passes of a micro-batch: its decode step, with chunks beside it or without.
 #[derive(Clone, Copy)]
-struct Plan {
+struct ChunkPlan {
     decode: Pass,
     /// Attention groups that read a prompt each.
     groups: f64,
@@ -166,9 +166,9 @@ struct Plan {
     output: f64,
 }
 
-impl Plan {
+impl ChunkPlan {
     /// With `batch` sequences, or as many as prompts come in for. None where there is no room for a chunk.
-    fn new(system: &System, load: &Load, batch: f64, budget: Tokens) -> Option<Self> {
+    fn new(system: &System, load: &UniformLoad, batch: f64, budget: Tokens) -> Option<Self> {
         let (input, output, cached) = load.lengths();
         let decode = system.decode_pass(load, batch);
         let groups = f64::from(system.deployment().attention_groups()).min(decode.decoding);
@@ -245,7 +245,7 @@ impl Plan {
         if to - from < 1.0 {
             return self.decode;
         }
-        let positions = Span::between(self.cached + from + 1.0, self.cached + to);
+        let positions = ContextSpan::between(self.cached + from + 1.0, self.cached + to);
         Pass { prompts: self.groups, positions, ..self.decode }
     }
 }

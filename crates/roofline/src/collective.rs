@@ -7,11 +7,11 @@ use fizeau_core::{Bytes, Seconds};
 
 use crate::Link;
 
-pub(crate) use group::Levels;
-pub use group::{Group, GroupError};
-use line::Lines;
+pub(crate) use group::GroupCollective;
+pub use group::{DeviceGroup, DeviceGroupError};
+use line::AlgorithmTimes;
 
-/// What a group of devices does together.
+/// An operation that a group of devices does together.
 ///
 /// The amount of data is that of the larger buffer of one rank, as `nccl-tests` counts it.
 ///
@@ -57,7 +57,7 @@ impl Collective {
     /// What `ranks` devices on one `link` take for `bytes`.
     ///
     /// None where the link does not join that many, or its topology does not offer the algorithm. One rank, or none,
-    /// takes no time. For groups that go beyond a link see [`Group`].
+    /// takes no time. For groups that go beyond a link see [`DeviceGroup`].
     #[must_use]
     pub fn time(
         self,
@@ -66,7 +66,7 @@ impl Collective {
         bytes: Bytes,
         link: &Link,
     ) -> Option<CollectiveTime> {
-        let lines = Lines::new(self, ranks, link)?;
+        let lines = AlgorithmTimes::new(self, ranks, link)?;
         lines.iter().find(|line| line.algorithm == algorithm).map(|line| line.at(bytes.get()))
     }
 
@@ -80,7 +80,7 @@ impl Collective {
         bytes: Bytes,
         link: &Link,
     ) -> Option<(Algorithm, CollectiveTime)> {
-        Some(Lines::new(self, ranks, link)?.best(bytes.get()))
+        Some(AlgorithmTimes::new(self, ranks, link)?.best(bytes.get()))
     }
 }
 

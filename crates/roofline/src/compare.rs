@@ -2,23 +2,23 @@
 
 use fizeau_core::{PerSec, Seconds};
 
-use crate::{Bound, Share};
+use crate::{Bound, BoundShare};
 
-/// What was measured under the load that a [`Bound`] was made for. Leave out what was not.
+/// The figures that were measured under the load of a [`Bound`]. Leave out the others.
 ///
 /// ```
 /// use std::num::NonZeroU64;
 /// use fizeau_core::{PerSec, Seconds, Tokens};
-/// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Load, Measured, System};
+/// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, UniformLoad, MeasuredFigures, System};
 ///
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
-/// # let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+/// # let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// let bound = Bound::at(&system, &load)?; // 4.57 ms a token, 0.86 requests/s
-/// let measured = Measured {
+/// let measured = MeasuredFigures {
 ///     tpot: Some(Seconds::new(0.006)),
 ///     requests_per_s: Some(PerSec::new(0.6)),
-///     ..Measured::default()
+///     ..MeasuredFigures::default()
 /// };
 /// let reached = measured.percent_of(&bound);
 /// assert_eq!(reached.tpot_alone.ok_or("measured")?.to_string(), "76.1 %");
@@ -27,7 +27,7 @@ use crate::{Bound, Share};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Measured {
+pub struct MeasuredFigures {
     /// Mean or median time to first token, from sending.
     pub ttft: Option<Seconds>,
     /// Mean or median time per output token.
@@ -40,18 +40,18 @@ pub struct Measured {
     pub requests_per_s: Option<PerSec>,
 }
 
-impl Measured {
+impl MeasuredFigures {
     /// The share of the bound that each figure reaches. A figure that is absent has none, nor has one that
     /// cannot be: a time that is not above 0, a rate below 0, anything not finite.
     #[must_use]
-    pub fn percent_of(&self, bound: &Bound) -> SpeedOfLight {
+    pub fn percent_of(&self, bound: &Bound) -> SpeedOfLightShares {
         let time = |measured: Option<Seconds>, bound: Seconds| {
-            measured.and_then(|measured| Share::of(bound.get(), measured.get()))
+            measured.and_then(|measured| BoundShare::of(bound.get(), measured.get()))
         };
         let rate = |measured: Option<PerSec>, bound: PerSec| {
-            measured.and_then(|measured| Share::of(measured.get(), bound.get()))
+            measured.and_then(|measured| BoundShare::of(measured.get(), bound.get()))
         };
-        SpeedOfLight {
+        SpeedOfLightShares {
             ttft: time(self.ttft, bound.ttft),
             tpot_alone: time(self.tpot, bound.single_tpot),
             e2el: time(self.e2el, bound.e2el),
@@ -61,33 +61,33 @@ impl Measured {
     }
 }
 
-/// How much of the speed of light a measurement reaches, figure by figure.
+/// The share of the speed of light that a measurement reaches, figure by figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct SpeedOfLight {
+pub struct SpeedOfLightShares {
     /// [`Bound::ttft`] over the measured time. Under load it falls with the time spent waiting.
-    pub ttft: Option<Share>,
+    pub ttft: Option<BoundShare>,
     /// [`Bound::single_tpot`] over the measured time: what sharing the device costs a request lowers it too.
     /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat.
-    pub tpot_alone: Option<Share>,
+    pub tpot_alone: Option<BoundShare>,
     /// [`Bound::e2el`] over the measured time.
-    pub e2el: Option<Share>,
+    pub e2el: Option<BoundShare>,
     /// The measured rate over [`Bound::output_tokens_per_s`].
-    pub output_tokens_per_s: Option<Share>,
+    pub output_tokens_per_s: Option<BoundShare>,
     /// The measured rate over [`Bound::requests_per_s`].
-    pub requests_per_s: Option<Share>,
+    pub requests_per_s: Option<BoundShare>,
 }
 
-impl SpeedOfLight {
+impl SpeedOfLightShares {
     /// Whether any figure lies above its bound by more than half a per cent, which the rounding of published figures
     /// explains.
     ///
-    /// Then the measurement, or what is said of model, device and load, is wrong: [`System::excess`](crate::System::excess)
+    /// Then the measurement, or what is said of model, device and load, is wrong: [`System::bound_violation`](crate::System::bound_violation)
     /// says what it could be. Times must be means for that: a median can be faster than the bound of a mean.
     #[must_use]
     pub fn is_impossible(&self) -> bool {
         let all =
             [self.ttft, self.tpot_alone, self.e2el, self.output_tokens_per_s, self.requests_per_s];
-        all.into_iter().flatten().any(Share::is_impossible)
+        all.into_iter().flatten().any(BoundShare::is_impossible)
     }
 }

@@ -6,11 +6,11 @@ pub use ownership::{OwnedHour, Ownership, OwnershipError};
 
 use fizeau_core::{Usd, UsdPerHour};
 
-use crate::reckoning::Reckoning;
+use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Device, Load, Price};
+use crate::{Device, Price, UniformLoad};
 
-/// What an hour of one device costs, and who says so.
+/// The price of a device-hour, and its source.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HourlyRate {
@@ -19,13 +19,13 @@ pub struct HourlyRate {
     /// The most.
     pub high: UsdPerHour,
     /// Who says so.
-    pub origin: Origin,
+    pub origin: PriceOrigin,
 }
 
-/// Who says what an hour costs.
+/// The source of a price.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Origin {
+pub enum PriceOrigin {
     /// The caller.
     Given,
     /// The caller's books: what owning the device costs.
@@ -52,7 +52,7 @@ pub enum CostError {
         device: String,
     },
     /// Not a price.
-    #[error("a price of {value} US dollars per device and hour; it must be a positive number")]
+    #[error("the price is {value} US dollars per device and hour; it must be a positive number")]
     NotAPrice {
         /// What it was.
         value: f64,
@@ -69,7 +69,7 @@ impl HourlyRate {
         if !(value.is_finite() && value > 0.0) {
             return Err(CostError::NotAPrice { value });
         }
-        Ok(Self { low: price, high: price, origin: Origin::Given })
+        Ok(Self { low: price, high: price, origin: PriceOrigin::Given })
     }
 
     /// What an hour in service of an owned device costs.
@@ -84,7 +84,7 @@ impl HourlyRate {
     #[must_use]
     pub fn owned(by: &Ownership) -> Self {
         let price = by.hour().total;
-        Self { low: price, high: price, origin: Origin::Owned }
+        Self { low: price, high: price, origin: PriceOrigin::Owned }
     }
 
     /// The first of the device's published prices: a default, which differs among sellers and goes stale.
@@ -111,7 +111,7 @@ impl From<&Price> for HourlyRate {
         Self {
             low: price.low,
             high: price.high,
-            origin: Origin::Published {
+            origin: PriceOrigin::Published {
                 kind: price.kind.to_owned(),
                 source: price.source.to_owned(),
                 date: price.date.to_owned(),
@@ -130,7 +130,7 @@ pub struct UsdRange {
     pub high: Usd,
 }
 
-/// What a million tokens of a load cost, in device time.
+/// The device time that a million tokens of a load cost.
 ///
 /// The devices' time of a request is shared among its phases: `Cp` for its prompt, `O td(B) / B` for its decode. Of the
 /// prompt's, computed tokens bear what they would take were they all, and cached ones what attending to them adds. So
@@ -160,12 +160,12 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::{Tokens, UsdPerHour};
-    /// use fizeau_roofline::{Deployment, Device, HourlyRate, KnownModel, Load, Reckoning, System};
+    /// use fizeau_roofline::{Deployment, Device, HourlyRate, KnownModel, UniformLoad, EstimateKind, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
     /// let rate = HourlyRate::given(UsdPerHour::new(2.0))?;
-    /// let cost = system.cost(Reckoning::Expected, &load, 32.0, &rate);
+    /// let cost = system.cost(EstimateKind::Expected, &load, 32.0, &rate);
     /// // 11.4 requests a second are 2,914 tokens: 10.5 million an hour.
     /// assert_eq!(format!("{:.2}", cost.per_million_output_alone.low.get()), "0.19");
     /// // Reading a token costs a fraction of generating one.
@@ -173,7 +173,13 @@ impl System {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn cost(&self, by: Reckoning, load: &Load, batch: f64, rate: &HourlyRate) -> Cost {
+    pub fn cost(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        batch: f64,
+        rate: &HourlyRate,
+    ) -> Cost {
         let (input, output, cached) = load.lengths();
         let figures = self.figures_at(by, load, batch);
         let seconds = self.deployment().devices() as f64 / figures.requests_per_s.get();
@@ -203,7 +209,7 @@ impl System {
 }
 
 /// The load with prompts of `input` tokens, nothing cached.
-fn alone(load: &Load, input: f64) -> Load {
+fn alone(load: &UniformLoad, input: f64) -> UniformLoad {
     let input_tokens = fizeau_core::Tokens::new(input as u64);
-    Load { input_tokens, cached_tokens: fizeau_core::Tokens::ZERO, ..*load }
+    UniformLoad { input_tokens, cached_tokens: fizeau_core::Tokens::ZERO, ..*load }
 }

@@ -1,12 +1,12 @@
 //! The speed-of-light curve over the batch.
 
 use crate::system::System;
-use crate::{Figures, Load};
+use crate::{Figures, UniformLoad};
 
-/// What a curve goes through.
+/// The batch sizes at which a curve has points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Stride {
+pub enum CurveStride {
     /// Every number.
     Each,
     /// All up to 64, then 32 for each doubling, and the last.
@@ -45,8 +45,8 @@ pub struct BatchPoint {
 #[derive(Debug, Clone)]
 pub struct BatchCurve<'a> {
     system: &'a System,
-    load: Load,
-    next: Progress,
+    load: UniformLoad,
+    next: BatchSteps,
     end: CurveEnd,
 }
 
@@ -56,18 +56,18 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, Load, Stride, System};
+    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, UniformLoad, CurveStride, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
-    /// let curve = system.batch_curve(&load, Stride::Doubling);
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
+    /// let curve = system.batch_curve(&load, CurveStride::Doubling);
     /// assert_eq!(curve.end(), CurveEnd::Memory);
     /// let batches: Vec<u64> = curve.map(|point| point.batch).collect();
     /// assert_eq!(batches[..4], [1, 2, 4, 8]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn batch_curve(&self, load: &Load, stride: Stride) -> BatchCurve<'_> {
+    pub fn batch_curve(&self, load: &UniformLoad, stride: CurveStride) -> BatchCurve<'_> {
         let asked = load.concurrency.get();
         let fitting = self.max_batch(load);
         let (last, end) = if fitting >= asked as f64 {
@@ -77,7 +77,7 @@ impl System {
         } else {
             (fitting as u64, CurveEnd::MaxSequences)
         };
-        BatchCurve { system: self, load: *load, next: Progress::new(1, last, stride), end }
+        BatchCurve { system: self, load: *load, next: BatchSteps::new(1, last, stride), end }
     }
 }
 
@@ -97,38 +97,38 @@ impl Iterator for BatchCurve<'_> {
         let (load, running) = (&self.load, batch as f64);
         Some(BatchPoint {
             batch,
-            bound: self.system.figures_at(crate::Reckoning::Bound, load, running),
-            expected: self.system.figures_at(crate::Reckoning::Expected, load, running),
+            bound: self.system.figures_at(crate::EstimateKind::Bound, load, running),
+            expected: self.system.figures_at(crate::EstimateKind::Expected, load, running),
         })
     }
 }
 
 /// Whole numbers up to a last one, which is among them.
 #[derive(Debug, Clone, Copy)]
-struct Progress {
+struct BatchSteps {
     next: Option<u64>,
     last: u64,
-    stride: Stride,
+    stride: CurveStride,
 }
 
-impl Progress {
-    fn new(first: u64, last: u64, stride: Stride) -> Self {
+impl BatchSteps {
+    fn new(first: u64, last: u64, stride: CurveStride) -> Self {
         Self { next: Some(first).filter(|first| *first <= last), last, stride }
     }
 }
 
-impl Iterator for Progress {
+impl Iterator for BatchSteps {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
         let now = self.next?;
         let then = match self.stride {
-            Stride::Each => now.saturating_add(1),
-            Stride::Fine => {
+            CurveStride::Each => now.saturating_add(1),
+            CurveStride::Fine => {
                 let step = 1 << (now / 32).max(1).ilog2();
                 now.saturating_add(step).min(self.last)
             }
-            Stride::Doubling => now.saturating_mul(2).min(self.last),
+            CurveStride::Doubling => now.saturating_mul(2).min(self.last),
         };
         self.next = Some(then).filter(|then| *then > now && *then <= self.last);
         Some(now)

@@ -15,7 +15,7 @@ mod table;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
-pub use cell::Cell;
+pub use cell::PublishedFigure;
 pub use error::DeviceError;
 pub use link::{Link, Reduces, Topology};
 pub use math::MathType;
@@ -64,7 +64,7 @@ pub struct Device {
     tdp: Option<Watts>,
     /// What an hour of one device costs, by whom it is asked; none where nobody's price is known.
     pub prices: Vec<Price>,
-    cells: Vec<Cell>,
+    cells: Vec<PublishedFigure>,
 }
 
 /// Where devices come from.
@@ -179,7 +179,9 @@ impl Device {
     /// ```
     #[must_use]
     pub fn usual_rate(&self, math: MathType) -> Option<FlopsPerSec> {
-        let least = |cell: &Cell| cell.range.as_ref().map(|span| FlopsPerSec::new(span.numbers.0));
+        let least = |cell: &PublishedFigure| {
+            cell.range.as_ref().map(|span| FlopsPerSec::new(span.numbers.0))
+        };
         let rate = self.dense_rate(math)?;
         Some(self.cell(math.field()).and_then(least).unwrap_or(rate))
     }
@@ -215,7 +217,7 @@ impl Device {
     }
 
     /// Each figure as it was published, with its source and date.
-    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+    pub fn cells(&self) -> impl Iterator<Item = &PublishedFigure> {
         self.cells.iter()
     }
 
@@ -226,7 +228,7 @@ impl Device {
         doubts::of(self)
     }
 
-    fn cell(&self, field: &str) -> Option<&Cell> {
+    fn cell(&self, field: &str) -> Option<&PublishedFigure> {
         self.cells.iter().find(|cell| cell.field == field)
     }
 }

@@ -3,16 +3,16 @@
 mod split;
 mod transfer;
 
-pub use split::Split;
-pub use transfer::Transfer;
+pub use split::DeviceSplit;
+pub use transfer::CacheTransfer;
 
 use std::num::NonZeroU32;
 
 use fizeau_core::{PerSec, Seconds};
 
-use crate::reckoning::Reckoning;
+use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Figures, Link, Load};
+use crate::{Figures, Link, UniformLoad};
 
 /// Instances that only read prompts, and instances that only decode.
 ///
@@ -22,7 +22,7 @@ use crate::{Figures, Link, Load};
 /// ```
 /// use std::num::{NonZeroU32, NonZeroU64};
 /// use fizeau_core::Tokens;
-/// use fizeau_roofline::{Deployment, Device, Disaggregation, KnownModel, Load, System, Transfer};
+/// use fizeau_roofline::{Deployment, Device, Disaggregation, KnownModel, UniformLoad, System, CacheTransfer};
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let device = Device::named("h100-sxm")?;
 /// let link = *device.link().ok_or("no link")?;
@@ -34,14 +34,14 @@ use crate::{Figures, Link, Load};
 ///     decode: &one,
 ///     decode_instances: two,
 ///     link,
-///     transfer: Transfer::BeforeFirstToken,
+///     transfer: CacheTransfer::BeforeFirstToken,
 /// };
-/// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(96).ok_or("zero")?);
+/// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(96).ok_or("zero")?);
 /// let answer = apart.answer(&load);
 /// // 268 MB of cache over one NVLink.
 /// assert_eq!(format!("{:.1} ms", answer.transfer.to_millis().get()), "0.6 ms");
 /// // A token is out sooner than with a third of the requests on each of three devices that do both.
-/// let third = Load { concurrency: NonZeroU64::new(32).ok_or("zero")?, ..load };
+/// let third = UniformLoad { concurrency: NonZeroU64::new(32).ok_or("zero")?, ..load };
 /// assert!(answer.expected.tpot < one.expected_figures(&third).tpot);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -58,7 +58,7 @@ pub struct Disaggregation<'a> {
     /// What each device sends and receives caches over.
     pub link: Link,
     /// When the cache is sent.
-    pub transfer: Transfer,
+    pub transfer: CacheTransfer,
 }
 
 /// What limits a disaggregated service.
@@ -75,16 +75,16 @@ pub enum Bottleneck {
     Decode,
 }
 
-/// What a disaggregated service makes of a load.
+/// The figures of a load on a disaggregated service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Disaggregated {
-    /// What nothing can beat. Its batch and its time per token are the expectation's; its rates are those of
-    /// [`Disaggregated::bound_rate_batch`], so that no other use of the memory beats them.
+pub struct DisaggregatedFigures {
+    /// The bound, which nothing can beat. Its batch and its time per token are the expectation's; its rates are those of
+    /// [`DisaggregatedFigures::bound_rate_batch`], so that no other use of the memory beats them.
     pub bound: Figures,
     /// The sequences that decode at the bound's rates, in all instances together.
     pub bound_rate_batch: f64,
-    /// What physics leads one to expect. Its batch is that of all decoding instances together.
+    /// The expectation of the roofline model. Its batch is that of all decoding instances together.
     pub expected: Figures,
     /// Sending one request's cache, as it takes the links of the instances.
     pub transfer: Seconds,
@@ -118,21 +118,21 @@ impl Disaggregation<'_> {
     ///
     /// Serves nothing, limited by decode, where no sequence fits beside the weights.
     #[must_use]
-    pub fn answer(&self, load: &Load) -> Disaggregated {
-        let expected = self.stages(Reckoning::Expected, load);
+    pub fn answer(&self, load: &UniformLoad) -> DisaggregatedFigures {
+        let expected = self.stages(EstimateKind::Expected, load);
         let fitting = self.decode.max_batch(load) * f64::from(self.decode_instances.get());
         let (batch, limited_by) = expected.settle(fitting);
         let requests = lesser(expected.decode_rate(batch), expected.upstream());
         let first = expected.first();
         let expected_figures =
             Figures::new(load, batch, first.ttft, expected.step(batch) + first.later, requests);
-        let bound = self.stages(Reckoning::Bound, load);
+        let bound = self.stages(EstimateKind::Bound, load);
         let most = self.decode.ideal_max_batch(load) * f64::from(self.decode_instances.get());
         let (most, _) = bound.settle(most);
         let requests_bound = lesser(bound.decode_rate(most), bound.upstream());
         let first_bound = bound.first();
         let tpot_bound = bound.step(batch) + first_bound.later;
-        Disaggregated {
+        DisaggregatedFigures {
             bound: Figures::new(load, batch, first_bound.ttft, tpot_bound, requests_bound),
             bound_rate_batch: most,
             expected: expected_figures,
@@ -145,16 +145,16 @@ impl Disaggregation<'_> {
     }
 
     /// Prefill instances for each decoding one that has all the sequences that fit, or that are offered.
-    fn balanced_ratio(&self, stages: &Stages<'_>, fitting: f64) -> f64 {
+    fn balanced_ratio(&self, stages: &StageRates<'_>, fitting: f64) -> f64 {
         let batch = fitting.min(stages.load.concurrency.get() as f64);
         let per_prefill = stages.prefill_rate.get() / f64::from(self.prefill_instances.get());
         let per_decode = stages.decode_rate(batch).get() / f64::from(self.decode_instances.get());
         per_decode / per_prefill
     }
 
-    fn stages(&self, by: Reckoning, load: &Load) -> Stages<'_> {
+    fn stages(&self, by: EstimateKind, load: &UniformLoad) -> StageRates<'_> {
         let transfer = self.transfer_time(by, load);
-        Stages {
+        StageRates {
             by,
             load: *load,
             decode: self.decode,
@@ -169,7 +169,7 @@ impl Disaggregation<'_> {
     }
 
     /// Prompts per second of all prefill instances. A bound reads the weights once for any number of prompts.
-    fn prefill_rate(&self, by: Reckoning, load: &Load) -> PerSec {
+    fn prefill_rate(&self, by: EstimateKind, load: &UniformLoad) -> PerSec {
         let system = self.prefill;
         let replicas = f64::from(system.deployment().replicas());
         let stages = f64::from(system.deployment().pipeline());
@@ -177,8 +177,8 @@ impl Disaggregation<'_> {
         let groups = f64::from(system.deployment().attention_groups());
         let phases = system.phases(by, load, replicas * groups);
         let busy = match by {
-            Reckoning::Bound => phases.prefill.cache.max(phases.prefill.arithmetic()),
-            Reckoning::Expected => phases.prefill.total * system.unevenness(),
+            EstimateKind::Bound => phases.prefill.cache.max(phases.prefill.arithmetic()),
+            EstimateKind::Expected => phases.prefill.total * system.unevenness(),
         };
         let instances = f64::from(self.prefill_instances.get());
         PerSec::new(instances * replicas * stages / busy.get())
@@ -186,14 +186,14 @@ impl Disaggregation<'_> {
 }
 
 /// What each stage of the service can do, by one account.
-struct Stages<'a> {
-    by: Reckoning,
-    load: Load,
+struct StageRates<'a> {
+    by: EstimateKind,
+    load: UniformLoad,
     decode: &'a System,
     /// Decoding instances.
     instances: f64,
     transfer: Seconds,
-    when: Transfer,
+    when: CacheTransfer,
     layers: u64,
     /// Reading one prompt.
     prompt: Seconds,
@@ -202,7 +202,7 @@ struct Stages<'a> {
 }
 
 /// What comes before decoding.
-struct First {
+struct BeforeDecode {
     ttft: Seconds,
     /// What of the transfer each later token bears.
     later: Seconds,
@@ -210,15 +210,15 @@ struct First {
     latency: Seconds,
 }
 
-impl Stages<'_> {
+impl StageRates<'_> {
     /// A decode step with `batch` sequences in all instances.
     fn step(&self, batch: f64) -> Seconds {
         let pass =
             self.decode.decode_pass(&self.load, (batch / self.instances).max(batch.min(1.0)));
         let time = self.decode.pass_time(self.by, &pass).total;
         match self.by {
-            Reckoning::Bound => time,
-            Reckoning::Expected => time * self.decode.unevenness(),
+            EstimateKind::Bound => time,
+            EstimateKind::Expected => time * self.decode.unevenness(),
         }
     }
 
@@ -256,19 +256,21 @@ impl Stages<'_> {
         lesser(self.prefill_rate, self.transfer_rate)
     }
 
-    fn first(&self) -> First {
+    fn first(&self) -> BeforeDecode {
         let (_, output, _) = self.load.lengths();
         let done = self.when.done(self.prompt, self.transfer, self.layers);
         let left = done + self.prompt * -1.0;
         match self.when {
-            Transfer::BeforeSecondToken if output > 1.0 => {
-                First { ttft: self.prompt, later: left * (1.0 / (output - 1.0)), latency: done }
+            CacheTransfer::BeforeSecondToken if output > 1.0 => BeforeDecode {
+                ttft: self.prompt,
+                later: left * (1.0 / (output - 1.0)),
+                latency: done,
+            },
+            CacheTransfer::BeforeSecondToken => {
+                BeforeDecode { ttft: self.prompt, later: Seconds::default(), latency: self.prompt }
             }
-            Transfer::BeforeSecondToken => {
-                First { ttft: self.prompt, later: Seconds::default(), latency: self.prompt }
-            }
-            Transfer::BeforeFirstToken | Transfer::LayerWise => {
-                First { ttft: done, later: Seconds::default(), latency: done }
+            CacheTransfer::BeforeFirstToken | CacheTransfer::LayerWise => {
+                BeforeDecode { ttft: done, later: Seconds::default(), latency: done }
             }
         }
     }

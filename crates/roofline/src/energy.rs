@@ -8,13 +8,13 @@ pub use draw::{PowerDraw, PowerError};
 
 use fizeau_core::{Joules, Seconds, Watts};
 
-use crate::figures::Phases;
+use crate::estimate_kind::EstimateKind;
+use crate::figures::PhaseCosts;
 use crate::pass::PassTime;
-use crate::reckoning::Reckoning;
 use crate::system::System;
-use crate::{Figures, Limit, Limits, Load};
+use crate::{Figures, LimitingResource, LimitingResources, UniformLoad};
 
-/// What a load takes in energy. An estimate: see [`PowerDraw`].
+/// The energy that a load takes. An estimate: see [`PowerDraw`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Energy {
@@ -35,7 +35,7 @@ pub struct Energy {
     /// How much longer a decode step takes for want of power; 1 where it does not.
     pub decode_stretch: f64,
     /// What limits each phase: power where it takes longer for want of it, else what [`System::limits`] says.
-    pub limited_by: Limits,
+    pub limited_by: LimitingResources,
 }
 
 impl Energy {
@@ -57,13 +57,13 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::{Tokens, Watts};
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, PowerDraw, Reckoning, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, PowerDraw, EstimateKind, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let device = Device::named("h100-sxm")?;
     /// let system = System::new(model, device.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
     /// let draw = PowerDraw::estimate(device)?;
-    /// let at = |watts| system.energy(Reckoning::Expected, &load, 32.0, &draw, Watts::new(watts));
+    /// let at = |watts| system.energy(EstimateKind::Expected, &load, 32.0, &draw, Watts::new(watts));
     /// let (whole, half) = (at(700.0)?, at(350.0)?);
     /// assert_eq!((whole.prefill_stretch, whole.decode_stretch), (1.0, 1.0));
     /// // Prefill draws most, and is slowed first.
@@ -77,8 +77,8 @@ impl System {
     /// If the limit is no more than what the device draws whatever it does.
     pub fn energy(
         &self,
-        by: Reckoning,
-        load: &Load,
+        by: EstimateKind,
+        load: &UniformLoad,
         batch: f64,
         draw: &PowerDraw,
         limit: Watts,
@@ -88,10 +88,10 @@ impl System {
         let slowed = |pass: PassTime, room: Watts| slowed(pass, draw, room);
         // A bound's lone prompt keeps all stages busy at the same time, each with its share of the energy.
         let spread = match by {
-            Reckoning::Bound => f64::from(self.deployment().pipeline()),
-            Reckoning::Expected => 1.0,
+            EstimateKind::Bound => f64::from(self.deployment().pipeline()),
+            EstimateKind::Expected => 1.0,
         };
-        let phases = Phases {
+        let phases = PhaseCosts {
             alone: slowed(whole.alone, room * spread),
             prefill: slowed(whole.prefill, room),
             step: slowed(whole.step, room),
@@ -100,7 +100,7 @@ impl System {
         let mut figures = self.figures_of(by, load, batch, &phases);
         let dynamic = self.dynamic_per_request(load, &whole, draw);
         let devices = self.deployment().devices() as f64;
-        if by == Reckoning::Bound {
+        if by == EstimateKind::Bound {
             // Overlapped, the phases share the room for power as well.
             let most = devices * room.get() / dynamic.get();
             if most < figures.requests_per_s.get() {
@@ -114,7 +114,8 @@ impl System {
         let watts = |pass: &PassTime| draw.of(pass) / pass.total + draw.constant;
         let prefill_stretch = phases.prefill.total / whole.prefill.total;
         let decode_stretch = phases.step.total / whole.step.total;
-        let or_power = |stretch: f64, limit| if stretch > 1.0 { Limit::Power } else { limit };
+        let or_power =
+            |stretch: f64, limit| if stretch > 1.0 { LimitingResource::Power } else { limit };
         let limits = self.limits(load);
         Ok(Energy {
             figures,
@@ -125,7 +126,7 @@ impl System {
             decode: watts(&phases.step),
             prefill_stretch,
             decode_stretch,
-            limited_by: Limits {
+            limited_by: LimitingResources {
                 prefill: or_power(prefill_stretch, limits.prefill),
                 decode: or_power(decode_stretch, limits.decode),
             },
@@ -133,7 +134,12 @@ impl System {
     }
 
     /// What the passes of one request take beside the constant draw, on all devices that work on them.
-    fn dynamic_per_request(&self, load: &Load, phases: &Phases, draw: &PowerDraw) -> Joules {
+    fn dynamic_per_request(
+        &self,
+        load: &UniformLoad,
+        phases: &PhaseCosts,
+        draw: &PowerDraw,
+    ) -> Joules {
         let (_, output, _) = load.lengths();
         let steps = draw.of(&phases.step) * ((output - 1.0) / phases.micro);
         // A pass's times are those of one device of each stage.

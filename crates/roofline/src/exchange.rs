@@ -2,7 +2,9 @@
 
 mod experts;
 
-use crate::collective::{Collective, CollectiveTime, Group, GroupError, Levels};
+use crate::collective::{
+    Collective, CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective,
+};
 use crate::model::{FeedForward, Layers, Mixer};
 use crate::pass::{Pass, PassTime};
 use crate::{Deployment, Device, Model, Topology};
@@ -31,7 +33,7 @@ pub(crate) struct Exchanges {
 
 impl Exchanges {
     pub(crate) fn new(model: &Model, device: &Device, deployment: &Deployment) -> Self {
-        let tensor = Group::of(device, deployment.tensor());
+        let tensor = DeviceGroup::of(device, deployment.tensor());
         let token = ACTIVATION * model.hidden as f64;
         let logits = ACTIVATION * model.vocabulary as f64;
         let groups = deployment.attention_groups();
@@ -105,14 +107,14 @@ fn busiest(whole: f64, share: f64) -> f64 {
 /// A collective that a pass has several times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Repeated {
-    levels: Levels,
+    levels: GroupCollective,
     /// Bytes for each token.
     bytes: f64,
     times: f64,
 }
 
 impl Repeated {
-    const NEVER: Self = Self { levels: Levels::FREE, bytes: 0.0, times: 0.0 };
+    const NEVER: Self = Self { levels: GroupCollective::FREE, bytes: 0.0, times: 0.0 };
 
     fn time(&self, tokens: f64) -> CollectiveTime {
         if self.times <= 0.0 {
@@ -124,8 +126,11 @@ impl Repeated {
 
 /// A group's collective; free where the device's data does not say how the group is joined, of which
 /// [`Deployment::link_notes`] tells.
-fn prepared(group: Result<Group, GroupError>, collective: Collective) -> Levels {
-    group.map_or(Levels::FREE, |group| group.prepare(collective))
+fn prepared(
+    group: Result<DeviceGroup, DeviceGroupError>,
+    collective: Collective,
+) -> GroupCollective {
+    group.map_or(GroupCollective::FREE, |group| group.prepare(collective))
 }
 
 fn per_layer(model: &Model, times: impl Fn(&Layers) -> f64) -> f64 {
@@ -157,13 +162,14 @@ fn gathers_of(layers: &Layers, groups: u32) -> f64 {
 /// Sends to the next stage within a link's domain, and those into another domain.
 fn sends(device: &Device, deployment: &Deployment, token: f64) -> (Repeated, Repeated) {
     let boundaries = deployment.pipeline() - 1;
-    let of = |levels: Option<Levels>, times: u32| Repeated {
-        levels: levels.unwrap_or(Levels::FREE),
+    let of = |levels: Option<GroupCollective>, times: u32| Repeated {
+        levels: levels.unwrap_or(GroupCollective::FREE),
         bytes: token,
         times: f64::from(times),
     };
-    let pair =
-        |link| Group::new(2, link, None).ok().map(|pair| pair.prepare(Collective::SendReceive));
+    let pair = |link| {
+        DeviceGroup::new(2, link, None).ok().map(|pair| pair.prepare(Collective::SendReceive))
+    };
     let near = pair(device.link());
     let crossing = device.link().map_or(0, |link| crossing(link.topology, deployment));
     (of(near, boundaries - crossing), of(pair(device.network()), crossing))

@@ -4,14 +4,16 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Tokens};
 
-use crate::carried::Carried;
 use crate::pass::{Pass, PassTime};
-use crate::reach::Reach;
-use crate::span::Span;
+use crate::pass_demand::PassDemand;
+use crate::reach::LayerReach;
+use crate::span::ContextSpan;
 use crate::system::System;
-use crate::{AnswerError, Figures, Lengths, Limit, Limits, Load};
+use crate::{
+    Figures, LimitingResource, LimitingResources, LoadAnalysisError, RequestLengths, UniformLoad,
+};
 
-/// What physics leads one to expect of requests of known lengths.
+/// The figures that the roofline model expects of requests of known lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Expected {
@@ -20,7 +22,7 @@ pub struct Expected {
     /// How many sequences of these lengths the memory holds at once, on average, at least 1; infinite where they keep nothing.
     pub max_batch: f64,
     /// What limits each phase.
-    pub limited_by: Limits,
+    pub limited_by: LimitingResources,
 }
 
 impl System {
@@ -31,10 +33,10 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, System};
+    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, RequestLengths, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let mut lengths = Lengths::for_model(system.model());
+    /// let mut lengths = RequestLengths::for_model(system.model());
     /// lengths.extend([(Tokens::new(2048), Tokens::new(256)), (Tokens::new(512), Tokens::new(64))]);
     /// let concurrency = NonZeroU64::new(32).ok_or("zero")?;
     /// let expected = system.expected_over(&lengths, concurrency)?.figures;
@@ -48,12 +50,12 @@ impl System {
     /// or one has no prompt or no output, or the lengths were added up for a model with other windows.
     pub fn expected_over(
         &self,
-        lengths: &Lengths,
+        lengths: &RequestLengths,
         concurrency: NonZeroU64,
-    ) -> Result<Expected, AnswerError> {
+    ) -> Result<Expected, LoadAnalysisError> {
         self.check_ideal(lengths)?;
         let longest = Tokens::new(lengths.longest.get().saturating_sub(1).max(1));
-        self.check(&Load::new(longest, Tokens::new(1), NonZeroU64::MIN))?;
+        self.check(&UniformLoad::new(longest, Tokens::new(1), NonZeroU64::MIN))?;
         let load = mean_load(lengths, concurrency);
         // A sequence that fits at its longest always runs.
         let max_batch = self.max_batch(&load).min(self.most_of(lengths)).max(1.0);
@@ -70,7 +72,7 @@ impl System {
         let tpot = (step.total + waits) * self.unevenness();
         let requests_per_s = PerSec::new(batch / (output * tpot.get()));
         let decode = match step.binding.limit() {
-            Limit::Weights if self.fills_memory(&load) => Limit::Capacity,
+            LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
             other => other,
         };
         Ok(Expected {
@@ -83,43 +85,43 @@ impl System {
                 batch,
             },
             max_batch,
-            limited_by: Limits { prefill: alone.binding.limit(), decode },
+            limited_by: LimitingResources { prefill: alone.binding.limit(), decode },
         })
     }
 
-    fn expected_of<C: Carried>(&self, carried: &C) -> PassTime {
-        self.with_exchanges(self.operators_of(carried), &as_pass(carried))
+    fn expected_of<C: PassDemand>(&self, demand: &C) -> PassTime {
+        self.with_exchanges(self.operators_of(demand), &as_pass(demand))
     }
 }
 
 /// A pass with as many sequences and tokens, for exchanges, which depend on nothing else.
-fn as_pass<C: Carried>(carried: &C) -> Pass {
-    let prompts = carried.prompts();
-    let each = if prompts > 0.0 { carried.prompt_tokens() / prompts } else { 0.0 };
+fn as_pass<C: PassDemand>(demand: &C) -> Pass {
+    let prompts = demand.prompts();
+    let each = if prompts > 0.0 { demand.prompt_tokens() / prompts } else { 0.0 };
     Pass {
         prompts,
-        positions: Span::between(1.0, each),
-        ..Pass::decode(carried.decoding(), Span::at(0.0))
+        positions: ContextSpan::between(1.0, each),
+        ..Pass::decode(demand.decoding(), ContextSpan::at(0.0))
     }
 }
 
-impl Lengths {
+impl RequestLengths {
     /// A load of requests that are all of the mean lengths, where there are any: for predictions, which are made for loads,
-    /// and not for bounds ([`crate::Load`]).
+    /// and not for bounds ([`crate::UniformLoad`]).
     #[must_use]
-    pub fn mean_load(&self, concurrency: NonZeroU64) -> Option<Load> {
+    pub fn mean_load(&self, concurrency: NonZeroU64) -> Option<UniformLoad> {
         (self.requests() > 0).then(|| mean_load(self, concurrency))
     }
 }
 
 /// Requests of the mean lengths, for what they take of the memory.
-fn mean_load(lengths: &Lengths, concurrency: NonZeroU64) -> Load {
+fn mean_load(lengths: &RequestLengths, concurrency: NonZeroU64) -> UniformLoad {
     let prompt = lengths.prompt();
-    let input = prompt.filled(&Reach::WHOLE);
+    let input = prompt.filled(&LayerReach::WHOLE);
     let cached = input - prompt.prompt_tokens();
     let output = lengths.passes / lengths.requests() as f64;
     let tokens = |mean: f64| Tokens::new(mean.round() as u64);
     let one = Tokens::new(1);
-    let load = Load::new(tokens(input).max(one), tokens(output).max(one), concurrency);
+    let load = UniformLoad::new(tokens(input).max(one), tokens(output).max(one), concurrency);
     load.with_cached(tokens(cached))
 }

@@ -5,22 +5,22 @@ use fizeau_core::Seconds;
 use crate::pass::Pass;
 use crate::system::System;
 use crate::timed::OperatorTime;
-use crate::{Limit, OperatorKind, PassTime};
+use crate::{LimitingResource, OperatorKind, PassTime};
 
 /// Which pass a term belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Phase {
+pub enum PassPhase {
     /// The pass over a prompt.
     Prefill,
     /// A decode step of the running batch.
     Decode,
 }
 
-/// What a term is the time of.
+/// The operator or link that a term is the time of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum TermKind {
     /// An operator, in all layers that have it.
     Operator(OperatorKind),
     /// Bytes on links.
@@ -29,7 +29,7 @@ pub enum Part {
     LinkHops,
 }
 
-impl Part {
+impl TermKind {
     /// The name used in files: `projections`, `link_hops`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -44,13 +44,13 @@ impl Part {
 /// A part of a pass's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Term {
+pub struct PassTerm {
     /// Of which pass.
-    pub phase: Phase,
+    pub phase: PassPhase,
     /// Of what.
-    pub part: Part,
+    pub part: TermKind,
     /// The resource that it waits for, where engines cut the work as they do.
-    pub limit: Limit,
+    pub limit: LimitingResource,
     /// What it takes at least, by itself: the longer of its memory and its arithmetic, perfectly spread. 0 for links.
     /// The terms overlap in the bound, so that they add up to more than it where they wait for different resources.
     pub bound: Seconds,
@@ -66,27 +66,27 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Limit, Load, OperatorKind, Part, Phase, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, LimitingResource, UniformLoad, OperatorKind, TermKind, PassPhase, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
-    /// let terms = system.terms(Phase::Decode, &system.decode_pass(&load, 1.0));
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+    /// let terms = system.terms(PassPhase::Decode, &system.decode_pass(&load, 1.0));
     /// let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share)).ok_or("no terms")?;
-    /// assert_eq!(largest.part, Part::Operator(OperatorKind::Dense));
-    /// assert_eq!(largest.limit, Limit::Weights);
+    /// assert_eq!(largest.part, TermKind::Operator(OperatorKind::Dense));
+    /// assert_eq!(largest.limit, LimitingResource::Weights);
     /// assert_eq!(format!("{:.0} %", largest.share * 100.0), "74 %");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn terms(&self, phase: Phase, pass: &Pass) -> Vec<Term> {
+    pub fn terms(&self, phase: PassPhase, pass: &Pass) -> Vec<PassTerm> {
         let whole = self.expected_pass(pass);
         // Of overlapped halves only the sum is known: the operators' times are those of the whole batch.
         let (real, ideal) = self.operators();
-        let mut terms: Vec<Term> = Vec::new();
+        let mut terms: Vec<PassTerm> = Vec::new();
         for (real, ideal) in real.iter().zip(ideal) {
             let (expected, bound) = (real.time(pass), ideal.time(pass));
-            let part = Part::Operator(real.kind());
-            let term = Term {
+            let part = TermKind::Operator(real.kind());
+            let term = PassTerm {
                 phase,
                 part,
                 limit: limit_of(&expected),
@@ -109,31 +109,31 @@ impl System {
     }
 }
 
-impl Term {
+impl PassTerm {
     fn add(&mut self, other: &Self) {
         self.bound = self.bound + other.bound;
         self.expected = self.expected + other.expected;
     }
 }
 
-fn links(phase: Phase, pass: &PassTime) -> [Term; 2] {
-    let term = |part, expected| Term {
+fn links(phase: PassPhase, pass: &PassTime) -> [PassTerm; 2] {
+    let term = |part, expected| PassTerm {
         phase,
         part,
-        limit: Limit::Link,
+        limit: LimitingResource::Link,
         bound: Seconds::default(),
         expected,
         share: 0.0,
     };
-    [term(Part::LinkBytes, pass.link), term(Part::LinkHops, pass.hops)]
+    [term(TermKind::LinkBytes, pass.link), term(TermKind::LinkHops, pass.hops)]
 }
 
-fn limit_of(time: &OperatorTime) -> Limit {
+fn limit_of(time: &OperatorTime) -> LimitingResource {
     if time.arithmetic() > time.memory() {
-        Limit::Compute
+        LimitingResource::Compute
     } else if time.cache > time.weights {
-        Limit::Kv
+        LimitingResource::Kv
     } else {
-        Limit::Weights
+        LimitingResource::Weights
     }
 }

@@ -5,11 +5,11 @@ use fizeau_core::{PerSec, Seconds};
 use crate::memory::fullest_stage;
 use crate::pass::Pass;
 use crate::serving::Prefix;
-use crate::span::Span;
+use crate::span::ContextSpan;
 use crate::system::System;
-use crate::{Load, PassTime};
+use crate::{PassTime, UniformLoad};
 
-/// What a load can come to, by one way of reckoning: bound, expected or calibrated. The words are those of the
+/// The figures of a load by one estimate: bound, expected or calibrated. The words are those of the
 /// measured metrics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -31,7 +31,7 @@ pub struct Figures {
 impl Figures {
     /// Figures from their parts.
     pub(crate) fn new(
-        load: &Load,
+        load: &UniformLoad,
         batch: f64,
         ttft: Seconds,
         tpot: Seconds,
@@ -64,7 +64,7 @@ impl Figures {
 /// How prefills and decode steps share the devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Schedule {
+pub enum PhaseSchedule {
     /// They alternate, and each step waits for the prompts that come in meanwhile: `TPOT = td(B) + (B / O) Cp`,
     /// `RPS = B / (O TPOT)`, with `td(B)` the decode step and `Cp` the prefill.
     Serial,
@@ -76,7 +76,7 @@ pub enum Schedule {
 
 /// What one replica's share of a load costs.
 #[derive(Clone, Copy)]
-pub(crate) struct Phases {
+pub(crate) struct PhaseCosts {
     /// The prefill of one prompt that waits for none: its total is how long it takes to come out, and in a bound stages
     /// work on parts of it at the same time.
     pub(crate) alone: PassTime,
@@ -94,14 +94,14 @@ pub(crate) struct Phases {
 }
 
 /// How long a request keeps each resource busy.
-pub(crate) struct Busy {
+pub(crate) struct ResourceBusyTime {
     pub(crate) weights: Seconds,
     pub(crate) cache: Seconds,
     pub(crate) compute: Seconds,
     pub(crate) link: Seconds,
 }
 
-impl Busy {
+impl ResourceBusyTime {
     pub(crate) fn longest(&self) -> Seconds {
         (self.weights + self.cache).max(self.compute).max(self.link)
     }
@@ -118,13 +118,13 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, Schedule, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, PhaseSchedule, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
     /// let at = |batch: f64| {
-    ///     let serial = system.bound_at(&load, batch, Schedule::Serial);
-    ///     let overlapped = system.bound_at(&load, batch, Schedule::Overlapped);
+    ///     let serial = system.bound_at(&load, batch, PhaseSchedule::Serial);
+    ///     let overlapped = system.bound_at(&load, batch, PhaseSchedule::Overlapped);
     ///     (serial.requests_per_s.get(), overlapped.requests_per_s.get(), serial.tpot.to_millis().get())
     /// };
     /// let printed = |(serial, overlapped, tpot): (f64, f64, f64)| {
@@ -144,84 +144,84 @@ impl System {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn bound_figures(&self, load: &Load) -> Figures {
+    pub fn bound_figures(&self, load: &UniformLoad) -> Figures {
         let running = self.running_batch(load);
         let phases = self.bound_phases(load, running);
         let most = (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(running);
         let (local, active) = self.local(most);
-        let busy = self.busy(load, &Phases { local, active, ..phases }).longest();
+        let busy = self.busy(load, &PhaseCosts { local, active, ..phases }).longest();
         let requests = PerSec::new(active / busy.get());
         Figures::new(load, running, phases.alone.total, phases.step.total, requests)
     }
 
     /// What physics leads one to expect under `load`: prefills and decode steps alternate
-    /// ([`Schedule::Serial`]), so that each step waits for the prompts that come in meanwhile.
+    /// ([`PhaseSchedule::Serial`]), so that each step waits for the prompts that come in meanwhile.
     #[must_use]
-    pub fn expected_figures(&self, load: &Load) -> Figures {
-        self.expected_at(load, self.running_batch(load), Schedule::Serial)
+    pub fn expected_figures(&self, load: &UniformLoad) -> Figures {
+        self.expected_at(load, self.running_batch(load), PhaseSchedule::Serial)
     }
 
     /// The ideal passes of `load` with exactly `batch` sequences running, fitting or not, under a schedule.
     #[must_use]
-    pub fn bound_at(&self, load: &Load, batch: f64, schedule: Schedule) -> Figures {
+    pub fn bound_at(&self, load: &UniformLoad, batch: f64, schedule: PhaseSchedule) -> Figures {
         let phases = self.bound_phases(load, batch);
         self.figures(load, batch, &phases, schedule, 1.0)
     }
 
     /// The expected passes of `load` with exactly `batch` sequences running, fitting or not, under a schedule.
     #[must_use]
-    pub fn expected_at(&self, load: &Load, batch: f64, schedule: Schedule) -> Figures {
+    pub fn expected_at(&self, load: &UniformLoad, batch: f64, schedule: PhaseSchedule) -> Figures {
         let phases = self.expected_phases(load, batch);
         self.figures(load, batch, &phases, schedule, self.unevenness())
     }
 
     /// The expected decode step of `load` with `batch` sequences running, part by part.
     #[must_use]
-    pub fn expected_decode(&self, load: &Load, batch: f64) -> PassTime {
+    pub fn expected_decode(&self, load: &UniformLoad, batch: f64) -> PassTime {
         self.expected_pass(&self.decode_pass(load, batch))
     }
 
     /// The bound of that step.
-    pub(crate) fn bound_decode(&self, load: &Load, batch: f64) -> PassTime {
+    pub(crate) fn bound_decode(&self, load: &UniformLoad, batch: f64) -> PassTime {
         self.bound_pass(&self.decode_pass(load, batch))
     }
 
     /// A micro-batch's decode step: an even share of the replicas' and the stages', with the contexts that sequences
     /// have while they decode.
     #[must_use]
-    pub fn decode_pass(&self, load: &Load, batch: f64) -> Pass {
+    pub fn decode_pass(&self, load: &UniformLoad, batch: f64) -> Pass {
         let (input, output, _) = load.lengths();
         let (local, _) = self.local(batch);
         let stages = f64::from(self.deployment().pipeline());
-        let contexts = Span::between(input + 1.0, input + output - 1.0);
+        let contexts = ContextSpan::between(input + 1.0, input + output - 1.0);
         Pass::decode((local / stages).max(local.min(1.0)), contexts).with_shared(self.shared(load))
     }
 
     /// The pass over one prompt of `load`.
     #[must_use]
-    pub fn prefill_pass(&self, load: &Load) -> Pass {
+    pub fn prefill_pass(&self, load: &UniformLoad) -> Pass {
         let (input, _, cached) = load.lengths();
         Pass::prefill(input, cached).with_shared(self.shared(load))
     }
 
     /// Tokens that all sequences of `load` begin with.
-    fn shared(&self, load: &Load) -> f64 {
+    fn shared(&self, load: &UniformLoad) -> f64 {
         match self.serving().prefix {
             Prefix::Shared => load.lengths().2,
             Prefix::Own => 0.0,
         }
     }
 
-    pub(crate) fn bound_phases(&self, load: &Load, batch: f64) -> Phases {
+    pub(crate) fn bound_phases(&self, load: &UniformLoad, batch: f64) -> PhaseCosts {
         let prefill = self.bound_pass(&self.prefill_pass(load));
         let alone = PassTime { total: self.bound_prompt(&prefill), ..prefill };
         let decode = self.decode_pass(load, batch);
         let (local, active) = self.local(batch);
         let (step, micro) = (self.bound_pass(&decode), decode.decoding);
-        Phases { alone, prefill, step, micro, local, active }
+        PhaseCosts { alone, prefill, step, micro, local, active }
     }
 
-    pub(crate) fn expected_phases(&self, load: &Load, batch: f64) -> Phases {
+    pub(crate) fn expected_phases(&self, load: &UniformLoad, batch: f64) -> PhaseCosts {
         let (local, active) = self.local(batch);
         let one = self.prefill_pass(load);
         let alone = self.expected_pass(&one);
@@ -234,7 +234,7 @@ impl System {
         };
         let decode = self.decode_pass(load, batch);
         let (step, micro) = (self.expected_pass(&decode), decode.decoding);
-        Phases { alone, prefill, step, micro, local, active }
+        PhaseCosts { alone, prefill, step, micro, local, active }
     }
 
     /// The least time of a prompt whose pass is `pass`: stages can work on different parts of it at the same time, but
@@ -257,7 +257,7 @@ impl System {
     }
 
     /// How long one request keeps each resource of a replica's stage busy, in all its passes.
-    pub(crate) fn busy(&self, load: &Load, phases: &Phases) -> Busy {
+    pub(crate) fn busy(&self, load: &UniformLoad, phases: &PhaseCosts) -> ResourceBusyTime {
         let (_, output, _) = load.lengths();
         let stages = f64::from(self.deployment().pipeline());
         let (prefill, step) = (&phases.prefill, &phases.step);
@@ -268,7 +268,7 @@ impl System {
         // Of the request's passes each carries at most as many others as a micro-batch has, so many share a prefix.
         let shared = prefill.shared + step.shared * ((output - 1.0) / phases.micro.min(1.0));
         let shared = shared * (1.0 / (phases.local / stages).max(1.0) / stages);
-        Busy {
+        ResourceBusyTime {
             weights: step.weights * (output / phases.local),
             cache: each(|pass| pass.own_cache() + pass.activations) + shared,
             compute: each(PassTime::arithmetic),
@@ -278,24 +278,24 @@ impl System {
 
     pub(crate) fn figures(
         &self,
-        load: &Load,
+        load: &UniformLoad,
         batch: f64,
-        phases: &Phases,
-        schedule: Schedule,
+        phases: &PhaseCosts,
+        schedule: PhaseSchedule,
         unevenness: f64,
     ) -> Figures {
         let (_, output, _) = load.lengths();
         let stages = f64::from(self.deployment().pipeline());
         let ttft = phases.alone.total;
         match schedule {
-            Schedule::Serial => {
+            PhaseSchedule::Serial => {
                 // While one prompt is in a stage, others are in the others.
                 let waits = phases.prefill.total * (phases.local / output / stages);
                 let tpot = (phases.step.total + waits) * unevenness;
                 let requests = PerSec::new(batch / (output * tpot.get()));
                 Figures::new(load, batch, ttft, tpot, requests)
             }
-            Schedule::Overlapped => {
+            PhaseSchedule::Overlapped => {
                 let busy = self.busy(load, phases).longest() * unevenness;
                 let requests = PerSec::new(phases.active / busy.get());
                 let tpot = phases.step.total * unevenness;

@@ -7,7 +7,7 @@ mod mixed;
 mod names;
 
 pub use file_type::FileType;
-pub(crate) use file_type::{GgufTensor, Shape};
+pub(crate) use file_type::{GgufTensor, ModelShape};
 pub use ggml::GgmlType;
 pub use mixed::Mixed;
 pub use names::UnknownFormat;

@@ -5,8 +5,11 @@ mod search;
 mod text;
 
 pub use largest::{LargestBatch, LargestContext};
-pub use search::{Aim, Choice, Found, Query, SearchError};
-pub use text::GoalError;
+pub use search::{
+    DeploymentChoice, DeploymentObjective, DeploymentQuery, DeploymentRanking,
+    DeploymentSearchError,
+};
+pub use text::ServingGoalError;
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -14,13 +17,13 @@ use std::num::NonZeroU64;
 use fizeau_core::{PerSec, Seconds, Tokens};
 
 use crate::curve::largest_whole;
-use crate::reckoning::Reckoning;
+use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Figures, Load};
+use crate::{Figures, UniformLoad};
 
-/// What must be met; what is absent does not matter.
+/// The goal that a deployment must meet. An absent field does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Goal {
+pub struct ServingGoal {
     /// Time to first token at most, of a prompt that waits for no other.
     pub ttft: Option<Seconds>,
     /// Time per output token at most.
@@ -35,10 +38,10 @@ pub struct Goal {
     pub context: Option<Tokens>,
 }
 
-/// What of a goal is not met, or would be the first not to be.
+/// The part of a goal that is not met, or would be the first to be missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Need {
+pub enum UnmetNeed {
     /// Room for the weights and one request.
     Memory,
     /// Room for the longest context.
@@ -53,12 +56,12 @@ pub enum Need {
     RequestsPerS,
 }
 
-/// What of a goal is not met, by how much.
+/// The part of a goal that is not met, and by how much.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Shortfall {
     /// What.
-    pub need: Need,
+    pub need: UnmetNeed,
     /// What the goal has: seconds, requests per second, or a number of requests or tokens.
     pub wanted: f64,
     /// What there is, alike.
@@ -70,13 +73,13 @@ impl Shortfall {
     #[must_use]
     pub fn factor(&self) -> f64 {
         match self.need {
-            Need::Ttft | Need::Tpot => self.reached / self.wanted,
+            UnmetNeed::Ttft | UnmetNeed::Tpot => self.reached / self.wanted,
             _ if self.reached > 0.0 => self.wanted / self.reached,
             _ => f64::MAX,
         }
     }
 
-    const fn new(need: Need, wanted: f64, reached: f64) -> Self {
+    const fn new(need: UnmetNeed, wanted: f64, reached: f64) -> Self {
         Self { need, wanted, reached }
     }
 }
@@ -87,19 +90,19 @@ impl fmt::Display for Shortfall {
         let Self { need, wanted, reached } = self;
         let (wanted_ms, reached_ms) = (wanted * 1e3, reached * 1e3);
         match need {
-            Need::Memory => f.write_str("the weights and one request do not fit"),
-            Need::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} asked"),
-            Need::Concurrency => write!(f, "{reached:.1} requests at once, {wanted:.0} asked"),
-            Need::Ttft => {
+            UnmetNeed::Memory => f.write_str("the weights and one request do not fit"),
+            UnmetNeed::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} asked"),
+            UnmetNeed::Concurrency => write!(f, "{reached:.1} requests at once, {wanted:.0} asked"),
+            UnmetNeed::Ttft => {
                 write!(f, "{reached_ms:.1} ms to the first token, {wanted_ms:.1} ms asked")
             }
-            Need::Tpot => write!(f, "{reached_ms:.2} ms per token, {wanted_ms:.2} ms asked"),
-            Need::RequestsPerS => write!(f, "{reached:.2} requests/s, {wanted:.2} asked"),
+            UnmetNeed::Tpot => write!(f, "{reached_ms:.2} ms per token, {wanted_ms:.2} ms asked"),
+            UnmetNeed::RequestsPerS => write!(f, "{reached:.2} requests/s, {wanted:.2} asked"),
         }
     }
 }
 
-impl Goal {
+impl ServingGoal {
     /// The time per token that is asked, by either name.
     pub(crate) fn tightest_tpot(&self) -> Option<Seconds> {
         let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));
@@ -115,7 +118,12 @@ impl System {
     ///
     /// # Errors
     /// What is missed by most.
-    pub fn meet(&self, by: Reckoning, load: &Load, goal: &Goal) -> Result<Figures, Shortfall> {
+    pub fn meet(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        goal: &ServingGoal,
+    ) -> Result<Figures, Shortfall> {
         let (batch, fitting) = self.operating_batch(by, load, goal)?;
         let figures = self.figures_at(by, load, batch);
         let room = goal.context.map(|context| {
@@ -125,23 +133,24 @@ impl System {
             } else {
                 largest_whole(1, context.get(), fits).unwrap_or(0)
             };
-            Shortfall::new(Need::Context, context.get() as f64, most as f64)
+            Shortfall::new(UnmetNeed::Context, context.get() as f64, most as f64)
         });
         let tpot = goal.tightest_tpot();
         // Fewer at once than memory holds is the time per token's doing.
         let concurrency = goal.concurrency.map(|count| match tpot {
             Some(tpot) if fitting >= count.get() as f64 && batch < count.get() as f64 => {
                 let reached = self.figures_at(by, load, count.get() as f64).tpot;
-                Shortfall::new(Need::Tpot, tpot.get(), reached.get())
+                Shortfall::new(UnmetNeed::Tpot, tpot.get(), reached.get())
             }
-            _ => Shortfall::new(Need::Concurrency, count.get() as f64, batch),
+            _ => Shortfall::new(UnmetNeed::Concurrency, count.get() as f64, batch),
         });
-        let times = [(Need::Ttft, goal.ttft, figures.ttft), (Need::Tpot, tpot, figures.tpot)];
+        let times =
+            [(UnmetNeed::Ttft, goal.ttft, figures.ttft), (UnmetNeed::Tpot, tpot, figures.tpot)];
         let times = times.into_iter().filter_map(|(need, wanted, reached)| {
             Some(Shortfall::new(need, wanted?.get(), reached.get()))
         });
         let rate = goal.requests_per_s.map(|wanted| {
-            Shortfall::new(Need::RequestsPerS, wanted.get(), figures.requests_per_s.get())
+            Shortfall::new(UnmetNeed::RequestsPerS, wanted.get(), figures.requests_per_s.get())
         });
         let all = times.chain(room).chain(concurrency).chain(rate);
         // A search by halves may end a rounding past a goal.
@@ -155,13 +164,13 @@ impl System {
     /// The largest whole batch that meets the time per token, or 1; and how many fit.
     fn operating_batch(
         &self,
-        by: Reckoning,
-        load: &Load,
-        goal: &Goal,
+        by: EstimateKind,
+        load: &UniformLoad,
+        goal: &ServingGoal,
     ) -> Result<(f64, f64), Shortfall> {
         let fitting = self.max_batch(load);
         if fitting < 1.0 {
-            return Err(Shortfall::new(Need::Memory, 1.0, fitting));
+            return Err(Shortfall::new(UnmetNeed::Memory, 1.0, fitting));
         }
         let most = (load.concurrency.get() as f64).min(fitting) as u64;
         let batch = match goal.tightest_tpot() {

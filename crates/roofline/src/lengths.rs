@@ -2,10 +2,10 @@
 
 use fizeau_core::Tokens;
 
-use crate::carried::Carried;
-use crate::reach::{Moved, Reach, Reaches};
-use crate::span::Span;
-use crate::{Load, Model};
+use crate::pass_demand::PassDemand;
+use crate::reach::{LayerReach, ModelReaches, MovedTokens};
+use crate::span::ContextSpan;
+use crate::{Model, UniformLoad};
 
 /// The lengths of a set of requests: what each had as a prompt, and what it generated.
 ///
@@ -14,22 +14,22 @@ use crate::{Load, Model};
 /// by a sample of random lengths that happens to be shorter than its mean.
 ///
 /// What layers with windows read depends on each length, so that sums are for models with the same windows:
-/// [`Lengths::for_model`]. [`Lengths::default`] and collecting are for models that see everything.
+/// [`RequestLengths::for_model`]. [`RequestLengths::default`] and collecting are for models that see everything.
 ///
 /// ```
 /// use fizeau_core::Tokens;
-/// use fizeau_roofline::Lengths;
-/// let measured: Lengths = [(250, 20), (240, 31)]
+/// use fizeau_roofline::RequestLengths;
+/// let measured: RequestLengths = [(250, 20), (240, 31)]
 ///     .map(|(input, output)| (Tokens::new(input), Tokens::new(output)))
 ///     .into_iter()
 ///     .collect();
-/// assert_ne!(measured, Lengths::default());
+/// assert_ne!(measured, RequestLengths::default());
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lengths {
-    reaches: Reaches,
+pub struct RequestLengths {
+    reaches: ModelReaches,
     /// For each reach.
-    sums: Vec<Sums>,
+    sums: Vec<LengthSums>,
     requests: u64,
     /// Tokens of prompts that are computed, `I - g`.
     computed: f64,
@@ -46,33 +46,33 @@ pub struct Lengths {
 
 /// Sums over requests for layers of one reach, in tokens of cache and pairs of positions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Sums {
+struct LengthSums {
     /// What prompts read and write.
     filled: f64,
     /// That at the least, what others may have cached as well apart.
-    filled_least: Moved,
+    filled_least: MovedTokens,
     /// Pairs within prompts.
     pairs: f64,
     /// What decode steps read and write, which are their pairs too.
-    seen: Moved,
+    seen: MovedTokens,
     /// That of a request's mean decode step, summed over the requests that decode.
-    seen_each: Moved,
+    seen_each: MovedTokens,
     /// That of the decode step after the prompt, over all.
-    seen_first: Moved,
+    seen_first: MovedTokens,
     /// What is kept of requests while they take part in passes, what was cached before apart.
     resident: f64,
 }
 
-impl Lengths {
+impl RequestLengths {
     /// No requests yet, for a model with windows such as `model`'s.
     #[must_use]
     pub fn for_model(model: &Model) -> Self {
-        Self::with(Reaches::of(model))
+        Self::with(ModelReaches::of(model))
     }
 
-    fn with(reaches: Reaches) -> Self {
+    fn with(reaches: ModelReaches) -> Self {
         Self {
-            sums: vec![Sums::default(); reaches.len()],
+            sums: vec![LengthSums::default(); reaches.len()],
             reaches,
             requests: 0,
             computed: 0.0,
@@ -100,7 +100,7 @@ impl Lengths {
         self.passes += o;
         self.decoding += if o > 1.0 { 1.0 } else { 0.0 };
         for (reach, sums) in self.reaches.iter().zip(&mut self.sums) {
-            sums.add(reach, (i, cached, o));
+            sums.add(reach, i, cached, o);
         }
         self.longest = self.longest.max(input + output);
         let (least_input, least_output) = self.least.unwrap_or((input, output));
@@ -136,7 +136,7 @@ impl Lengths {
     }
 
     /// Whether the sums are for a model of these reaches.
-    pub(crate) fn are_for(&self, reaches: &Reaches) -> bool {
+    pub(crate) fn are_for(&self, reaches: &ModelReaches) -> bool {
         self.reaches == *reaches
     }
 
@@ -152,7 +152,7 @@ impl Lengths {
 
     /// What one request keeps while it takes part in a pass, averaged over passes: `bytes` of each token for a reach
     /// with that index.
-    pub(crate) fn resident(&self, reach: &Reach) -> f64 {
+    pub(crate) fn resident(&self, reach: &LayerReach) -> f64 {
         self.sums.get(reach.index).map_or(0.0, |sums| sums.resident / self.passes)
     }
 
@@ -163,37 +163,44 @@ impl Lengths {
 
     /// Of all tokens of prompts, the share that was cached already.
     pub(crate) fn cached_share(&self) -> f64 {
-        let all = self.prompts(self.requests as f64).filled(&Reach::WHOLE);
+        let all = self.prompts(self.requests as f64).filled(&LayerReach::WHOLE);
         1.0 - self.computed / all
     }
 
     /// Everything: all prompts, and all decode steps.
-    pub(crate) fn all(&self) -> View<'_> {
+    pub(crate) fn all(&self) -> LengthView<'_> {
         let steps = self.steps();
-        View { prompts: 1.0, steps, seen: |sums| sums.seen, of: self, scale: 1.0, among: 1.0 }
+        LengthView { prompts: 1.0, steps, seen: |sums| sums.seen, of: self, scale: 1.0, among: 1.0 }
     }
 
     /// The mean prompt.
-    pub(crate) fn prompt(&self) -> View<'_> {
+    pub(crate) fn prompt(&self) -> LengthView<'_> {
         self.prompts(1.0)
     }
 
     /// So many of the mean prompt.
-    pub(crate) fn prompts(&self, count: f64) -> View<'_> {
+    pub(crate) fn prompts(&self, count: f64) -> LengthView<'_> {
         let prompts = count / self.requests as f64;
-        View { prompts, steps: 0.0, seen: |_| Moved::default(), of: self, scale: 1.0, among: 1.0 }
+        LengthView {
+            prompts,
+            steps: 0.0,
+            seen: |_| MovedTokens::default(),
+            of: self,
+            scale: 1.0,
+            among: 1.0,
+        }
     }
 
     /// All decode steps.
-    pub(crate) fn decoding(&self) -> View<'_> {
-        View { prompts: 0.0, ..self.all() }
+    pub(crate) fn decoding(&self) -> LengthView<'_> {
+        LengthView { prompts: 0.0, ..self.all() }
     }
 
     /// One decode step of a request, each request counting once, as in a mean of TPOT.
-    pub(crate) fn single(&self) -> View<'_> {
+    pub(crate) fn single(&self) -> LengthView<'_> {
         if self.decoding > 0.0 {
             let scale = 1.0 / self.decoding;
-            View {
+            LengthView {
                 prompts: 0.0,
                 steps: 1.0,
                 seen: |sums| sums.seen_each,
@@ -207,19 +214,26 @@ impl Lengths {
     }
 
     /// One decode step of `batch` sequences, each step of all requests counting once.
-    pub(crate) fn step(&self, batch: f64) -> View<'_> {
+    pub(crate) fn step(&self, batch: f64) -> LengthView<'_> {
         if self.decoding > 0.0 {
             let scale = batch / self.steps();
-            View { prompts: 0.0, steps: batch, seen: |sums| sums.seen, of: self, scale, among: 1.0 }
+            LengthView {
+                prompts: 0.0,
+                steps: batch,
+                seen: |sums| sums.seen,
+                of: self,
+                scale,
+                among: 1.0,
+            }
         } else {
             self.first(batch)
         }
     }
 
     /// The step that would come after the prompt, where none does.
-    fn first(&self, batch: f64) -> View<'_> {
+    fn first(&self, batch: f64) -> LengthView<'_> {
         let scale = batch / self.requests as f64;
-        View {
+        LengthView {
             prompts: 0.0,
             steps: batch,
             seen: |sums| sums.seen_first,
@@ -235,7 +249,7 @@ impl Lengths {
     }
 }
 
-impl Sums {
+impl LengthSums {
     fn merge(&mut self, other: &Self) {
         self.filled += other.filled;
         self.pairs += other.pairs;
@@ -246,50 +260,51 @@ impl Sums {
         self.resident += other.resident;
     }
 
-    fn add(&mut self, reach: &Reach, (input, cached, output): (f64, f64, f64)) {
-        let prompt = Span::between(cached + 1.0, input);
+    fn add(&mut self, reach: &LayerReach, input: f64, cached: f64, output: f64) {
+        let prompt = ContextSpan::between(cached + 1.0, input);
         self.filled += reach.filled(cached, input - cached);
         self.pairs += prompt.count() * reach.mean_seen(prompt);
         self.filled_least = self.filled_least.and(1.0, reach.filled_least(input, cached, cached));
-        self.seen_first = self.seen_first.and(1.0, reach.parted(Span::at(input + 1.0), cached));
+        self.seen_first =
+            self.seen_first.and(1.0, reach.parted(ContextSpan::at(input + 1.0), cached));
         if output > 1.0 {
-            let steps = Span::between(input + 1.0, input + output - 1.0);
+            let steps = ContextSpan::between(input + 1.0, input + output - 1.0);
             let seen = reach.parted(steps, cached);
             self.seen = self.seen.and(steps.count(), seen);
             self.seen_each = self.seen_each.and(1.0, seen);
         }
-        let own = Span::between(input - cached, input - cached + output - 1.0);
+        let own = ContextSpan::between(input - cached, input - cached + output - 1.0);
         self.resident += own.count() * reach.mean_kept(own);
     }
 }
 
 /// A part of what the requests carry.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
-    of: &'a Lengths,
+pub(crate) struct LengthView<'a> {
+    of: &'a RequestLengths,
     /// Of all prompts, the share.
     prompts: f64,
     /// Decode steps of a sequence.
     steps: f64,
     /// What they see, and of that the share.
-    seen: fn(&Sums) -> Moved,
+    seen: fn(&LengthSums) -> MovedTokens,
     scale: f64,
     /// Sequences of a pass that may share what they had cached.
     among: f64,
 }
 
-impl View<'_> {
+impl LengthView<'_> {
     /// The same in passes of so many sequences, whose cached tokens may all be the same ones.
     pub(crate) fn among(self, sequences: f64) -> Self {
         Self { among: sequences.max(1.0), ..self }
     }
 
-    fn sums(&self, reach: &Reach) -> Sums {
+    fn sums(&self, reach: &LayerReach) -> LengthSums {
         self.of.sums.get(reach.index).copied().unwrap_or_default()
     }
 }
 
-impl Carried for View<'_> {
+impl PassDemand for LengthView<'_> {
     fn decoding(&self) -> f64 {
         self.steps
     }
@@ -310,38 +325,38 @@ impl Carried for View<'_> {
         self.of.resumed * self.prompts
     }
 
-    fn seen(&self, reach: &Reach) -> f64 {
+    fn seen(&self, reach: &LayerReach) -> f64 {
         (self.seen)(&self.sums(reach)).all() * self.scale
     }
 
-    fn moved(&self, reach: &Reach) -> Moved {
+    fn moved(&self, reach: &LayerReach) -> MovedTokens {
         let sums = self.sums(reach);
-        let sum = Moved::default().and(self.scale, (self.seen)(&sums));
+        let sum = MovedTokens::default().and(self.scale, (self.seen)(&sums));
         let sum = sum.and(self.prompts, sums.filled_least);
-        Moved { shared: sum.shared / self.among, ..sum }
+        MovedTokens { shared: sum.shared / self.among, ..sum }
     }
 
-    fn decode_pairs(&self, reach: &Reach) -> f64 {
+    fn decode_pairs(&self, reach: &LayerReach) -> f64 {
         self.seen(reach)
     }
 
-    fn filled(&self, reach: &Reach) -> f64 {
+    fn filled(&self, reach: &LayerReach) -> f64 {
         self.sums(reach).filled * self.prompts
     }
 
-    fn prompt_pairs(&self, reach: &Reach) -> f64 {
+    fn prompt_pairs(&self, reach: &LayerReach) -> f64 {
         self.sums(reach).pairs * self.prompts
     }
 }
 
-impl Default for Lengths {
+impl Default for RequestLengths {
     /// No requests yet, for models that see their whole context.
     fn default() -> Self {
-        Self::with(Reaches::default())
+        Self::with(ModelReaches::default())
     }
 }
 
-impl Extend<(Tokens, Tokens)> for Lengths {
+impl Extend<(Tokens, Tokens)> for RequestLengths {
     fn extend<T: IntoIterator<Item = (Tokens, Tokens)>>(&mut self, requests: T) {
         for (input, output) in requests {
             self.add(input, output);
@@ -349,7 +364,7 @@ impl Extend<(Tokens, Tokens)> for Lengths {
     }
 }
 
-impl FromIterator<(Tokens, Tokens)> for Lengths {
+impl FromIterator<(Tokens, Tokens)> for RequestLengths {
     /// From pairs of prompt and output length, for models that see their whole context.
     fn from_iter<T: IntoIterator<Item = (Tokens, Tokens)>>(requests: T) -> Self {
         let mut lengths = Self::default();
@@ -358,9 +373,9 @@ impl FromIterator<(Tokens, Tokens)> for Lengths {
     }
 }
 
-impl Lengths {
+impl RequestLengths {
     /// The same requests as a load has, one of them: the others are like it.
-    pub(crate) fn of_load(model: &Model, load: &Load) -> Self {
+    pub(crate) fn of_load(model: &Model, load: &UniformLoad) -> Self {
         let mut one = Self::for_model(model);
         one.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
         one

@@ -2,24 +2,24 @@
 //! do: the speed of light of LLM inference.
 //!
 //! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a [`Deployment`] says how
-//! the one is spread over several of the other: together they are a [`System`]. Asked about a [`Load`] it gives
+//! the one is spread over several of the other: together they are a [`System`]. Asked about a [`UniformLoad`] it gives
 //!
 //! - the *bound* ([`System::bound_figures`]): times that no serving engine can undercut and rates that none can exceed;
 //! - the *expectation* ([`System::expected_figures`]): physics operator by operator, without a fitted constant;
 //! - with a [`Calibration`] a *prediction* with an interval ([`Predictor::predict`]);
 //!
 //! and never mixes them. [`System::answer`] has all that a load comes to, or why it cannot be. For what was *measured*,
-//! [`Bound::over`] takes the lengths that the requests really had, and [`Measured::percent_of`] puts the measurement beside it.
+//! [`Bound::over`] takes the lengths that the requests really had, and [`MeasuredFigures::percent_of`] puts the measurement beside it.
 //!
 //! ```
 //! use std::num::NonZeroU64;
-//! use fizeau_roofline::{Deployment, Device, KnownModel, Load, System, Tokens};
+//! use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, System, Tokens};
 //!
 //! // Or `Model::from_config_json(text)`.
 //! let model = KnownModel::named("llama-3.1-8b")?.model()?;
 //! let device = Device::named("h100-sxm")?.clone();
 //! let system = System::new(model, device, Deployment::SINGLE)?;
-//! let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+//! let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
 //! let answer = system.answer(&load)?;
 //! assert_eq!(format!("{:.1}", answer.bound.requests_per_s.get()), "17.4");
 //! assert_eq!(format!("{:.1}", answer.expected.requests_per_s.get()), "11.3");
@@ -54,8 +54,8 @@ mod alone;
 mod answer;
 mod batch;
 mod bound;
+mod bound_violation;
 mod calibration;
-mod carried;
 mod chunking;
 mod collective;
 mod compare;
@@ -65,7 +65,7 @@ mod deployment;
 mod device;
 mod disaggregation;
 mod energy;
-mod excess;
+mod estimate_kind;
 mod exchange;
 mod expected;
 mod explain;
@@ -79,9 +79,9 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
+mod pass_demand;
 mod rates;
 mod reach;
-mod reckoning;
 mod room;
 mod routing;
 mod sensitivity;
@@ -100,53 +100,57 @@ pub use fizeau_core::{
 };
 
 pub use alone::SingleRequest;
-pub use answer::{Answer, AnswerError};
+pub use answer::{LoadAnalysis, LoadAnalysisError};
 pub use bound::{Bound, LimitedBy};
+pub use bound_violation::{BoundInput, BoundViolation, InputRemedy, MeasuredFigure};
 pub use calibration::{
-    CalibratedStepTime, Calibration, CalibrationFileError, Constant, Constants, Errors, Fit,
-    FitError, FittedConstant, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime,
-    Prediction, Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+    CalibratedStepTime, Calibration, CalibrationFileError, CalibrationFit, CalibrationFitError,
+    CalibrationSample, CalibrationSampleError, Constant, Constants, ErrorSummary, FitSummary,
+    FittedConstant, JudgedFit, MeasuredError, MeasuredRow, MeasuredTable, OutsideRegime,
+    Prediction, Predictor, Scope, UnknownConstant,
 };
-pub use carried::PassSums;
-pub use chunking::Chunked;
-pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
-pub use compare::{Measured, SpeedOfLight};
+pub use chunking::ChunkedLoad;
+pub use collective::{Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError};
+pub use compare::{MeasuredFigures, SpeedOfLightShares};
 pub use cost::{
-    Cost, CostError, HourlyRate, Origin, OwnedHour, Ownership, OwnershipError, UsdRange,
+    Cost, CostError, HourlyRate, OwnedHour, Ownership, OwnershipError, PriceOrigin, UsdRange,
 };
-pub use curve::{BatchCurve, BatchPoint, CurveEnd, Stride};
+pub use curve::{BatchCurve, BatchPoint, CurveEnd, CurveStride};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
-    Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
+    Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology, UnknownDevice,
 };
-pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
+pub use disaggregation::{
+    Bottleneck, CacheTransfer, DeviceSplit, DisaggregatedFigures, Disaggregation,
+};
 pub use energy::{Energy, PowerCap, PowerCapError, PowerDraw, PowerError};
-pub use excess::{Excess, Input, MeasuredFigure, Remedy};
+pub use estimate_kind::EstimateKind;
 pub use expected::Expected;
-pub use explain::{Part, Phase, Term};
-pub use figures::{Figures, Schedule};
+pub use explain::{PassPhase, PassTerm, TermKind};
+pub use figures::{Figures, PhaseSchedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use inverse::{
-    Aim, Choice, Found, Goal, GoalError, LargestBatch, LargestContext, Need, Query, SearchError,
-    Shortfall,
+    DeploymentChoice, DeploymentObjective, DeploymentQuery, DeploymentRanking,
+    DeploymentSearchError, LargestBatch, LargestContext, ServingGoal, ServingGoalError, Shortfall,
+    UnmetNeed,
 };
-pub use lengths::Lengths;
-pub use limits::{Limit, Limits};
-pub use load::Load;
+pub use lengths::RequestLengths;
+pub use limits::{LimitingResource, LimitingResources};
+pub use load::UniformLoad;
 pub use model::{
     Attention, CacheAt, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys,
-    KnownModel, Latent, Layers, Mamba2, Mixer, Model, ModelError, ModelSheet, Parameters,
+    KnownModel, Latent, Layers, Mamba2, Mixer, Model, ModelConfigError, ModelSheet, Parameters,
     QueryNorm, TensorClass, TensorSheet, Tensors, UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
-pub use reckoning::Reckoning;
+pub use pass_demand::PassSums;
 pub use room::MemoryUse;
-pub use routing::{Routing, RoutingError};
+pub use routing::{ExpertRouting, ExpertRoutingError};
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
-pub use share::Share;
-pub use span::Span;
+pub use share::BoundShare;
+pub use span::ContextSpan;
 pub use speculation::{Acceptance, AcceptanceError, Drafter, Speculated, Speculation};
 pub use system::System;
 

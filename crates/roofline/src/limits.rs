@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use crate::Load;
+use crate::UniformLoad;
 use crate::pass::Binding;
 use crate::system::System;
 
-/// What limits a phase: more of it, or less of what takes it, would help most.
+/// The resource that limits a phase: more of it, or less use of it, would help most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Limit {
+pub enum LimitingResource {
     /// Reading weights.
     Weights,
     /// Reading and writing caches and states.
@@ -26,13 +26,13 @@ pub enum Limit {
 
 fizeau_core::words! {
     /// The name used in files: `weights`, `kv`, `compute`, `link`, `capacity`, `power`.
-    pub Limit::as_str {
+    pub LimitingResource::as_str {
         Weights = "weights", Kv = "kv", Compute = "compute", Link = "link", Capacity = "capacity",
         Power = "power",
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for LimitingResource {
     /// For a reader: `weights`, `KV`, `compute`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -45,22 +45,22 @@ impl fmt::Display for Limit {
 /// What limits each phase of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct LimitingResources {
     /// The pass over a prompt.
-    pub prefill: Limit,
+    pub prefill: LimitingResource,
     /// A decode step.
-    pub decode: Limit,
+    pub decode: LimitingResource,
 }
 
 impl Binding {
     /// The largest part. Activations count as arithmetic's: both grow with the tokens alone.
     #[must_use]
-    pub fn limit(&self) -> Limit {
-        let mut largest = (Limit::Weights, self.weights);
+    pub fn limit(&self) -> LimitingResource {
+        let mut largest = (LimitingResource::Weights, self.weights);
         for part in [
-            (Limit::Kv, self.cache),
-            (Limit::Compute, self.compute + self.activations),
-            (Limit::Link, self.link + self.hops),
+            (LimitingResource::Kv, self.cache),
+            (LimitingResource::Compute, self.compute + self.activations),
+            (LimitingResource::Link, self.link + self.hops),
         ] {
             if part.1 > largest.1 {
                 largest = part;
@@ -76,18 +76,18 @@ impl System {
     /// Decode is limited by capacity where reading the weights takes longest and memory holds fewer sequences than are
     /// offered, which would share it.
     #[must_use]
-    pub fn limits(&self, load: &Load) -> Limits {
+    pub fn limits(&self, load: &UniformLoad) -> LimitingResources {
         let prefill = self.expected_pass(&self.prefill_pass(load)).binding.limit();
         let decode = self.expected_decode(load, self.running_batch(load)).binding.limit();
         let decode = match decode {
-            Limit::Weights if self.fills_memory(load) => Limit::Capacity,
+            LimitingResource::Weights if self.fills_memory(load) => LimitingResource::Capacity,
             other => other,
         };
-        Limits { prefill, decode }
+        LimitingResources { prefill, decode }
     }
 
     /// Whether memory, and no setting, keeps requests of `load` waiting.
-    pub(crate) fn fills_memory(&self, load: &Load) -> bool {
+    pub(crate) fn fills_memory(&self, load: &UniformLoad) -> bool {
         let most = self.max_batch(load);
         most < load.concurrency.get() as f64 && most < self.most_at_once()
     }

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 
-/// What is asked of an endpoint: requests all alike. Where lengths vary, use [`crate::Bound::over`]: the bound at the
+/// A load of requests that are all alike. Where lengths vary, use [`crate::Bound::over`]: the bound at the
 /// mean lengths does not bound a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Load {
+pub struct UniformLoad {
     /// Length of a prompt, `I`; at least 1.
     pub input_tokens: Tokens,
     /// Tokens generated per request, `O`; at least 1.
@@ -18,7 +18,7 @@ pub struct Load {
     pub cached_tokens: Tokens,
 }
 
-impl Load {
+impl UniformLoad {
     /// Requests of `input` and `output` tokens, `concurrency` at once, nothing cached.
     #[must_use]
     pub const fn new(input: Tokens, output: Tokens, concurrency: NonZeroU64) -> Self {

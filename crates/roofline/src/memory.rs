@@ -1,10 +1,10 @@
 //! What weights and caches take.
 
 use crate::model::{Keys, Mixer, TensorClass};
-use crate::operator::{Cut, OperatorKind, operators};
-use crate::reach::{Reach, Reaches};
-use crate::span::Span;
-use crate::{Deployment, Device, Load, Model, Serving};
+use crate::operator::{OperatorCut, OperatorKind, operators};
+use crate::reach::{LayerReach, ModelReaches};
+use crate::span::ContextSpan;
+use crate::{Deployment, Device, Model, Serving, UniformLoad};
 
 /// What weights and caches take, in bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,36 +16,41 @@ pub(crate) struct Memory {
     /// All weights of a replica, none repeated.
     ideal_weights: f64,
     /// What a sequence keeps on the fullest of the devices that serve it.
-    real: Kept,
+    real: SequenceMemory,
     /// What a sequence keeps in all, nothing repeated.
-    ideal: Kept,
+    ideal: SequenceMemory,
 }
 
 /// What a sequence keeps.
 #[derive(Debug, Clone, PartialEq)]
-struct Kept {
+struct SequenceMemory {
     /// Bytes of a token, for each reach of the model.
-    tokens: Vec<(Reach, f64)>,
+    tokens: Vec<(LayerReach, f64)>,
     /// Bytes of states, whatever the context.
     state: f64,
 }
 
-impl Kept {
-    fn of(model: &Model, reaches: &Reaches, cut: Cut, share: impl Fn(u64) -> f64) -> Self {
-        let empty = |reach: &Reach| (*reach, 0.0);
+impl SequenceMemory {
+    fn of(
+        model: &Model,
+        reaches: &ModelReaches,
+        cut: OperatorCut,
+        share: impl Fn(u64) -> f64,
+    ) -> Self {
+        let empty = |reach: &LayerReach| (*reach, 0.0);
         let mut kept = Self { tokens: reaches.iter().map(empty).collect(), state: 0.0 };
         let size = model.kv_cache().element_size().get();
         for layers in &model.layers {
             let count = layers.count as f64;
             let (reach, bytes, heads) = match &layers.mixer {
                 Mixer::Attention(layer) if layer.keys != Keys::Shared => (
-                    Reach::of_attention(layer),
+                    LayerReach::of_attention(layer),
                     size * layer.cache_elements() as f64,
                     layer.kv_heads,
                 ),
                 Mixer::Latent(layer) => {
                     let (latent, keys) = cut.latent_bytes(layer, model.kv_cache());
-                    (Reach::of_latent(layer), latent + keys, 1)
+                    (LayerReach::of_latent(layer), latent + keys, 1)
                 }
                 Mixer::DeltaNet(layer) => {
                     let (state, convolution) =
@@ -73,8 +78,8 @@ impl Kept {
     }
 
     /// On average over `contexts`, without the first `shared` tokens, which others have as well.
-    fn mean(&self, contexts: Span, shared: f64) -> f64 {
-        let own = Span::between(contexts.from - shared, contexts.to - shared);
+    fn mean(&self, contexts: ContextSpan, shared: f64) -> f64 {
+        let own = ContextSpan::between(contexts.from - shared, contexts.to - shared);
         let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * reach.mean_kept(own));
         tokens.sum::<f64>() + self.state
     }
@@ -88,7 +93,7 @@ impl Kept {
 }
 
 impl Memory {
-    pub(crate) fn new(model: &Model, deployment: &Deployment, reaches: &Reaches) -> Self {
+    pub(crate) fn new(model: &Model, deployment: &Deployment, reaches: &ModelReaches) -> Self {
         let tensor = u64::from(deployment.tensor());
         let stage = fullest_stage(model, deployment);
         let by_heads = |heads: u64| stage * heads.div_ceil(tensor) as f64 / heads.max(1) as f64;
@@ -97,8 +102,8 @@ impl Memory {
             weights,
             tables,
             ideal_weights: model.weight_bytes().get(),
-            real: Kept::of(model, reaches, Cut::Real, by_heads),
-            ideal: Kept::of(model, reaches, Cut::Ideal, |_| 1.0),
+            real: SequenceMemory::of(model, reaches, OperatorCut::Real, by_heads),
+            ideal: SequenceMemory::of(model, reaches, OperatorCut::Ideal, |_| 1.0),
         }
     }
 
@@ -109,9 +114,9 @@ impl Memory {
 
     /// How many sequences of `load` a replica can hold at best, all memory being free for them, on average over the
     /// passes that they take part in; infinite where they keep nothing.
-    pub(crate) fn most(&self, device: &Device, deployment: &Deployment, load: &Load) -> f64 {
+    pub(crate) fn most(&self, device: &Device, deployment: &Deployment, load: &UniformLoad) -> f64 {
         let (input, output, cached) = load.lengths();
-        let contexts = Span::between(input, input + output - 1.0);
+        let contexts = ContextSpan::between(input, input + output - 1.0);
         self.ideal_room(device, deployment) / self.ideal.mean(contexts, cached)
     }
 
@@ -144,7 +149,7 @@ impl Memory {
     }
 
     /// Bytes that each reach keeps of a token in all.
-    pub(crate) fn ideal_kept(&self) -> (&[(Reach, f64)], f64) {
+    pub(crate) fn ideal_kept(&self) -> (&[(LayerReach, f64)], f64) {
         (&self.ideal.tokens, self.ideal.state)
     }
 }
@@ -165,7 +170,7 @@ pub(crate) fn fullest_stage(model: &Model, deployment: &Deployment) -> f64 {
 /// embedding and the LM head lie on different ones. With the tables, and of these alone.
 fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> (f64, f64) {
     let (mut layers, mut head) = (0.0, 0.0);
-    for operator in operators(model, deployment, Cut::Real) {
+    for operator in operators(model, deployment, OperatorCut::Real) {
         let experts = operator.experts.map_or(0.0, |routed| routed.each * routed.count);
         match operator.kind {
             OperatorKind::Head => head += operator.weights,
@@ -195,7 +200,7 @@ fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> (f64, 
 
 /// What else lies on each device, in bytes: for each sequence, and once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Beside {
+pub(crate) struct OtherMemory {
     pub(crate) own: f64,
     pub(crate) once: f64,
 }

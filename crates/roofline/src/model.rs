@@ -14,7 +14,7 @@ mod sheet;
 mod weights;
 
 pub use accounts::{Parameters, TensorClass, Tensors};
-pub use error::ModelError;
+pub use error::ModelConfigError;
 pub use known::{KnownModel, UnknownModel};
 pub use layers::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, Latent, Layers,
@@ -42,7 +42,7 @@ use crate::Format;
 /// let model = Model::from_config_json(text)?;
 /// assert_eq!(model.parameters().total, 8_030_261_248);
 /// assert_eq!(model.kv_bytes_per_token().get(), 131_072.0);
-/// # Ok::<(), fizeau_roofline::ModelError>(())
+/// # Ok::<(), fizeau_roofline::ModelConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -95,7 +95,7 @@ impl Model {
     /// If the text is not a JSON object, a field is missing or senseless, two fields contradict each other,
     /// or the model is of a kind that this crate does not cover. The error names the field and what it ought
     /// to be.
-    pub fn from_config_json(text: &str) -> Result<Self, ModelError> {
+    pub fn from_config_json(text: &str) -> Result<Self, ModelConfigError> {
         config::parse(text)
     }
 
@@ -107,7 +107,7 @@ impl Model {
     pub fn from_config_and_quantization(
         config: &str,
         quantization: &str,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, ModelConfigError> {
         config::parse_both(config, quantization)
     }
 

@@ -4,7 +4,7 @@ mod feed_forward;
 mod mixers;
 
 use crate::model::Latent;
-use crate::reach::{Reach, Reaches};
+use crate::reach::{LayerReach, ModelReaches};
 use crate::{Deployment, Format, Model, TensorClass};
 
 /// One operator of all layers that have it alike, as one device of a stage sees it. Bytes and FLOPs, not yet time.
@@ -26,7 +26,7 @@ pub(crate) struct Operator {
     /// Bytes of cache for each token of a sequence that it reads or writes.
     pub(crate) cached: f64,
     /// Which tokens those are.
-    pub(crate) reach: Reach,
+    pub(crate) reach: LayerReach,
     /// Bytes of a sequence's state.
     pub(crate) state: f64,
     /// Of the replica's tokens and sequences, the share that this device works on.
@@ -99,14 +99,14 @@ pub(crate) enum Positions {
 
 /// How the work of a stage is cut among its devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum OperatorCut {
     /// Evenly, whatever the deployment can really divide; activations stay on chip: the bound.
     Ideal,
     /// As engines do it: attention by heads within a group, caches of few heads repeated, routers whole.
     Real,
 }
 
-impl Cut {
+impl OperatorCut {
     /// Bytes of a layer's state of so many elements, and of what its convolution remembers, in 16 bits.
     pub(crate) fn state_bytes(self, model: &Model, state: u64, convolution: u64) -> f64 {
         let format = match self {
@@ -145,7 +145,7 @@ impl Operator {
             activations: 0.0,
             per_pair: Pairs { prefill: 0.0, decode: 0.0 },
             cached: 0.0,
-            reach: Reach::WHOLE,
+            reach: LayerReach::WHOLE,
             state: 0.0,
             share: 1.0,
             positions: Positions::All,
@@ -154,16 +154,16 @@ impl Operator {
 }
 
 /// The operators of `model` as one device of each stage sees them, all stages together.
-pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec<Operator> {
+pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: OperatorCut) -> Vec<Operator> {
     let mut all = Vec::new();
-    let by = Builder { model, reaches: &Reaches::of(model), deployment, cut };
+    let by = OperatorBuilder { model, reaches: &ModelReaches::of(model), deployment, cut };
     for layers in &model.layers {
         by.mixer(layers, &mut all);
         by.feed_forward(layers, &mut all);
     }
     let (hidden, vocabulary) = (model.hidden, model.vocabulary);
-    let logits = Widths { whole: hidden, cut: vocabulary };
-    let parts = Parts { cut: hidden * vocabulary, ..Parts::default() };
+    let logits = OperatorWidths { whole: hidden, cut: vocabulary };
+    let parts = OperatorElements { cut: hidden * vocabulary, ..OperatorElements::default() };
     let head = by.matrices(OperatorKind::Head, model.head_format(), parts, logits, 1.0);
     all.push(Operator { positions: Positions::Sampled, ..head });
     all.extend(by.vectors());
@@ -173,16 +173,16 @@ pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec
 /// Bytes of an activation: 16-bit, as engines pass them between operators.
 const ACTIVATION: f64 = 2.0;
 
-struct Builder<'a> {
+struct OperatorBuilder<'a> {
     model: &'a Model,
-    reaches: &'a Reaches,
+    reaches: &'a ModelReaches,
     deployment: &'a Deployment,
-    cut: Cut,
+    cut: OperatorCut,
 }
 
 /// Elements of an operator's matrices, by how tensor parallelism cuts them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Parts {
+struct OperatorElements {
     /// By all ranks.
     cut: u64,
     /// Not at all.
@@ -193,12 +193,12 @@ struct Parts {
 
 /// Elements that a token brings into and out of an operator's matrices, by how tensor parallelism cuts them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Widths {
+struct OperatorWidths {
     whole: u64,
     cut: u64,
 }
 
-impl Builder<'_> {
+impl OperatorBuilder<'_> {
     /// Devices of a stage.
     fn stage(&self) -> f64 {
         self.deployment.devices_per_stage() as f64
@@ -211,16 +211,16 @@ impl Builder<'_> {
     /// Of the sequences, the share that a device works on.
     fn share(&self) -> f64 {
         match self.cut {
-            Cut::Ideal => 1.0,
-            Cut::Real => 1.0 / f64::from(self.deployment.attention_groups()),
+            OperatorCut::Ideal => 1.0,
+            OperatorCut::Real => 1.0 / f64::from(self.deployment.attention_groups()),
         }
     }
 
     /// Ways in which work on all heads is cut.
     fn ways(&self) -> f64 {
         match self.cut {
-            Cut::Ideal => self.stage(),
-            Cut::Real => self.tensor(),
+            OperatorCut::Ideal => self.stage(),
+            OperatorCut::Real => self.tensor(),
         }
     }
 
@@ -228,8 +228,8 @@ impl Builder<'_> {
     /// has `ceil(heads / t)` of them, and with more ranks than heads they are repeated.
     fn heads_share(&self, heads: u64) -> f64 {
         match self.cut {
-            Cut::Ideal => 1.0 / self.stage(),
-            Cut::Real => {
+            OperatorCut::Ideal => 1.0 / self.stage(),
+            OperatorCut::Real => {
                 let heads = heads.max(1);
                 heads.div_ceil(u64::from(self.deployment.tensor())) as f64 / heads as f64
             }
@@ -245,8 +245,8 @@ impl Builder<'_> {
             }
         }
         let whole = match self.cut {
-            Cut::Ideal => bytes / self.stage(),
-            Cut::Real => bytes,
+            OperatorCut::Ideal => bytes / self.stage(),
+            OperatorCut::Real => bytes,
         };
         let vectors = Operator::new(OperatorKind::Vectors, Format::Bf16);
         (whole > 0.0).then_some(Operator { weights: whole, share: self.share(), ..vectors })
@@ -257,14 +257,14 @@ impl Builder<'_> {
         &self,
         kind: OperatorKind,
         format: Format,
-        parts: Parts,
-        widths: Widths,
+        parts: OperatorElements,
+        widths: OperatorWidths,
         count: f64,
     ) -> Operator {
         let (of_heads, heads) = parts.heads;
         let (elements, activations) = match self.cut {
-            Cut::Ideal => ((parts.cut + parts.whole + of_heads) as f64 / self.stage(), 0.0),
-            Cut::Real => (
+            OperatorCut::Ideal => ((parts.cut + parts.whole + of_heads) as f64 / self.stage(), 0.0),
+            OperatorCut::Real => (
                 parts.cut as f64 / self.tensor()
                     + parts.whole as f64
                     + of_heads as f64 * self.heads_share(heads),

@@ -2,7 +2,7 @@
 
 use fizeau_core::Seconds;
 
-use crate::span::Span;
+use crate::span::ContextSpan;
 
 /// What one pass carries, in one replica: sequences that decode, prompts that are read in, or both.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,13 +11,13 @@ pub struct Pass {
     /// Sequences that decode. A mean, so it need not be whole.
     pub decoding: f64,
     /// The contexts that they see, the tokens of this pass included.
-    pub contexts: Span,
+    pub contexts: ContextSpan,
     /// Tokens that each of them brings: 1, or 1 and a draft to verify.
     pub tokens_each: f64,
     /// Prompts, or chunks of prompts, that are read in. A mean too.
     pub prompts: f64,
     /// The positions of each prompt that are computed: from `g + 1` where `g` tokens are cached.
-    pub positions: Span,
+    pub positions: ContextSpan,
     /// Tokens at the start of all contexts and prompts that are the same and kept once: a bound reads them once, an
     /// expectation for each sequence.
     pub shared: f64,
@@ -26,13 +26,13 @@ pub struct Pass {
 impl Pass {
     /// A decode step of `sequences`, one token each.
     #[must_use]
-    pub const fn decode(sequences: f64, contexts: Span) -> Self {
+    pub const fn decode(sequences: f64, contexts: ContextSpan) -> Self {
         Self {
             decoding: sequences,
             contexts,
             tokens_each: 1.0,
             prompts: 0.0,
-            positions: Span::at(0.0),
+            positions: ContextSpan::at(0.0),
             shared: 0.0,
         }
     }
@@ -42,10 +42,10 @@ impl Pass {
     pub const fn prefill(input: f64, cached: f64) -> Self {
         Self {
             decoding: 0.0,
-            contexts: Span::at(0.0),
+            contexts: ContextSpan::at(0.0),
             tokens_each: 1.0,
             prompts: 1.0,
-            positions: Span::between(cached + 1.0, input),
+            positions: ContextSpan::between(cached + 1.0, input),
             shared: 0.0,
         }
     }

@@ -26,10 +26,10 @@ pub(crate) fn fastest(device: &Device, format: Format) -> f64 {
 /// Where the formats of `model` are not multiplied on `device` as they are stored, or the bound has to assume more than
 /// engines do: a sentence each.
 pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
-    let mut kinds: Vec<(Kind, Vec<Format>)> = Vec::new();
+    let mut kinds: Vec<(MultiplyKind, Vec<Format>)> = Vec::new();
     let weights = model.tensors().into_iter().map(|tensors| tensors.format);
     for format in weights.chain([model.kv_cache()]) {
-        let Some(kind) = Kind::of(format, device) else {
+        let Some(kind) = MultiplyKind::of(format, device) else {
             continue;
         };
         match kinds.iter_mut().find(|known| known.0 == kind) {
@@ -43,7 +43,7 @@ pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
 
 /// What there is to say of how a format is multiplied.
 #[derive(PartialEq)]
-struct Kind {
+struct MultiplyKind {
     /// The arithmetic that it is made for, where the device has none.
     lacks: Option<MathType>,
     used: MathType,
@@ -51,7 +51,7 @@ struct Kind {
     faster: Option<MathType>,
 }
 
-impl Kind {
+impl MultiplyKind {
     fn of(format: Format, device: &Device) -> Option<Self> {
         let (used, fastest) = (format.math_on(device), format.fastest_math_on(device));
         let differs = rate(device, fastest).get() > rate(device, used).get();

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, Tokens};
 
-use crate::memory::{Beside, usable};
+use crate::memory::{OtherMemory, usable};
 use crate::serving::Prefix;
 use crate::system::System;
-use crate::{Admission, Load};
+use crate::{Admission, UniformLoad};
 
 /// What a device's memory is used for under a load, on the fullest device.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,17 +48,17 @@ impl System {
     /// `(usable - weights) / (cache of a sequence)` on the fullest device, rounded down, times attention groups and
     /// replicas.
     #[must_use]
-    pub fn max_batch(&self, load: &Load) -> f64 {
-        self.max_batch_beside(load, Beside::default())
+    pub fn max_batch(&self, load: &UniformLoad) -> f64 {
+        self.max_batch_beside(load, OtherMemory::default())
     }
 
     /// How many sequences that see `context` tokens each fit at once, as [`System::max_batch`] counts them.
     pub(crate) fn max_batch_at(&self, context: Tokens) -> f64 {
-        self.max_batch(&Load::new(context, Tokens::ZERO, NonZeroU64::MIN))
+        self.max_batch(&UniformLoad::new(context, Tokens::ZERO, NonZeroU64::MIN))
     }
 
     /// [`System::max_batch`] with something beside it on each device.
-    pub(crate) fn max_batch_beside(&self, load: &Load, beside: Beside) -> f64 {
+    pub(crate) fn max_batch_beside(&self, load: &UniformLoad, beside: OtherMemory) -> f64 {
         let serving = self.serving();
         let groups = f64::from(self.deployment().attention_groups())
             * f64::from(self.deployment().replicas());
@@ -70,9 +70,9 @@ impl System {
     }
 
     /// What this system keeps where it drafts for `other`. A module of the other model's own uses its tables.
-    pub(crate) fn kept_beside(&self, other: &Self, load: &Load) -> Beside {
+    pub(crate) fn kept_beside(&self, other: &Self, load: &UniformLoad) -> OtherMemory {
         let (own, once) = self.resident(load);
-        Beside { own, once: once + self.weights_beside(other) }
+        OtherMemory { own, once: once + self.weights_beside(other) }
     }
 
     /// What its weights take on each device beside those of `other`, for which it drafts, in bytes.
@@ -85,21 +85,21 @@ impl System {
     /// The sequences of `load` that run at once: its concurrency, or as many whole ones as fit. Where not even one
     /// fits, of which [`System::answer`] tells, figures are those of one.
     #[must_use]
-    pub fn running_batch(&self, load: &Load) -> f64 {
+    pub fn running_batch(&self, load: &UniformLoad) -> f64 {
         (load.concurrency.get() as f64).min(self.max_batch(load).floor()).max(1.0)
     }
 
     /// The most sequences of `load` that the silicon could hold, whatever engine serves it: all memory, nothing
     /// repeated, nothing rounded. What the bound on throughput takes.
     #[must_use]
-    pub fn ideal_max_batch(&self, load: &Load) -> f64 {
+    pub fn ideal_max_batch(&self, load: &UniformLoad) -> f64 {
         let most = self.memory_account().most(self.device(), self.deployment(), load);
         (most * f64::from(self.deployment().replicas())).max(0.0)
     }
 
     /// What the fullest device's memory is used for while `batch` sequences of `load` run.
     #[must_use]
-    pub fn memory_use(&self, load: &Load, batch: f64) -> MemoryUse {
+    pub fn memory_use(&self, load: &UniformLoad, batch: f64) -> MemoryUse {
         let total = self.device().memory().get();
         let usable = usable(self.device(), self.serving());
         let (own, once) = self.resident(load);
@@ -119,7 +119,7 @@ impl System {
 
     /// What a sequence of `load` keeps of its own on the fullest of its devices, on average while it runs, and what all
     /// of them keep once.
-    pub(crate) fn resident(&self, load: &Load) -> (f64, f64) {
+    pub(crate) fn resident(&self, load: &UniformLoad) -> (f64, f64) {
         let (input, output, cached) = load.lengths();
         let serving = self.serving();
         let context = match serving.admission {

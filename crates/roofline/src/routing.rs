@@ -5,39 +5,39 @@ use std::sync::Arc;
 
 /// How the tokens of a pass choose among the experts of a layer, which decides how many of them are read.
 ///
-/// The bound always takes [`Routing::Strict`]; the expectation takes what [`crate::System::with_routing`] says.
+/// The bound always takes [`ExpertRouting::Strict`]; the expectation takes what [`crate::System::with_routing`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
-pub enum Routing {
+pub enum ExpertRouting {
     /// All tokens choose the same `k` experts: the fewest that can be.
     Strict,
     /// Each token chooses for itself, all experts equally often: `E (1 - (1 - k / E)^T)` of them are read.
     #[default]
     Expected,
     /// Each token chooses for itself, expert number `i` with a weight of `i^-alpha`: fewer are read the larger
-    /// `alpha`, 0 being [`Routing::Expected`]. Not above 0 counts as 0.
+    /// `alpha`, 0 being [`ExpertRouting::Expected`]. Not above 0 counts as 0.
     Skewed(f64),
 }
 
 /// A text that is no way to choose experts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}`: it must be even, strict, or skewed:ALPHA with ALPHA from 0 to {MOST_SKEWED}")]
-pub struct RoutingError(String);
+pub struct ExpertRoutingError(String);
 
 /// Beyond it all tokens choose the same experts.
 const MOST_SKEWED: f64 = 100.0;
 
-impl FromStr for Routing {
-    type Err = RoutingError;
+impl FromStr for ExpertRouting {
+    type Err = ExpertRoutingError;
 
     /// Of `even`, `strict` or `skewed:ALPHA`.
-    fn from_str(text: &str) -> Result<Self, RoutingError> {
+    fn from_str(text: &str) -> Result<Self, ExpertRoutingError> {
         let alpha = text.strip_prefix("skewed:").and_then(|alpha| alpha.parse::<f64>().ok());
         match (text, alpha) {
             ("even", _) => Ok(Self::Expected),
             ("strict", _) => Ok(Self::Strict),
             (_, Some(alpha)) if (0.0..=MOST_SKEWED).contains(&alpha) => Ok(Self::Skewed(alpha)),
-            _ => Err(RoutingError(text.to_owned())),
+            _ => Err(ExpertRoutingError(text.to_owned())),
         }
     }
 }
@@ -54,14 +54,14 @@ pub(crate) enum Coverage {
 }
 
 impl Coverage {
-    pub(crate) fn new(routing: Routing, count: f64, per_token: f64) -> Self {
+    pub(crate) fn new(routing: ExpertRouting, count: f64, per_token: f64) -> Self {
         match routing {
-            Routing::Strict => Self::Fixed(per_token),
-            Routing::Skewed(alpha) if alpha > 0.0 => {
+            ExpertRouting::Strict => Self::Fixed(per_token),
+            ExpertRouting::Skewed(alpha) if alpha > 0.0 => {
                 let chosen = inclusion(count as usize, per_token, alpha);
                 Self::Each(chosen.into_iter().map(|p| 1.0 - p).collect())
             }
-            Routing::Expected | Routing::Skewed(_) => {
+            ExpertRouting::Expected | ExpertRouting::Skewed(_) => {
                 Self::Even { count, missed: 1.0 - per_token / count }
             }
         }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn spot_values() {
         let touched = |count: f64, k: f64, tokens: f64| {
-            format!("{:.1}", Coverage::new(Routing::Expected, count, k).of(tokens))
+            format!("{:.1}", Coverage::new(ExpertRouting::Expected, count, k).of(tokens))
         };
         assert_eq!(touched(128.0, 8.0, 1.0), "8.0");
         assert_eq!(touched(128.0, 8.0, 8.0), "51.6");
@@ -124,12 +124,12 @@ mod tests {
     fn skew_lowers_coverage_down_to_the_strict() {
         let of = |routing, tokens| Coverage::new(routing, 128.0, 8.0).of(tokens);
         for tokens in [1.0, 2.5, 16.0, 300.0] {
-            let mut last = of(Routing::Expected, tokens);
-            assert!((of(Routing::Skewed(0.0), tokens) - last).abs() < 1e-9);
+            let mut last = of(ExpertRouting::Expected, tokens);
+            assert!((of(ExpertRouting::Skewed(0.0), tokens) - last).abs() < 1e-9);
             for alpha in [0.1, 0.5, 1.0, 2.0, 5.0] {
-                let skewed = of(Routing::Skewed(alpha), tokens);
+                let skewed = of(ExpertRouting::Skewed(alpha), tokens);
                 assert!(skewed <= last + 1e-9, "{tokens} tokens, {alpha}: {skewed} > {last}");
-                assert!(skewed >= of(Routing::Strict, tokens) - 1e-9);
+                assert!(skewed >= of(ExpertRouting::Strict, tokens) - 1e-9);
                 last = skewed;
             }
         }

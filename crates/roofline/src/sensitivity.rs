@@ -2,11 +2,11 @@
 
 use fizeau_core::{PerSec, Seconds};
 
-use crate::figures::Phases;
+use crate::estimate_kind::EstimateKind;
+use crate::figures::PhaseCosts;
 use crate::pass::Binding;
-use crate::reckoning::Reckoning;
 use crate::system::System;
-use crate::{DeploymentError, DeviceError, Figures, Load, Model};
+use crate::{DeploymentError, DeviceError, Figures, Model, UniformLoad};
 
 /// Elasticities: by how many per cent a figure grows where a resource, or what is asked of it, grows by one. The batch
 /// stays as it is. Times fall and rates grow with bandwidth: the signs are those of the figure itself.
@@ -76,10 +76,10 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
     /// // A token waits for memory alone: 98 % of it are weights.
     /// let tpot = system.bound_sensitivities(&load).tpot;
     /// assert_eq!(tpot.bandwidth, -1.0);
@@ -87,15 +87,15 @@ impl System {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn bound_sensitivities(&self, load: &Load) -> Sensitivities {
+    pub fn bound_sensitivities(&self, load: &UniformLoad) -> Sensitivities {
         let most = (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(1.0);
         self.bound_sensitivities_of(load, self.running_batch(load), most)
     }
 
-    fn bound_sensitivities_of(&self, load: &Load, running: f64, most: f64) -> Sensitivities {
+    fn bound_sensitivities_of(&self, load: &UniformLoad, running: f64, most: f64) -> Sensitivities {
         let phases = self.bound_phases(load, running);
         let (local, active) = self.local(most);
-        let busy = self.busy(load, &Phases { local, active, ..phases });
+        let busy = self.busy(load, &PhaseCosts { local, active, ..phases });
         let is_reading = busy.weights + busy.cache >= busy.compute;
         let busy = if is_reading {
             Binding { weights: busy.weights, cache: busy.cache, ..Binding::default() }
@@ -111,30 +111,40 @@ impl System {
 
     /// How the expected figures for `load` depend on each resource.
     #[must_use]
-    pub fn expected_sensitivities(&self, load: &Load) -> Sensitivities {
+    pub fn expected_sensitivities(&self, load: &UniformLoad) -> Sensitivities {
         self.expected_sensitivities_of(load, self.running_batch(load))
     }
 
     /// How the figures depend on each resource with exactly `batch` sequences running, fitting or not.
     #[must_use]
-    pub fn sensitivities_at(&self, by: Reckoning, load: &Load, batch: f64) -> Sensitivities {
+    pub fn sensitivities_at(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        batch: f64,
+    ) -> Sensitivities {
         match by {
-            Reckoning::Bound => self.bound_sensitivities_of(load, batch, batch),
-            Reckoning::Expected => self.expected_sensitivities_of(load, batch),
+            EstimateKind::Bound => self.bound_sensitivities_of(load, batch, batch),
+            EstimateKind::Expected => self.expected_sensitivities_of(load, batch),
         }
     }
 
     /// How the time of a decode step of `batch` sequences that no prompt comes between depends on each resource.
     #[must_use]
-    pub fn step_sensitivity(&self, by: Reckoning, load: &Load, batch: f64) -> Sensitivity {
+    pub fn step_sensitivity(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        batch: f64,
+    ) -> Sensitivity {
         let step = match by {
-            Reckoning::Bound => self.bound_decode(load, batch),
-            Reckoning::Expected => self.expected_decode(load, batch),
+            EstimateKind::Bound => self.bound_decode(load, batch),
+            EstimateKind::Expected => self.expected_decode(load, batch),
         };
         Sensitivity::of_time(&step.binding)
     }
 
-    fn expected_sensitivities_of(&self, load: &Load, running: f64) -> Sensitivities {
+    fn expected_sensitivities_of(&self, load: &UniformLoad, running: f64) -> Sensitivities {
         let phases = self.expected_phases(load, running);
         let (_, output, _) = load.lengths();
         let stages = f64::from(self.deployment().pipeline());
@@ -148,7 +158,7 @@ impl System {
     }
 
     /// What the bound's prompt waits for: with several stages, less than its pass does.
-    fn prompt_binding(&self, phases: &Phases) -> Binding {
+    fn prompt_binding(&self, phases: &PhaseCosts) -> Binding {
         let pass = &phases.alone;
         let spread = 1.0 / f64::from(self.deployment().pipeline());
         let (cache, compute) = (pass.cache * spread, pass.arithmetic() * spread);

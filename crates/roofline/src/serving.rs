@@ -27,7 +27,7 @@ pub struct Serving {
     pub tokens_per_step: NonZeroU64,
 }
 
-/// Whose the cached tokens of prompts are, which decides how often they are kept.
+/// Whether prompts share their cached tokens, which decides how often these are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Prefix {
@@ -38,7 +38,7 @@ pub enum Prefix {
     Own,
 }
 
-/// What a sequence is given room for.
+/// The part of a sequence's cache that is reserved at admission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Admission {

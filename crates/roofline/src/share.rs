@@ -4,9 +4,9 @@ use std::fmt;
 
 /// A share of the speed of light: 1 is the bound itself. Finite, never negative.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Share(f64);
+pub struct BoundShare(f64);
 
-impl Share {
+impl BoundShare {
     /// As a fraction: 1 is the bound itself.
     #[must_use]
     pub const fn get(self) -> f64 {
@@ -34,7 +34,7 @@ impl Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for BoundShare {
     /// As per cent with one decimal: `61.3 %`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} %", self.percent())

@@ -3,14 +3,14 @@
 /// Contexts from `from` to `to` tokens, each equally often: what a sequence has while it grows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Span {
+pub struct ContextSpan {
     /// The shortest, in tokens.
     pub from: f64,
     /// The longest, not below `from`.
     pub to: f64,
 }
 
-impl Span {
+impl ContextSpan {
     /// One context.
     #[must_use]
     pub const fn at(context: f64) -> Self {
@@ -67,13 +67,13 @@ impl Span {
 
 #[cfg(test)]
 mod tests {
-    use super::Span;
+    use super::ContextSpan;
 
     #[test]
     fn means_are_those_of_all_contexts() {
         for chunk in [1_u32, 2, 3, 5, 8] {
             for (from, to) in [(1_u32, 1), (1, 7), (3, 4), (5, 5), (6, 23), (8, 8), (9, 16)] {
-                let span = Span::between(f64::from(from), f64::from(to));
+                let span = ContextSpan::between(f64::from(from), f64::from(to));
                 let mean = |of: fn(u32, u32) -> u32| {
                     let sum: u32 = (from..=to).map(|context| of(context, chunk)).sum();
                     f64::from(sum) / f64::from(to - from + 1)

@@ -8,11 +8,11 @@ pub use drafter::Drafter;
 
 use fizeau_core::Seconds;
 
-use crate::figures::Phases;
+use crate::estimate_kind::EstimateKind;
+use crate::figures::PhaseCosts;
 use crate::pass::PassTime;
-use crate::reckoning::Reckoning;
 use crate::system::System;
-use crate::{Figures, Load, Pass};
+use crate::{Figures, Pass, UniformLoad};
 
 /// A way of speculating: who drafts, and how much of it is accepted.
 ///
@@ -25,21 +25,21 @@ use crate::{Figures, Load, Pass};
 /// use std::num::NonZeroU64;
 /// use fizeau_core::Tokens;
 /// use fizeau_roofline::{
-///     Acceptance, Deployment, Device, Drafter, Load, KnownModel, Reckoning, Speculation, System,
+///     Acceptance, Deployment, Device, Drafter, UniformLoad, KnownModel, EstimateKind, Speculation, System,
 /// };
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-/// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+/// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
 /// let lookup = Speculation::new(Acceptance::uniform(0.6)?, Drafter::Lookup);
 ///
 /// // Alone, three drafted tokens cost nearly nothing: the weights are read once.
-/// let alone = lookup.chain(&system, Reckoning::Expected, &load, 1.0, 3);
+/// let alone = lookup.chain(&system, EstimateKind::Expected, &load, 1.0, 3);
 /// assert_eq!(format!("{:.2}", alone.tokens_per_cycle), "2.18");
 /// assert!(alone.gain > 1.9);
 ///
 /// // Past the ridge each of them takes its time.
-/// let short = Load::new(Tokens::new(128), Tokens::new(128), NonZeroU64::MIN);
-/// let many = lookup.chain(&system, Reckoning::Expected, &short, 512.0, 3);
+/// let short = UniformLoad::new(Tokens::new(128), Tokens::new(128), NonZeroU64::MIN);
+/// let many = lookup.chain(&system, EstimateKind::Expected, &short, 512.0, 3);
 /// assert!(many.gain < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,11 +48,11 @@ use crate::{Figures, Load, Pass};
 pub struct Speculation {
     /// How likely drafted tokens are accepted.
     pub acceptance: Acceptance,
-    /// Who drafts.
+    /// The drafter of speculative decoding.
     pub drafter: Drafter,
 }
 
-/// What speculation makes of a load.
+/// The figures of a load with speculative decoding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Speculated {
@@ -83,12 +83,13 @@ impl Speculation {
     pub fn chain(
         &self,
         system: &System,
-        by: Reckoning,
-        load: &Load,
+        by: EstimateKind,
+        load: &UniformLoad,
         batch: f64,
         length: u32,
     ) -> Speculated {
-        let cycle = Cycle { drafted: length, deep: length, yields: self.acceptance.tokens(length) };
+        let cycle =
+            DraftCycle { drafted: length, deep: length, yields: self.acceptance.tokens(length) };
         self.speculated(system, by, load, batch, cycle)
     }
 
@@ -97,8 +98,8 @@ impl Speculation {
     pub fn best_chain(
         &self,
         system: &System,
-        by: Reckoning,
-        load: &Load,
+        by: EstimateKind,
+        load: &UniformLoad,
         batch: f64,
         most: u32,
     ) -> Speculated {
@@ -115,7 +116,7 @@ impl Speculation {
     /// How many sequences of `load` all replicas together can run at once beside what the drafter keeps: a drafting model's
     /// weights, and its cache of each sequence. As [`System::max_batch`] where the drafter keeps nothing.
     #[must_use]
-    pub fn max_batch(&self, system: &System, load: &Load) -> f64 {
+    pub fn max_batch(&self, system: &System, load: &UniformLoad) -> f64 {
         match &self.drafter {
             Drafter::Model(drafter) => {
                 system.max_batch_beside(load, drafter.kept_beside(system, load))
@@ -127,10 +128,10 @@ impl Speculation {
     fn speculated(
         &self,
         system: &System,
-        by: Reckoning,
-        load: &Load,
+        by: EstimateKind,
+        load: &UniformLoad,
         batch: f64,
-        cycle: Cycle,
+        cycle: DraftCycle,
     ) -> Speculated {
         let (_, output, _) = load.lengths();
         // The first token is the prompt's; what a draft guesses beyond the last is thrown away.
@@ -148,7 +149,7 @@ impl Speculation {
             _ => pass,
         };
         // The first token does not wait for the drafter to read the prompt.
-        let phases = Phases { step, prefill: prompt(plain.prefill), ..plain };
+        let phases = PhaseCosts { step, prefill: prompt(plain.prefill), ..plain };
         let figures = system.figures_of(by, load, batch, &phases);
         let before = system.figures_of(by, load, batch, &plain);
         Speculated {
@@ -164,7 +165,7 @@ impl Speculation {
 
 /// What is drafted in a cycle, in how many steps one after the other, and the tokens that come of it.
 #[derive(Clone, Copy)]
-struct Cycle {
+struct DraftCycle {
     drafted: u32,
     deep: u32,
     yields: f64,

@@ -1,17 +1,17 @@
-//! A model on devices: all that a query does not change, reckoned once.
+//! A model on devices: everything that a query does not change, computed once.
 
 use fizeau_core::Bytes;
 
-use crate::carried::{Carried, PassSums};
 use crate::exchange::Exchanges;
 use crate::memory::Memory;
-use crate::operator::{Cut, operators};
+use crate::operator::{OperatorCut, operators};
 use crate::pass::{Binding, Pass, PassTime};
-use crate::reach::Reaches;
-use crate::routing::Routing;
+use crate::pass_demand::{PassDemand, PassSums};
+use crate::reach::ModelReaches;
+use crate::routing::ExpertRouting;
 use crate::serving::Serving;
 use crate::timed::Timed;
-use crate::totals::{Shares, Totals};
+use crate::totals::{OperatorShares, Totals};
 use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rates};
 
 /// A model on a device, spread over a deployment, served in a certain way.
@@ -19,18 +19,18 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 /// Making one costs some microseconds; each answer that it gives costs well under one and allocates nothing.
 ///
 /// ```
-/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, Span, System};
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, ContextSpan, System};
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?; // Llama-3.1-8B, bf16
 /// let device = Device::named("h100-sxm")?.clone();
 /// let system = System::new(model, device, Deployment::SINGLE)?;
 ///
 /// // One sequence decodes: 15.009 GB of weights over 3.35 TB/s.
-/// let fresh = system.bound_pass(&Pass::decode(1.0, Span::at(0.0))).total;
+/// let fresh = system.bound_pass(&Pass::decode(1.0, ContextSpan::at(0.0))).total;
 /// assert_eq!(format!("{:.3} ms", fresh.to_millis().get()), "4.480 ms");
 /// assert_eq!(format!("{:.1} tokens/s", 1.0 / fresh.get()), "223.2 tokens/s");
 ///
 /// // With 8,192 tokens in its cache, 1.074 GB more.
-/// let long = system.bound_pass(&Pass::decode(1.0, Span::at(8192.0))).total;
+/// let long = system.bound_pass(&Pass::decode(1.0, ContextSpan::at(8192.0))).total;
 /// assert_eq!(format!("{:.1} tokens/s", 1.0 / long.get()), "208.3 tokens/s");
 ///
 /// // A prompt of 8,192 tokens: 1.319e14 FLOP at 989.5 TFLOP/s.
@@ -42,7 +42,7 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 /// One token of larger models, with nothing in the cache:
 ///
 /// ```
-/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PassTime, Span, System, WeightChoice};
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PassTime, ContextSpan, System, WeightChoice};
 ///
 /// type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 /// let step = |model: &str, weights: &str, device: &str, ranks: u32| -> Result<PassTime> {
@@ -50,7 +50,7 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 ///     let model = if weights.is_empty() { model } else { model.with_weights(&weights.parse()?) };
 ///     let deployment = Deployment::SINGLE.with_tensor(ranks)?;
 ///     let system = System::new(model, Device::named(device)?.clone(), deployment)?;
-///     Ok(system.bound_pass(&Pass::decode(1.0, Span::at(0.0))))
+///     Ok(system.bound_pass(&Pass::decode(1.0, ContextSpan::at(0.0))))
 /// };
 /// let printed = |pass: PassTime| {
 ///     format!("{:.3} ms, {:.1} tokens/s", pass.total.to_millis().get(), 1.0 / pass.total.get())
@@ -78,13 +78,13 @@ pub struct System {
     device: Device,
     deployment: Deployment,
     serving: Serving,
-    routing: Routing,
+    routing: ExpertRouting,
     parameters: Parameters,
-    reaches: Reaches,
+    reaches: ModelReaches,
     /// As engines cut the work: for the expectation.
     real: Vec<Timed>,
     /// The same, for an engine that overlaps them.
-    shares: Shares,
+    shares: OperatorShares,
     /// As evenly as arithmetic allows: for the bound.
     ideal: Totals,
     ideal_operators: Vec<Timed>,
@@ -111,21 +111,21 @@ impl System {
 
     /// Of a model that can be spread so.
     fn prepared(model: Model, device: Device, deployment: Deployment) -> Self {
-        let reaches = Reaches::of(&model);
-        let real = timed(&model, &device, &deployment, Routing::Expected);
-        let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
+        let reaches = ModelReaches::of(&model);
+        let real = timed(&model, &device, &deployment, ExpertRouting::Expected);
+        let ideal_operators: Vec<Timed> = operators(&model, &deployment, OperatorCut::Ideal)
             .into_iter()
             .map(|operator| Timed::ideal(operator, &device))
             .collect();
         Self {
-            shares: Shares::new(&real, &reaches),
+            shares: OperatorShares::new(&real, &reaches),
             real,
-            ideal: Totals::new(ideal_operators.iter(), &reaches, Cut::Ideal),
+            ideal: Totals::new(ideal_operators.iter(), &reaches, OperatorCut::Ideal),
             ideal_operators,
             memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
             serving: Serving::default(),
-            routing: Routing::Expected,
+            routing: ExpertRouting::Expected,
             parameters: model.parameters(),
             notes: notes(&model, &device, &deployment),
             kv_bytes_per_token: model.kv_bytes_per_token(),
@@ -144,10 +144,31 @@ impl System {
 
     /// The same system with the expectation's tokens choosing experts as `routing` says.
     #[must_use]
-    pub fn with_routing(self, routing: Routing) -> Self {
+    pub fn with_routing(self, routing: ExpertRouting) -> Self {
         let real = timed(&self.model, &self.device, &self.deployment, routing);
-        let shares = Shares::new(&real, &self.reaches);
+        let shares = OperatorShares::new(&real, &self.reaches);
         Self { real, shares, routing, ..self }
+    }
+
+    /// The same system, whose bound reads the experts that so many tokens of a pass choose each for themselves, all equally often;
+    /// none where the model has no experts.
+    pub(crate) fn evenly_routed(&self, tokens: f64) -> Option<Self> {
+        let even: Vec<Option<Timed>> =
+            self.ideal_operators.iter().map(|timed| timed.evenly_routed(tokens)).collect();
+        if even.iter().all(Option::is_none) {
+            return None;
+        }
+        let own = self.ideal_operators.iter();
+        let ideal_operators: Vec<Timed> = even
+            .into_iter()
+            .zip(own)
+            .map(|(even, own)| even.unwrap_or_else(|| own.clone()))
+            .collect();
+        Some(Self {
+            ideal: Totals::new(ideal_operators.iter(), &self.reaches, OperatorCut::Ideal),
+            ideal_operators,
+            ..self.clone()
+        })
     }
 
     /// The same system on other devices.
@@ -183,7 +204,7 @@ impl System {
 
     /// How the expectation's tokens choose experts.
     #[must_use]
-    pub const fn routing(&self) -> Routing {
+    pub const fn routing(&self) -> ExpertRouting {
         self.routing
     }
 
@@ -278,15 +299,15 @@ impl System {
         both
     }
 
-    pub(crate) fn operators_of<C: Carried>(&self, carried: &C) -> PassTime {
+    pub(crate) fn operators_of<C: PassDemand>(&self, demand: &C) -> PassTime {
         let mut sum = PassTime::default();
         for timed in &self.real {
-            timed.add_to(&mut sum, carried);
+            timed.add_to(&mut sum, demand);
         }
         sum
     }
 
-    pub(crate) const fn reaches(&self) -> &Reaches {
+    pub(crate) const fn reaches(&self) -> &ModelReaches {
         &self.reaches
     }
 
@@ -319,7 +340,12 @@ fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String>
     notes
 }
 
-fn timed(model: &Model, device: &Device, deployment: &Deployment, routing: Routing) -> Vec<Timed> {
-    let each = operators(model, deployment, Cut::Real).into_iter();
+fn timed(
+    model: &Model,
+    device: &Device,
+    deployment: &Deployment,
+    routing: ExpertRouting,
+) -> Vec<Timed> {
+    let each = operators(model, deployment, OperatorCut::Real).into_iter();
     each.map(|operator| Timed::real(operator, device, routing)).collect()
 }

@@ -2,11 +2,11 @@
 
 use fizeau_core::Seconds;
 
-use crate::carried::Carried;
 use crate::deployment::imbalance;
-use crate::operator::{Cut, Operator, OperatorKind, Positions, Routed};
+use crate::operator::{Operator, OperatorCut, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
-use crate::routing::{Coverage, Routing};
+use crate::pass_demand::PassDemand;
+use crate::routing::{Coverage, ExpertRouting};
 use crate::{Device, rates};
 
 /// An operator in seconds, as engines cut it.
@@ -19,7 +19,7 @@ pub(crate) struct Timed {
     pub(crate) byte: f64,
     /// Seconds a FLOP.
     pub(crate) flop: f64,
-    cut: Cut,
+    cut: OperatorCut,
 }
 
 /// What an operator takes.
@@ -48,24 +48,31 @@ impl OperatorTime {
 
 impl Timed {
     /// As engines compute it.
-    pub(crate) fn real(operator: Operator, device: &Device, routing: Routing) -> Self {
-        Self::new(operator, device, routing, Cut::Real)
+    pub(crate) fn real(operator: Operator, device: &Device, routing: ExpertRouting) -> Self {
+        Self::new(operator, device, routing, OperatorCut::Real)
     }
 
     /// At best.
     pub(crate) fn ideal(operator: Operator, device: &Device) -> Self {
-        Self::new(operator, device, Routing::Strict, Cut::Ideal)
+        Self::new(operator, device, ExpertRouting::Strict, OperatorCut::Ideal)
     }
 
-    fn new(operator: Operator, device: &Device, routing: Routing, cut: Cut) -> Self {
+    /// The same, reading as many experts as `tokens` choose each for themselves; none where there are no experts.
+    pub(crate) fn evenly_routed(&self, tokens: f64) -> Option<Self> {
+        let routed = self.operator.experts?;
+        let even = Coverage::new(ExpertRouting::Expected, routed.count, routed.per_token);
+        Some(Self { coverage: Some(Coverage::Fixed(even.of(tokens))), ..self.clone() })
+    }
+
+    fn new(operator: Operator, device: &Device, routing: ExpertRouting, cut: OperatorCut) -> Self {
         let coverage = |routed: Routed| Coverage::new(routing, routed.count, routed.per_token);
         Self {
             operator,
             coverage: operator.experts.map(coverage),
             byte: 1.0 / device.memory_bandwidth().get(),
             flop: match cut {
-                Cut::Ideal => rates::fastest(device, operator.format),
-                Cut::Real => rates::usual(device, operator.format),
+                OperatorCut::Ideal => rates::fastest(device, operator.format),
+                OperatorCut::Real => rates::usual(device, operator.format),
             },
             cut,
         }
@@ -76,14 +83,14 @@ impl Timed {
     }
 
     /// What the operator takes on the busiest device, which has at least one sequence if there is any.
-    pub(crate) fn time<C: Carried>(&self, carried: &C) -> OperatorTime {
+    pub(crate) fn time<C: PassDemand>(&self, demand: &C) -> OperatorTime {
         let of = &self.operator;
-        let decoding = busiest(of.share, carried.decoding());
-        let prompts = busiest(of.share, carried.prompts());
-        let tokens = decoding * carried.decoded() + prompts * carried.prompt_tokens();
+        let decoding = busiest(of.share, demand.decoding());
+        let prompts = busiest(of.share, demand.prompts());
+        let tokens = decoding * demand.decoded() + prompts * demand.prompt_tokens();
         let positions = match of.positions {
             Positions::All => tokens,
-            Positions::Sampled => decoding * carried.decoded() + prompts * carried.prompts(),
+            Positions::Sampled => decoding * demand.decoded() + prompts * demand.prompts(),
         };
         let routed = match (&of.experts, &self.coverage) {
             (Some(routed), Some(coverage)) => routed.each * coverage.of(positions),
@@ -93,20 +100,20 @@ impl Timed {
         let mut pairs = 0.0;
         if of.cached > 0.0 {
             let moved = match self.cut {
-                Cut::Ideal => carried.moved(&of.reach).all(),
-                Cut::Real => {
-                    decoding * carried.seen(&of.reach) + prompts * carried.filled(&of.reach)
+                OperatorCut::Ideal => demand.moved(&of.reach).all(),
+                OperatorCut::Real => {
+                    decoding * demand.seen(&of.reach) + prompts * demand.filled(&of.reach)
                 }
             };
             cache = of.cached * moved;
-            pairs = of.per_pair.decode * decoding * carried.decode_pairs(&of.reach)
-                + of.per_pair.prefill * prompts * carried.prompt_pairs(&of.reach);
+            pairs = of.per_pair.decode * decoding * demand.decode_pairs(&of.reach)
+                + of.per_pair.prefill * prompts * demand.prompt_pairs(&of.reach);
         }
         if of.state > 0.0 {
             // Read and written; a prompt from the start only writes.
-            let resumed = if self.cut == Cut::Ideal { 0.0 } else { carried.resumed() };
-            let of_prompts = carried.prompts() + resumed;
-            cache += of.state * (2.0 * decoding * carried.decoding() + prompts * of_prompts);
+            let resumed = if self.cut == OperatorCut::Ideal { 0.0 } else { demand.resumed() };
+            let of_prompts = demand.prompts() + resumed;
+            cache += of.state * (2.0 * decoding * demand.decoding() + prompts * of_prompts);
         }
         // The pass waits for the group of devices whose experts are picked most.
         let busiest =
@@ -120,8 +127,8 @@ impl Timed {
         }
     }
 
-    pub(crate) fn add_to<C: Carried>(&self, sum: &mut PassTime, carried: &C) {
-        let time = self.time(carried);
+    pub(crate) fn add_to<C: PassDemand>(&self, sum: &mut PassTime, demand: &C) {
+        let time = self.time(demand);
         sum.weights = sum.weights + Seconds::new(time.weights);
         sum.cache = sum.cache + Seconds::new(time.cache);
         sum.activations = sum.activations + Seconds::new(time.activations);

@@ -2,11 +2,11 @@
 
 use fizeau_core::Seconds;
 
-use crate::carried::Carried;
 use crate::deployment::imbalance;
-use crate::operator::{Cut, Positions};
+use crate::operator::{OperatorCut, Positions};
 use crate::pass::PassTime;
-use crate::reach::{Moved, Reach, Reaches};
+use crate::pass_demand::PassDemand;
+use crate::reach::{LayerReach, ModelReaches, MovedTokens};
 use crate::routing::Coverage;
 use crate::timed::{Timed, busiest};
 
@@ -21,13 +21,13 @@ pub(crate) struct Totals {
     sampled: f64,
     /// Moving a sequence's state once.
     state: f64,
-    cut: Cut,
+    cut: OperatorCut,
     reaches: Vec<ReachTotals>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct ReachTotals {
-    reach: Reach,
+    reach: LayerReach,
     /// Moving a token's cache.
     cached: f64,
     /// Comparing a pair.
@@ -38,11 +38,15 @@ struct ReachTotals {
 impl Totals {
     pub(crate) fn new<'a>(
         operators: impl Iterator<Item = &'a Timed>,
-        reaches: &Reaches,
-        cut: Cut,
+        reaches: &ModelReaches,
+        cut: OperatorCut,
     ) -> Self {
-        let empty =
-            |reach: &Reach| ReachTotals { reach: *reach, cached: 0.0, decode: 0.0, prefill: 0.0 };
+        let empty = |reach: &LayerReach| ReachTotals {
+            reach: *reach,
+            cached: 0.0,
+            decode: 0.0,
+            prefill: 0.0,
+        };
         let mut sum = Self {
             weights: 0.0,
             token: 0.0,
@@ -68,56 +72,56 @@ impl Totals {
                 totals.prefill += of.per_pair.prefill * flop;
             }
         }
-        // A model without full attention need not reckon it.
+        // A model without full attention need not compute it.
         sum.reaches.retain(|totals| totals.cached > 0.0);
         sum
     }
 
     /// Arithmetic of the layers' matrices and the LM head.
-    pub(crate) fn matrices<C: Carried>(&self, carried: &C) -> f64 {
-        let sampled = carried.decoded() + carried.prompts();
-        self.token * (carried.decoded() + carried.prompt_tokens()) + self.sampled * sampled
+    pub(crate) fn matrices<C: PassDemand>(&self, demand: &C) -> f64 {
+        let sampled = demand.decoded() + demand.prompts();
+        self.token * (demand.decoded() + demand.prompt_tokens()) + self.sampled * sampled
     }
 
     /// Moving caches and states, of that what sequences share, and the arithmetic of attention.
-    pub(crate) fn cache_and_attention<C: Carried>(&self, carried: &C) -> (Moved, f64) {
+    pub(crate) fn cache_and_attention<C: PassDemand>(&self, demand: &C) -> (MovedTokens, f64) {
         // An engine that would rather not read a cached state can compute the prompt again.
-        let resumed = if self.cut == Cut::Ideal { 0.0 } else { carried.resumed() };
-        let states = 2.0 * carried.decoding() + carried.prompts() + resumed;
-        let mut cache = Moved { own: self.state * states, shared: 0.0 };
+        let resumed = if self.cut == OperatorCut::Ideal { 0.0 } else { demand.resumed() };
+        let states = 2.0 * demand.decoding() + demand.prompts() + resumed;
+        let mut cache = MovedTokens { own: self.state * states, shared: 0.0 };
         let mut attention = 0.0;
         for of in &self.reaches {
             let moved = match self.cut {
-                Cut::Ideal => carried.moved(&of.reach),
-                Cut::Real => {
-                    let own = carried.seen(&of.reach) + carried.filled(&of.reach);
-                    Moved { own, shared: 0.0 }
+                OperatorCut::Ideal => demand.moved(&of.reach),
+                OperatorCut::Real => {
+                    let own = demand.seen(&of.reach) + demand.filled(&of.reach);
+                    MovedTokens { own, shared: 0.0 }
                 }
             };
             cache = cache.and(of.cached, moved);
-            attention += of.decode * carried.decode_pairs(&of.reach)
-                + of.prefill * carried.prompt_pairs(&of.reach);
+            attention += of.decode * demand.decode_pairs(&of.reach)
+                + of.prefill * demand.prompt_pairs(&of.reach);
         }
         (cache, attention)
     }
 
     /// Many passes, `reads` of which read the weights; nothing of it is in the total.
-    pub(crate) fn all<C: Carried>(&self, carried: &C, reads: f64) -> PassTime {
-        let (cache, attention) = self.cache_and_attention(carried);
+    pub(crate) fn all<C: PassDemand>(&self, demand: &C, reads: f64) -> PassTime {
+        let (cache, attention) = self.cache_and_attention(demand);
         PassTime {
             weights: Seconds::new(self.weights * reads),
             cache: Seconds::new(cache.all()),
             shared: Seconds::new(cache.shared),
-            matrices: Seconds::new(self.matrices(carried)),
+            matrices: Seconds::new(self.matrices(demand)),
             attention: Seconds::new(attention),
             ..PassTime::default()
         }
     }
 
     /// One pass: all memory and all arithmetic overlap.
-    pub(crate) fn time<C: Carried>(&self, carried: &C) -> PassTime {
-        let matrices = self.matrices(carried);
-        let (cache, attention) = self.cache_and_attention(carried);
+    pub(crate) fn time<C: PassDemand>(&self, demand: &C) -> PassTime {
+        let matrices = self.matrices(demand);
+        let (cache, attention) = self.cache_and_attention(demand);
         let mut time = PassTime {
             weights: Seconds::new(self.weights),
             cache: Seconds::new(cache.all()),
@@ -140,14 +144,14 @@ impl Totals {
 
 /// Operators as engines cut them, summed up by the share of the sequences that a device works on.
 #[derive(Debug, Clone)]
-pub(crate) struct Shares {
+pub(crate) struct OperatorShares {
     each: Vec<(f64, Totals)>,
-    experts: Vec<Picked>,
+    experts: Vec<ExpertShares>,
 }
 
 /// Experts: what depends on the tokens otherwise than in proportion.
 #[derive(Debug, Clone)]
-struct Picked {
+struct ExpertShares {
     share: f64,
     /// Reading one, where tokens pick each for themselves.
     each: f64,
@@ -158,8 +162,8 @@ struct Picked {
     per_token: f64,
 }
 
-impl Shares {
-    pub(crate) fn new(operators: &[Timed], reaches: &Reaches) -> Self {
+impl OperatorShares {
+    pub(crate) fn new(operators: &[Timed], reaches: &ModelReaches) -> Self {
         let mut shares: Vec<f64> = Vec::new();
         let mut experts = Vec::new();
         for Timed { operator: of, coverage, byte, flop, .. } in operators {
@@ -168,7 +172,7 @@ impl Shares {
             }
             if let (Some(routed), Some(coverage)) = (of.experts, coverage) {
                 let is_fixed = matches!(coverage, Coverage::Fixed(_));
-                experts.push(Picked {
+                experts.push(ExpertShares {
                     share: of.share,
                     each: if is_fixed { 0.0 } else { routed.each * byte },
                     coverage: coverage.clone(),
@@ -180,22 +184,22 @@ impl Shares {
         }
         let alike =
             |share: f64| operators.iter().filter(move |timed| timed.operator.share == share);
-        let totals = |share: f64| (share, Totals::new(alike(share), reaches, Cut::Real));
+        let totals = |share: f64| (share, Totals::new(alike(share), reaches, OperatorCut::Real));
         Self { each: shares.into_iter().map(totals).collect(), experts }
     }
 
     /// The parts of one pass on the busiest device, activations apart; of the total, memory and arithmetic overlap.
-    pub(crate) fn time<C: Carried>(&self, carried: &C) -> PassTime {
+    pub(crate) fn time<C: PassDemand>(&self, demand: &C) -> PassTime {
         let mut sum = PassTime::default();
         for (share, totals) in &self.each {
-            let part = totals.time(&Shared::new(carried, *share));
+            let part = totals.time(&DeviceTotals::new(demand, *share));
             sum.weights = sum.weights + part.weights;
             sum.cache = sum.cache + part.cache;
             sum.matrices = sum.matrices + part.matrices;
             sum.attention = sum.attention + part.attention;
         }
         for picked in &self.experts {
-            let on_device = Shared::new(carried, picked.share);
+            let on_device = DeviceTotals::new(demand, picked.share);
             let tokens = on_device.decoded() + on_device.prompt_tokens();
             sum.weights = sum.weights + Seconds::new(picked.each * picked.coverage.of(tokens));
             let fuller = imbalance(picked.groups, tokens * picked.per_token) - 1.0;
@@ -207,20 +211,20 @@ impl Shares {
 }
 
 /// What the busiest device has of a pass.
-struct Shared<'a, C> {
+struct DeviceTotals<'a, C> {
     whole: &'a C,
     decoding: f64,
     prompts: f64,
 }
 
-impl<'a, C: Carried> Shared<'a, C> {
+impl<'a, C: PassDemand> DeviceTotals<'a, C> {
     fn new(whole: &'a C, share: f64) -> Self {
         let of = |whole: f64| busiest(share, whole);
         Self { whole, decoding: of(whole.decoding()), prompts: of(whole.prompts()) }
     }
 }
 
-impl<C: Carried> Carried for Shared<'_, C> {
+impl<C: PassDemand> PassDemand for DeviceTotals<'_, C> {
     fn decoding(&self) -> f64 {
         self.whole.decoding() * self.decoding
     }
@@ -241,19 +245,19 @@ impl<C: Carried> Carried for Shared<'_, C> {
         self.whole.resumed() * self.prompts
     }
 
-    fn seen(&self, reach: &Reach) -> f64 {
+    fn seen(&self, reach: &LayerReach) -> f64 {
         self.whole.seen(reach) * self.decoding
     }
 
-    fn decode_pairs(&self, reach: &Reach) -> f64 {
+    fn decode_pairs(&self, reach: &LayerReach) -> f64 {
         self.whole.decode_pairs(reach) * self.decoding
     }
 
-    fn filled(&self, reach: &Reach) -> f64 {
+    fn filled(&self, reach: &LayerReach) -> f64 {
         self.whole.filled(reach) * self.prompts
     }
 
-    fn prompt_pairs(&self, reach: &Reach) -> f64 {
+    fn prompt_pairs(&self, reach: &LayerReach) -> f64 {
         self.whole.prompt_pairs(reach) * self.prompts
     }
 }

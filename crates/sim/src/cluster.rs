@@ -8,10 +8,10 @@ mod prefixes;
 mod replicas;
 mod router;
 
-pub use disaggregated::Disaggregated;
+pub use disaggregated::DisaggregatedEngine;
 pub use handover::Handover;
 pub use replicas::Replicas;
-pub use router::Routing;
+pub use router::ReplicaRouting;
 
 use std::num::NonZeroU64;
 
@@ -24,7 +24,7 @@ use crate::serve::Serve;
 #[non_exhaustive]
 pub enum ClusterError {
     /// There is nobody to do the work.
-    #[error("a cluster of no engines serves nothing: the least is one of each kind")]
+    #[error("a cluster without engines serves nothing: give at least one of each kind")]
     NoEngines,
     /// What a job's tokens are is told in blocks, and of one size only.
     #[error(

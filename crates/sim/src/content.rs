@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_core::split_mix::{STEP, mixed};
 
-use crate::serve::{Content, JobId};
+use crate::serve::{BlockHashes, JobId};
 use crate::text;
 
 /// Where chains begin: digits of pi, so that the empty chain is no zero.
@@ -15,27 +15,27 @@ const SEED: u64 = 0x243F_6A88_85A3_08D3;
 /// The tokens of a prompt, and then of its reply. Tokens have no codes here: ids stand for themselves, and words for their
 /// letters.
 #[derive(Clone)]
-pub(crate) struct Chain {
+pub(crate) struct TokenChain {
     /// Has seen all so far.
     state: u64,
     tokens: u64,
     block: NonZeroU64,
     /// Of each full block, the hash of all up to its end.
     blocks: Vec<u64>,
-    form: Form,
+    form: TokenForm,
 }
 
 /// What a prompt came as, and how its reply will come back in a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TokenForm {
     Chat,
     Ids,
     Text,
 }
 
-impl Chain {
+impl TokenChain {
     /// Of a prompt for `model` that has no tokens yet, in blocks of `block` tokens.
-    pub(crate) fn new(model: &str, form: Form, block: NonZeroU64) -> Self {
+    pub(crate) fn new(model: &str, form: TokenForm, block: NonZeroU64) -> Self {
         let mut chain = Self { state: SEED, tokens: 0, block, blocks: Vec::new(), form };
         chain.text(model);
         chain.mix(form as u64);
@@ -68,14 +68,16 @@ impl Chain {
     }
 
     /// With the reply `number` of `tokens` tokens behind it: what the job that gives it is known by.
-    pub(crate) fn content(mut self, number: JobId, tokens: Tokens) -> Content {
-        if self.form == Form::Chat {
+    pub(crate) fn content(mut self, number: JobId, tokens: Tokens) -> BlockHashes {
+        if self.form == TokenForm::Chat {
             self.role("assistant");
         }
         for index in 0..tokens.get() {
             match self.form {
-                Form::Ids => self.mix(text::token_id(number, index)),
-                Form::Chat | Form::Text => self.text(text::word(number, index).trim_start()),
+                TokenForm::Ids => self.mix(text::token_id(number, index)),
+                TokenForm::Chat | TokenForm::Text => {
+                    self.text(text::word(number, index).trim_start())
+                }
             }
             self.count();
         }
@@ -106,7 +108,7 @@ impl Chain {
     }
 }
 
-impl fmt::Debug for Chain {
+impl fmt::Debug for TokenChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Chain({} tokens)", self.tokens)
     }

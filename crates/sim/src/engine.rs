@@ -15,14 +15,14 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Stamp, Tokens};
 
-pub(crate) use blocks::Prefixes as KnownBlocks;
-pub use config::{Chunking, ConfigError, EngineConfig, Order, Policy, PrefixCaching};
-pub use load::{Pace, StepLoad, StepTime};
+pub(crate) use blocks::KnownBlocks;
+pub use config::{AdmissionOrder, Chunking, ConfigError, EngineConfig, Policy, PrefixCaching};
+pub use load::{LinearStepTimes, StepLoad, StepTime};
 pub use speculation::Drafts;
 
 use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
-use jobs::{Arrival, Group, Jobs, Place, Sequence, Slot};
-use step::{Batch, Run};
+use jobs::{JobSlot, JobState, JobTable, SchedulingGroup, Sequence, SubmissionOrder};
+use step::{Batch, DecodeRun};
 
 /// A continuous-batching engine: work happens in steps, and who takes part is decided anew before each.
 ///
@@ -34,7 +34,7 @@ use step::{Batch, Run};
 ///   does not fit holds back those behind it. [`Policy`] and [`Chunking`] change this as they say.
 /// - The key-value cache is paged: a sequence holds as many blocks as its tokens need. It is admitted if there are blocks for
 ///   all that it has to read. One that needs a block when there is none takes that of the sequence admitted last
-///   (or of the one to go last by [`Order::Priority`]), maybe itself: that one is preempted. It returns to the front of the queue
+///   (or of the one to go last by [`AdmissionOrder::Priority`]), maybe itself: that one is preempted. It returns to the front of the queue
 ///   and reads all again, what it has given included, without giving it again. A step that preempts admits nobody.
 /// - With [`PrefixCaching::On`] full blocks stay until others need the room, and a prompt that begins alike is not read so far,
 ///   be it that another reads it in the same step.
@@ -78,16 +78,16 @@ use step::{Batch, Run};
 pub struct Engine<S> {
     config: EngineConfig,
     step_time: S,
-    jobs: Jobs,
+    jobs: JobTable,
     /// How many jobs were ever submitted.
     submitted: u64,
     /// Jobs that no step has seen yet.
-    arriving: BTreeMap<Arrival, Slot>,
-    groups: Vec<Group>,
+    arriving: BTreeMap<SubmissionOrder, JobSlot>,
+    groups: Vec<SchedulingGroup>,
     /// What is under way, the first to end in front; without a pipeline at most one.
     batches: VecDeque<Batch>,
     /// Lists of members to be used again. Within a run the last is that of the step before.
-    spare: Vec<Vec<Slot>>,
+    spare: Vec<Vec<JobSlot>>,
     /// When the next batch can begin, as far as the one before it goes.
     stage_free: Stamp,
     /// When a batch last began or ended.
@@ -95,11 +95,11 @@ pub struct Engine<S> {
     /// Whether there was nothing to do though jobs are there: then all takes part in batches under way.
     stalled: bool,
     /// Set as long as nothing changes.
-    run: Option<Run>,
+    run: Option<DecodeRun>,
     /// Sequences of the last step whose blocks are full.
-    full: Vec<Slot>,
+    full: Vec<JobSlot>,
     /// Sequences that ended with the last step.
-    ended: Vec<Slot>,
+    ended: Vec<JobSlot>,
     /// What has happened so far; the levels of the moment are not kept here.
     totals: Gauges,
 }
@@ -116,12 +116,13 @@ impl<S: StepTime> Engine<S> {
 
     /// An engine of a configuration that has been checked.
     pub(crate) fn of_checked(config: EngineConfig, step_time: S) -> Self {
-        let groups = (0..config.groups as usize).map(|number| Group::new(&config, number));
+        let groups =
+            (0..config.groups as usize).map(|number| SchedulingGroup::new(&config, number));
         Self {
             groups: groups.collect(),
             config,
             step_time,
-            jobs: Jobs::default(),
+            jobs: JobTable::default(),
             submitted: 0,
             arriving: BTreeMap::new(),
             batches: VecDeque::new(),
@@ -171,7 +172,7 @@ impl<S: StepTime> Engine<S> {
     /// Whether somebody waits, or runs and is in no batch under way.
     fn has_work(&self) -> bool {
         let under_way: usize = self.batches.iter().map(|batch| batch.members.len()).sum();
-        let jobs: usize = self.groups.iter().map(Group::jobs).sum();
+        let jobs: usize = self.groups.iter().map(SchedulingGroup::jobs).sum();
         jobs > under_way
     }
 
@@ -212,13 +213,13 @@ impl<S: StepTime> Serve for Engine<S> {
         };
         let rank = self.jobs[slot].rank;
         match self.jobs[slot].place {
-            Place::Arriving => {
+            JobState::Arriving => {
                 self.arriving.remove(&rank.arrival);
             }
-            Place::Waiting(group) => {
+            JobState::Waiting(group) => {
                 self.groups[group].waiting.remove(&rank);
             }
-            Place::Running(group) => {
+            JobState::Running(group) => {
                 self.groups[group].stop(&mut self.jobs, slot);
                 let lists = self.batches.iter_mut().map(|batch| &mut batch.members);
                 lists.for_each(|members| members.retain(|&member| member != slot));

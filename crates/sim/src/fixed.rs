@@ -6,7 +6,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::engine::KnownBlocks;
-use crate::serve::{Content, Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
+use crate::serve::{BlockHashes, Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 
 /// The most tokens of one job, prompt and output together: longer than any model's context.
 const LONGEST_JOB: Tokens = Tokens::new(1 << 20);
@@ -27,13 +27,13 @@ const RUN: u64 = 1 << 12;
 pub struct FixedTiming {
     ttft: Nanos,
     itl: Nanos,
-    live: BTreeMap<JobId, Live>,
+    live: BTreeMap<JobId, LiveJob>,
     /// Jobs before their first token, the soonest in front.
-    first: VecDeque<Due>,
+    first: VecDeque<DueToken>,
     /// Jobs before a later one, the soonest in front. Apart, since both queues then grow at their ends: the first
     /// as jobs arrive, the second as tokens leave, each with the same time to wait.
-    next: VecDeque<Due>,
-    prefixes: Option<Prefixes>,
+    next: VecDeque<DueToken>,
+    prefixes: Option<RecentBlocks>,
     /// Prompt tokens looked up there, and found.
     queries: u64,
     hits: u64,
@@ -41,12 +41,12 @@ pub struct FixedTiming {
 
 /// What is to be remembered of a job's tokens.
 #[derive(Debug, Clone, Default)]
-struct Live {
-    content: Option<Content>,
+struct LiveJob {
+    content: Option<BlockHashes>,
     prompt_tokens: u64,
 }
 
-impl Live {
+impl LiveJob {
     /// Its blocks, as far as they are full once `tokens` tokens have been computed.
     fn blocks(&self, tokens: u64) -> &[u64] {
         let content = self.content.as_deref().unwrap_or_default();
@@ -57,7 +57,7 @@ impl Live {
 
 /// The next token of a job.
 #[derive(Debug, Clone, Copy)]
-struct Due {
+struct DueToken {
     at: Stamp,
     job: JobId,
     submitted: Stamp,
@@ -102,11 +102,11 @@ impl FixedTiming {
     /// ```
     #[must_use]
     pub fn with_prefixes(self, blocks: Option<NonZeroUsize>) -> Self {
-        Self { prefixes: Some(Prefixes::new(blocks)), ..self }
+        Self { prefixes: Some(RecentBlocks::new(blocks)), ..self }
     }
 
     /// How much of a prompt has been seen before.
-    fn look_up(&mut self, live: &Live) -> Tokens {
+    fn look_up(&mut self, live: &LiveJob) -> Tokens {
         let Some(prefixes) = &mut self.prefixes else {
             return Tokens::ZERO;
         };
@@ -133,7 +133,7 @@ impl FixedTiming {
     }
 
     /// Takes out the token that is due first, if that is by `to`.
-    fn pop(&mut self, to: Stamp) -> Option<Due> {
+    fn pop(&mut self, to: Stamp) -> Option<DueToken> {
         let first = self.first.front().map(|due| due.at);
         let next = self.next.front().map(|due| due.at);
         let queue = match (first, next) {
@@ -144,8 +144,8 @@ impl FixedTiming {
         queue.pop_front_if(|due| due.at <= to)
     }
 
-    fn emission(&self, due: &Due) -> Emission {
-        let Due { at, job, submitted, output_tokens, index, cached_tokens } = *due;
+    fn emission(&self, due: &DueToken) -> Emission {
+        let DueToken { at, job, submitted, output_tokens, index, cached_tokens } = *due;
         let last = index + 1 == output_tokens;
         let timing = JobTiming {
             submitted,
@@ -159,7 +159,7 @@ impl FixedTiming {
 }
 
 /// Puts `due` behind all that is not later, which is nearly always at the end.
-fn insert(queue: &mut VecDeque<Due>, due: Due) {
+fn insert(queue: &mut VecDeque<DueToken>, due: DueToken) {
     match queue.back() {
         Some(back) if back.at > due.at => {
             let place = queue.partition_point(|other| other.at <= due.at);
@@ -176,11 +176,11 @@ impl Serve for FixedTiming {
             return Err(SubmitError::DuplicateId(job.id));
         }
         let Job { id, at: submitted, output_tokens, content, .. } = job;
-        let live = Live { content, prompt_tokens: job.prompt_tokens.get() };
+        let live = LiveJob { content, prompt_tokens: job.prompt_tokens.get() };
         let cached_tokens = self.look_up(&live);
         self.live.insert(id, live);
         let (at, output_tokens) = (submitted + self.ttft, output_tokens.get());
-        let due = Due { at, job: id, submitted, output_tokens, index: 0, cached_tokens };
+        let due = DueToken { at, job: id, submitted, output_tokens, index: 0, cached_tokens };
         insert(&mut self.first, due);
         Ok(())
     }
@@ -244,13 +244,13 @@ impl Serve for FixedTiming {
 
 /// Blocks by their hashes, those used last. Nobody holds any of them.
 #[derive(Debug, Clone)]
-struct Prefixes {
+struct RecentBlocks {
     /// The most that are kept; without limit where absent.
     capacity: Option<NonZeroUsize>,
     blocks: KnownBlocks,
 }
 
-impl Prefixes {
+impl RecentBlocks {
     fn new(capacity: Option<NonZeroUsize>) -> Self {
         Self { capacity, blocks: KnownBlocks::default() }
     }
@@ -296,7 +296,7 @@ mod tests {
             chains in prop::collection::vec((0u64..9, 1u64..20), 1..20),
             capacity in 1usize..20,
         ) {
-            let mut prefixes = Prefixes::new(NonZeroUsize::new(capacity));
+            let mut prefixes = RecentBlocks::new(NonZeroUsize::new(capacity));
             for (id, blocks) in chains {
                 let chain: Vec<_> = (0..blocks).map(|block| id * 100 + block).collect();
                 prefixes.keep(&chain);

@@ -131,7 +131,7 @@ pub use length::{NaturalLength, NaturalLengthError};
 pub use time_scale::{TimeScale, TimeScaleError};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};
-pub use truth::Spread;
+pub use truth::TimeSummary;
 
 use crate::serve::Serve;
 use app::{App, WallClock};
@@ -139,7 +139,7 @@ use fault::FaultAssigner;
 use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
-use wire::Wires;
+use wire::SocketWires;
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
@@ -149,7 +149,7 @@ const BACKLOG: i32 = 4_096;
 /// Requests remembered for `/truth`, unless said otherwise.
 const DEFAULT_TRUTH_LIMIT: usize = 10_000;
 
-/// What a [`Server`] serves, and within which limits.
+/// The model that a [`Server`] serves, and its limits.
 pub struct ServerConfig {
     engine: Box<dyn Serve + Send>,
     model: Option<String>,
@@ -158,9 +158,10 @@ pub struct ServerConfig {
     max_model_len: Option<Tokens>,
     scale: TimeScale,
     faults: Option<Faults>,
-    wires: Wires,
+    wires: SocketWires,
     natural_length: Option<NaturalLength>,
     sglang: Option<SglangText>,
+    refuses_ids: bool,
 }
 
 impl ServerConfig {
@@ -175,9 +176,10 @@ impl ServerConfig {
             max_model_len: None,
             scale: TimeScale::default(),
             faults: None,
-            wires: Wires::default(),
+            wires: SocketWires::default(),
             natural_length: None,
             sglang: None,
+            refuses_ids: false,
         }
     }
 
@@ -210,7 +212,7 @@ impl ServerConfig {
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn with_tls(self, tls: Tls) -> Self {
-        Self { wires: Wires { tls: Some(tls) }, ..self }
+        Self { wires: SocketWires { tls: Some(tls) }, ..self }
     }
 
     /// The same with a model that ends its replies by itself where a request lets it; by default it never does.
@@ -224,6 +226,12 @@ impl ServerConfig {
     #[must_use]
     pub fn with_sglang(self, text: SglangText) -> Self {
         Self { sglang: Some(text), ..self }
+    }
+
+    /// The same as a server whose `/v1/completions` takes text alone, as that of mlx-lm and of many gateways.
+    #[must_use]
+    pub fn with_text_prompts(self) -> Self {
+        Self { refuses_ids: true, ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -326,6 +334,7 @@ impl Server {
             prefix_block: engine.prefix_block(),
             natural: self.config.natural_length,
             sglang: self.config.sglang,
+            refuses_ids: self.config.refuses_ids,
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
@@ -341,7 +350,7 @@ pub struct ServerHandle {
     address: SocketAddr,
     scheme: &'static str,
     stop: Stop,
-    thread: Option<JoinHandle<Option<Spread>>>,
+    thread: Option<JoinHandle<Option<TimeSummary>>>,
 }
 
 impl ServerHandle {
@@ -359,11 +368,11 @@ impl ServerHandle {
 
     /// Breaks off every connection, ends the thread and waits for it. How late streamed tokens were handed to the
     /// kernel, of the requests remembered; none if there were none.
-    pub fn shutdown(mut self) -> Option<Spread> {
+    pub fn shutdown(mut self) -> Option<TimeSummary> {
         self.end()
     }
 
-    fn end(&mut self) -> Option<Spread> {
+    fn end(&mut self) -> Option<TimeSummary> {
         let thread = self.thread.take()?;
         self.stop.stop();
         thread.join().unwrap_or_else(|_| {

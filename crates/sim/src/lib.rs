@@ -5,7 +5,7 @@
 //! and pipeline stages, and a step time from a [`StepTime`], usually the roofline of a model on a device
 //! ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both are a [`Serve`];
 //! so are several of them behind a router ([`Replicas`]) and some that read prompts before some that decode
-//! ([`Disaggregated`]). Whatever is a `Serve` runs
+//! ([`DisaggregatedEngine`]). Whatever is a `Serve` runs
 //!
 //! - in **virtual time**, with no socket and no sleeping: [`VirtualTime`] is the clock, the timer and the
 //!   executor, [`SimTransport`] the transport;
@@ -66,14 +66,16 @@ mod text;
 mod transport;
 mod virtual_time;
 
-pub use cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
+pub use cluster::{ClusterError, DisaggregatedEngine, Handover, ReplicaRouting, Replicas};
 pub use engine::{
-    Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
-    StepLoad, StepTime,
+    AdmissionOrder, Chunking, ConfigError, Drafts, Engine, EngineConfig, LinearStepTimes, Policy,
+    PrefixCaching, StepLoad, StepTime,
 };
 pub use fixed::FixedTiming;
 pub use scenario::{Remedies, Scenario, ScenarioError};
-pub use serve::{Content, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError};
+pub use serve::{
+    BlockHashes, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError,
+};
 pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
 pub use transport::SimTransport;
 pub use virtual_time::{Deadlock, VirtualTime};

@@ -9,16 +9,16 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Tokens, Watts};
 use fizeau_roofline::{
-    Calibration, Deployment, Device, Drafter, KnownModel, Model, PowerDraw, System, Transfer,
+    CacheTransfer, Calibration, Deployment, Device, Drafter, KnownModel, Model, PowerDraw, System,
 };
 
 pub use error::{Remedies, ScenarioError};
 
-use crate::cluster::Routing;
+use crate::cluster::ReplicaRouting;
 use crate::engine::{Engine, EngineConfig};
 use crate::serve::Serve;
 use crate::step::{CalibratedStep, Overheads, RooflineStep, StepModel};
-use layout::{Apart, Layout, Service};
+use layout::{EngineLayout, Service, SplitInstances};
 
 /// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
 ///
@@ -47,7 +47,7 @@ use layout::{Apart, Layout, Service};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    asked: Asked,
+    settings: ScenarioSettings,
     /// All of it: what was asked for as often as the layout has it, with the settings of the engine.
     system: System,
     /// What was asked for, with all that follows.
@@ -60,17 +60,17 @@ pub struct Scenario {
 
 /// All that was said.
 #[derive(Debug, Clone)]
-struct Asked {
+struct ScenarioSettings {
     model_name: String,
     /// An instance, with all its replicas.
     system: System,
     config: EngineConfig,
     timing: Timing,
     drafter: Option<Drafter>,
-    layout: Layout,
+    layout: EngineLayout,
 }
 
-impl Asked {
+impl ScenarioSettings {
     /// With all that follows from memory, model and deployment.
     fn settle(self) -> Result<Scenario, ScenarioError> {
         let config = memory::settle(&self)?;
@@ -79,7 +79,7 @@ impl Asked {
         let engine = Engine::new(config.clone(), step)?;
         let system = layout::all(&each, &self.layout)?;
         let service = layout::service(&self, &engine)?;
-        Ok(Scenario { asked: self, system, config, engine, service })
+        Ok(Scenario { settings: self, system, config, engine, service })
     }
 }
 
@@ -122,9 +122,9 @@ impl Scenario {
         overheads: Overheads,
     ) -> Result<Self, ScenarioError> {
         let (model_name, drafter) = (model_name.into(), None);
-        let layout = Layout { routing: Routing::default(), apart: None };
+        let layout = EngineLayout { routing: ReplicaRouting::default(), apart: None };
         let timing = Timing { overheads, power_limit: None, calibration: None };
-        Asked { model_name, system, config, timing, drafter, layout }.settle()
+        ScenarioSettings { model_name, system, config, timing, drafter, layout }.settle()
     }
 
     /// The same with at most `tokens` for prompt and output of one request together.
@@ -132,8 +132,8 @@ impl Scenario {
     /// # Errors
     /// If the model's config or the cache allows less.
     pub fn with_max_context(self, tokens: Tokens) -> Result<Self, ScenarioError> {
-        let config = EngineConfig { max_context: Some(tokens), ..self.asked.config };
-        Asked { config, ..self.asked }.settle()
+        let config = EngineConfig { max_context: Some(tokens), ..self.settings.config };
+        ScenarioSettings { config, ..self.settings }.settle()
     }
 
     /// The same with `drafter` making the drafts of [`EngineConfig::drafts`]. What it keeps takes from the cache.
@@ -141,7 +141,7 @@ impl Scenario {
     /// # Errors
     /// If that leaves no room for a request, or there are no drafts.
     pub fn with_drafter(self, drafter: Drafter) -> Result<Self, ScenarioError> {
-        Asked { drafter: Some(drafter), ..self.asked }.settle()
+        ScenarioSettings { drafter: Some(drafter), ..self.settings }.settle()
     }
 
     /// The same with the constants of `calibration` for `engine`, or without one for all engines on the device, in place of
@@ -155,8 +155,8 @@ impl Scenario {
         engine: Option<String>,
     ) -> Result<Self, ScenarioError> {
         let calibration = Some((Box::new(calibration), engine));
-        let timing = Timing { calibration, ..self.asked.timing };
-        Asked { timing, ..self.asked }.settle()
+        let timing = Timing { calibration, ..self.settings.timing };
+        ScenarioSettings { timing, ..self.settings }.settle()
     }
 
     /// The same where no device may draw more than `limit` on average over a step.
@@ -165,8 +165,8 @@ impl Scenario {
     /// If that is no more than a device draws whatever it does, nothing is known of its power, or step times are a
     /// calibration's, which knows nothing of power.
     pub fn with_power_limit(self, limit: Watts) -> Result<Self, ScenarioError> {
-        let timing = Timing { power_limit: Some(limit), ..self.asked.timing };
-        Asked { timing, ..self.asked }.settle()
+        let timing = Timing { power_limit: Some(limit), ..self.settings.timing };
+        ScenarioSettings { timing, ..self.settings }.settle()
     }
 
     /// The same `count` times, with requests shared among them as `routing` says; where prefill is apart from decode
@@ -174,10 +174,14 @@ impl Scenario {
     ///
     /// # Errors
     /// If they are more than 65,536.
-    pub fn with_replicas(self, count: NonZeroU32, routing: Routing) -> Result<Self, ScenarioError> {
-        let system = layout::replicated(&self.asked.system, count)?;
-        let layout = Layout { routing, ..self.asked.layout };
-        Asked { system, layout, ..self.asked }.settle()
+    pub fn with_replicas(
+        self,
+        count: NonZeroU32,
+        routing: ReplicaRouting,
+    ) -> Result<Self, ScenarioError> {
+        let system = layout::replicated(&self.settings.system, count)?;
+        let layout = EngineLayout { routing, ..self.settings.layout };
+        ScenarioSettings { system, layout, ..self.settings }.settle()
     }
 
     /// Instances of what there is, all its replicas, that only read prompts, and such that only decode. What was read crosses
@@ -189,11 +193,11 @@ impl Scenario {
         self,
         prefill: NonZeroU32,
         decode: NonZeroU32,
-        transfer: Transfer,
+        transfer: CacheTransfer,
     ) -> Result<Self, ScenarioError> {
-        let apart = Some(Apart { prefill, decode, transfer });
-        let layout = Layout { apart, ..self.asked.layout };
-        Asked { layout, ..self.asked }.settle()
+        let apart = Some(SplitInstances { prefill, decode, transfer });
+        let layout = EngineLayout { apart, ..self.settings.layout };
+        ScenarioSettings { layout, ..self.settings }.settle()
     }
 
     /// How many sequences to run at once where nobody says: as many as a step's budget can decode, at most 1,024 (vLLM's
@@ -207,7 +211,7 @@ impl Scenario {
     /// The model's name for a reader.
     #[must_use]
     pub fn model_name(&self) -> &str {
-        &self.asked.model_name
+        &self.settings.model_name
     }
 
     /// What is simulated, all replicas of it, to compute a bound from. Its settings are those of the engine.
@@ -274,7 +278,7 @@ struct Timing {
 
 impl Timing {
     /// The step time of what was asked for, where `system` is one replica of it.
-    fn step(of: &Asked, system: System) -> Result<StepModel, ScenarioError> {
+    fn step(of: &ScenarioSettings, system: System) -> Result<StepModel, ScenarioError> {
         let length = of.config.drafts.as_ref().and_then(|drafts| NonZeroU32::new(drafts.length));
         let drafting = of.drafter.clone().zip(length);
         let Self { overheads, power_limit, calibration } = &of.timing;

@@ -146,11 +146,11 @@ pub struct Job {
     pub output_tokens: Tokens,
     /// When it arrived. May lie ahead of the engine.
     pub at: Stamp,
-    /// Who goes first where the engine orders by it ([`crate::Order::Priority`]).
+    /// Who goes first where the engine orders by it ([`crate::AdmissionOrder::Priority`]).
     pub priority: Priority,
     /// What prompt and reply are, block by block, for an engine that keeps prefixes ([`crate::Serve::prefix_block`]); none
     /// if nothing of it is shared.
-    pub content: Option<Content>,
+    pub content: Option<BlockHashes>,
     /// What became of it in an engine before this one, which read its prompt and gave its first token: this engine gets keys
     /// and values with it, needs room for them, and goes on with the second token. None for a new job.
     pub begun: Option<JobTiming>,
@@ -165,7 +165,7 @@ pub struct Priority(pub i64);
 ///
 /// The reply counts too, since a simulated model's words are known beforehand: a later turn of a conversation finds it in the
 /// cache, as far as it was generated.
-pub type Content = Arc<[u64]>;
+pub type BlockHashes = Arc<[u64]>;
 
 impl Job {
     /// A new job without content, of ordinary priority.
@@ -258,7 +258,7 @@ pub enum SubmitError {
     #[error("job {} is already in the engine: give each live job a number of its own", .0.0)]
     DuplicateId(JobId),
     /// As many wait as may.
-    #[error("{waiting} requests wait already, and no more may: try again later")]
+    #[error("{waiting} requests are waiting already and the queue is full: try again later")]
     QueueFull {
         /// How many wait.
         waiting: u64,

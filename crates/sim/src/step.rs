@@ -12,7 +12,7 @@ use fizeau_roofline::PassSums;
 pub use calibrated::CalibratedStep;
 pub use roofline::RooflineStep;
 
-use crate::engine::{Pace, StepLoad, StepTime};
+use crate::engine::{LinearStepTimes, StepLoad, StepTime};
 
 /// Any of the step times that come with this crate, for whoever chooses at run time.
 ///
@@ -42,7 +42,7 @@ impl StepTime for StepModel {
         }
     }
 
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         match self {
             Self::Roofline(step) => step.pace(load),
             Self::Calibrated(step) => step.pace(load),
@@ -113,10 +113,10 @@ impl StepTime for FixedStep {
             + self.per_prompt_token * load.prefill_tokens.get()
     }
 
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         let only_decodes = load.prefill_sequences == 0 && load.drafted_tokens == 0;
         let first = u128::from(self.step_time(load).as_nanos()) << 32;
-        only_decodes.then_some(Pace { steps: u64::MAX, first, growth: 0 })
+        only_decodes.then_some(LinearStepTimes { steps: u64::MAX, first, growth: 0 })
     }
 }
 

@@ -11,15 +11,15 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use fizeau_core::{
-    Asked, Clock, Failure, FailureClass, Nanos, Outcome, Prompt, Release, Request, ServerTiming,
-    Stamp, StampSource, Tape, TokenSource, Tokens, Transport, Usage,
+    Clock, Failure, FailureClass, Nanos, Outcome, Prompt, Release, Request, RequestedTokens,
+    ServerTiming, Stamp, StampSource, Tape, TokenSource, Tokens, Transport, Usage,
 };
 
-use crate::content::{Chain, Form};
+use crate::content::{TokenChain, TokenForm};
 use crate::serve::{Gauges, Job, JobId, Serve, SubmitError};
 use crate::text;
-use crate::virtual_time::{Source, VirtualTime};
-use calls::{Calls, Reply};
+use crate::virtual_time::{EventSource, VirtualTime};
+use calls::{SimCalls, SimReply};
 
 /// A [`Transport`] into a simulated engine.
 ///
@@ -34,24 +34,24 @@ use calls::{Calls, Reply};
 /// later turns of a conversation; a prompt of a known length without tokens shares nothing with another.
 #[derive(Clone)]
 pub struct SimTransport {
-    shared: Rc<Shared>,
+    shared: Rc<EngineState>,
     time: VirtualTime,
-    text: Text,
+    text: ReplyTextUse,
     delay: Nanos,
 }
 
 /// What becomes of the text of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum ReplyTextUse {
     /// Nobody wants it.
     Unwritten,
     /// It is on the tape.
     Kept,
 }
 
-struct Shared {
+struct EngineState {
     engine: RefCell<Box<dyn Serve>>,
-    calls: RefCell<Calls>,
+    calls: RefCell<SimCalls>,
 }
 
 impl SimTransport {
@@ -59,17 +59,19 @@ impl SimTransport {
     /// lives. Text is not kept.
     #[must_use]
     pub fn new(time: &VirtualTime, engine: impl Serve + 'static) -> Self {
-        let shared =
-            Rc::new(Shared { engine: RefCell::new(Box::new(engine)), calls: RefCell::default() });
+        let shared = Rc::new(EngineState {
+            engine: RefCell::new(Box::new(engine)),
+            calls: RefCell::default(),
+        });
         let source = Rc::downgrade(&shared);
         time.add_source(source);
-        Self { shared, time: time.clone(), text: Text::Unwritten, delay: Nanos::ZERO }
+        Self { shared, time: time.clone(), text: ReplyTextUse::Unwritten, delay: Nanos::ZERO }
     }
 
     /// The same, with the text of replies on their tapes: for files, and for the later turns of conversations.
     #[must_use]
     pub fn keeping_text(self) -> Self {
-        Self { text: Text::Kept, ..self }
+        Self { text: ReplyTextUse::Kept, ..self }
     }
 
     /// The same, with requests on their way to the engine for so long. In life a client that sends its next request as a reply ends
@@ -99,7 +101,7 @@ impl Transport for SimTransport {
         match self.shared.submit(request, prompt_tokens, sent + self.delay) {
             Ok(ticket) => {
                 let reply = ticket.reply().await;
-                tape.text = (self.text == Text::Kept).then(|| reply.text());
+                tape.text = (self.text == ReplyTextUse::Kept).then(|| reply.text());
                 fill(&mut tape, reply, self.shared.keeps_prefixes());
             }
             Err(error) => {
@@ -137,25 +139,25 @@ fn prompt_tokens(request: &Request) -> Tokens {
 }
 
 /// What the prompt of `request` is made of, in blocks of `block` tokens; none if it has no tokens.
-fn chain(request: &Request, block: NonZeroU64) -> Option<Chain> {
+fn chain(request: &Request, block: NonZeroU64) -> Option<TokenChain> {
     let model = request.model.as_deref().unwrap_or_default();
-    let chain = |form| Chain::new(model, form, block);
+    let chain = |form| TokenChain::new(model, form, block);
     let text = |words: &str| {
-        let mut chain = chain(Form::Text);
+        let mut chain = chain(TokenForm::Text);
         chain.words(words);
         chain
     };
     Some(match &request.prompt {
         Prompt::TokenIds(ids) if ids.is_empty() => return None,
         Prompt::TokenIds(ids) => {
-            let mut chain = chain(Form::Ids);
+            let mut chain = chain(TokenForm::Ids);
             chain.ids(ids);
             chain
         }
         Prompt::Body(body) => text(body),
         Prompt::Text(words) => text(words),
         Prompt::Chat(messages) => {
-            let mut chain = chain(Form::Chat);
+            let mut chain = chain(TokenForm::Chat);
             for message in messages {
                 chain.role(message.role.as_str());
                 chain.words(&message.content);
@@ -173,7 +175,7 @@ fn blank_tape(request: &Request, prompt_tokens: Tokens, sent: Stamp) -> Tape {
         turn: request.turn,
         part: request.part,
         model: request.model.clone(),
-        asked: Asked {
+        asked: RequestedTokens {
             input_tokens: Some(prompt_tokens),
             output_tokens: request.max_output_tokens,
             eos: request.eos,
@@ -185,7 +187,7 @@ fn blank_tape(request: &Request, prompt_tokens: Tokens, sent: Stamp) -> Tape {
 }
 
 /// Writes what the engine gave into the tape; what it had kept of the prompt only if it keeps prefixes.
-fn fill(tape: &mut Tape, reply: Reply, keeps_prefixes: bool) {
+fn fill(tape: &mut Tape, reply: SimReply, keeps_prefixes: bool) {
     let last = reply.last;
     tape.arrivals = reply.arrivals;
     tape.usage = Some(Usage {
@@ -201,7 +203,7 @@ fn fill(tape: &mut Tape, reply: Reply, keeps_prefixes: bool) {
     });
 }
 
-impl Shared {
+impl EngineState {
     fn keeps_prefixes(&self) -> bool {
         self.engine.borrow().prefix_block().is_some()
     }
@@ -211,18 +213,18 @@ impl Shared {
         request: &Request,
         prompt_tokens: Tokens,
         at: Stamp,
-    ) -> Result<Ticket, SubmitError> {
+    ) -> Result<JobTicket, SubmitError> {
         let (mut calls, mut engine) = (self.calls.borrow_mut(), self.engine.borrow_mut());
         let (id, output) = (calls.next_id(), request.max_output_tokens);
         let chain = engine.prefix_block().and_then(|block| chain(request, block));
         let content = chain.map(|chain| chain.content(id, output));
         engine.submit(Job { content, ..Job::new(id, prompt_tokens, output, at) })?;
         calls.open(output);
-        Ok(Ticket { id, shared: Rc::clone(self) })
+        Ok(JobTicket { id, shared: Rc::clone(self) })
     }
 }
 
-impl Source for Shared {
+impl EventSource for EngineState {
     fn next_event(&self) -> Option<Stamp> {
         self.engine.borrow().next_event()
     }
@@ -242,17 +244,17 @@ impl Source for Shared {
 }
 
 /// The right to the tokens of a job; given up, the job is cancelled.
-struct Ticket {
+struct JobTicket {
     id: JobId,
-    shared: Rc<Shared>,
+    shared: Rc<EngineState>,
 }
 
-impl Ticket {
+impl JobTicket {
     /// All tokens, once the last has left.
-    async fn reply(self) -> Reply {
+    async fn reply(self) -> SimReply {
         poll_fn(|context| self.poll(context)).await;
         let call = self.shared.calls.borrow_mut().close(self.id);
-        call.map_or_else(Reply::default, |call| call.reply)
+        call.map_or_else(SimReply::default, |call| call.reply)
     }
 
     fn poll(&self, context: &Context<'_>) -> Poll<()> {
@@ -268,7 +270,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for JobTicket {
     fn drop(&mut self) {
         let call = self.shared.calls.borrow_mut().close(self.id);
         if call.is_some_and(|call| !call.reply.is_whole()) {

@@ -29,7 +29,7 @@ use fizeau_core::{Clock, Stamp, Timer};
 /// ```
 #[derive(Clone, Default)]
 pub struct VirtualTime {
-    shared: Rc<Shared>,
+    shared: Rc<TimeState>,
 }
 
 /// Nothing can run, and nothing will happen that could change that: the future waits for something outside of
@@ -46,7 +46,7 @@ pub struct Deadlock {
 }
 
 /// Something beside timers that makes things happen: an engine.
-pub(crate) trait Source {
+pub(crate) trait EventSource {
     /// When something will happen next.
     fn next_event(&self) -> Option<Stamp>;
 
@@ -56,11 +56,11 @@ pub(crate) trait Source {
 }
 
 #[derive(Default)]
-struct Shared {
+struct TimeState {
     now: Cell<Stamp>,
     timers: RefCell<BTreeMap<TimerKey, Waker>>,
     next_timer: Cell<u64>,
-    sources: RefCell<Vec<Weak<dyn Source>>>,
+    sources: RefCell<Vec<Weak<dyn EventSource>>>,
 }
 
 /// When it is due, and a number that makes it unique and keeps the order of registration among equals.
@@ -96,12 +96,12 @@ impl VirtualTime {
     }
 
     /// Makes `source` take part in this time for as long as it lives.
-    pub(crate) fn add_source(&self, source: Weak<dyn Source>) {
+    pub(crate) fn add_source(&self, source: Weak<dyn EventSource>) {
         self.shared.sources.borrow_mut().push(source);
     }
 }
 
-impl Shared {
+impl TimeState {
     /// Moves on, from one thing that happens to the next, until somebody can run again.
     fn jump(&self) -> Result<(), Deadlock> {
         let sources = self.living_sources();
@@ -125,7 +125,7 @@ impl Shared {
         Ok(())
     }
 
-    fn living_sources(&self) -> Vec<Rc<dyn Source>> {
+    fn living_sources(&self) -> Vec<Rc<dyn EventSource>> {
         let mut sources = self.sources.borrow_mut();
         sources.retain(|source| source.strong_count() > 0);
         sources.iter().filter_map(Weak::upgrade).collect()
@@ -167,7 +167,7 @@ impl fmt::Debug for VirtualTime {
 }
 
 struct Sleep {
-    shared: Rc<Shared>,
+    shared: Rc<TimeState>,
     at: Stamp,
     /// Its place among the timers, once it has been polled.
     key: Option<TimerKey>,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::route::{Route, fill};
 
-/// Who is asked: which route by default, and which fields beyond the protocol's own it takes.
+/// The kind of server: its default route, and the fields beyond the protocol's own that it takes.
 ///
 /// ```
 /// use fizeau_transport::{Backend, Forcing, Route};
@@ -127,7 +127,7 @@ impl Backend {
         }
     }
 
-    pub(crate) fn takes(self) -> &'static Takes {
+    pub(crate) fn takes(self) -> &'static SupportedFields {
         &self.row().takes
     }
 
@@ -136,14 +136,14 @@ impl Backend {
         self.row().key
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static BackendEntry {
         let row = TABLE.iter().find(|row| row.backend == self);
         // Every backend has a row (a test says so); the first is what a missing one would fall back to.
         row.unwrap_or(&TABLE[0])
     }
 }
 
-/// Whether a server can be made to generate just as many tokens as asked, past the model's own end
+/// Whether a server can be made to generate exactly as many tokens as requested, past the model's own end
 /// ([`EosRule::Ignore`](fizeau_core::EosRule::Ignore)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Forcing {
@@ -182,11 +182,11 @@ fn names() -> String {
 
 /// One backend.
 #[derive(Debug)]
-struct Row {
+struct BackendEntry {
     backend: Backend,
     name: &'static str,
     route: Route,
-    takes: Takes,
+    takes: SupportedFields,
     /// Where it is not the route's own.
     path: Option<&'static str>,
     key: KeyHeader,
@@ -194,7 +194,7 @@ struct Row {
 
 /// What a backend takes beyond the common fields. OpenAI's own service refuses fields that it does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Takes {
+pub(crate) struct SupportedFields {
     /// `ignore_eos`; sent only if the request asks to ignore the end.
     pub(crate) ignore_eos: bool,
     /// `stream_options.include_usage`: the usage at the end.
@@ -209,7 +209,7 @@ pub(crate) struct Takes {
     pub(crate) max_completion_tokens: bool,
 }
 
-impl Takes {
+impl SupportedFields {
     /// Whether the OpenAI routes can be made to generate the asked length.
     pub(crate) const fn forcing(self) -> Forcing {
         if self.ignore_eos { Forcing::Exact } else { Forcing::CapOnly }
@@ -225,8 +225,8 @@ pub(crate) enum KeyHeader {
     Named(&'static str),
 }
 
-const fn takes(fields: [bool; 6]) -> Takes {
-    Takes {
+const fn takes(fields: [bool; 6]) -> SupportedFields {
+    SupportedFields {
         ignore_eos: fields[0],
         include_usage: fields[1],
         continuous_usage: fields[2],
@@ -236,8 +236,13 @@ const fn takes(fields: [bool; 6]) -> Takes {
     }
 }
 
-impl Row {
-    const fn new(backend: Backend, name: &'static str, route: Route, takes: Takes) -> Self {
+impl BackendEntry {
+    const fn new(
+        backend: Backend,
+        name: &'static str,
+        route: Route,
+        takes: SupportedFields,
+    ) -> Self {
         Self { backend, name, route, takes, path: None, key: KeyHeader::Bearer }
     }
 
@@ -257,7 +262,7 @@ const AZURE: &str = "/openai/deployments/{model}/chat/completions?api-version=20
 /// gives the usage unasked and refuses fields that it does not know. The columns about usage are of the OpenAI
 /// routes, on which the same server can be asked too; the others have ways of their own.
 #[rustfmt::skip]
-static TABLE: [Row; 31] = {
+static TABLE: [BackendEntry; 31] = {
     use Backend as B;
     use Route::{
         Chat, Completions, Embeddings, Gemini, LlamaCppCompletion, Messages, OllamaChat, OllamaGenerate, Responses,
@@ -265,8 +270,8 @@ static TABLE: [Row; 31] = {
     };
     const Y: bool = true;
     const N: bool = false;
-    const fn row(backend: B, name: &'static str, route: Route, fields: [bool; 6]) -> Row {
-        Row::new(backend, name, route, takes(fields))
+    const fn row(backend: B, name: &'static str, route: Route, fields: [bool; 6]) -> BackendEntry {
+        BackendEntry::new(backend, name, route, takes(fields))
     }
     [
         //                                                            ignore_eos  continuous  ids

@@ -14,7 +14,7 @@ const SURE: u32 = 8;
 /// regretted; once it is, it keeps one.
 #[derive(Debug)]
 pub(crate) struct CumulativeStream {
-    kind: Kind,
+    kind: StreamKind,
     /// The last text that was not empty, while it is needed.
     last: String,
     grown: u32,
@@ -23,7 +23,7 @@ pub(crate) struct CumulativeStream {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StreamKind {
     New,
     Repeating,
     Unsure,
@@ -31,7 +31,7 @@ enum Kind {
 
 /// What one event says about how much there is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counts {
+pub(crate) struct EventCounts {
     /// Token ids that it lists.
     pub(crate) ids: u32,
     /// The running count before it.
@@ -43,37 +43,37 @@ pub(crate) struct Counts {
 impl CumulativeStream {
     /// For a dialect whose events hold only what is new.
     pub(crate) fn none(joined: Option<String>) -> Self {
-        Self { kind: Kind::New, last: String::new(), grown: 0, joined }
+        Self { kind: StreamKind::New, last: String::new(), grown: 0, joined }
     }
 
     /// For a dialect whose events may repeat.
     pub(crate) fn perhaps(joined: Option<String>) -> Self {
-        Self { kind: Kind::Unsure, ..Self::none(joined) }
+        Self { kind: StreamKind::Unsure, ..Self::none(joined) }
     }
 
     /// Takes the text of one event, in its parts.
-    pub(crate) fn take<'t>(&mut self, texts: impl Iterator<Item = &'t str>, counts: Counts) {
-        if self.kind == Kind::New {
+    pub(crate) fn take<'t>(&mut self, texts: impl Iterator<Item = &'t str>, counts: EventCounts) {
+        if self.kind == StreamKind::New {
             if let Some(joined) = &mut self.joined {
                 joined.extend(texts);
             }
             return;
         }
-        if self.kind == Kind::Repeating && self.joined.is_none() {
+        if self.kind == StreamKind::Repeating && self.joined.is_none() {
             return;
         }
         let text: String = texts.collect();
         self.judge(&text, counts);
         if let Some(joined) = &mut self.joined {
             match self.kind {
-                Kind::Repeating => *joined = String::new(),
-                Kind::New | Kind::Unsure => joined.push_str(&text),
+                StreamKind::Repeating => *joined = String::new(),
+                StreamKind::New | StreamKind::Unsure => joined.push_str(&text),
             }
         }
         let needed = match self.kind {
-            Kind::New => false,
-            Kind::Repeating => self.joined.is_some(),
-            Kind::Unsure => true,
+            StreamKind::New => false,
+            StreamKind::Repeating => self.joined.is_some(),
+            StreamKind::Unsure => true,
         };
         if !needed {
             self.last = String::new();
@@ -85,9 +85,9 @@ impl CumulativeStream {
     /// Whether the events repeated what came before them.
     pub(crate) fn is_repeating(&self) -> bool {
         match self.kind {
-            Kind::New => false,
-            Kind::Repeating => true,
-            Kind::Unsure => self.grown > 0,
+            StreamKind::New => false,
+            StreamKind::Repeating => true,
+            StreamKind::Unsure => self.grown > 0,
         }
     }
 
@@ -102,8 +102,8 @@ impl CumulativeStream {
         self.joined.map(|joined| if repeating { self.last } else { joined })
     }
 
-    fn judge(&mut self, text: &str, counts: Counts) {
-        if self.kind != Kind::Unsure {
+    fn judge(&mut self, text: &str, counts: EventCounts) {
+        if self.kind != StreamKind::Unsure {
             return;
         }
         // After the first event the two counts differ, so that the number of ids can match only one.
@@ -111,11 +111,11 @@ impl CumulativeStream {
             && counts.ids > 0
         {
             if u64::from(counts.ids) == running {
-                self.kind = Kind::Repeating;
+                self.kind = StreamKind::Repeating;
                 return;
             }
             if running.checked_sub(counts.before) == Some(counts.ids.into()) {
-                self.kind = Kind::New;
+                self.kind = StreamKind::New;
                 return;
             }
         }
@@ -125,21 +125,21 @@ impl CumulativeStream {
         if text.starts_with(self.last.trim_end_matches(UNFINISHED)) {
             self.grown += 1;
             if self.grown >= SURE {
-                self.kind = Kind::Repeating;
+                self.kind = StreamKind::Repeating;
             }
         } else {
-            self.kind = Kind::New;
+            self.kind = StreamKind::New;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, CumulativeStream};
+    use super::{CumulativeStream, EventCounts};
 
     #[test]
     fn memory_stays_that_of_the_text() {
-        let counts = Counts { ids: 0, before: 0, running: None };
+        let counts = EventCounts { ids: 0, before: 0, running: None };
         for kept in [None, Some(String::new())] {
             let mut growth = CumulativeStream::perhaps(kept.clone());
             let mut text = String::new();

@@ -35,7 +35,7 @@ pub trait Dialect: std::fmt::Debug {
     ///
     /// # Errors
     /// If the request cannot be expressed in this dialect.
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError>;
+    fn body(&self, ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError>;
 
     /// What `event` says.
     ///
@@ -43,7 +43,7 @@ pub trait Dialect: std::fmt::Debug {
     /// If the event is not what the protocol allows.
     fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError>;
 
-    /// What ends a good reply.
+    /// How a good reply ends.
     fn end(&self) -> EndRule;
 
     /// How the bytes of a reply are framed where its content type does not say.
@@ -51,9 +51,9 @@ pub trait Dialect: std::fmt::Debug {
         Framing::Sse
     }
 
-    /// Whether an event may repeat what earlier ones held.
-    fn repeats(&self) -> Repeats {
-        Repeats::Never
+    /// Whether an event may repeat the output of earlier ones.
+    fn repeats(&self) -> CumulativeEvents {
+        CumulativeEvents::Never
     }
 
     /// The keys behind which values differ from one event of a reply to the next that are otherwise alike; none if
@@ -83,11 +83,11 @@ pub trait Dialect: std::fmt::Debug {
 /// A dialect of this crate as its file states it, a field for each method of [`Dialect`].
 #[derive(Debug)]
 struct Builtin {
-    body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>,
+    body: fn(&BodyInput<'_>) -> Result<Vec<u8>, RequestError>,
     read: for<'a> fn(&RawEvent<'a>) -> Result<WireEvent<'a>, EventError>,
     end: EndRule,
     framing: Framing,
-    repeats: Repeats,
+    repeats: CumulativeEvents,
     varying: Option<&'static [&'static str]>,
     forcing: fn(Backend) -> Forcing,
     reserved: &'static [&'static str],
@@ -96,7 +96,7 @@ struct Builtin {
 impl Builtin {
     /// What most have in common: server-sent events up to an end marker, and a length that is a cap alone.
     const fn stream(
-        body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>,
+        body: fn(&BodyInput<'_>) -> Result<Vec<u8>, RequestError>,
         read: for<'a> fn(&RawEvent<'a>) -> Result<WireEvent<'a>, EventError>,
     ) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Builtin {
             read,
             end: EndRule::Marker,
             framing: Framing::Sse,
-            repeats: Repeats::Never,
+            repeats: CumulativeEvents::Never,
             varying: None,
             forcing: |_| Forcing::CapOnly,
             reserved: &[],
@@ -113,7 +113,7 @@ impl Builtin {
 }
 
 impl Dialect for Builtin {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    fn body(&self, ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
         (self.body)(ask)
     }
 
@@ -129,7 +129,7 @@ impl Dialect for Builtin {
         self.framing
     }
 
-    fn repeats(&self) -> Repeats {
+    fn repeats(&self) -> CumulativeEvents {
         self.repeats
     }
 
@@ -197,9 +197,9 @@ impl ExtraBody {
     }
 }
 
-/// All that goes into a request's body.
+/// Everything that goes into a request's body.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct BodyInput<'a> {
     /// The model's name, as the server knows it. Empty where a body given whole shall keep the name that it has.
     pub model: &'a str,
     /// The request.
@@ -210,7 +210,7 @@ pub struct Ask<'a> {
     pub extra: &'a ExtraBody,
 }
 
-/// What ends a good reply.
+/// How a good reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndRule {
     /// The end of the body itself.
@@ -222,16 +222,16 @@ pub enum EndRule {
     Marker,
 }
 
-/// Whether an event may repeat what earlier ones held.
+/// Whether an event may repeat the output of earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeats {
+pub enum CumulativeEvents {
     /// Each holds only what is new.
     Never,
     /// By a setting of the server, each holds all the text and token ids so far. The reader finds out.
     Perhaps,
 }
 
-/// What one event says. Usage, timing, text, a finish reason and an error are independent of each other:
+/// The content of one event. Usage, timing, text, a finish reason and an error are independent of each other:
 /// servers send any combination of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WireEvent<'a> {

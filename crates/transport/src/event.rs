@@ -8,7 +8,7 @@ pub const DEFAULT_EVENT_LIMIT: usize = 16 << 20;
 
 /// How far a decoder has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum DecoderState {
     Reading,
     /// The limit was exceeded and the error not handed out yet.
     TooLong,

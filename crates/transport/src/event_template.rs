@@ -1,4 +1,4 @@
-//! Reading the twins of an event without parsing them.
+//! Reading events that match a template, without parsing them.
 //!
 //! Successive events of a reply are the same JSON but for the text and a few numbers. After an event was parsed in
 //! full, a [`EventTemplate`] is made of it: its bytes, with holes where the text was and behind the keys that the dialect
@@ -45,7 +45,7 @@ impl EventTemplates {
         Some(matched)
     }
 
-    /// Makes a template of `event`, which did not fit and says `wire`, if it is one that may have twins.
+    /// Makes a template of `event`, which did not fit and says `wire`, if others may match it.
     pub(crate) fn learn(
         &mut self,
         dialect: &dyn Dialect,

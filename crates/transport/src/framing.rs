@@ -66,13 +66,13 @@ fizeau_core::words! {
 
 /// A decoder of any framing.
 #[derive(Debug)]
-pub(crate) enum Decoder {
+pub(crate) enum EventDecoder {
     Ndjson(NdjsonDecoder),
     Sse(SseDecoder),
     Whole(WholeBody),
 }
 
-impl Decoder {
+impl EventDecoder {
     pub(crate) fn of(framing: Framing) -> Self {
         match framing {
             Framing::Ndjson => Self::Ndjson(NdjsonDecoder::default()),
@@ -82,11 +82,11 @@ impl Decoder {
     }
 
     /// Takes the bytes of (a part of) the read `mark`.
-    pub(crate) fn feed<'b>(&mut self, bytes: &'b [u8], mark: ReadMark) -> Events<'_, 'b> {
+    pub(crate) fn feed<'b>(&mut self, bytes: &'b [u8], mark: ReadMark) -> DecodedEvents<'_, 'b> {
         match self {
-            Self::Ndjson(decoder) => Events::Ndjson(decoder.feed(bytes, mark)),
-            Self::Sse(decoder) => Events::Sse(decoder.feed(bytes, mark)),
-            Self::Whole(body) => Events::Whole(body.feed(bytes, mark)),
+            Self::Ndjson(decoder) => DecodedEvents::Ndjson(decoder.feed(bytes, mark)),
+            Self::Sse(decoder) => DecodedEvents::Sse(decoder.feed(bytes, mark)),
+            Self::Whole(body) => DecodedEvents::Whole(body.feed(bytes, mark)),
         }
     }
 
@@ -101,14 +101,14 @@ impl Decoder {
 }
 
 /// The events that the bytes of one feed complete.
-pub(crate) enum Events<'d, 'b> {
+pub(crate) enum DecodedEvents<'d, 'b> {
     Ndjson(NdjsonEvents<'d, 'b>),
     Sse(SseEvents<'d, 'b>),
     /// None but perhaps an error, in words.
     Whole(Option<String>),
 }
 
-impl Events<'_, '_> {
+impl DecodedEvents<'_, '_> {
     /// The next event; the error in words.
     pub(crate) fn next_event(&mut self) -> Option<Result<RawEvent<'_>, String>> {
         match self {

@@ -21,17 +21,19 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Release, Request, Tape, Transport};
+use fizeau_core::{
+    Clock, Failure, FailureClass, Marks, Release, Request, RequestedTokens, Tape, Transport,
+};
 use futures_util::{StreamExt, stream};
 use tokio::task::coop;
 
 use crate::dialect::RequestError;
-use crate::target::{Authority, ConnectionUse, StampChoice, Target};
-use call::Call;
-use endpoint::{Endpoint, Payload, Wanted};
-use wire::Wire;
+use crate::target::{ConnectionUse, StampChoice, Target, UrlAuthority};
+use call::HttpCall;
+use endpoint::{ConnectionChoice, Endpoint, Payload};
+use wire::DrivenConnection;
 
-pub(crate) use look::Lost;
+pub(crate) use look::NoReply;
 
 /// **Not [`Send`]: it stays on the thread that made it, and so does each future that awaits it.** Carries out requests over
 /// HTTP, each to a [`Tape`]; how its endpoints are reached is the target's to say. In a runtime that moves its tasks between
@@ -106,7 +108,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         Self { target, clock, first, others, scratch }
     }
 
-    /// Who is to stamp arrivals.
+    /// The clock that should stamp arrivals.
     const fn stamps(&self) -> StampChoice {
         self.target.connections().stamps
     }
@@ -148,11 +150,11 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
     }
 
     /// A connection to `endpoint`, an idle one or a new one, within the limit.
-    async fn open(&self, endpoint: &Endpoint<C>) -> Result<Wire<C>, Failure> {
+    async fn open(&self, endpoint: &Endpoint<C>) -> Result<DrivenConnection<C>, Failure> {
         if let Some(wire) = endpoint.check_out() {
             return Ok(wire);
         }
-        let connecting = endpoint.connect(&self.clock, self.stamps(), Wanted::Any);
+        let connecting = endpoint.connect(&self.clock, self.stamps(), ConnectionChoice::Any);
         let connected = match self.target.limits().connect {
             None => connecting.await,
             Some(limit) => {
@@ -181,7 +183,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
     }
 
     /// A failure that names the limit that was reached.
-    fn timed_out(&self, class: FailureClass, whom: &Authority) -> Failure {
+    fn timed_out(&self, class: FailureClass, whom: &UrlAuthority) -> Failure {
         let limits = self.target.limits();
         let (what, limit) = match class {
             FailureClass::TimeoutConnect => (format!("no connection to {whom}"), limits.connect),
@@ -203,7 +205,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
         let marks = Marks::released(release);
-        let mut call = Call::new(self, endpoint, request.max_output_tokens, marks);
+        let mut call = HttpCall::new(self, endpoint, request.max_output_tokens, marks);
         let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {
             request: request.id,
@@ -212,7 +214,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             endpoint: u32::try_from(place.endpoint).unwrap_or(u32::MAX),
             part: request.part,
             model: request.model.clone(),
-            asked: Asked {
+            asked: RequestedTokens {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,
                 eos: request.eos,

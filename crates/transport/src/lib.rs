@@ -71,21 +71,23 @@ mod tokens;
 pub use backend::{Backend, BackendError, Forcing};
 pub use clock::MonotonicClock;
 pub use dialect::{
-    Ask, Dialect, EndRule, EventError, ExtraBody, ExtraBodyError, Repeats, RequestError, WireEvent,
+    BodyInput, CumulativeEvents, Dialect, EndRule, EventError, ExtraBody, ExtraBodyError,
+    RequestError, WireEvent,
 };
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use framing::Framing;
 pub use http::{HttpTransport, PreconnectError};
 pub use probe::{
-    Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
-    Server, ServerTimed, Tried, candidates, context_limit, probe,
+    BackendCandidate, CandidateReason, EventDelivery, Findings, ForcedLength, Identity,
+    ModelNameError, ProbeError, ProbedEndpoint, RejectedBackend, ServerKind, ServerTimed,
+    candidates, context_limit, listed_model, probe,
 };
 pub use push::{PushError, PushProtocol, PushTarget};
-pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
+pub use reply::{BodyEnd, FeedProgress, KeepText, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;
 pub use target::{
-    Balance, ConnectionUse, HttpVersion, Proxy, ProxyError, StampChoice, Target, TargetError,
+    ConnectionUse, HttpVersion, LoadBalancing, Proxy, ProxyError, StampChoice, Target, TargetError,
     Timeouts,
 };
 #[cfg(feature = "tls")]

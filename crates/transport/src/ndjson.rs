@@ -6,7 +6,7 @@
 use fizeau_core::Stamp;
 use memchr::memchr;
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, State};
+use crate::event::{DEFAULT_EVENT_LIMIT, DecoderState, RawEvent, ReadMark};
 
 /// Turns bytes, in pieces of any size, into lines, each with the mark of the read that *completed* it. How the
 /// bytes were cut never matters to what comes out, only to the marks.
@@ -30,7 +30,7 @@ use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, State};
 #[derive(Debug)]
 pub struct NdjsonDecoder {
     limit: usize,
-    state: State,
+    state: DecoderState,
     /// No line has ended yet, so the next one may start with a byte order mark.
     at_start: bool,
     /// The head of a line whose end has not come yet.
@@ -66,7 +66,7 @@ impl NdjsonDecoder {
     pub const fn new(limit: usize) -> Self {
         Self {
             limit,
-            state: State::Reading,
+            state: DecoderState::Reading,
             at_start: true,
             open: Vec::new(),
             spent: false,
@@ -83,8 +83,8 @@ impl NdjsonDecoder {
     /// Ends the stream: a line whose end never came, with the last read's mark. Further feeds are ignored.
     pub fn finish(&mut self) -> Option<RawEvent<'_>> {
         self.forget_spent();
-        let was_reading = self.state == State::Reading;
-        self.state = State::Over;
+        let was_reading = self.state == DecoderState::Reading;
+        self.state = DecoderState::Over;
         let data = content(&self.open, self.at_start)?;
         was_reading.then_some(RawEvent { data, name: b"", mark: self.mark })
     }
@@ -98,15 +98,15 @@ impl NdjsonDecoder {
     /// Whether a line of `len` bytes is within the limit.
     fn fits(&mut self, len: usize) -> bool {
         if len > self.limit {
-            self.state = State::TooLong;
+            self.state = DecoderState::TooLong;
             self.open = Vec::new();
         }
-        self.state == State::Reading
+        self.state == DecoderState::Reading
     }
 
     /// Takes the next line off `rest`; none if it does not end there, or the limit is exceeded.
-    fn line<'b>(&mut self, rest: &mut &'b [u8]) -> Option<Whence<'b>> {
-        if self.state != State::Reading {
+    fn line<'b>(&mut self, rest: &mut &'b [u8]) -> Option<LineSource<'b>> {
+        if self.state != DecoderState::Reading {
             return None;
         }
         let end = memchr(b'\n', rest);
@@ -116,15 +116,15 @@ impl NdjsonDecoder {
             return None;
         }
         if end.is_some() && self.open.is_empty() {
-            return Some(Whence::Feed(part));
+            return Some(LineSource::Feed(part));
         }
         self.open.extend_from_slice(part);
-        end.map(|_| Whence::Buffer)
+        end.map(|_| LineSource::Buffer)
     }
 }
 
 /// Where a line lies.
-enum Whence<'b> {
+enum LineSource<'b> {
     /// Partly in earlier feeds.
     Buffer,
     Feed(&'b [u8]),
@@ -139,23 +139,23 @@ impl NdjsonEvents<'_, '_> {
         while let Some(line) = decoder.line(&mut self.rest) {
             let at_start = std::mem::take(&mut decoder.at_start);
             match line {
-                Whence::Feed(line) => {
+                LineSource::Feed(line) => {
                     if let Some(data) = content(line, at_start) {
                         return Some(Ok(RawEvent { data, name: b"", mark }));
                     }
                 }
-                Whence::Buffer if content(&decoder.open, at_start).is_none() => {
+                LineSource::Buffer if content(&decoder.open, at_start).is_none() => {
                     decoder.open.clear();
                 }
-                Whence::Buffer => {
+                LineSource::Buffer => {
                     decoder.spent = true;
                     let data = content(&self.decoder.open, at_start).unwrap_or_default();
                     return Some(Ok(RawEvent { data, name: b"", mark }));
                 }
             }
         }
-        if decoder.state == State::TooLong {
-            decoder.state = State::Over;
+        if decoder.state == DecoderState::TooLong {
+            decoder.state = DecoderState::Over;
             return Some(Err(NdjsonError::TooLong { limit: decoder.limit }));
         }
         None

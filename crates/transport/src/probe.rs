@@ -19,15 +19,15 @@ use fizeau_core::{
 };
 use tokio::time::timeout;
 
-pub use findings::{Findings, Flow, ForcedLength, ServerTimed};
-pub use identity::{Identity, ModelError, context_limit};
-pub use server::{Candidate, Ground, Server, candidates};
+pub use findings::{EventDelivery, Findings, ForcedLength, ServerTimed};
+pub use identity::{Identity, ModelNameError, context_limit, listed_model};
+pub use server::{BackendCandidate, CandidateReason, ServerKind, candidates};
 
 use crate::backend::{Backend, Forcing};
 use crate::clock::MonotonicClock;
 use crate::dialect::{Dialect, RequestError, WireEvent};
 use crate::event::ReadMark;
-use crate::framing::Decoder;
+use crate::framing::EventDecoder;
 use crate::http::HttpTransport;
 use crate::route::Route;
 use crate::target::{Target, Timeouts};
@@ -35,7 +35,7 @@ use crate::target::{Target, Timeouts};
 /// An endpoint that was found out.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Probed {
+pub struct ProbedEndpoint {
     /// The backend that fits.
     pub backend: Backend,
     /// What is spoken there.
@@ -47,7 +47,7 @@ pub struct Probed {
 /// A candidate that did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Tried {
+pub struct RejectedBackend {
     /// The backend.
     pub backend: Backend,
     /// Where it was asked.
@@ -56,7 +56,7 @@ pub struct Tried {
     pub why: String,
 }
 
-impl fmt::Display for Tried {
+impl fmt::Display for RejectedBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}: {}", self.backend, self.url, self.why)
     }
@@ -68,13 +68,13 @@ impl fmt::Display for Tried {
 pub enum ProbeError<E: std::error::Error> {
     /// Nothing fits.
     #[error("nothing that was tried fits this endpoint:{}", lines(.0))]
-    NothingFits(Vec<Tried>),
+    NothingFits(Vec<RejectedBackend>),
     /// A candidate cannot be made into a target.
     #[error(transparent)]
     Target(E),
 }
 
-fn lines(tried: &[Tried]) -> String {
+fn lines(tried: &[RejectedBackend]) -> String {
     tried.iter().map(|tried| format!("\n  {tried}")).collect()
 }
 
@@ -101,10 +101,10 @@ const SHORT: &str = "Reply with the single word: yes";
 /// # Errors
 /// If none fits, with what was tried; or if `target` fails.
 pub async fn probe<E: std::error::Error>(
-    candidates: &[Candidate],
+    candidates: &[BackendCandidate],
     target: impl Fn(Backend) -> Result<Target, E>,
-) -> Result<Probed, ProbeError<E>> {
-    let mut tried: Vec<Tried> = Vec::new();
+) -> Result<ProbedEndpoint, ProbeError<E>> {
+    let mut tried: Vec<RejectedBackend> = Vec::new();
     let mut missing: Vec<String> = Vec::new();
     for candidate in candidates {
         let target = patient(target(candidate.backend).map_err(ProbeError::Target)?);
@@ -115,15 +115,19 @@ pub async fn probe<E: std::error::Error>(
         let misfit = match fit(&target, candidate.ground).await {
             Ok(findings) => {
                 let (backend, route) = (candidate.backend, target.route());
-                return Ok(Probed { backend, route, findings });
+                return Ok(ProbedEndpoint { backend, route, findings });
             }
             Err(misfit) => misfit,
         };
-        tried.push(Tried { backend: candidate.backend, url: url.clone(), why: misfit.why });
+        tried.push(RejectedBackend {
+            backend: candidate.backend,
+            url: url.clone(),
+            why: misfit.why,
+        });
         match misfit.hope {
-            Hope::Elsewhere => missing.push(url),
-            Hope::None => break,
-            Hope::Otherwise => {}
+            NextAttempt::Elsewhere => missing.push(url),
+            NextAttempt::None => break,
+            NextAttempt::Otherwise => {}
         }
     }
     Err(ProbeError::NothingFits(tried))
@@ -132,11 +136,11 @@ pub async fn probe<E: std::error::Error>(
 /// Why a candidate does not fit, and what may.
 struct Misfit {
     why: String,
-    hope: Hope,
+    hope: NextAttempt,
 }
 
 /// What may still fit.
-enum Hope {
+enum NextAttempt {
     /// Another path: this one is not there.
     Elsewhere,
     /// Nothing: nobody answers.
@@ -151,14 +155,14 @@ fn patient(target: Target) -> Target {
     target.timeouts(Timeouts { first_token: Some(first_token), ..limits })
 }
 
-async fn fit(target: &Target, ground: Ground) -> Result<Findings, Misfit> {
+async fn fit(target: &Target, ground: CandidateReason) -> Result<Findings, Misfit> {
     let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
     let first = ask(&transport, LONG, EosRule::Stop).await?;
     let (second, refused) = match target.forcing() {
         Forcing::CapOnly => (ask(&transport, LONG, EosRule::Stop).await?, None),
         Forcing::Exact => match ask(&transport, SHORT, EosRule::Ignore).await {
             Ok(tape) => (tape, None),
-            Err(Misfit { hope: Hope::Otherwise, .. }) => {
+            Err(Misfit { hope: NextAttempt::Otherwise, .. }) => {
                 (ask(&transport, SHORT, EosRule::Stop).await?, Some(ForcedLength::Refused))
             }
             Err(misfit) => return Err(misfit),
@@ -170,9 +174,9 @@ async fn fit(target: &Target, ground: Ground) -> Result<Findings, Misfit> {
     }
     let claims_more = target.backend().takes().continuous_usage
         && matches!(target.route(), Route::Chat | Route::Completions);
-    if ground == Ground::Guess && claims_more && !findings.token_source.is_exact() {
+    if ground == CandidateReason::Guess && claims_more && !findings.token_source.is_exact() {
         let why = "it answers, but without the running count that was asked for".to_owned();
-        return Err(Misfit { why, hope: Hope::Otherwise });
+        return Err(Misfit { why, hope: NextAttempt::Otherwise });
     }
     findings.events_before_first_token = quiet_events(&transport, &tiny(LONG, EosRule::Stop)).await;
     Ok(findings)
@@ -184,7 +188,8 @@ async fn ask(
     eos: EosRule,
 ) -> Result<Tape, Misfit> {
     let sent = transport.send(&tiny(prompt, eos), Release::at(Stamp::EPOCH)).await;
-    let unsendable = |error: RequestError| Misfit { why: error.to_string(), hope: Hope::Otherwise };
+    let unsendable =
+        |error: RequestError| Misfit { why: error.to_string(), hope: NextAttempt::Otherwise };
     let tape = sent.map_err(unsendable)?;
     match &tape.outcome {
         Outcome::Complete(_) => Ok(tape),
@@ -199,11 +204,11 @@ fn tiny(prompt: &str, eos: EosRule) -> Request {
     Request { eos, ..Request::new(RequestId::default(), prompt, TINY) }
 }
 
-fn hope(tape: &Tape, failure: &Failure) -> Hope {
+fn hope(tape: &Tape, failure: &Failure) -> NextAttempt {
     match (failure.class, failure.status) {
-        (FailureClass::Status, Some(404 | 405 | 501)) => Hope::Elsewhere,
-        _ if tape.marks.send_start.is_none() => Hope::None,
-        _ => Hope::Otherwise,
+        (FailureClass::Status, Some(404 | 405 | 501)) => NextAttempt::Elsewhere,
+        _ if tape.marks.send_start.is_none() => NextAttempt::None,
+        _ => NextAttempt::Otherwise,
     }
 }
 
@@ -218,22 +223,22 @@ async fn quiet_events(transport: &HttpTransport<MonotonicClock>, ask: &Request) 
     let target = transport.target();
     let dialect = target.spoken();
     let body = target.body(ask).ok()?;
-    let mut start = Start::of(dialect);
+    let mut start = ProbeStart::of(dialect);
     let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));
     timeout(PATIENCE, reading).await.ok()?.ok()?;
     start.has_token.then_some(start.quiet)
 }
 
-struct Start<'d> {
+struct ProbeStart<'d> {
     dialect: &'d dyn Dialect,
-    decoder: Decoder,
+    decoder: EventDecoder,
     quiet: u32,
     has_token: bool,
 }
 
-impl<'d> Start<'d> {
+impl<'d> ProbeStart<'d> {
     fn of(dialect: &'d dyn Dialect) -> Self {
-        let decoder = Decoder::of(dialect.framing());
+        let decoder = EventDecoder::of(dialect.framing());
         Self { dialect, decoder, quiet: 0, has_token: false }
     }
 

@@ -8,7 +8,7 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use hyper::{Method, StatusCode};
 use tokio::time::timeout;
 
-use crate::http::Lost;
+use crate::http::NoReply;
 use crate::secret::{base64, percent_decoded};
 use crate::{Backend, HttpTransport, MonotonicClock, Proxy, Target, TargetError};
 
@@ -38,7 +38,7 @@ pub struct PushTarget {
     query: String,
 }
 
-/// What is spoken with who takes metrics.
+/// The protocol by which metrics are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PushProtocol {
     /// Prometheus' text format, which replaces what a Pushgateway has of the run.
@@ -64,7 +64,7 @@ pub enum PushError {
     #[error("{0}")]
     Unreachable(String),
     /// It did not answer in time, or broke off.
-    #[error("no answer within {} s, or none that is HTTP", PATIENCE.as_secs())]
+    #[error("it gave no HTTP answer within {} s", PATIENCE.as_secs())]
     NoAnswer,
     /// It answered, but not with success.
     #[error("it answered {status}: {said}")]
@@ -153,10 +153,10 @@ impl PushTarget {
         let answer = timeout(PATIENCE, transport.submit(&method, Bytes::from(body))).await;
         let (status, said) = match answer {
             Ok(Ok(answer)) => answer,
-            Ok(Err(Lost::Unreachable(error))) => {
+            Ok(Err(NoReply::Unreachable(error))) => {
                 return Err(PushError::Unreachable(error.to_string()));
             }
-            Ok(Err(Lost::Other)) | Err(_) => return Err(PushError::NoAnswer),
+            Ok(Err(NoReply::Other)) | Err(_) => return Err(PushError::NoAnswer),
         };
         let status = StatusCode::from_u16(status).map_err(|_| PushError::NoAnswer)?;
         if status.is_success() {

@@ -5,13 +5,13 @@ mod notes;
 use fizeau_core::{Arrival, Failure, Outcome, ServerTiming, TokenSource, Tokens, Usage};
 
 use crate::cumulative::CumulativeStream;
-use crate::dialect::{Dialect, Repeats};
+use crate::dialect::{CumulativeEvents, Dialect};
 use crate::event::{RawEvent, ReadMark};
 use crate::event_template::EventTemplates;
-use crate::framing::{Decoder, Framing};
+use crate::framing::{EventDecoder, Framing};
 use crate::lenient_json;
 use crate::secret::Secrets;
-use notes::Notes;
+use notes::ReplyNotes;
 
 /// The most events that room is made for before they come: a request may ask for far more than it gets.
 const MOST_EXPECTED: usize = 1 << 12;
@@ -32,9 +32,9 @@ const MOST_EXPECTED: usize = 1 << 12;
 #[derive(Debug)]
 pub struct ReplyReader<'d> {
     dialect: &'d dyn Dialect,
-    decoder: Decoder,
+    decoder: EventDecoder,
     templates: EventTemplates,
-    notes: Notes,
+    notes: ReplyNotes,
 }
 
 /// Whether a tape keeps the generated text.
@@ -58,9 +58,9 @@ pub enum BodyEnd {
     Whole,
 }
 
-/// What a feed showed.
+/// What the bytes of one feed brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum FeedProgress {
     /// The stream cannot be read on; feeding more changes nothing.
     Broken,
     /// No sign of a token.
@@ -117,11 +117,11 @@ impl<'d> ReplyReader<'d> {
         let text = (keep_text == KeepText::Yes).then(String::new);
         Self {
             dialect,
-            decoder: Decoder::of(framing),
+            decoder: EventDecoder::of(framing),
             templates: EventTemplates::of(dialect.varying()),
-            notes: Notes::new(match dialect.repeats() {
-                Repeats::Never => CumulativeStream::none(text),
-                Repeats::Perhaps => CumulativeStream::perhaps(text),
+            notes: ReplyNotes::new(match dialect.repeats() {
+                CumulativeEvents::Never => CumulativeStream::none(text),
+                CumulativeEvents::Perhaps => CumulativeStream::perhaps(text),
             }),
         }
     }
@@ -135,9 +135,9 @@ impl<'d> ReplyReader<'d> {
     }
 
     /// Takes the bytes of (a part of) the read `mark`.
-    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) -> Progress {
+    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) -> FeedProgress {
         if self.notes.broken {
-            return Progress::Broken;
+            return FeedProgress::Broken;
         }
         let before = self.notes.seen.len();
         let Self { dialect, decoder, templates, notes } = self;
@@ -156,13 +156,13 @@ impl<'d> ReplyReader<'d> {
         }
         drop(events);
         if self.notes.broken {
-            Progress::Broken
+            FeedProgress::Broken
         } else if self.notes.failure.is_some() || self.notes.done {
-            Progress::Settled
+            FeedProgress::Settled
         } else if self.notes.seen.len() > before {
-            Progress::Tokens
+            FeedProgress::Tokens
         } else {
-            Progress::Quiet
+            FeedProgress::Quiet
         }
     }
 
@@ -175,7 +175,7 @@ impl<'d> ReplyReader<'d> {
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
         let Self { dialect, decoder, templates, notes } = &mut self;
-        let is_whole = matches!(decoder, Decoder::Whole(_)) && end == BodyEnd::Whole;
+        let is_whole = matches!(decoder, EventDecoder::Whole(_)) && end == BodyEnd::Whole;
         if !notes.broken
             && let Some(event) = decoder.finish()
         {
@@ -194,7 +194,7 @@ impl<'d> ReplyReader<'d> {
 fn read_event(
     dialect: &dyn Dialect,
     templates: &mut EventTemplates,
-    notes: &mut Notes,
+    notes: &mut ReplyNotes,
     event: &RawEvent<'_>,
 ) {
     if let Some(matched) = templates.match_event(event) {
@@ -222,7 +222,7 @@ fn read_event(
 mod tests {
     use fizeau_core::Stamp;
 
-    use super::{BodyEnd, KeepText, Progress, ReplyReader};
+    use super::{BodyEnd, FeedProgress, KeepText, ReplyReader};
     use crate::event::ReadMark;
     use crate::route::Route;
 
@@ -230,7 +230,7 @@ mod tests {
     fn a_server_that_never_stops_is_stopped() {
         let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
         reader.notes.most_events = 2;
-        for expected in [Progress::Tokens, Progress::Tokens, Progress::Broken] {
+        for expected in [FeedProgress::Tokens, FeedProgress::Tokens, FeedProgress::Broken] {
             let event = b"data: {\"choices\":[{\"text\":\"a\"}]}\n\n";
             assert_eq!(reader.feed(event, ReadMark::user(Stamp::EPOCH, 0)), expected);
         }

@@ -57,7 +57,7 @@ pub enum PromptKind {
 
 /// Where a request names its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ModelPlace {
+pub(crate) enum ModelNameLocation {
     Body,
     Nowhere,
     Path,
@@ -169,7 +169,7 @@ impl Route {
     }
 
     /// Where its requests name their model.
-    pub(crate) const fn model_place(self) -> ModelPlace {
+    pub(crate) const fn model_place(self) -> ModelNameLocation {
         match self {
             Self::Chat
             | Self::Completions
@@ -177,10 +177,10 @@ impl Route {
             | Self::Messages
             | Self::OllamaChat
             | Self::OllamaGenerate
-            | Self::Responses => ModelPlace::Body,
-            Self::Gemini | Self::TritonGenerate => ModelPlace::Path,
+            | Self::Responses => ModelNameLocation::Body,
+            Self::Gemini | Self::TritonGenerate => ModelNameLocation::Path,
             Self::LlamaCppCompletion | Self::SglangGenerate | Self::TgiGenerate => {
-                ModelPlace::Nowhere
+                ModelNameLocation::Nowhere
             }
         }
     }

@@ -6,7 +6,7 @@
 use fizeau_core::Stamp;
 use memchr::{memchr, memchr2};
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, State};
+use crate::event::{DEFAULT_EVENT_LIMIT, DecoderState, RawEvent, ReadMark};
 
 /// Turns bytes, in pieces of any size, into server-sent events, each with the mark of the read that *completed*
 /// it.
@@ -33,7 +33,7 @@ use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, State};
 #[derive(Debug)]
 pub struct SseDecoder {
     limit: usize,
-    state: State,
+    state: DecoderState,
     /// The head of a line whose end has not come yet.
     line: Vec<u8>,
     /// The last byte was a CR that ended a line; an LF right behind it belongs to it.
@@ -72,7 +72,7 @@ pub enum SseError {
 
 /// Whether a line completed an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+enum LineOutcome {
     Completes,
     GoesOn,
 }
@@ -84,7 +84,7 @@ impl SseDecoder {
     pub const fn new(limit: usize) -> Self {
         Self {
             limit,
-            state: State::Reading,
+            state: DecoderState::Reading,
             line: Vec::new(),
             after_cr: false,
             at_start: true,
@@ -111,11 +111,11 @@ impl SseDecoder {
     /// are ignored.
     pub fn finish(&mut self) -> Option<RawEvent<'_>> {
         self.forget_spent();
-        if self.state == State::Reading && !self.line.is_empty() {
+        if self.state == DecoderState::Reading && !self.line.is_empty() {
             self.end_line(b"");
         }
-        let open = self.state == State::Reading && self.has_data;
-        self.state = State::Over;
+        let open = self.state == DecoderState::Reading && self.has_data;
+        self.state = DecoderState::Over;
         open.then_some(RawEvent { data: &self.data, name: &self.name, mark: self.mark })
     }
 
@@ -123,7 +123,7 @@ impl SseDecoder {
     /// most of them are. What follows comes with it.
     fn whole<'b>(&mut self, rest: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
         let between = self.line.is_empty() && !self.has_data && self.name.is_empty();
-        if !between || self.state != State::Reading || !rest.starts_with(b"data:") {
+        if !between || self.state != DecoderState::Reading || !rest.starts_with(b"data:") {
             return None;
         }
         let (line, end) = cut(rest, memchr2(b'\n', b'\r', rest)?)?;
@@ -136,19 +136,19 @@ impl SseDecoder {
     }
 
     /// Takes lines off `rest` until one completes an event.
-    fn advance(&mut self, rest: &mut &[u8]) -> Line {
-        while self.state == State::Reading {
+    fn advance(&mut self, rest: &mut &[u8]) -> LineOutcome {
+        while self.state == DecoderState::Reading {
             let Some((line, end)) = memchr2(b'\n', b'\r', rest).and_then(|at| cut(rest, at)) else {
                 self.keep(std::mem::take(rest));
-                return Line::GoesOn;
+                return LineOutcome::GoesOn;
             };
             *rest = end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..]);
             self.after_cr = end == b"\r";
-            if self.end_line(line) == Line::Completes {
-                return Line::Completes;
+            if self.end_line(line) == LineOutcome::Completes {
+                return LineOutcome::Completes;
             }
         }
-        Line::GoesOn
+        LineOutcome::GoesOn
     }
 
     fn forget_spent(&mut self) {
@@ -166,9 +166,9 @@ impl SseDecoder {
         }
     }
 
-    fn end_line(&mut self, rest: &[u8]) -> Line {
+    fn end_line(&mut self, rest: &[u8]) -> LineOutcome {
         if !self.fits(self.line.len() + rest.len()) {
-            return Line::GoesOn;
+            return LineOutcome::GoesOn;
         }
         if self.line.is_empty() {
             return self.take_line(rest);
@@ -185,23 +185,23 @@ impl SseDecoder {
     /// only, never on how it was cut, so a stream fails at the same event however it came.
     fn fits(&mut self, line: usize) -> bool {
         if self.data.len() + self.name.len() + line > self.limit {
-            self.state = State::TooLong;
+            self.state = DecoderState::TooLong;
             self.line = Vec::new();
         }
-        self.state == State::Reading
+        self.state == DecoderState::Reading
     }
 
-    fn take_line(&mut self, line: &[u8]) -> Line {
+    fn take_line(&mut self, line: &[u8]) -> LineOutcome {
         let mut line = line;
         if std::mem::take(&mut self.at_start) {
             line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         }
         if line.is_empty() {
             if self.has_data {
-                return Line::Completes;
+                return LineOutcome::Completes;
             }
             self.name.clear();
-            return Line::GoesOn;
+            return LineOutcome::GoesOn;
         }
         let field = memchr(b':', line).unwrap_or(line.len());
         let value = value(line, field + 1);
@@ -220,7 +220,7 @@ impl SseDecoder {
             // A comment has an empty field name; `id`, `retry` and unknown fields say nothing to us.
             _ => {}
         }
-        Line::GoesOn
+        LineOutcome::GoesOn
     }
 }
 
@@ -228,7 +228,7 @@ impl SseEvents<'_, '_> {
     /// The next event, or none until more bytes are fed. An error comes after all events before it, once.
     pub fn next_event(&mut self) -> Option<Result<RawEvent<'_>, SseError>> {
         let decoder = &mut *self.decoder;
-        if self.rest.is_empty() && decoder.state == State::Reading {
+        if self.rest.is_empty() && decoder.state == DecoderState::Reading {
             return None;
         }
         decoder.forget_spent();
@@ -237,12 +237,12 @@ impl SseEvents<'_, '_> {
             self.rest = next;
             return Some(Ok(RawEvent { data, name: b"", mark }));
         }
-        if decoder.advance(&mut self.rest) == Line::Completes {
+        if decoder.advance(&mut self.rest) == LineOutcome::Completes {
             decoder.spent = true;
             return Some(Ok(RawEvent { data: &decoder.data, name: &decoder.name, mark }));
         }
-        if decoder.state == State::TooLong {
-            decoder.state = State::Over;
+        if decoder.state == DecoderState::TooLong {
+            decoder.state = DecoderState::Over;
             return Some(Err(SseError::TooLong { limit: decoder.limit }));
         }
         None

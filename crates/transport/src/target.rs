@@ -1,9 +1,9 @@
 //! What is measured: an endpoint and all that a request to it needs beyond the prompt.
 
-mod asked;
 mod balance;
 mod connections;
 mod proxy;
+mod request_body;
 #[cfg(feature = "tls")]
 mod trust;
 mod url;
@@ -16,17 +16,17 @@ use hyper::header::{
     HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
 
-pub use balance::Balance;
 pub(crate) use balance::Balancer;
-pub(crate) use connections::Connections;
+pub use balance::LoadBalancing;
+pub(crate) use connections::ConnectionSettings;
 pub use connections::{ConnectionUse, HttpVersion, StampChoice, Timeouts};
-pub(crate) use proxy::Via;
+pub(crate) use proxy::ProxyRoute;
 pub use proxy::{Proxy, ProxyError};
 #[cfg(feature = "tls")]
-pub(crate) use trust::{Tls, is_authority};
+pub(crate) use trust::{TlsSettings, is_authority};
 #[cfg(feature = "tls")]
 pub use trust::{Trust, TrustError};
-pub(crate) use url::{Authority, BaseUrl, Host, Scheme};
+pub(crate) use url::{BaseUrl, UrlAuthority, UrlHost, UrlScheme};
 
 use crate::backend::{Backend, Forcing, KeyHeader};
 use crate::dialect::{Dialect, ExtraBody};
@@ -50,7 +50,7 @@ pub struct Target {
     first: BaseUrl,
     others: Vec<BaseUrl>,
     balancer: Balancer,
-    connections: Connections,
+    connections: ConnectionSettings,
     path: String,
     backend: Backend,
     route: Route,
@@ -61,6 +61,8 @@ pub struct Target {
     secrets: Secrets,
     timeouts: Timeouts,
     keep_text: KeepText,
+    /// Whether it refuses token ids, whatever its backend takes as a rule.
+    refuses_ids: bool,
 }
 
 /// Why a target cannot be made. No value of a header, a key or a query is repeated.
@@ -113,8 +115,8 @@ impl Target {
         let mut target = Self {
             first: base_of(base_url, &path)?,
             others: Vec::new(),
-            balancer: Balancer::new(Balance::default(), 1),
-            connections: Connections::default(),
+            balancer: Balancer::new(LoadBalancing::default(), 1),
+            connections: ConnectionSettings::default(),
             path,
             backend,
             route: backend.route(),
@@ -125,6 +127,7 @@ impl Target {
             secrets: Secrets::default(),
             timeouts: Timeouts::default(),
             keep_text: KeepText::default(),
+            refuses_ids: false,
         };
         target.take_route(backend.route());
         Ok(target)
@@ -138,10 +141,10 @@ impl Target {
     /// As for [`Target::new`].
     ///
     /// ```
-    /// use fizeau_transport::{Backend, Balance, Target};
+    /// use fizeau_transport::{Backend, LoadBalancing, Target};
     /// let target = Target::new("http://10.0.0.1:8000", Backend::Vllm, "m")?
     ///     .also_at("http://10.0.0.2:8000/v1")?
-    ///     .balance(Balance::LeastInFlight);
+    ///     .balance(LoadBalancing::LeastInFlight);
     /// let urls: Vec<String> = target.urls().collect();
     /// assert_eq!(urls[1], "http://10.0.0.2:8000/v1/completions");
     /// # Ok::<(), fizeau_transport::TargetError>(())
@@ -290,7 +293,15 @@ impl Target {
     /// Whether a prompt may be given as token ids.
     #[must_use]
     pub fn takes_token_ids(&self) -> bool {
-        self.route.takes(PromptKind::TokenIds) && self.backend.takes().token_ids
+        !self.refuses_ids
+            && self.route.takes(PromptKind::TokenIds)
+            && self.backend.takes().token_ids
+    }
+
+    /// The same of a server that refuses token ids where others of its kind take them.
+    #[must_use]
+    pub fn with_text_prompts(self) -> Self {
+        Self { refuses_ids: true, ..self }
     }
 
     /// Whether the asked length can be forced.

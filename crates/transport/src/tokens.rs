@@ -8,24 +8,24 @@ use crate::event_template::TemplateMatch;
 
 /// What one event shows of output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub(crate) struct EventOutput {
     bytes: u32,
     chars: u32,
     /// None if it has no text.
     channel: Option<Channel>,
-    evidence: Evidence,
+    evidence: TokenEvidence,
 }
 
 /// What an event says of its tokens.
 #[derive(Debug, Clone, Copy)]
-struct Evidence {
+struct TokenEvidence {
     ids: u32,
     logprobs: u32,
     /// The running count of generated tokens after it.
     running: Option<u32>,
 }
 
-impl Output {
+impl EventOutput {
     /// What `event` may have carried; none if it shows neither text nor any trace of a token. `before` is the
     /// running count so far.
     pub(crate) fn of(event: &WireEvent<'_>, before: u64) -> Option<Self> {
@@ -44,7 +44,7 @@ impl Output {
             bytes: clamp(sum(str::len)),
             chars: clamp(sum(|text| text.chars().count())),
             channel,
-            evidence: Evidence {
+            evidence: TokenEvidence {
                 ids: event.token_ids,
                 logprobs: event.logprobs,
                 running: event.running.map(clamp),
@@ -54,7 +54,7 @@ impl Output {
 
     /// An embedding in a body of `bytes` bytes.
     fn embedding(bytes: u64) -> Self {
-        let evidence = Evidence { ids: 0, logprobs: 0, running: None };
+        let evidence = TokenEvidence { ids: 0, logprobs: 0, running: None };
         Self { bytes: clamp(bytes), chars: 0, channel: Some(Channel::Embedding), evidence }
     }
 
@@ -64,7 +64,7 @@ impl Output {
             bytes: clamp(matched.len()),
             chars: clamp(matched.chars),
             channel: Some(matched.channel),
-            evidence: Evidence {
+            evidence: TokenEvidence {
                 ids: matched.token_ids,
                 logprobs: matched.logprobs,
                 running: matched.running.map(clamp),
@@ -75,12 +75,12 @@ impl Output {
 
 /// The output of a reply so far: arrivals whose tokens are yet to be counted, and the evidence for each.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedOutput {
     arrivals: Vec<Arrival>,
-    evidence: Vec<Evidence>,
+    evidence: Vec<TokenEvidence>,
 }
 
-impl Seen {
+impl ReceivedOutput {
     pub(crate) fn len(&self) -> usize {
         self.arrivals.len()
     }
@@ -92,7 +92,7 @@ impl Seen {
     }
 
     /// Notes `output`, which the read `mark` brought.
-    pub(crate) fn push(&mut self, output: Output, mark: ReadMark) {
+    pub(crate) fn push(&mut self, output: EventOutput, mark: ReadMark) {
         self.arrivals.push(Arrival {
             at: mark.at,
             read: mark.number,
@@ -139,13 +139,13 @@ impl Seen {
         (self.arrivals, source)
     }
 
-    fn each(&mut self) -> impl Iterator<Item = (&mut Arrival, &Evidence)> {
+    fn each(&mut self) -> impl Iterator<Item = (&mut Arrival, &TokenEvidence)> {
         self.arrivals.iter_mut().zip(&self.evidence)
     }
 
     /// Takes the counts that every event lists for itself, if they cover the reply: they add up to the server's
     /// total or, without one, no text came without them.
-    fn listed(&mut self, total: Option<u64>, list: fn(&Evidence) -> u32) -> bool {
+    fn listed(&mut self, total: Option<u64>, list: fn(&TokenEvidence) -> u32) -> bool {
         let sum: u64 = self.evidence.iter().map(|evidence| u64::from(list(evidence))).sum();
         let mut events = self.arrivals.iter().zip(&self.evidence);
         let covers = match total {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, PerSec, Prompt, RequestSource, Scheduled, Seconds, Stamp, Tape, Tokens};
 use fizeau_workload::{
-    ArrivalProcess, Arrivals, Bin, Content, Conversation, Dataset, Draws, Form, Instants, Length,
-    Lengths, ModelShare, Order, Plan, PlanSource, Popularity, PrefixRepetition, RampShape,
-    RampSpan, Repeat, Rescale, Salt, Seed, Sessions, SharedPrefix, Spacing, Spec, Stage, ThinkTime,
-    Turn, Turns, VllmRandom, WeightedPair, Wording,
+    ArrivalLaw, ArrivalProcess, Conversation, Dataset, Instants, Length, LengthBin, Lengths,
+    ModelShare, Plan, PlanSource, PlanSpec, Popularity, PrefixRepetition, PromptContent,
+    PromptForm, RampShape, RampSpan, RandomStream, RateStage, RecordOrder, RecordReuse, Rescale,
+    Salt, Seed, Sessions, SharedPrefix, Spacing, TextSource, ThinkTime, Turn, Turns, VllmRandom,
+    WeightedPair,
 };
 
 /// Requests of each plan.
@@ -24,16 +25,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         line("sampler", name, plan.schedule());
     }
     for (name, arrivals) in arrivals() {
-        line("arrivals", name, Plan::new(Spec { arrivals, ..spec()? })?.schedule());
+        line("arrivals", name, Plan::new(PlanSpec { arrivals, ..spec()? })?.schedule());
     }
     for (name, lengths) in lengths() {
-        let sizes = Plan::new(Spec { lengths, ..spec()? })?
+        let sizes = Plan::new(PlanSpec { lengths, ..spec()? })?
             .source()
             .map(|scheduled| (scheduled.request.input_tokens, scheduled.request.max_output_tokens));
         line("lengths", name, sizes);
     }
     for (name, content) in contents() {
-        line("content", name, Plan::new(Spec { content, ..spec()? })?.source());
+        line("content", name, Plan::new(PlanSpec { content, ..spec()? })?.source());
     }
     for (name, spec) in wholes()? {
         let plan = Plan::new(spec)?;
@@ -72,10 +73,10 @@ fn line(kind: &str, name: &str, items: impl Iterator<Item: Debug>) {
     println!("{kind:<9} {name:<20} {hash:016x}");
 }
 
-type Sample = fn(&mut Draws) -> u64;
+type Sample = fn(&mut RandomStream) -> u64;
 
 const SAMPLERS: &[(&str, Sample)] = &[
-    ("whole numbers", Draws::next_u64),
+    ("whole numbers", RandomStream::next_u64),
     ("below 1000003", |draws| draws.below(1_000_003)),
     ("unit", |draws| draws.unit().to_bits()),
     ("exponential", |draws| draws.exponential().to_bits()),
@@ -90,30 +91,30 @@ const SAMPLERS: &[(&str, Sample)] = &[
 struct Sampler(Sample);
 
 impl ArrivalProcess for Sampler {
-    fn instants(&self, sessions: u64, mut draws: Draws) -> Instants {
+    fn instants(&self, sessions: u64, mut draws: RandomStream) -> Instants {
         let Self(sample) = *self;
         Box::new((0..sessions).map(move |_| Nanos::from_nanos(sample(&mut draws))))
     }
 }
 
-fn spec() -> Result<Spec, Box<dyn Error>> {
-    Ok(Spec { lengths: Lengths::fixed(20, 5), seed: Seed(7), ..Spec::new(REQUESTS)? })
+fn spec() -> Result<PlanSpec, Box<dyn Error>> {
+    Ok(PlanSpec { lengths: Lengths::fixed(20, 5), seed: Seed(7), ..PlanSpec::new(REQUESTS)? })
 }
 
-fn arrivals() -> Vec<(&'static str, Arrivals)> {
+fn arrivals() -> Vec<(&'static str, ArrivalLaw)> {
     let (from, to) = (PerSec::new(10.0), PerSec::new(200.0));
     let over = RampSpan::Time(Seconds::new(5.0));
     let spacing = Spacing::Random { burstiness: 0.7 };
-    let gamma = |burstiness, rescale| Arrivals::Gamma { rate: to, burstiness, rescale };
-    let ramp = |shape, over, spacing| Arrivals::Ramp { from, to, shape, over, spacing };
+    let gamma = |burstiness, rescale| ArrivalLaw::Gamma { rate: to, burstiness, rescale };
+    let ramp = |shape, over, spacing| ArrivalLaw::Ramp { from, to, shape, over, spacing };
     let stages = [10.0, 0.0, 300.0].map(PerSec::new);
-    let stages = stages.map(|rate| Stage { rate, lasts: Seconds::new(2.0) }).to_vec();
+    let stages = stages.map(|rate| RateStage { rate, lasts: Seconds::new(2.0) }).to_vec();
     let (mean_on, mean_off) = (Seconds::new(0.3), Seconds::new(0.7));
     let (mean, period) = (to, Seconds::new(3.0));
     vec![
-        ("all at once", Arrivals::AllAtOnce),
-        ("constant", Arrivals::Constant { rate: PerSec::new(7.0) }),
-        ("Poisson", Arrivals::poisson(to)),
+        ("all at once", ArrivalLaw::AllAtOnce),
+        ("constant", ArrivalLaw::Constant { rate: PerSec::new(7.0) }),
+        ("Poisson", ArrivalLaw::poisson(to)),
         ("gamma 0.5", gamma(0.5, Rescale::None)),
         ("gamma 4, stretched", gamma(4.0, Rescale::ToMean)),
         ("linear ramp", ramp(RampShape::Linear, over, spacing)),
@@ -121,17 +122,17 @@ fn arrivals() -> Vec<(&'static str, Arrivals)> {
         ("even ramp", ramp(RampShape::Exponential, over, Spacing::Even)),
         ("linear, requests", ramp(RampShape::Linear, RampSpan::Requests, spacing)),
         ("exponential, requests", ramp(RampShape::Exponential, RampSpan::Requests, spacing)),
-        ("stages", Arrivals::Stages { stages, spacing }),
-        ("on/off", Arrivals::OnOff { on: to, off: from, mean_on, mean_off }),
-        ("diurnal", Arrivals::Diurnal { mean, swing: 0.9, period, spacing }),
-        ("even days", Arrivals::Diurnal { mean, swing: 1.0, period, spacing: Spacing::Even }),
+        ("stages", ArrivalLaw::Stages { stages, spacing }),
+        ("on/off", ArrivalLaw::OnOff { on: to, off: from, mean_on, mean_off }),
+        ("diurnal", ArrivalLaw::Diurnal { mean, swing: 0.9, period, spacing }),
+        ("even days", ArrivalLaw::Diurnal { mean, swing: 1.0, period, spacing: Spacing::Even }),
     ]
 }
 
 fn lengths() -> Vec<(&'static str, Lengths)> {
     let [least, mean, most] = [10, 200, 900].map(Tokens::new);
     let twice = |input: Length| Lengths::Independent { output: input.clone(), input };
-    let bin = |from, to, weight| Bin { from, to, weight };
+    let bin = |from, to, weight| LengthBin { from, to, weight };
     let pair = |input, output, weight| WeightedPair { input, output, weight };
     vec![
         ("uniform", twice(Length::Uniform { nominal: mean, ratio: 0.3 })),
@@ -144,8 +145,8 @@ fn lengths() -> Vec<(&'static str, Lengths)> {
     ]
 }
 
-fn contents() -> Vec<(&'static str, Content)> {
-    let (form, short) = (Form::TokenIds, Tokens::new(20));
+fn contents() -> Vec<(&'static str, PromptContent)> {
+    let (form, short) = (PromptForm::TokenIds, Tokens::new(20));
     let random = VllmRandom {
         form,
         input: short,
@@ -156,34 +157,34 @@ fn contents() -> Vec<(&'static str, Content)> {
     let repetition =
         PrefixRepetition { form, prefix: short, suffix: short, ..PrefixRepetition::default() };
     vec![
-        ("token ids", Content::TokenIds { range: 100..4_000 }),
-        ("words", Content::Text(Wording::Words)),
-        ("sonnets", Content::Text(Wording::Sonnet)),
-        ("chat", Content::Chat(Wording::Words)),
-        ("vLLM random", Content::VllmRandom(random)),
-        ("vLLM prefixes", Content::PrefixRepetition(repetition)),
+        ("token ids", PromptContent::TokenIds { range: 100..4_000 }),
+        ("words", PromptContent::Text(TextSource::Words)),
+        ("sonnets", PromptContent::Text(TextSource::Sonnet)),
+        ("chat", PromptContent::Chat(TextSource::Words)),
+        ("vLLM random", PromptContent::VllmRandom(random)),
+        ("vLLM prefixes", PromptContent::PrefixRepetition(repetition)),
     ]
 }
 
-fn wholes() -> Result<Vec<(&'static str, Spec)>, Box<dyn Error>> {
+fn wholes() -> Result<Vec<(&'static str, PlanSpec)>, Box<dyn Error>> {
     let popularity = Popularity::Zipf { exponent: 1.1 };
     let groups = NonZeroU64::MIN.saturating_add(9);
     let prefix = SharedPrefix::Groups { groups, tokens: Tokens::new(8), share: 0.7, popularity };
     let turns = Turns::Uniform { least: NonZeroU32::MIN, most: NonZeroU32::MIN.saturating_add(4) };
-    let arrivals = Arrivals::poisson(PerSec::new(5.0));
+    let arrivals = ArrivalLaw::poisson(PerSec::new(5.0));
     let (mean, median) = (Seconds::new(2.0), Seconds::new(3.0));
     let [slow, sessions] =
         [ThinkTime::Exponential { mean }, ThinkTime::LogNormal { median, sigma: 0.8 }]
             .map(|think| Some(Sessions { turns, think }));
-    let content = Content::Chat(Wording::Words);
+    let content = PromptContent::Chat(TextSource::Words);
     let share = |model, weight| ModelShare { model: Arc::from(model), weight };
     let models = vec![share("a", 0.3), share("b", 0.1), share("c", 0.7)];
     Ok(vec![
-        ("prefix groups", Spec { prefix, ..spec()? }),
-        ("exponential thoughts", Spec { sessions: slow, content: content.clone(), ..spec()? }),
-        ("log-normal thoughts", Spec { sessions, arrivals, content, ..spec()? }),
-        ("models", Spec { models, ..spec()? }),
-        ("salted", Spec { salt: Salt(3), ..spec()? }),
+        ("prefix groups", PlanSpec { prefix, ..spec()? }),
+        ("exponential thoughts", PlanSpec { sessions: slow, content: content.clone(), ..spec()? }),
+        ("log-normal thoughts", PlanSpec { sessions, arrivals, content, ..spec()? }),
+        ("models", PlanSpec { models, ..spec()? }),
+        ("salted", PlanSpec { salt: Salt(3), ..spec()? }),
     ])
 }
 
@@ -195,7 +196,11 @@ fn dataset() -> Dataset {
     Dataset { name: "made up".to_owned(), conversations, dropped: 0 }
 }
 
-fn records() -> Result<Spec, Box<dyn Error>> {
-    let (form, order, repeat) = (Form::Chat, Order::Shuffled, Repeat::Allowed);
-    Ok(Spec { content: Content::Dataset { form, order, repeat }, salt: Salt(3), ..spec()? })
+fn records() -> Result<PlanSpec, Box<dyn Error>> {
+    let (form, order, repeat) = (PromptForm::Chat, RecordOrder::Shuffled, RecordReuse::Allowed);
+    Ok(PlanSpec {
+        content: PromptContent::Dataset { form, order, repeat },
+        salt: Salt(3),
+        ..spec()?
+    })
 }

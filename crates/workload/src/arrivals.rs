@@ -9,10 +9,10 @@ use fizeau_core::{PerSec, Seconds};
 use serde::{Deserialize, Serialize};
 
 pub use check::ArrivalsError;
-pub use schedule::Schedule;
+pub use schedule::ArrivalSchedule;
 
 use crate::parts::{ArrivalProcess, Instants};
-use crate::seed::{Draws, Purpose, Seed};
+use crate::seed::{RandomStream, Seed, StreamPurpose};
 
 /// The law by which requests leave.
 ///
@@ -20,7 +20,7 @@ use crate::seed::{Draws, Purpose, Seed};
 /// makes of it (an open loop).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Arrivals {
+pub enum ArrivalLaw {
     /// All at the start of the level: what vLLM's `--request-rate inf` means.
     AllAtOnce,
     /// Each when a slot is free. How many slots there are is the driver's affair.
@@ -62,7 +62,7 @@ pub enum Arrivals {
     /// One rate after another; the last one stays.
     Stages {
         /// The rates and how long each lasts; at least one.
-        stages: Vec<Stage>,
+        stages: Vec<RateStage>,
         /// How regular the gaps are.
         spacing: Spacing,
     },
@@ -106,7 +106,7 @@ pub enum Arrivals {
 pub enum Spacing {
     /// As even as the rate allows.
     Even,
-    /// Random, with gamma gaps; see [`Arrivals::Gamma`].
+    /// Random, with gamma gaps; see [`ArrivalLaw::Gamma`].
     Random {
         /// 1 is a Poisson process. From 0.001 to 1e6.
         burstiness: f64,
@@ -123,7 +123,7 @@ pub enum RampShape {
     Exponential,
 }
 
-/// What a ramp goes over.
+/// The span of a ramp: time or requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RampSpan {
@@ -139,7 +139,7 @@ pub enum RampSpan {
 
 /// A rate, and how long it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
+pub struct RateStage {
     /// Requests per second; may be 0 for a pause, but not in the last one.
     #[serde(rename = "rate_per_s")]
     pub rate: PerSec,
@@ -170,7 +170,7 @@ pub enum Rescale {
     ToMean,
 }
 
-impl Arrivals {
+impl ArrivalLaw {
     /// A Poisson process, as drawn: exponential gaps of mean 1 / `rate`.
     #[must_use]
     pub const fn poisson(rate: PerSec) -> Self {
@@ -178,11 +178,11 @@ impl Arrivals {
     }
 }
 
-impl ArrivalProcess for Arrivals {
+impl ArrivalProcess for ArrivalLaw {
     /// As [`crate::Plan::schedule`], with random numbers of the caller's. A closed loop has no instants: there are none. The
     /// numbers of a law are held to their ranges where a plan is made from it; outside of them nothing is promised here.
-    fn instants(&self, sessions: u64, draws: Draws) -> Instants {
-        Box::new(Schedule::new(self, sessions, draws).map_while(|at| at))
+    fn instants(&self, sessions: u64, draws: RandomStream) -> Instants {
+        Box::new(ArrivalSchedule::new(self, sessions, draws).map_while(|at| at))
     }
 }
 
@@ -198,25 +198,25 @@ pub struct RequestedArrivals {
     pub cv_squared: Option<f64>,
 }
 
-impl Arrivals {
+impl ArrivalLaw {
     /// The figures that this law asks for; none where it has no rate in the long run: nothing paces a closed loop or what
     /// leaves all at once, and ramps and stages have a rate for each instant.
     ///
     /// ```
     /// use fizeau_core::{PerSec, Seconds};
-    /// use fizeau_workload::{Arrivals, RequestedArrivals};
-    /// let bursts = Arrivals::OnOff {
+    /// use fizeau_workload::{ArrivalLaw, RequestedArrivals};
+    /// let bursts = ArrivalLaw::OnOff {
     ///     on: PerSec::new(20.0),
     ///     off: PerSec::new(0.0),
     ///     mean_on: Seconds::new(1.0),
     ///     mean_off: Seconds::new(3.0),
     /// };
-    /// let asked = RequestedArrivals { rate: PerSec::new(5.0), cv_squared: Some(23.5) };
-    /// assert_eq!(bursts.asked(), Some(asked));
-    /// assert_eq!(Arrivals::ClosedLoop.asked(), None);
+    /// let requested = RequestedArrivals { rate: PerSec::new(5.0), cv_squared: Some(23.5) };
+    /// assert_eq!(bursts.requested(), Some(requested));
+    /// assert_eq!(ArrivalLaw::ClosedLoop.requested(), None);
     /// ```
     #[must_use]
-    pub fn asked(&self) -> Option<RequestedArrivals> {
+    pub fn requested(&self) -> Option<RequestedArrivals> {
         match *self {
             Self::AllAtOnce | Self::ClosedLoop | Self::Ramp { .. } | Self::Stages { .. } => None,
             Self::Constant { rate } => Some(RequestedArrivals { rate, cv_squared: Some(0.0) }),
@@ -231,16 +231,16 @@ impl Arrivals {
         }
     }
 
-    /// The rate of so many `arrivals` under this law, whatever is drawn: that of [`Self::asked`], and of ramps and stages the
+    /// The rate of so many `arrivals` under this law, whatever is drawn: that of [`Self::requested`], and of ramps and stages the
     /// number of gaps over the time from the first arrival to the last, with each at the instant at which the integral of
     /// the rate reaches its number. None where the law has no rate, or there is no gap.
     ///
     /// ```
     /// use fizeau_core::{PerSec, Seconds};
-    /// use fizeau_workload::{Arrivals, Spacing, Stage};
-    /// let stage = |rate, lasts| Stage { rate: PerSec::new(rate), lasts: Seconds::new(lasts) };
+    /// use fizeau_workload::{ArrivalLaw, Spacing, RateStage};
+    /// let stage = |rate, lasts| RateStage { rate: PerSec::new(rate), lasts: Seconds::new(lasts) };
     /// let stages = vec![stage(10.0, 1.0), stage(30.0, 1.0)];
-    /// let stages = Arrivals::Stages { stages, spacing: Spacing::Random { burstiness: 1.0 } };
+    /// let stages = ArrivalLaw::Stages { stages, spacing: Spacing::Random { burstiness: 1.0 } };
     /// // The first at 0.1 s, the last of 40 at 2 s.
     /// assert_eq!(stages.mean_rate(40), Some(PerSec::new(39.0 / 1.9)));
     /// ```
@@ -252,10 +252,10 @@ impl Arrivals {
                 Self::Ramp { from, to, shape, over, spacing }
             }
             Self::Stages { ref stages, .. } => Self::Stages { stages: stages.clone(), spacing },
-            _ => return self.asked().map(|asked| asked.rate),
+            _ => return self.requested().map(|asked| asked.rate),
         };
         let mut instants =
-            Schedule::new(&even, arrivals, Seed(0).stream(Purpose::Gaps, 0)).flatten();
+            ArrivalSchedule::new(&even, arrivals, Seed(0).stream(StreamPurpose::Gaps, 0)).flatten();
         let (first, last) = (instants.next()?, instants.last()?);
         let span = last.saturating_sub(first).as_secs_f64();
         (span > 0.0).then(|| PerSec::new((arrivals - 1) as f64 / span))

@@ -6,9 +6,9 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::Outline;
+use crate::parts::PromptOutline;
 
-/// How much of all prompts a prefix cache would supply.
+/// The share of all prompt tokens that a prefix cache would supply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheShare {
     /// The tokens that an earlier prompt began with as well.
@@ -29,11 +29,11 @@ impl CacheShare {
 
     /// Summed over prompts in order, each with the number of the model that is asked, since a cache holds what one model
     /// made of a prompt; none if one of them is not known.
-    pub(crate) fn of(outlines: impl Iterator<Item = Option<(u64, Outline)>>) -> Option<Self> {
+    pub(crate) fn of(outlines: impl Iterator<Item = Option<(u64, PromptOutline)>>) -> Option<Self> {
         let (mut starts, mut rows) = (HashMap::new(), HashMap::new());
         let mut sum = Self::default();
         for outline in outlines {
-            let (model, Outline { shared, row, tokens }) = outline?;
+            let (model, PromptOutline { shared, row, tokens }) = outline?;
             sum.prompt += tokens;
             let start = shared.map(|start| found(&mut starts, (model, start.number), start.tokens));
             let row = row.map(|row| found(&mut rows, (model, row), tokens));
@@ -53,7 +53,7 @@ fn found(seen: &mut HashMap<(u64, u64), Tokens>, key: (u64, u64), tokens: Tokens
 
 // What prompts begin with that others begin with too, so that a prefix cache has something to do.
 
-/// What prompts begin with that others begin with too.
+/// A beginning that prompts share with others.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SharedPrefix {
@@ -79,7 +79,7 @@ pub enum SharedPrefix {
     },
 }
 
-/// How often each group of a [`SharedPrefix`] comes.
+/// How often requests draw each group of a [`SharedPrefix`].
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Popularity {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::parts::LengthPair;
 
-/// What a prompt is made of, and the form it is sent in.
+/// The content of prompts, and the form in which they are sent.
 ///
 /// Prompts of one plan differ from each other from the first token on, nearly always, and somewhere within the
 /// first few for certain: 8 words, or 6 token ids of the default range. Shorter prompts are too few to be told
@@ -16,12 +16,12 @@ use crate::parts::LengthPair;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Content {
+pub enum PromptContent {
     /// One user message, for a chat route. How many tokens the model sees is unknown here, because the server's
     /// template adds some.
-    Chat(Wording),
+    Chat(TextSource),
     /// Plain text, for a completions route.
-    Text(Wording),
+    Text(TextSource),
     /// Token ids, for a completions route that takes them. The length is certain, and no tokenizer is needed.
     TokenIds {
         /// The ids to draw from; at least two.
@@ -46,18 +46,18 @@ pub enum Content {
     /// bodies in front of their first text, where that is plain. Without a salt, all is sent to the letter.
     Dataset {
         /// The form that plain text is sent in.
-        form: Form,
+        form: PromptForm,
         /// In which order records are taken.
-        order: Order,
+        order: RecordOrder,
         /// What happens when there are fewer records than the plan has sessions.
-        repeat: Repeat,
+        repeat: RecordReuse,
     },
 }
 
 /// The form that a prompt is sent in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum PromptForm {
     /// One user message, for a chat route.
     Chat,
     /// Plain text, for a completions route.
@@ -70,7 +70,7 @@ pub enum Form {
 /// In which order the records of a data set are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum RecordOrder {
     /// Shuffled, by the seed.
     #[default]
     Shuffled,
@@ -81,7 +81,7 @@ pub enum Order {
 /// What happens when a data set has fewer records than are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Repeat {
+pub enum RecordReuse {
     /// It is begun again.
     #[default]
     Allowed,
@@ -89,10 +89,10 @@ pub enum Repeat {
     Refused,
 }
 
-/// How the text of a prompt is come by.
+/// Where the text of a prompt comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wording {
+pub enum TextSource {
     /// Fitted to exactly the asked number of tokens under a tokenizer, see [`crate::exact_text`]. The plan must
     /// be made with [`crate::Plan::with_tokenizer`].
     Exact,
@@ -105,7 +105,7 @@ pub enum Wording {
     Words,
 }
 
-impl Default for Content {
+impl Default for PromptContent {
     /// Token ids from 100 up to, not including, 4000: within the vocabulary of every current model, and past
     /// the special ids that stand at the start of some.
     fn default() -> Self {
@@ -113,10 +113,10 @@ impl Default for Content {
     }
 }
 
-impl Content {
+impl PromptContent {
     /// Whether text has to be fitted under a tokenizer.
     pub(crate) const fn is_exact(&self) -> bool {
-        matches!(self, Self::Chat(Wording::Exact) | Self::Text(Wording::Exact))
+        matches!(self, Self::Chat(TextSource::Exact) | Self::Text(TextSource::Exact))
     }
 }
 
@@ -132,7 +132,7 @@ impl Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefixRepetition {
     /// The form that prompts are sent in; vLLM's is text.
-    pub form: Form,
+    pub form: PromptForm,
     /// How many ids to draw token ids from, from 0 on; text does not use it.
     pub vocabulary: u32,
     /// `--prefix-repetition-prefix-len`.
@@ -149,7 +149,7 @@ pub struct PrefixRepetition {
 impl Default for PrefixRepetition {
     fn default() -> Self {
         Self {
-            form: Form::Text,
+            form: PromptForm::Text,
             vocabulary: 32_000,
             prefix: Tokens::new(256),
             suffix: Tokens::new(256),
@@ -161,12 +161,12 @@ impl Default for PrefixRepetition {
 
 impl PrefixRepetition {
     /// The symbols that prompts are made of.
-    pub(crate) const fn content(&self, has_tokenizer: bool) -> Content {
-        let wording = if has_tokenizer { Wording::Exact } else { Wording::Words };
+    pub(crate) const fn content(&self, has_tokenizer: bool) -> PromptContent {
+        let wording = if has_tokenizer { TextSource::Exact } else { TextSource::Words };
         match self.form {
-            Form::Chat => Content::Chat(wording),
-            Form::Text => Content::Text(wording),
-            Form::TokenIds => Content::TokenIds { range: 0..self.vocabulary },
+            PromptForm::Chat => PromptContent::Chat(wording),
+            PromptForm::Text => PromptContent::Text(wording),
+            PromptForm::TokenIds => PromptContent::TokenIds { range: 0..self.vocabulary },
         }
     }
 
@@ -203,7 +203,7 @@ impl PrefixRepetition {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct VllmRandom {
     /// The form that prompts are sent in; vLLM's is text.
-    pub form: Form,
+    pub form: PromptForm,
     /// How many ids token ids are drawn from, from 0 on: the tokenizer's `vocab_size`, for vLLM's offsets. Text takes it
     /// from its tokenizer.
     pub vocabulary: u32,
@@ -223,7 +223,7 @@ pub struct VllmRandom {
 impl Default for VllmRandom {
     fn default() -> Self {
         Self {
-            form: Form::Text,
+            form: PromptForm::Text,
             vocabulary: 32_000,
             input: Tokens::new(1024),
             output: Tokens::new(128),

@@ -11,7 +11,7 @@ mod jsonl;
 mod sharegpt;
 
 pub use error::{DatasetError, DatasetPlace};
-pub use sharegpt::{ShareGpt, Take};
+pub use sharegpt::{ConversationUse, ShareGpt};
 
 pub(crate) use body::with_line;
 

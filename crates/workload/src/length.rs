@@ -6,15 +6,15 @@ mod text;
 use fizeau_core::Tokens;
 use serde::{Deserialize, Serialize};
 
-pub use text::{LengthTextError, Preset};
+pub use text::{LengthTextError, PresetLengths};
 
 use crate::parts::{LengthPair, LengthSource};
-use crate::seed::Draws;
+use crate::seed::RandomStream;
 use crate::weights::pick;
 
 /// How long requests are.
 ///
-/// On a command line, pairs are written as in `250/100=3,1000/20=1`, with weights; a [`Preset`] by its name.
+/// On a command line, pairs are written as in `250/100=3,1000/20=1`, with weights; a [`PresetLengths`] by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lengths {
@@ -112,12 +112,12 @@ pub enum Length {
         most: Tokens,
     },
     /// As a histogram has it: a bin by its weight, then uniform within the bin.
-    Histogram(Vec<Bin>),
+    Histogram(Vec<LengthBin>),
 }
 
 /// A bin of a histogram of lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bin {
+pub struct LengthBin {
     /// The shortest length in it.
     pub from: Tokens,
     /// The longest length in it.
@@ -197,7 +197,7 @@ impl WeightedPair {
 }
 
 impl LengthSource for Lengths {
-    fn lengths(&self, input: &mut Draws, output: &mut Draws) -> LengthPair {
+    fn lengths(&self, input: &mut RandomStream, output: &mut RandomStream) -> LengthPair {
         match self {
             Self::Independent { input: inputs, output: outputs } => {
                 LengthPair { input: inputs.draw(input), output: outputs.draw(output) }
@@ -211,7 +211,7 @@ impl LengthSource for Lengths {
 
 // What can be wrong with a law of lengths.
 
-/// What is wrong with a law of lengths; the message goes on from "the input length".
+/// What is wrong with a law of lengths. The message continues the words "the input length".
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LengthMistake {
@@ -237,7 +237,7 @@ pub enum LengthMistake {
         value: f64,
     },
     /// The ratio is outside of its range.
-    #[error("begins at {0} of the longest: that must be from 0 to 1")]
+    #[error("begins at {0} times the longest length: that factor must be from 0 to 1")]
     ShareOfMost(f64),
     /// A weight is no usable number.
     #[error("has a choice of weight {0}: weights must be finite numbers of 0 or above")]

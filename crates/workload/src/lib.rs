@@ -1,20 +1,20 @@
 //! What is asked of an LLM endpoint, and when.
 //!
-//! A [`Spec`] says how many requests, how long, of what content and how spaced; a [`Plan`] is the list of
+//! A [`PlanSpec`] says how many requests, how long, of what content and how spaced; a [`Plan`] is the list of
 //! requests that follows from it. The plan holds nothing but the specification: request `k` is computed when it
 //! is asked for, in any order, and two machines with the same specification compute the same request.
 //!
 //! ```
 //! use fizeau_core::{PerSec, RequestId, Tokens};
-//! use fizeau_workload::{Arrivals, Length, Lengths, Plan, Seed, Spec};
-//! let spec = Spec {
-//!     arrivals: Arrivals::poisson(PerSec::new(8.0)),
+//! use fizeau_workload::{ArrivalLaw, Length, Lengths, Plan, Seed, PlanSpec};
+//! let spec = PlanSpec {
+//!     arrivals: ArrivalLaw::poisson(PerSec::new(8.0)),
 //!     lengths: Lengths::Independent {
 //!         input: Length::Fixed(Tokens::new(250)),
 //!         output: Length::Uniform { nominal: Tokens::new(250), ratio: 0.2 },
 //!     },
 //!     seed: Seed(7),
-//!     ..Spec::new(1_000)?
+//!     ..PlanSpec::new(1_000)?
 //! };
 //! let plan = Plan::new(spec)?;
 //! let tenth = plan.request(RequestId(9));
@@ -71,31 +71,36 @@ mod words;
 mod workload;
 
 pub use arrivals::{
-    Arrivals, ArrivalsError, RampShape, RampSpan, RequestedArrivals, Rescale, Schedule, Spacing,
-    Stage,
+    ArrivalLaw, ArrivalSchedule, ArrivalsError, RampShape, RampSpan, RateStage, RequestedArrivals,
+    Rescale, Spacing,
 };
 pub use cache::{CacheShare, Popularity, SharedPrefix};
 pub use codec::{CodecError, TextCodec};
-pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
-pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
+pub use content::{
+    PrefixRepetition, PromptContent, PromptForm, RecordOrder, RecordReuse, TextSource, VllmRandom,
+};
+pub use dataset::{Conversation, ConversationUse, Dataset, DatasetError, DatasetPlace, ShareGpt};
+pub use length::{
+    Length, LengthBin, LengthMistake, LengthTextError, Lengths, PresetLengths, WeightedPair,
+};
 pub use parts::{
-    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Outline, Phase,
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, PromptOutline, RequestPhase,
     RequestPosition, SharedStart, Turn,
 };
 pub use plan::{Plan, PlanBuilder, PlanSource};
-pub use prompts::{ExactText, Repeats, exact_text};
-pub use seed::{Draws, Salt, Seed};
-pub use spec::{ModelShare, Spec, SpecError};
+pub use prompts::{DatasetReuse, ExactText, exact_text};
+pub use seed::{RandomStream, Salt, Seed};
+pub use spec::{ModelShare, PlanSpec, SpecError};
 pub use text::TextError;
 #[cfg(feature = "hf-tokenizer")]
 pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
 pub use tokenizer::{Tiktoken, UnknownVocabulary};
 pub use trace::{
-    CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceExtent, TraceFacts, TraceFormat,
-    TracePacing, TraceReader, TraceRecord, TraceSpec,
+    CacheBasis, ExpectedCache, Trace, TraceError, TraceExtent, TraceFacts, TraceFormat,
+    TraceOpener, TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{
-    Numbers, Pacing, Sessions, Shard, ShardError, ThinkTime, Turns, Walk, WalkError, Workload,
+    Pacing, SessionNumbers, Sessions, Shard, ShardError, ThinkTime, Turns, Walk, WalkError,
+    Workload,
 };

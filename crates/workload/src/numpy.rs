@@ -107,7 +107,7 @@ impl SeedSequence {
     fn new(seed: u64) -> Self {
         // A seed has at most two words; the pool's others start from 0, as a seed of one word's second does.
         let words = [seed as u32, (seed >> 32) as u32, 0, 0];
-        let mut hash = Hash::new(0x43b0_d7e5, 0x931e_8875);
+        let mut hash = SeedHash::new(0x43b0_d7e5, 0x931e_8875);
         let mut pool = words.map(|word| hash.of(word));
         for from in 0..4 {
             for to in 0..4 {
@@ -121,7 +121,7 @@ impl SeedSequence {
 
     /// `generate_state(4, numpy.uint64)`.
     fn state(&self) -> [u64; 4] {
-        let mut hash = Hash::new(0x8b51_f9dd, 0x58f3_8ded);
+        let mut hash = SeedHash::new(0x8b51_f9dd, 0x58f3_8ded);
         let words: [u32; 8] = std::array::from_fn(|place| hash.of(self.0[place % 4]));
         std::array::from_fn(|place| {
             u64::from(words[2 * place]) | (u64::from(words[2 * place + 1]) << 32)
@@ -130,12 +130,12 @@ impl SeedSequence {
 }
 
 /// A hash whose constant changes with each use.
-struct Hash {
+struct SeedHash {
     constant: u32,
     multiplier: u32,
 }
 
-impl Hash {
+impl SeedHash {
     const fn new(constant: u32, multiplier: u32) -> Self {
         Self { constant, multiplier }
     }
@@ -168,12 +168,12 @@ mod tests {
     #[derive(Deserialize)]
     struct Golden {
         seed: u64,
-        calls: Vec<Call>,
+        calls: Vec<IntegersCall>,
     }
 
     /// One call of `integers`; all calls of a seed are made of one generator, so that halves left over show.
     #[derive(Deserialize)]
-    struct Call {
+    struct IntegersCall {
         low: u64,
         span: u64,
         values: Vec<u64>,

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, Prompt, RequestId, SessionId, Tokens};
 
-use crate::seed::{Draws, Purpose, Seed};
+use crate::seed::{RandomStream, Seed, StreamPurpose};
 
 /// A law of arrivals: when sessions begin. A request that stands alone is a session of one.
 pub trait ArrivalProcess: Debug + Send + Sync {
     /// The instants of the first `sessions` sessions as offsets from the start of the level, never decreasing. The same
     /// `draws` give the same instants. Where there are fewer instants than sessions, the plan ends there.
-    fn instants(&self, sessions: u64, draws: Draws) -> Instants;
+    fn instants(&self, sessions: u64, draws: RandomStream) -> Instants;
 }
 
 /// Instants one after another.
@@ -21,7 +21,7 @@ pub type Instants = Box<dyn Iterator<Item = Nanos> + Send>;
 pub trait LengthSource: Debug + Send + Sync {
     /// The lengths of one request. Draw those of the prompt from `input` and those of the output from `output`, so that
     /// changing one law leaves the other's numbers as they were; lengths that belong together come from `input` alone.
-    fn lengths(&self, input: &mut Draws, output: &mut Draws) -> LengthPair;
+    fn lengths(&self, input: &mut RandomStream, output: &mut RandomStream) -> LengthPair;
 }
 
 /// How long a request is.
@@ -52,15 +52,15 @@ pub trait ContentSource: Debug + Send + Sync {
 
     /// What is known of the prompt at `place` without making it; none where nothing is. [`crate::Plan::expected_cache`] is
     /// summed from it.
-    fn outline(&self, place: &RequestPosition) -> Option<Outline> {
+    fn outline(&self, place: &RequestPosition) -> Option<PromptOutline> {
         let _ = place;
         None
     }
 }
 
-/// How long a prompt is, and what it begins with that others begin with too.
+/// The length of a prompt, and the beginning that it shares with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outline {
+pub struct PromptOutline {
     /// What it begins with that others may begin with too.
     pub shared: Option<SharedStart>,
     /// Which row of tokens the prompt is the beginning of: of two prompts of equal rows, the longer begins with the whole
@@ -70,7 +70,7 @@ pub struct Outline {
     pub tokens: Tokens,
 }
 
-/// What several prompts begin with.
+/// A beginning that several prompts share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedStart {
     /// Which: prompts of equal numbers begin with equal tokens.
@@ -79,13 +79,13 @@ pub struct SharedStart {
     pub tokens: Tokens,
 }
 
-/// Where a request stands in a plan, and what is asked of its prompt.
+/// The position of a request in a plan, and the length that its prompt must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestPosition {
     /// What prompts follow from; the run's salt is in it.
     pub seed: Seed,
     /// Whether the request is measured.
-    pub phase: Phase,
+    pub phase: RequestPhase,
     /// Its number within its phase.
     pub request: RequestId,
     /// Its session within its phase.
@@ -96,16 +96,16 @@ pub struct RequestPosition {
     pub input: Tokens,
 }
 
-/// What a request is sent for.
+/// Whether a request is measured or warms the endpoint up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub enum RequestPhase {
     /// To be measured.
     Measured,
     /// To warm the endpoint up. What it leaves in a prefix cache must help no measured request.
     Warmup,
 }
 
-impl Phase {
+impl RequestPhase {
     const fn key(self, number: u64) -> u64 {
         match self {
             Self::Measured => number,
@@ -130,8 +130,8 @@ impl RequestPosition {
 
     /// Random numbers for the content of this place and of no other.
     #[must_use]
-    pub fn draws(&self) -> Draws {
-        self.seed.stream(Purpose::Body, self.key())
+    pub fn draws(&self) -> RandomStream {
+        self.seed.stream(StreamPurpose::Body, self.key())
     }
 }
 
@@ -169,13 +169,13 @@ impl Turn {
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<T: ArrivalProcess + ?Sized> ArrivalProcess for $pointer {
-            fn instants(&self, sessions: u64, draws: Draws) -> Instants {
+            fn instants(&self, sessions: u64, draws: RandomStream) -> Instants {
                 (**self).instants(sessions, draws)
             }
         }
 
         impl<T: LengthSource + ?Sized> LengthSource for $pointer {
-            fn lengths(&self, input: &mut Draws, output: &mut Draws) -> LengthPair {
+            fn lengths(&self, input: &mut RandomStream, output: &mut RandomStream) -> LengthPair {
                 (**self).lengths(input, output)
             }
         }
@@ -193,7 +193,7 @@ macro_rules! forward {
                 (**self).shares()
             }
 
-            fn outline(&self, place: &RequestPosition) -> Option<Outline> {
+            fn outline(&self, place: &RequestPosition) -> Option<PromptOutline> {
                 (**self).outline(place)
             }
         }

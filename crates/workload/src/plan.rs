@@ -10,32 +10,32 @@ use fizeau_core::{Nanos, Request, RequestId, SessionId, Tokens};
 
 pub use source::{PlanBuilder, PlanSource};
 
-use crate::arrivals::{Arrivals, Schedule};
+use crate::arrivals::{ArrivalLaw, ArrivalSchedule};
 use crate::cache::CacheShare;
 use crate::codec::TextCodec;
 use crate::parts::{
-    ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, RequestPosition,
+    ArrivalProcess, ContentSource, LengthPair, LengthSource, RequestPhase, RequestPosition,
 };
-use crate::prompts::Repeats;
-use crate::seed::Purpose;
-use crate::spec::{Spec, SpecError};
+use crate::prompts::DatasetReuse;
+use crate::seed::StreamPurpose;
+use crate::spec::{PlanSpec, SpecError};
 use crate::weights;
-use crate::workload::{Numbers, Pacing, ThinkTime, Walk, Workload};
+use crate::workload::{Pacing, SessionNumbers, ThinkTime, Walk, Workload};
 use index::SessionIndex;
 
-/// The whole list of requests that follows from a [`Spec`].
+/// The whole list of requests that follows from a [`PlanSpec`].
 ///
 /// It holds the specification and no request: making one costs time in proportion to its prompt, whichever it is.
 /// Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    spec: Arc<Spec>,
+    spec: Arc<PlanSpec>,
     /// None where the specification's own law holds.
     arrivals: Option<Arc<dyn ArrivalProcess>>,
     lengths: Arc<dyn LengthSource>,
     content: Arc<dyn ContentSource>,
     index: SessionIndex,
-    repeats: Option<Repeats>,
+    repeats: Option<DatasetReuse>,
     /// What a prefix cache would supply of the whole plan, once that has been asked for.
     cache: Arc<OnceLock<Option<CacheShare>>>,
 }
@@ -46,7 +46,7 @@ impl Plan {
     /// # Errors
     /// If a number in `spec` is out of its range, or `spec` asks for what a [`PlanBuilder`] has to be given: a tokenizer
     /// for exact text, the records of a data set.
-    pub fn new(spec: Spec) -> Result<Self, SpecError> {
+    pub fn new(spec: PlanSpec) -> Result<Self, SpecError> {
         Self::builder(spec).build()
     }
 
@@ -54,19 +54,22 @@ impl Plan {
     ///
     /// # Errors
     /// If a number in `spec` is out of its range, or the tokenizer fails on the first prompt.
-    pub fn with_tokenizer(spec: Spec, tokenizer: Arc<dyn TextCodec>) -> Result<Self, SpecError> {
+    pub fn with_tokenizer(
+        spec: PlanSpec,
+        tokenizer: Arc<dyn TextCodec>,
+    ) -> Result<Self, SpecError> {
         Self::builder(spec).tokenizer(tokenizer).build()
     }
 
     /// A plan of `spec` with parts of your own.
     #[must_use]
-    pub const fn builder(spec: Spec) -> PlanBuilder {
+    pub const fn builder(spec: PlanSpec) -> PlanBuilder {
         PlanBuilder::new(spec)
     }
 
     /// What the plan was made from.
     #[must_use]
-    pub fn spec(&self) -> &Spec {
+    pub fn spec(&self) -> &PlanSpec {
         &self.spec
     }
 
@@ -78,7 +81,7 @@ impl Plan {
 
     /// How often the data set is begun again; none where its records suffice, or there is no data set.
     #[must_use]
-    pub const fn repeats(&self) -> Option<Repeats> {
+    pub const fn repeats(&self) -> Option<DatasetReuse> {
         self.repeats
     }
 
@@ -92,19 +95,19 @@ impl Plan {
     #[must_use]
     pub fn request(&self, id: RequestId) -> Request {
         let (session, turn) = self.index.place(id);
-        self.make(Phase::Measured, id, session, turn).request
+        self.make(RequestPhase::Measured, id, session, turn).request
     }
 
     /// When sessions ought to begin, in order of their numbers.
     ///
     /// With [`crate::Rescale::ToMean`] this call goes over all gaps once; otherwise it costs nothing.
     #[must_use]
-    pub fn schedule(&self) -> Schedule {
+    pub fn schedule(&self) -> ArrivalSchedule {
         let sessions = self.index.sessions();
-        let draws = self.spec.seed.stream(Purpose::Gaps, 0);
+        let draws = self.spec.seed.stream(StreamPurpose::Gaps, 0);
         match &self.arrivals {
-            None => Schedule::new(&self.spec.arrivals, sessions, draws),
-            Some(own) => Schedule::of(own.instants(sessions, draws), sessions),
+            None => ArrivalSchedule::new(&self.spec.arrivals, sessions, draws),
+            Some(own) => ArrivalSchedule::of(own.instants(sessions, draws), sessions),
         }
     }
 
@@ -158,7 +161,7 @@ impl Plan {
         CacheShare::of((0..requests.min(MOST)).map(|number| {
             let id = RequestId(number);
             let (session, turn) = self.index.place(id);
-            let place = self.place(Phase::Measured, id, session, turn).0;
+            let place = self.place(RequestPhase::Measured, id, session, turn).0;
             let model = self.model_number(&place).map_or(0, |number| number as u64);
             Some((model, self.content.outline(&place)?))
         }))
@@ -167,7 +170,7 @@ impl Plan {
     /// Where a request stands, and how long it is.
     fn place(
         &self,
-        phase: Phase,
+        phase: RequestPhase,
         request: RequestId,
         session: SessionId,
         turn: u32,
@@ -176,19 +179,25 @@ impl Plan {
         let seed = spec.seed.salted(spec.salt);
         let place = RequestPosition { seed, phase, request, session, turn, input: Tokens::ZERO };
         let lengths = self.lengths.lengths(
-            &mut spec.seed.stream(Purpose::InputLength, place.key()),
-            &mut spec.seed.stream(Purpose::OutputLength, place.key()),
+            &mut spec.seed.stream(StreamPurpose::InputLength, place.key()),
+            &mut spec.seed.stream(StreamPurpose::OutputLength, place.key()),
         );
         (RequestPosition { input: lengths.input, ..place }, lengths)
     }
 
     /// The request at one place, and how long its user thinks before it.
-    fn make(&self, phase: Phase, id: RequestId, session: SessionId, turn: u32) -> Prepared {
+    fn make(
+        &self,
+        phase: RequestPhase,
+        id: RequestId,
+        session: SessionId,
+        turn: u32,
+    ) -> PreparedRequest {
         let spec = &*self.spec;
         let (place, lengths) = self.place(phase, id, session, turn);
         let made = self.content.content(&place);
         let think = spec.sessions.map_or(ThinkTime::None, |sessions| sessions.think);
-        Prepared {
+        PreparedRequest {
             think: made.think.unwrap_or_else(|| think.draw(spec.seed, place.key())),
             request: Request {
                 session,
@@ -214,14 +223,14 @@ impl Plan {
         if models.is_empty() {
             return None;
         }
-        let mut draws = self.spec.seed.stream(Purpose::Model, place.session_key());
+        let mut draws = self.spec.seed.stream(StreamPurpose::Model, place.session_key());
         weights::pick(models, |share| share.weight, &mut draws)
     }
 }
 
 /// A request, and the thinking before it.
 #[derive(Debug, Clone)]
-struct Prepared {
+struct PreparedRequest {
     request: Request,
     think: Nanos,
 }
@@ -234,17 +243,17 @@ impl Workload for Plan {
     fn pacing(&self) -> Pacing {
         match (&self.arrivals, &self.spec.arrivals) {
             (Some(_), _) => Pacing::OpenLoop { peak: None },
-            (None, Arrivals::ClosedLoop) => Pacing::ClosedLoop,
-            (None, Arrivals::AllAtOnce) => Pacing::AtOnce,
+            (None, ArrivalLaw::ClosedLoop) => Pacing::ClosedLoop,
+            (None, ArrivalLaw::AllAtOnce) => Pacing::AtOnce,
             (None, arrivals) => Pacing::OpenLoop { peak: arrivals.peak() },
         }
     }
 
-    fn walk(&self, which: Numbers) -> Walk {
+    fn walk(&self, which: SessionNumbers) -> Walk {
         Box::new(PlanSource::measured(self.clone(), which))
     }
 
-    fn warmup(&self, which: Numbers) -> Walk {
+    fn warmup(&self, which: SessionNumbers) -> Walk {
         Box::new(PlanSource::warmup(self.clone(), which))
     }
 }

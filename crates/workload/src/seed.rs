@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::{self, GammaShape};
 
-/// What a plan's randomness starts from. Any number is as good as any other.
+/// The seed of a plan's random numbers. Any number is as good as any other.
 ///
 /// The same seed gives the same instants, lengths and, with the same [`Salt`], the same prompts. A second run against a
 /// server that still has the first one's prompts cached is measured too fast: give each run a salt of its own, and each
@@ -27,7 +27,7 @@ impl Seed {
     /// ```
     #[must_use]
     pub fn child(self, n: u64) -> Self {
-        Self(self.stream(Purpose::Child, n).next_u64())
+        Self(self.stream(StreamPurpose::Child, n).next_u64())
     }
 
     /// The seed of the level of `load` that is measured for the `visit`-th time, from 0, so that no two levels of a sweep have
@@ -42,7 +42,7 @@ impl Seed {
     }
 
     /// The generator for `purpose`, at `index`. Any one can be had without those before it, and no two overlap.
-    pub(crate) fn stream(self, purpose: Purpose, index: u64) -> Draws {
+    pub(crate) fn stream(self, purpose: StreamPurpose, index: u64) -> RandomStream {
         let mut key = *b"________fizeau workload plan 1__";
         for (slot, byte) in key.iter_mut().zip(self.0.to_le_bytes()) {
             *slot = byte;
@@ -50,14 +50,14 @@ impl Seed {
         key[31] = purpose as u8;
         let mut rng = ChaCha8Rng::from_seed(key);
         rng.set_stream(index);
-        Draws::new(rng)
+        RandomStream::new(rng)
     }
 
     /// The seed of prompts under `salt`: this one itself where there is none.
     pub(crate) fn salted(self, salt: Salt) -> Self {
         match salt {
             Salt::NONE => self,
-            Salt(number) => Self(self.stream(Purpose::Salt, number).next_u64()),
+            Salt(number) => Self(self.stream(StreamPurpose::Salt, number).next_u64()),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Salt {
 
 /// What a stream is for. The numbers are part of what a seed means: never change or reuse one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Purpose {
+pub(crate) enum StreamPurpose {
     Child = 0,
     Distinct = 1,
     Gaps = 2,
@@ -127,9 +127,9 @@ pub(crate) const fn scramble(x: u64) -> u64 {
 /// The same row gives the same bits on every machine, whatever else is linked: the generator is ChaCha8, and what is made
 /// of its numbers is our own code over `libm`.
 #[derive(Debug)]
-pub struct Draws(ChaCha8Rng);
+pub struct RandomStream(ChaCha8Rng);
 
-impl Draws {
+impl RandomStream {
     pub(crate) const fn new(rng: ChaCha8Rng) -> Self {
         Self(rng)
     }

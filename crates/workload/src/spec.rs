@@ -12,27 +12,28 @@ use std::sync::Arc;
 use fizeau_core::{EosRule, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::ArrivalLaw;
 use crate::cache::SharedPrefix;
-use crate::content::Content;
+use crate::content::PromptContent;
 use crate::length::Lengths;
 use crate::parts::LengthPair;
 use crate::seed::{Salt, Seed};
 use crate::workload::Sessions;
 
-/// What shall be asked, and when. Plain data, checked by [`crate::Plan::new`].
+/// The specification of a plan: how many requests it has, of what lengths and content, and when they leave. Plain data,
+/// checked by [`crate::Plan::new`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spec {
+pub struct PlanSpec {
     /// How many requests, warm-up not counted.
     pub requests: NonZeroU64,
     /// When they leave; of sessions, when their first requests do.
-    pub arrivals: Arrivals,
+    pub arrivals: ArrivalLaw,
     /// How long requests are, where the content does not say.
     pub lengths: Lengths,
-    /// What prompts begin with that others begin with too.
+    /// A beginning that prompts share with others.
     pub prefix: SharedPrefix,
     /// What prompts are made of.
-    pub content: Content,
+    pub content: PromptContent,
     /// Which requests are turns of one conversation; none where each stands alone, or the content says.
     pub sessions: Option<Sessions>,
     /// The models to be asked, where it is not the endpoint's own alone: LoRA adapters by weight, one for each session.
@@ -54,7 +55,7 @@ pub struct ModelShare {
     pub weight: f64,
 }
 
-impl Spec {
+impl PlanSpec {
     /// `requests` requests in a closed loop, 1024 token ids in and 128 tokens out (the lengths that vLLM's
     /// `random` data set defaults to), no shared prefix, seed 0. The end of sequence is ignored, since random
     /// prompts have no natural end and the output would not have the asked length.
@@ -64,10 +65,10 @@ impl Spec {
     pub fn new(requests: u64) -> Result<Self, SpecError> {
         Ok(Self {
             requests: NonZeroU64::new(requests).ok_or(SpecError::NoRequests)?,
-            arrivals: Arrivals::default(),
+            arrivals: ArrivalLaw::default(),
             lengths: Lengths::fixed(1024, 128),
             prefix: SharedPrefix::None,
-            content: Content::default(),
+            content: PromptContent::default(),
             sessions: None,
             models: Vec::new(),
             eos: EosRule::Ignore,
@@ -85,9 +86,9 @@ impl Spec {
     /// If the longest request is beyond `limit`; the message names the numbers.
     pub fn check_context(&self, limit: Tokens) -> Result<(), SpecError> {
         let LengthPair { input: own, output } = match &self.content {
-            Content::VllmRandom(_) | Content::PrefixRepetition(_) | Content::Dataset { .. } => {
-                self.longest_own()
-            }
+            PromptContent::VllmRandom(_)
+            | PromptContent::PrefixRepetition(_)
+            | PromptContent::Dataset { .. } => self.longest_own(),
             _ => self.lengths.longest_request(),
         };
         let turns = self.sessions.map_or(1, |sessions| sessions.turns.most().get());
@@ -103,9 +104,11 @@ impl Spec {
     /// The longest own part of a prompt, as far as it is known, and the longest output.
     fn longest_own(&self) -> LengthPair {
         match &self.content {
-            Content::VllmRandom(random) => random.longest(),
-            Content::PrefixRepetition(repetition) => repetition.lengths(),
-            Content::Dataset { .. } => LengthPair { input: Tokens::ZERO, ..self.lengths.longest() },
+            PromptContent::VllmRandom(random) => random.longest(),
+            PromptContent::PrefixRepetition(repetition) => repetition.lengths(),
+            PromptContent::Dataset { .. } => {
+                LengthPair { input: Tokens::ZERO, ..self.lengths.longest() }
+            }
             _ => self.lengths.longest(),
         }
     }
@@ -115,9 +118,9 @@ impl Spec {
     #[must_use]
     pub const fn prefix_tokens(&self) -> Tokens {
         match &self.content {
-            Content::VllmRandom(random) => random.prefix,
-            Content::PrefixRepetition(repetition) => repetition.prefix,
-            Content::Dataset { .. } => Tokens::ZERO,
+            PromptContent::VllmRandom(random) => random.prefix,
+            PromptContent::PrefixRepetition(repetition) => repetition.prefix,
+            PromptContent::Dataset { .. } => Tokens::ZERO,
             _ => self.prefix.tokens(),
         }
     }

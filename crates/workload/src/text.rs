@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use fizeau_core::{PerSec, Seconds};
 
-use crate::arrivals::{Arrivals, Spacing, Stage};
+use crate::arrivals::{ArrivalLaw, RateStage, Spacing};
 use crate::spec::ModelShare;
 use crate::workload::{ThinkTime, Turns};
 
@@ -83,7 +83,7 @@ impl FromStr for ModelShare {
     }
 }
 
-impl Arrivals {
+impl ArrivalLaw {
     /// One rate after another, with gaps as regular as `spacing` says, as people write it: `10:30,20:60`, rates and how many seconds each
     /// lasts.
     ///
@@ -96,7 +96,7 @@ impl Arrivals {
             });
             let right = || format!("`{part}` is not RATE:SECONDS, such as 10:30,20:60");
             let (rate, lasts) = numbers.ok_or_else(|| TextError::new(text, right()))?;
-            Ok(Stage { rate: rate_of(text, rate)?, lasts: seconds_of(text, lasts)? })
+            Ok(RateStage { rate: rate_of(text, rate)?, lasts: seconds_of(text, lasts)? })
         };
         let stages = text.split(',').map(stage).collect::<Result<_, _>>()?;
         Ok(Self::Stages { stages, spacing })
@@ -120,9 +120,9 @@ impl Arrivals {
     /// A rate that goes up and down as a sine does, as people write it: `mean=20,swing=0.5,period-s=600`.
     ///
     /// ```
-    /// use fizeau_workload::{Arrivals, Spacing};
+    /// use fizeau_workload::{ArrivalLaw, Spacing};
     ///
-    /// let day = Arrivals::diurnal("mean=20,swing=0.5,period-s=600", Spacing::Even)?;
+    /// let day = ArrivalLaw::diurnal("mean=20,swing=0.5,period-s=600", Spacing::Even)?;
     /// assert_eq!(day.peak().map(|rate| rate.get()), Some(30.0));
     /// # Ok::<(), fizeau_workload::TextError>(())
     /// ```
@@ -149,7 +149,7 @@ fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Result<[f64; N], Tex
         if place.is_some() {
             return Err(TextError::new(text, format!("`{name}` comes twice")));
         }
-        let wrong = |_| TextError::new(text, format!("{name} wants a number, as {name}=1"));
+        let wrong = |_| TextError::new(text, format!("{name} needs a number, such as {name}=1"));
         *place = Some(value.trim().parse::<f64>().map_err(wrong)?);
     }
     let mut numbers = [0.0; N];
@@ -170,6 +170,9 @@ fn rate_of(text: &str, rate: f64) -> Result<PerSec, TextError> {
 fn seconds_of(text: &str, seconds: f64) -> Result<Seconds, TextError> {
     match seconds {
         seconds if seconds.is_finite() && seconds > 0.0 => Ok(Seconds::new(seconds)),
-        _ => Err(TextError::new(text, format!("{seconds} seconds cannot be: give more than 0"))),
+        _ => Err(TextError::new(
+            text,
+            format!("{seconds} s is not a length of time: give more than 0"),
+        )),
     }
 }

@@ -23,16 +23,16 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::codec::TextCodec;
-use crate::parts::Phase;
+use crate::parts::RequestPhase;
 use crate::seed::{Salt, Seed};
-use crate::workload::{Numbers, Pacing, Walk, Workload};
-use prompt::Prompts;
-use survey::Survey;
+use crate::workload::{Pacing, SessionNumbers, Walk, Workload};
+use prompt::TracePrompts;
+use survey::TraceSurvey;
 use walk::TraceWalk;
 
 /// Opens the file of a trace from its start. It is called once for the check, and once more for each walk and each time
 /// that a walk begins the file again, on any thread. A buffer of 64 KiB or more is worth while.
-pub type Opener = Arc<dyn Fn() -> io::Result<Box<dyn BufRead + Send>> + Send + Sync>;
+pub type TraceOpener = Arc<dyn Fn() -> io::Result<Box<dyn BufRead + Send>> + Send + Sync>;
 
 type FileReader = TraceReader<Box<dyn BufRead + Send>>;
 
@@ -63,9 +63,9 @@ type FileReader = TraceReader<Box<dyn BufRead + Send>>;
 #[derive(Clone)]
 pub struct Trace {
     spec: Arc<TraceSpec>,
-    opener: Opener,
-    survey: Survey,
-    prompts: Arc<Prompts>,
+    opener: TraceOpener,
+    survey: TraceSurvey,
+    prompts: Arc<TracePrompts>,
 }
 
 impl Trace {
@@ -74,7 +74,7 @@ impl Trace {
     /// # Errors
     /// If a number in `spec` is out of its range, the file cannot be read, a line is not what the format says, time stamps
     /// go backwards, a request is too long, there are too few, or `spec` asks for exact text.
-    pub fn new(spec: TraceSpec, open: Opener) -> Result<Self, TraceError> {
+    pub fn new(spec: TraceSpec, open: TraceOpener) -> Result<Self, TraceError> {
         Self::made(spec, open, None)
     }
 
@@ -84,7 +84,7 @@ impl Trace {
     /// As [`Trace::new`], or if the tokenizer fails on a first text.
     pub fn with_tokenizer(
         spec: TraceSpec,
-        open: Opener,
+        open: TraceOpener,
         tokenizer: Arc<dyn TextCodec>,
     ) -> Result<Self, TraceError> {
         Self::made(spec, open, Some(tokenizer))
@@ -92,12 +92,12 @@ impl Trace {
 
     fn made(
         spec: TraceSpec,
-        opener: Opener,
+        opener: TraceOpener,
         tokenizer: Option<Arc<dyn TextCodec>>,
     ) -> Result<Self, TraceError> {
         spec.check()?;
-        let prompts = Prompts::new(&spec, tokenizer)?;
-        let survey = Survey::of(&spec, &opener)?;
+        let prompts = TracePrompts::new(&spec, tokenizer)?;
+        let survey = TraceSurvey::of(&spec, &opener)?;
         Ok(Self { spec: Arc::new(spec), opener, survey, prompts: Arc::new(prompts) })
     }
 
@@ -153,18 +153,18 @@ impl Workload for Trace {
         }
     }
 
-    fn walk(&self, which: Numbers) -> Walk {
-        Box::new(TraceWalk::new(self.clone(), Phase::Measured, which))
+    fn walk(&self, which: SessionNumbers) -> Walk {
+        Box::new(TraceWalk::new(self.clone(), RequestPhase::Measured, which))
     }
 
     /// Prompts as long as those of the trace, from its first request on; none begins like another.
-    fn warmup(&self, which: Numbers) -> Walk {
-        Box::new(TraceWalk::new(self.clone(), Phase::Warmup, which))
+    fn warmup(&self, which: SessionNumbers) -> Walk {
+        Box::new(TraceWalk::new(self.clone(), RequestPhase::Warmup, which))
     }
 }
 
 /// Opens the file of `spec`.
-fn open(spec: &TraceSpec, opener: &Opener) -> Result<FileReader, TraceError> {
+fn open(spec: &TraceSpec, opener: &TraceOpener) -> Result<FileReader, TraceError> {
     let reader = opener().map_err(|error| lines::read_error(&spec.name, 0, &error))?;
     Ok(TraceReader::new(Arc::clone(&spec.name), spec.format, reader))
 }

@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::{Nanos, PerSec, RequestSource, Seconds};
 use serde::{Deserialize, Serialize};
 
-use crate::seed::{Purpose, Seed};
+use crate::seed::{Seed, StreamPurpose};
 
 /// A whole plan, whatever it is made from: [`crate::Plan`] is one, a trace that is read as it is replayed another. A
 /// program with a plan of its own implements this.
@@ -23,16 +23,16 @@ pub trait Workload: Debug + Send + Sync {
     /// The sessions of the numbers that `which` gives, in that order, which must be rising: the first request of each,
     /// and through [`RequestSource::after`] those that follow from it. The walk ends with `which`, or at the first number
     /// that the plan does not have.
-    fn walk(&self, which: Numbers) -> Walk;
+    fn walk(&self, which: SessionNumbers) -> Walk;
 
     /// The requests of the numbers that `which` gives out of those to warm an endpoint up with, in that order, which must be
     /// rising: of the same kind, without instants, each standing alone. There are as many as anybody wants; `which` ends
     /// them. Their prompts are none of the plan's, and they count their numbers from 0 as well.
-    fn warmup(&self, which: Numbers) -> Walk;
+    fn warmup(&self, which: SessionNumbers) -> Walk;
 }
 
 /// Numbers of sessions.
-pub type Numbers = Box<dyn Iterator<Item = u64> + Send>;
+pub type SessionNumbers = Box<dyn Iterator<Item = u64> + Send>;
 
 /// Requests of a plan one after another.
 pub type Walk = Box<dyn RequestSource<Error = WalkError> + Send>;
@@ -116,7 +116,7 @@ impl Shard {
 
     /// The numbers of this shard's sessions, without end.
     #[must_use]
-    pub fn sessions(self) -> Numbers {
+    pub fn sessions(self) -> SessionNumbers {
         Box::new((0..).map(move |n| self.session(n)))
     }
 }
@@ -146,7 +146,7 @@ pub struct ShardError {
 
 // Sessions: conversations of requests in order, with time to think in between.
 
-/// What sessions are like, where the content does not say.
+/// The turns and pauses of sessions, where the content does not decide them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sessions {
     /// How many turns each has.
@@ -213,7 +213,7 @@ impl Sessions {
             Turns::Fixed(turns) => turns.get(),
             Turns::Uniform { least, most } => {
                 let span = u64::from(most.get().saturating_sub(least.get())) + 1;
-                let more = seed.stream(Purpose::Turns, session).below(span);
+                let more = seed.stream(StreamPurpose::Turns, session).below(span);
                 least.get().saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
             }
         }
@@ -223,7 +223,7 @@ impl Sessions {
 impl ThinkTime {
     /// The thinking before the request of `key`.
     pub(crate) fn draw(self, seed: Seed, key: u64) -> Nanos {
-        let mut draws = seed.stream(Purpose::ThinkTime, key);
+        let mut draws = seed.stream(StreamPurpose::ThinkTime, key);
         let seconds = match self {
             Self::None => 0.0,
             Self::Fixed { seconds } => seconds.get(),

@@ -15,7 +15,7 @@ struct Layer {
     external: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 16] = [
+const LAYERS: [Layer; 17] = [
     Layer {
         name: "fizeau-core",
         rank: 0,
@@ -94,6 +94,12 @@ const LAYERS: [Layer; 16] = [
         ],
     },
     Layer {
+        name: "fizeau-probe",
+        rank: 2,
+        ours: &["fizeau-roofline", "fizeau-core"],
+        external: &["libc", "matrixmultiply", "schemars", "serde", "serde_json", "thiserror"],
+    },
+    Layer {
         name: "fizeau-record",
         rank: 2,
         ours: &[
@@ -155,6 +161,7 @@ const LAYERS: [Layer; 16] = [
         rank: 4,
         ours: &[
             "fizeau-record",
+            "fizeau-probe",
             "fizeau-metrics",
             "fizeau-pareto",
             "fizeau-roofline",
@@ -185,6 +192,7 @@ const LAYERS: [Layer; 16] = [
             "fizeau-interop",
             "fizeau-metrics",
             "fizeau-pareto",
+            "fizeau-probe",
             "fizeau-record",
             "fizeau-report",
             "fizeau-roofline",
@@ -205,6 +213,7 @@ const LAYERS: [Layer; 16] = [
             "ratatui",
             "serde",
             "serde_json",
+            "shlex",
             "terminal_size",
             "tokio",
             "tracing",

@@ -2,7 +2,10 @@
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, LevelArgs, LiveArgs, PhysicsArgs, SamplingArgs, TrustArgs};
+use super::{
+    ClientArgs, EndpointArgs, LevelArgs, LiveArgs, PhysicsArgs, SamplingArgs, SubjectArgs,
+    TargetArgs, TrustArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -10,18 +13,22 @@ pub(crate) struct BenchArgs {
     #[arg(hide = true, value_parser = ["serve"])]
     pub(crate) serve: Option<String>,
     #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    #[command(flatten)]
     pub(crate) endpoint: EndpointArgs,
     #[command(flatten)]
-    pub(crate) host: HostArgs,
-    #[command(flatten)]
     pub(crate) level: LevelArgs,
+    /// Send the I-th of N shares of the run, counted from 0. Run the same line with the same --seed and --salt on N machines, and
+    /// put their folders together with `fizeau merge`.
+    #[arg(long, value_name = "I/N", help_heading = "Load")]
+    pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
     pub(crate) client: ClientArgs,
-    /// First find out what this client can do at most on this machine with such requests, in about 15 s. A run near that
-    /// is suspect (--threshold ceiling-suspect=0.8). Where neither an endpoint
-    /// (--base-url, --host, --port) nor a model is named, there is no run.
+    /// First measure, in about 15 s, the highest load that this client can send from this machine with such requests. A run close
+    /// to it is suspect (--threshold ceiling-suspect=0.8). Without a model and an address (--base-url, --host, --port) only this is
+    /// measured.
     #[arg(long, help_heading = "Client")]
     pub(crate) calibrate: bool,
     #[command(flatten)]
@@ -30,57 +37,69 @@ pub(crate) struct BenchArgs {
     pub(crate) trust: TrustArgs,
     #[command(flatten)]
     pub(crate) live: LiveArgs,
-    /// What the endpoint runs on, in a line of your own, for the report.
-    #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE", help_heading = "Checklist")]
-    pub(crate) engine: Option<String>,
-    /// The formats of weights and key-value cache, in a line of your own, for the report; with --model-config they are known.
-    #[arg(long, value_name = "TEXT", help_heading = "Checklist")]
-    pub(crate) precision: Option<String>,
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) vllm: VllmArgs,
 }
 
+/// Flags of `vllm bench serve` that have no meaning of their own here.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Endpoint")]
-pub(crate) struct HostArgs {
-    /// The server's host, where --base-url is not given; by default 127.0.0.1.
-    #[arg(long)]
-    pub(crate) host: Option<String>,
-    /// The server's port, where --base-url is not given; by default 8000.
-    #[arg(long)]
-    pub(crate) port: Option<u16>,
-}
-
-/// Flags of `vllm bench serve` that change nothing here.
-#[derive(Debug, Args)]
+#[command(next_help_heading = "Compatibility (flags of vllm bench serve)")]
 pub(crate) struct VllmArgs {
-    #[arg(long, hide = true)]
-    pub(crate) disable_tqdm: bool,
-    #[arg(long, hide = true)]
-    pub(crate) trust_remote_code: bool,
-    /// Text goes out as it stands on text routes; on chat routes the server has the template.
-    #[arg(long, hide = true, alias = "custom-skip-chat-template")]
-    pub(crate) skip_chat_template: bool,
-    #[arg(long, hide = true)]
-    pub(crate) request_id_prefix: Option<String>,
-    /// How sessions come to adapters: by the weights of --lora-modules.
-    #[arg(long, hide = true, value_parser = ["random", "round-robin"])]
+    /// Honoured: `random` draws an adapter for each session, by the weights of --lora-modules; round-robin is refused.
+    #[arg(long, value_name = "HOW", value_parser = ["random", "round-robin"], hide_short_help = true)]
     pub(crate) lora_assignment: Option<String>,
+    /// Honoured: 1, one prompt in each request; more are refused.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(crate) random_batch_size: Option<u64>,
     #[command(flatten)]
     pub(crate) sonnet: SonnetArgs,
-    #[arg(long, hide = true)]
+    /// Ignored: text is sent as it stands on text routes, and on chat routes the server applies its template.
+    #[arg(long, alias = "custom-skip-chat-template", hide_short_help = true)]
+    pub(crate) skip_chat_template: bool,
+    /// Ignored: no tokenizer is loaded unless --tokenizer names one.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) skip_tokenizer_init: bool,
+    /// Ignored: no tokenizer is loaded unless --tokenizer names one.
+    #[arg(long, value_name = "MODE", hide_short_help = true)]
     pub(crate) tokenizer_mode: Option<String>,
-    #[arg(long, hide = true)]
+    /// Ignored: no code of a model is run.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) trust_remote_code: bool,
+    /// Ignored: requests are identified by their numbers.
+    #[arg(long, value_name = "PREFIX", hide_short_help = true)]
+    pub(crate) request_id_prefix: Option<String>,
+    /// Ignored: each server is asked for one reply before the run.
+    #[arg(long, value_name = "SECONDS", hide_short_help = true)]
     pub(crate) ready_check_timeout_sec: Option<f64>,
+    /// Ignored: report.html has the timeline of each level (--out DIR, then `fizeau report DIR --html FILE`).
+    #[arg(long, hide_short_help = true)]
+    pub(crate) plot_timeline: bool,
+    /// Ignored: report.html has the charts of each level.
+    #[arg(long, value_name = "MS,MS", hide_short_help = true)]
+    pub(crate) timeline_itl_thresholds: Option<String>,
+    /// Ignored: report.html has the charts of each level.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) plot_dataset_stats: bool,
+    /// Ignored: progress stays out of pipes.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) disable_tqdm: bool,
 }
 
 /// The lengths of vLLM's `sonnet`: the prompt's holds that of the prefix.
 #[derive(Debug, Args)]
 pub(crate) struct SonnetArgs {
-    #[arg(long, hide = true, conflicts_with = "random_input_len")]
+    /// Honoured: with sonnet, the same as --random-input-len.
+    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
+    #[arg(conflicts_with = "random_input_len")]
     pub(crate) sonnet_input_len: Option<u64>,
-    #[arg(long, hide = true, conflicts_with = "random_output_len")]
+    /// Honoured: with sonnet, the same as --random-output-len.
+    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
+    #[arg(conflicts_with = "random_output_len")]
     pub(crate) sonnet_output_len: Option<u64>,
-    #[arg(long, hide = true, conflicts_with = "random_prefix_len", requires = "sonnet_input_len")]
+    /// Honoured: with sonnet, the part of --sonnet-input-len that all prompts share.
+    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
+    #[arg(conflicts_with = "random_prefix_len", requires = "sonnet_input_len")]
     pub(crate) sonnet_prefix_len: Option<u64>,
 }

@@ -4,27 +4,28 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Calibrations: made of measured levels, and used.
+/// Calibrations: made from measured levels, and used.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Calibration")]
 pub(crate) struct CalibrationArgs {
-    /// Fit the constants of devices and engines on measured levels, write them to --out and say how far predictions with them are
-    /// off. A CSV file has the columns model, hardware, isl, osl, concurrency and tpot_ms, and where it is known engine,
-    /// weights, moe_weights, kv, tp, pp, attention_dp, moe_ep and ttft_ms. A folder is that of a run, whose system is as the run kept
-    /// it, but for what the flags say otherwise. Exit code 2 if any level could not be used.
+    /// Fit the constants of devices and engines to measured levels, write them to --out, and say how far predictions with them are
+    /// off. A CSV file has the columns model, hardware, isl, osl, concurrency and tpot_ms, and optionally engine, weights,
+    /// moe_weights, kv, tp, pp, attention_dp, moe_ep and ttft_ms. A folder is that of a run, which knows its model and devices;
+    /// flags override them. The exit code is 2 if any level could not be used.
     #[arg(long, value_name = "MEASURED.csv|RUN", num_args = 1..,
           conflicts_with_all = ["points", "json", "curve", "calibration"])]
     pub(crate) fit: Vec<PathBuf>,
-    /// With --fit: where the calibration goes.
+    /// With --fit: the file that the calibration is written to.
     #[arg(long, value_name = "FILE", default_value = "calibration.json", requires = "fit")]
     pub(crate) out: PathBuf,
-    /// With --fit: the config.json of a model that the levels call NAME; others are built in (see `fizeau models`) or paths.
+    /// With --fit: where the config.json is of a model that the measured levels call NAME. It is needed only for names that are
+    /// neither built in (see `fizeau models`) nor paths. It does not choose the model of the answer: --model-config does.
     #[arg(long = "model", value_name = "NAME=FILE", requires = "fit")]
     pub(crate) models: Vec<String>,
-    /// Predict with the constants of this calibration, with intervals. It predicts requests: not a step alone, nor curves.
+    /// Predict with the constants of this calibration, with intervals. It predicts whole requests, neither single steps nor curves.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["context", "curve"])]
     pub(crate) calibration: Option<PathBuf>,
-    /// The engine, as the calibration calls it; otherwise its constants are those of all engines on the device.
+    /// The engine, as the calibration calls it; by default the constants of all engines on the device are used.
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
 }

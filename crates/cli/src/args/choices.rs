@@ -2,7 +2,7 @@
 
 use clap::Args;
 use fizeau::record::EngineChoices;
-use fizeau::roofline::{ExpertExchange, Overlap, Prefix, Routing};
+use fizeau::roofline::{ExpertExchange, ExpertRouting, Overlap, Prefix};
 
 use super::choice::{Word, choice};
 
@@ -10,30 +10,34 @@ use super::choice::{Word, choice};
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
 #[command(next_help_heading = "Model and devices")]
 pub(crate) struct ChoiceArgs {
-    /// Whose the tokens of --cached are: all prompts begin alike, and the prefix is kept once, or each has its own, as in the
+    /// Whether the tokens of --cached are the same for all prompts (shared) and are kept once, or each prompt has its own, as in the
     /// turns of a conversation.
-    #[arg(long, value_parser = choice(&PREFIXES), default_value = "shared")]
+    #[arg(long, value_parser = choice(&PREFIXES), value_name = "WHOSE", default_value = "shared")]
     pub(crate) prefix: Prefix,
-    /// How tokens choose experts, as expected: even (each for itself, all equally often), strict (all the same ones), or
-    /// skewed:ALPHA (number i with a weight of i^-ALPHA).
-    #[arg(long, value_name = "HOW", value_parser = str::parse::<Routing>, default_value = "even")]
-    pub(crate) routing: Routing,
-    /// Whether communication goes on under arithmetic, as expected.
-    #[arg(long, value_parser = choice(&OVERLAPS), default_value = "none")]
+    /// How tokens are expected to choose experts: even (each token for itself, all experts equally often), strict (all tokens the same
+    /// ones), or skewed:ALPHA (expert number i with a weight of i^-ALPHA).
+    #[arg(long, value_name = "HOW", value_parser = str::parse::<ExpertRouting>, default_value = "even")]
+    pub(crate) routing: ExpertRouting,
+    /// Whether communication is expected to overlap with arithmetic.
+    #[arg(long, value_parser = choice(&OVERLAPS), value_name = "HOW", default_value = "none")]
     pub(crate) overlap: Overlap,
-    /// How tokens reach the experts of other groups (--dp), as expected.
-    #[arg(long, value_parser = choice(&EXCHANGES), default_value = "fastest")]
+    /// How tokens are expected to reach the experts of other groups (--dp).
+    #[arg(long, value_parser = choice(&EXCHANGES), value_name = "HOW", default_value = "fastest")]
     pub(crate) exchange: ExpertExchange,
 }
 
 const PREFIXES: [Word<Prefix>; 2] = [
-    ("shared", Prefix::Shared, "One prefix for all prompts"),
-    ("own", Prefix::Own, "Each prompt its own"),
+    ("shared", Prefix::Shared, "All prompts have one prefix"),
+    ("own", Prefix::Own, "Each prompt has its own"),
 ];
 
 const OVERLAPS: [Word<Overlap>; 2] = [
     ("none", Overlap::None, "One after the other"),
-    ("two-batches", Overlap::TwoBatches, "Half of a batch talks while the other half computes"),
+    (
+        "two-batches",
+        Overlap::TwoBatches,
+        "Half of a batch communicates while the other half computes",
+    ),
 ];
 
 const EXCHANGES: [Word<ExpertExchange>; 3] = [

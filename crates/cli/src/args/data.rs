@@ -10,28 +10,28 @@ pub(crate) struct DataArgs {
     /// The file of a data set or a trace.
     #[arg(long, value_name = "FILE")]
     pub(crate) dataset_path: Option<PathBuf>,
-    /// With sharegpt: output tokens of each request, whatever the data set's own.
+    /// With sharegpt: the output length of each request, in place of the data set's own.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) sharegpt_output_len: Option<u64>,
-    /// With custom and openai-batch: output tokens of each request, whatever the data set's own; -1 for its own.
+    /// With custom and openai-batch: the output length of each request, in place of the data set's own; -1 keeps those.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) custom_output_len: Option<i64>,
-    /// With prefix_repetition: tokens of each prefix.
+    /// With prefix_repetition: the length of each prefix.
     #[arg(long, value_name = "TOKENS", default_value_t = 256)]
     pub(crate) prefix_repetition_prefix_len: u64,
-    /// With prefix_repetition: tokens of each prompt's own part.
+    /// With prefix_repetition: the length of each prompt's own part.
     #[arg(long, value_name = "TOKENS", default_value_t = 256)]
     pub(crate) prefix_repetition_suffix_len: u64,
-    /// With prefix_repetition: how many prefixes.
+    /// With prefix_repetition: the number of prefixes.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) prefix_repetition_num_prefixes: u64,
-    /// With prefix_repetition: output tokens.
+    /// With prefix_repetition: the output length.
     #[arg(long, value_name = "TOKENS", default_value_t = 128)]
     pub(crate) prefix_repetition_output_len: u64,
     /// With vllm-random and prefix_repetition as token ids: the size of the model's vocabulary.
     #[arg(long, value_name = "N", default_value_t = 32_000)]
     pub(crate) vocab_size: u32,
-    /// Refuse a data set or trace with fewer records than requests; by default it is begun again.
+    /// Refuse a data set or trace that has fewer records than there are requests. By default it is used again from its beginning.
     #[arg(long)]
     pub(crate) no_repeat: bool,
     /// vLLM's name for it, which does nothing where no record can come again.
@@ -45,13 +45,13 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Conversations")]
 pub(crate) struct SessionArgs {
-    /// With sharegpt: whole conversations, as those of custom always are. Each next turn carries the replies that really came.
+    /// With sharegpt: send whole conversations, as custom always does. Each next turn carries the replies that really came.
     #[arg(long)]
     pub(crate) multi_turn: bool,
-    /// Conversations of made-up prompts, of so many turns each, such as 4 or 2-6.
+    /// Send generated conversations of this many turns each, such as 4 or 2-6.
     #[arg(long, value_name = "N|A-B")]
     pub(crate) turns: Option<String>,
-    /// Seconds between a reply and the next turn: 2, exp:2 (its mean) or lognormal:2 (its median); by default none.
+    /// The seconds between a reply and the next turn: 2, exp:2 (its mean) or lognormal:2 (its median); by default none.
     #[arg(long, value_name = "LAW")]
     pub(crate) think_time: Option<String>,
 }

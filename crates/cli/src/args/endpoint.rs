@@ -4,47 +4,84 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fizeau::transport::Balance;
+use fizeau::transport::LoadBalancing;
 
 use super::choice::{Word, choice};
+
+/// Where the one server is that a command measures.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Endpoint")]
+pub(crate) struct TargetArgs {
+    /// The server's address, such as `http://127.0.0.1:8000` or `https://api.example.com`. Identical servers share the requests:
+    /// give the flag for each, or put commas between their addresses.
+    #[arg(long, value_name = "URL", env = "FIZEAU_BASE_URL", value_delimiter = ',')]
+    pub(crate) base_url: Vec<String>,
+    /// The server's host, instead of --base-url; 127.0.0.1 where only --port is given.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// The server's port, instead of --base-url; 8000 where only --host is given.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+}
+
+impl TargetArgs {
+    /// Whether --host or --port says where the server is.
+    pub(crate) const fn names_host(&self) -> bool {
+        self.host.is_some() || self.port.is_some()
+    }
+
+    /// Where the servers are; none where nobody says.
+    pub(crate) fn urls(&self) -> Vec<String> {
+        match (&*self.base_url, self.names_host()) {
+            ([], true) => vec![self.host_url()],
+            (urls, _) => urls.to_vec(),
+        }
+    }
+
+    /// The address that --host and --port make, with their defaults.
+    pub(crate) fn host_url(&self) -> String {
+        let (host, port) = (self.host.as_deref().unwrap_or("127.0.0.1"), self.port.unwrap_or(8000));
+        match host.contains(':') {
+            true => format!("http://[{host}]:{port}"),
+            false => format!("http://{host}:{port}"),
+        }
+    }
+}
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct EndpointArgs {
-    /// What the server is: vllm, openai, sglang, trtllm, triton, tgi, llama.cpp, ollama, anthropic, gemini, ...; some take
-    /// the chat route by another name, such as vllm-chat. An unknown one is answered with all that there are; auto finds
-    /// out by a few tiny requests, and takes the model's name from the server if it has only one.
-    #[arg(long, alias = "endpoint-type", default_value = "vllm", env = "FIZEAU_BACKEND")]
+    /// The kind of server: vllm, openai, sglang, trtllm, triton, tgi, llama.cpp, ollama, anthropic, gemini, ...; some use the
+    /// chat route under another name, such as vllm-chat. An unknown kind is answered with the list of all. With auto, a few tiny
+    /// requests find the kind out, and the model's name too if the server has only one.
+    #[arg(long, alias = "endpoint-type", value_name = "KIND", default_value = "vllm")]
+    #[arg(env = "FIZEAU_BACKEND")]
     pub(crate) backend: String,
-    /// Where the server is, such as `http://127.0.0.1:8000` or `https://api.example.com`. Give several, one by one or with
-    /// commas between them, to share the requests among servers that are alike.
-    #[arg(long, value_name = "URL", env = "FIZEAU_BASE_URL", value_delimiter = ',')]
-    pub(crate) base_url: Vec<String>,
-    /// The route, such as /v1/chat/completions; by default the backend's own.
-    #[arg(long)]
+    /// The route, such as /v1/chat/completions; by default the usual one of --backend.
+    #[arg(long, value_name = "ROUTE")]
     pub(crate) endpoint: Option<String>,
     /// The model's name, as the server knows it.
-    #[arg(long, env = "FIZEAU_MODEL")]
+    #[arg(long, value_name = "NAME", env = "FIZEAU_MODEL")]
     pub(crate) model: Option<String>,
     /// The name to put into requests, where it differs from --model.
-    #[arg(long)]
+    #[arg(long, value_name = "NAME")]
     pub(crate) served_model_name: Option<String>,
-    /// An extra header, as NAME=VALUE or "NAME: VALUE". Values never reach a file.
+    /// An extra header, as NAME=VALUE or "NAME: VALUE". Its value is never written to a file.
     #[arg(long = "header", value_name = "NAME=VALUE", num_args = 1..)]
     pub(crate) headers: Vec<String>,
-    /// A file that holds the API key; otherwise FIZEAU_API_KEY or OPENAI_API_KEY is used where set.
+    /// A file that holds the API key. Without it, FIZEAU_API_KEY or OPENAI_API_KEY is used if it is set.
     #[arg(long, value_name = "FILE")]
     pub(crate) api_key_file: Option<PathBuf>,
-    /// Give up a connection after this many seconds.
+    /// Give a connection up after this many seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) connect_timeout: f64,
-    /// Give up a request whose first token takes longer than this many seconds.
+    /// Give a request up if its first token takes longer than this many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) first_token_timeout: Option<f64>,
-    /// Give up a request that is silent for this many seconds between tokens.
+    /// Give a request up if no token comes for this many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<f64>,
-    /// Give up a request after this many seconds in all.
+    /// Give a request up after this many seconds in all.
     #[arg(long, value_name = "SECONDS", default_value_t = 21_600.0)]
     pub(crate) timeout: f64,
     #[command(flatten)]
@@ -55,32 +92,36 @@ pub(crate) struct EndpointArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Connections")]
 pub(crate) struct ConnectionArgs {
-    /// How requests are shared among several --base-url.
-    #[arg(long, value_parser = choice(&BALANCES), default_value = "round-robin")]
-    pub(crate) balance: Balance,
+    /// How several servers share the requests.
+    #[arg(long, value_parser = choice(&BALANCES), value_name = "HOW", default_value = "round-robin")]
+    pub(crate) balance: LoadBalancing,
     /// Trust the certificates in this PEM file too, and those that they signed.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_cert: Option<PathBuf>,
-    /// Check no certificate: whoever sits on the way can read and change everything.
+    /// Check no certificate: anybody between here and the server can then read and change everything.
     #[arg(long, conflicts_with = "ca_cert")]
     pub(crate) insecure: bool,
-    /// Make a connection for each request, and close it after. The time it takes is apart from the latencies.
+    /// Open a connection for each request and close it afterwards. The time that this takes is reported apart from the latencies.
     #[arg(long)]
     pub(crate) new_connection_per_request: bool,
-    /// The version of HTTP; 2 without TLS is spoken by prior knowledge.
-    #[arg(long, value_enum, default_value_t = HttpVersionArg::Http11)]
+    /// The version of HTTP. Without TLS, version 2 is spoken without being negotiated.
+    #[arg(long, value_enum, value_name = "VERSION", default_value_t = HttpVersionArg::Http11)]
     pub(crate) http_version: HttpVersionArg,
-    /// With HTTP/2, the most requests at a time on one connection; when all are full, another one is made.
+    /// With HTTP/2, the most requests at a time on one connection; when all are full, another one is opened.
     #[arg(long, value_name = "N", default_value = "100")]
     pub(crate) http2_streams: NonZeroU32,
-    /// Stamp arrivals in this process even where the kernel would, to see the difference.
+    /// Take the times of arrival in this process even where the kernel would take them, to see the difference.
     #[arg(long)]
     pub(crate) user_stamps: bool,
 }
 
-const BALANCES: [Word<Balance>; 2] = [
-    ("round-robin", Balance::RoundRobin, "By the request's number"),
-    ("least-in-flight", Balance::LeastInFlight, "To the one with the fewest requests in flight"),
+const BALANCES: [Word<LoadBalancing>; 2] = [
+    ("round-robin", LoadBalancing::RoundRobin, "To each server in turn"),
+    (
+        "least-in-flight",
+        LoadBalancing::LeastInFlight,
+        "To the server with the fewest requests in flight",
+    ),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fizeau::core::Nanos;
-use fizeau::sim::{Order, Policy, Routing};
+use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::choice::{Word, choice};
 use super::system::count;
@@ -15,48 +15,43 @@ use super::{ApartArgs, DraftArgs};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Engine")]
 pub(crate) struct EngineArgs {
-    /// The most tokens of a step, decoded and of prompts together.
+    /// The most tokens of a step, those of prompts and those decoded together.
     #[arg(long, alias = "chunked-prefill-size", value_name = "TOKENS", default_value_t = 8192)]
     pub(crate) max_num_batched_tokens: u64,
-    /// Tokens of a block of the key-value cache.
+    /// The number of tokens of a block of the key-value cache.
     #[arg(long, alias = "page-size", value_name = "TOKENS", default_value_t = 16)]
     pub(crate) block_size: u64,
-    /// Blocks of the key-value cache, in each group of --dp; otherwise as many as memory holds.
+    /// The number of blocks of the key-value cache, in each group of --dp; by default as many as memory holds.
     #[arg(long, alias = "num-gpu-blocks-override", value_name = "N", value_parser = count)]
     pub(crate) num_gpu_blocks: Option<NonZeroU64>,
     /// What a step does first.
-    #[arg(long, value_parser = choice(&POLICIES), default_value = "mixed")]
+    #[arg(long, value_parser = choice(&POLICIES), value_name = "POLICY", default_value = "mixed")]
     pub(crate) policy: Policy,
-    /// Read each prompt in one step.
+    /// Read each prompt whole in one step.
     #[arg(long, alias = "no-enable-chunked-prefill")]
     pub(crate) no_chunked_prefill: bool,
-    /// Give a request room for all of its output as it is admitted, so that none is ever preempted.
+    /// Reserve cache for all of a request's output when it is admitted, so that no request is ever preempted.
     #[arg(long)]
     pub(crate) reserve: bool,
-    /// Do not read again what a prompt shares with an earlier one, as far as it still is in the cache. Without an engine
-    /// (--ttft-ms): as far as it is among so many blocks of 16 tokens, or without a number always.
+    /// Reuse from the cache what a prompt shares with an earlier one. Only with `fizeau serve --ttft-ms` it takes a number: how
+    /// many blocks of 16 tokens are kept, by default all.
     #[arg(long, alias = "prefix-cache", value_name = "BLOCKS")]
     pub(crate) enable_prefix_caching: Option<Option<NonZeroUsize>>,
-    /// Who goes first: who came first, or who has the lower priority.
-    #[arg(long, value_parser = choice(&ORDERS), default_value = "fcfs")]
-    pub(crate) scheduling_policy: Order,
-    /// The most requests that wait; further ones are refused. By default there is no limit.
+    /// Which waiting request is admitted first.
+    #[arg(long, value_parser = choice(&ORDERS), value_name = "ORDER", default_value = "fcfs")]
+    pub(crate) scheduling_policy: AdmissionOrder,
+    /// The most requests that may wait; further ones are refused. By default there is no limit.
     #[arg(long, alias = "max-queued-requests", value_name = "N")]
     pub(crate) max_waiting: Option<u64>,
-    /// Batch sizes with a captured graph, to the next of which a step that only decodes is padded. One number stands for 1, 2, 4,
-    /// each multiple of 8 up to it and from 256 on each of 16, as with vLLM. By default nothing is padded.
-    #[arg(
-        long,
-        aliases = ["cudagraph-capture-sizes", "cuda-graph-bs"],
-        value_name = "SIZES",
-        value_delimiter = ',',
-        num_args = 1..
-    )]
+    /// The batch sizes with a captured CUDA graph: a step that only decodes is padded to the next of them. One number stands for
+    /// 1, 2, 4, each multiple of 8 up to it and from 256 on each multiple of 16, as with vLLM. By default nothing is padded.
+    #[arg(long, aliases = ["cudagraph-capture-sizes", "cuda-graph-bs"])]
+    #[arg(value_name = "SIZES", value_delimiter = ',', num_args = 1..)]
     pub(crate) cuda_graph_sizes: Vec<u64>,
-    /// Which of --replicas a request goes to.
-    #[arg(long, value_parser = choice(&ROUTERS), default_value = "least-in-flight", conflicts_with = "disaggregate")]
-    pub(crate) router: Routing,
-    /// What chance is drawn from: the same seed gives the same run.
+    /// Which of the --replicas a request is sent to.
+    #[arg(long, value_parser = choice(&ROUTERS), value_name = "HOW", default_value = "least-in-flight", conflicts_with = "disaggregate")]
+    pub(crate) router: ReplicaRouting,
+    /// The seed of everything random in the engine: the same seed gives the same run.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub(crate) engine_seed: u64,
     #[command(flatten)]
@@ -71,32 +66,32 @@ pub(crate) struct EngineArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Time of a step")]
 pub(crate) struct StepArgs {
-    /// The share of the peak memory bandwidth that is reached, from 0.001 to 1.
+    /// The share of the peak memory bandwidth that the engine reaches, from 0.001 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.85)]
     pub(crate) bandwidth_efficiency: f64,
-    /// The share of the peak arithmetic that is reached, from 0.001 to 1.
+    /// The share of the peak arithmetic that the engine reaches, from 0.001 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.7)]
     pub(crate) compute_efficiency: f64,
-    /// What each step takes besides: scheduling, launching, sampling. A number with ns, us, ms or s.
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "150us")]
+    /// The time that each step takes besides, for scheduling, launching and sampling, with ns, us, ms or s.
+    #[arg(long, value_name = "TIME", default_value = "150us")]
     pub(crate) per_step: Nanos,
-    /// What each sequence adds to a step.
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "2us")]
+    /// The time that each sequence adds to a step.
+    #[arg(long, value_name = "TIME", default_value = "2us")]
     pub(crate) per_sequence: Nanos,
-    /// What each layer adds to a step.
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0us")]
+    /// The time that each layer adds to a step.
+    #[arg(long, value_name = "TIME", default_value = "0us")]
     pub(crate) per_layer: Nanos,
-    /// What each collective adds to a step beyond its bytes and hops.
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0us")]
+    /// The time that each collective adds to a step beyond that of its bytes and hops.
+    #[arg(long, value_name = "TIME", default_value = "0us")]
     pub(crate) per_collective: Nanos,
     /// Take the constants of a step from a calibration that `fizeau sol --fit` wrote, instead of the six flags above.
     #[arg(long, value_name = "FILE", conflicts_with_all = OVERHEADS)]
     pub(crate) calibration: Option<PathBuf>,
-    /// With --calibration: the engine, as it is called there; otherwise the constants are those of all engines on the device.
+    /// With --calibration: the engine, as the calibration calls it; by default the constants of all engines on the device are used.
     #[arg(long, value_name = "NAME", requires = "calibration")]
     pub(crate) calibration_engine: Option<String>,
-    /// No device draws more than this: watts, a share of its own limit such as 70%, or tdp for that limit. Memory and arithmetic are
-    /// taken to draw as at their peak for as long as they are at work, however little of it is reached.
+    /// The most power that a device may draw: watts, a share of its own limit such as 70%, or tdp for that limit. Memory and arithmetic
+    /// are assumed to draw their peak power while they work, however little of their peak rate they reach.
     #[arg(long, value_name = "WATTS", conflicts_with = "calibration")]
     pub(crate) power_limit: Option<String>,
 }
@@ -114,54 +109,30 @@ const POLICIES: [Word<Policy>; 2] = [
     (
         "mixed",
         Policy::Mixed,
-        "Tokens are decoded in each step, and what is left of its budget goes to prompts: vLLM, SGLang's mixed chunks",
+        "Each step decodes, and reads prompts with the rest of its tokens: vLLM, and SGLang's mixed chunks",
     ),
     (
         "prefill-first",
         Policy::PrefillFirst,
-        "Prompts are read first, and decoding waits: SGLang's default",
+        "Prompts are read first while decoding waits: SGLang's default",
     ),
 ];
 
-const ORDERS: [Word<Order>; 2] = [
-    ("fcfs", Order::Arrival, "Who came first"),
-    ("priority", Order::Priority, "Who has the lower priority; of equals, who came first"),
+const ORDERS: [Word<AdmissionOrder>; 2] = [
+    ("fcfs", AdmissionOrder::Arrival, "The one that came first"),
+    (
+        "priority",
+        AdmissionOrder::Priority,
+        "The one with the lower priority number; of equals the one that came first",
+    ),
 ];
 
-const ROUTERS: [Word<Routing>; 3] = [
-    ("round-robin", Routing::RoundRobin, "To each in turn"),
-    ("least-in-flight", Routing::LeastInFlight, "To the one with the fewest requests"),
+const ROUTERS: [Word<ReplicaRouting>; 3] = [
+    ("round-robin", ReplicaRouting::RoundRobin, "To each replica in turn"),
+    ("least-in-flight", ReplicaRouting::LeastInFlight, "To the replica with the fewest requests"),
     (
         "prefix-aware",
-        Routing::PrefixAware,
-        "To the one that holds most of the prompt, unless it has far more to do than others",
+        ReplicaRouting::PrefixAware,
+        "To the replica that holds most of the prompt in its cache, unless it is far busier than others",
     ),
 ];
-
-/// A length of time: a number with its unit.
-pub(super) fn time(text: &str) -> Result<Nanos, String> {
-    let wrong = || format!("`{text}`: it must be a number with ns, us, ms or s, such as 150us");
-    let units = [("ns", 1e9), ("us", 1e6), ("ms", 1e3), ("s", 1.0)];
-    let known = units.iter().find_map(|(unit, each)| Some((text.strip_suffix(unit)?, each)));
-    let (number, each) =
-        known.or_else(|| (text == "0").then_some((text, &1.0))).ok_or_else(wrong)?;
-    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    Nanos::from_secs_f64(number / each).map_err(|_| wrong())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_has_a_unit() {
-        for (text, nanos) in
-            [("150us", 150_000), ("2 ms", 2_000_000), ("0", 0), ("7ns", 7), ("1.5s", 1_500_000_000)]
-        {
-            assert_eq!(time(text), Ok(Nanos::from_nanos(nanos)), "{text}");
-        }
-        for text in ["150", "-1ms", "us", "1m", "nans", "infs", ""] {
-            assert!(time(text).unwrap_err().contains("such as 150us"), "{text}");
-        }
-    }
-}

@@ -8,16 +8,16 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "For other programs")]
 pub(crate) struct ExportArgs {
-    /// The levels as comma-separated values, a row each: to standard output, or to FILE.
+    /// Print the levels as comma-separated values, one row each, or write them to FILE.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) csv: Option<PathBuf>,
-    /// The requests likewise, a row each, with instants, figures and how they ended.
+    /// Print the requests as comma-separated values, one row each with times, figures and outcome, or write them to FILE.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) requests_csv: Option<PathBuf>,
-    /// Both tables as Parquet: levels.parquet and requests.parquet in this folder.
+    /// Write both tables as Parquet: levels.parquet and requests.parquet in this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) parquet: Option<PathBuf>,
-    /// The figures as Prometheus reads them: to standard output, or to FILE.
+    /// Print the figures in the text format of Prometheus, or write them to FILE.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) prometheus: Option<PathBuf>,
     /// Send the figures to a Pushgateway, http://HOST:9091, or to an OTLP endpoint, otlp+http://HOST:4318.

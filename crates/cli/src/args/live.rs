@@ -4,8 +4,7 @@ use clap::Args;
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct LiveArgs {
-    /// Show the run on the whole terminal, with its curves growing; q or Ctrl-C ends it and keeps what was measured. Needs a
-    /// program built with the feature `tui`.
+    /// Show the run on the whole terminal, with curves that grow; q or Ctrl-C ends it and keeps what was measured.
     #[arg(long, help_heading = "Progress")]
     pub(crate) live: bool,
 }

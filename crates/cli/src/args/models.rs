@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// One model: a built-in one's name, or a Hugging Face config.json. Otherwise all that are built in are listed.
+    /// The model to describe: the name of a built-in one, or a Hugging Face config.json. By default all built-in models are listed.
     #[arg(value_name = "NAME|FILE")]
     pub(crate) model: Option<String>,
     /// Print JSON instead of text.

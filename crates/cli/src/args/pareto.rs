@@ -1,15 +1,15 @@
 //! `fizeau pareto`.
 
 use clap::{ArgMatches, Args, FromArgMatches};
-use fizeau::pareto::{Axis, Direction, KneeMethod};
+use fizeau::pareto::{Axis, KneeMethod, Objective};
 
 use super::choice::{Word, choice};
 
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = after_help())]
 pub(crate) struct ParetoArgs {
-    /// A table: CSV with a header, or JSON Lines (one object a line); `-` is standard input. Or folders of runs, sweeps,
-    /// searches and what-ifs: each level becomes a row. NAME=DIR gives a run another name than its folder's.
+    /// A table, as CSV with a header or as JSON Lines (one object a line), `-` for standard input; or folders of runs, sweeps,
+    /// searches and what-ifs, of which each level becomes a row. NAME=DIR gives a run another name than its folder's.
     #[arg(required = true, value_name = "FILE|[NAME=]DIR")]
     pub(crate) inputs: Vec<String>,
     #[command(flatten)]
@@ -34,30 +34,30 @@ pub(crate) struct AxisArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Axes")]
 struct AxisFlags {
-    /// A column of which more is better; give it again for each.
+    /// A column of which more is better; give the flag once for each column.
     #[arg(long, value_name = "COL")]
     maximize: Vec<String>,
-    /// A column of which less is better; give it again for each.
+    /// A column of which less is better; give the flag once for each column.
     #[arg(long, value_name = "COL")]
     minimize: Vec<String>,
-    /// Axes that people use, by a name of the list below. Folders have throughput-latency by default.
+    /// A usual pair of axes, by a name from the list below. Folders have throughput-latency by default.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["maximize", "minimize"])]
     axes: Option<String>,
 }
 
 impl FromArgMatches for AxisArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let of = |id: &str, direction: Direction| {
+        let of = |id: &str, direction: Objective| {
             let places = matches.indices_of(id).into_iter().flatten();
             let names = matches.get_many::<String>(id).into_iter().flatten();
             let axis = move |name: String| match direction {
-                Direction::Maximize => Axis::maximize(name),
-                Direction::Minimize => Axis::minimize(name),
+                Objective::Maximize => Axis::maximize(name),
+                Objective::Minimize => Axis::minimize(name),
             };
             places.zip(names.cloned().map(axis)).collect::<Vec<_>>()
         };
-        let mut all = of("maximize", Direction::Maximize);
-        all.extend(of("minimize", Direction::Minimize));
+        let mut all = of("maximize", Objective::Maximize);
+        all.extend(of("minimize", Objective::Minimize));
         all.sort_by_key(|(place, _)| *place);
         let axes = all.into_iter().map(|(_, axis)| axis).collect();
         Ok(Self { axes, preset: matches.get_one::<String>("axes").cloned() })
@@ -83,26 +83,26 @@ impl Args for AxisArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Answers")]
 pub(crate) struct ParetoAnswerArgs {
-    /// The hypervolume: what the rows dominate, up to this point. Numbers with commas between, in the order in which the axes
-    /// stand on the command line, such as 0,1000.
+    /// Show the hypervolume: the volume between the frontier and this point. Give numbers separated by commas, in the order of the axes
+    /// on the command line, such as 0,1000.
     #[arg(long, value_name = "REF", allow_hyphen_values = true)]
     pub(crate) hypervolume: Option<String>,
-    /// The layer of each row: 1 is the frontier, 2 the frontier without it, and so on.
+    /// Show the layer of each row: 1 is the frontier, 2 the frontier of the other rows, and so on.
     #[arg(long)]
     pub(crate) layers: bool,
-    /// Where a frontier of two axes bends, by this rule. With intervals it comes with a confidence.
+    /// Show where a frontier of two axes bends, by this rule; with intervals, how sure that is.
     #[arg(long, value_parser = choice(&KNEES), value_name = "RULE", num_args = 0..=1, require_equals = true,
           default_missing_value = "kneedle")]
     pub(crate) knee: Option<KneeMethod>,
-    /// A few rows that stand for the frontier: no row is better by more than this in any axis. One for all axes or one for each,
-    /// with commas between: 0.5 in the unit of the axis, or 5% of the figure.
+    /// Show a few rows that stand for the frontier: no other row is better than one of them by more than this on any axis. Give one value
+    /// for all axes, or one for each separated by commas: 0.5 in the unit of the axis, or 5% of the figure.
     #[arg(long, value_name = "EPSILON", conflicts_with_all = ["significant", "by"])]
     pub(crate) epsilon: Option<String>,
-    /// Take COL_low and COL_high as the interval of each axis where there are such columns. A row is then beaten only by one
-    /// that is better wherever in their intervals the figures lie.
+    /// Use the columns COL_low and COL_high, where there are such, as the interval of an axis. A row then beats another only if it is
+    /// better wherever in their intervals the figures lie.
     #[arg(long)]
     pub(crate) significant: bool,
-    /// The frontier of each value of this column too, beside that of all; folders have --by run.
+    /// Show the frontier of each value of this column too, beside that of all rows; for folders the default is run.
     #[arg(long, value_name = "COL")]
     pub(crate) by: Option<String>,
 }
@@ -120,17 +120,17 @@ const KNEES: [Word<KneeMethod>; 2] = [
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct ParetoRunArgs {
-    /// How good a run's output is, by a measure of your own, as NAME=VALUE; the column quality.
+    /// The quality of a run's output, by a measure of your own, as NAME=VALUE. It becomes the column quality.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) quality: Vec<String>,
-    /// How many devices a run takes, as NAME=N, where the run does not know it.
+    /// The number of devices of a run, as NAME=N, where the run does not know it.
     #[arg(long, value_name = "NAME=N")]
     pub(crate) devices: Vec<String>,
-    /// What an hour of one device costs, in US dollars, for all runs or as NAME=PRICE for one; by default the lowest of the
-    /// first published price of the device, as for `fizeau plan`.
+    /// The price of one device for an hour in US dollars, for all runs, or as NAME=USD for one; by default the lowest published price
+    /// of the device, where one is known.
     #[arg(long, value_name = "[NAME=]USD")]
     pub(crate) gpu_hour: Vec<String>,
-    /// A CSV whose rows are joined to those of the table by the columns that both have, such as run,accuracy.
+    /// A CSV file whose rows are joined to those of the table by the columns that both have, such as run,accuracy.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) join: Option<String>,
 }
@@ -139,18 +139,18 @@ pub(crate) struct ParetoRunArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ParetoOutputArgs {
-    /// Leave out rows that lack a number on an axis, and say how many.
+    /// Leave out rows without a number on an axis, and say how many.
     #[arg(long)]
     pub(crate) skip_incomplete: bool,
-    /// Print JSON: `{"frontier": [rows], "layers": [[rows], ...], "hypervolume": x, "knee": row}`. Rows are numbers from 0; the
-    /// first list of layers is layer 1; what was not asked for is null. --by adds "by", --significant "undecided", folders
+    /// Print JSON: `{"frontier": [rows], "layers": [[rows], ...], "hypervolume": x, "knee": row}`. A row is its number, from 0; the
+    /// first list of layers is layer 1; what was not asked for is null. --by adds "by", --significant adds "undecided", folders add
     /// "points".
     #[arg(long, conflicts_with_all = ["csv", "table"])]
     pub(crate) json: bool,
-    /// Print the rows of the frontier as CSV, as is done for a table anyway.
+    /// Print the rows of the frontier as CSV, which is the default for a table.
     #[arg(long, conflicts_with = "table")]
     pub(crate) csv: bool,
-    /// Print the whole table as CSV, and no answer: to feed other tools.
+    /// Print the whole table as CSV and no answer, for other tools.
     #[arg(long)]
     pub(crate) table: bool,
 }
@@ -159,19 +159,20 @@ pub(crate) struct ParetoOutputArgs {
 fn after_help() -> String {
     use fizeau::report::{AxesPreset, LevelTable};
     let mut text =
-        "Axes that people use (--axes), + more is better, - less is better:\n".to_owned();
+        "Usual pairs of axes (--axes), with + where more is better and - where less is:\n"
+            .to_owned();
     for preset in AxesPreset::all() {
         text.push_str(&format!("  {:<24} {}\n", preset.name(), preset.words()));
     }
     text.push_str(
-        "\nColumns of folders (times in ms; what may have an interval with _low and _high too):\n",
+        "\nColumns of folders (times in ms; columns that may have an interval come with _low and _high too):\n",
     );
     for (name, about) in LevelTable::legend() {
         text.push_str(&format!("  {name:<27} {about}\n"));
     }
     text.push_str(
-        "\nOutput is CSV: the frontier's rows as they came and in their order; with --layers all rows and a column \
-         layer.\nHypervolume and knee then go to standard error. Folders print a text table.",
+        "\nOf a table, the output is CSV: the rows of the frontier, unchanged and in order; with --layers all rows and a column \
+         layer.\nHypervolume and knee then go to standard error. Of folders, the output is a text table.",
     );
     text
 }

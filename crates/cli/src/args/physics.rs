@@ -7,47 +7,48 @@ use clap::Args;
 
 /// A model on devices, for the speed of light. All of `fizeau sol`'s words for it, none of them needed.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Speed of light")]
+#[command(
+    next_help_heading = "Speed of light (by default of one device; of a stored run as it was)"
+)]
 pub(crate) struct PhysicsArgs {
-    /// The model's config.json, for the speed of light. With --hardware.
+    /// The model's config.json, for the speed of light. It needs --hardware.
     #[arg(long, value_name = "FILE")]
     pub(crate) model_config: Option<PathBuf>,
     /// The device that the model runs on, for the speed of light: a name that `fizeau devices` lists, such as h100-sxm, or a
-    /// TOML file with one of your own. With --model-config.
+    /// TOML file with one of your own. It needs --model-config.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
-    /// Tensor parallelism: matrices and heads are cut so many ways; by default 1.
+    /// Tensor parallelism: the number of devices that share each matrix and the attention heads.
     #[arg(long, alias = "tensor-parallel-size", value_name = "N")]
     pub(crate) tp: Option<u32>,
-    /// Pipeline parallelism: layers are cut into so many stages; by default 1.
+    /// Pipeline parallelism: the number of stages that the layers are divided into.
     #[arg(long, alias = "pipeline-parallel-size", value_name = "N")]
     pub(crate) pp: Option<u32>,
-    /// Expert parallelism: whole experts lie on so many groups of devices; by default 1.
+    /// Expert parallelism: the number of groups of devices among which whole experts are divided.
     #[arg(long, value_name = "N")]
     pub(crate) ep: Option<u32>,
-    /// Attention data parallelism: so many groups of --tp devices share the experts; by default 1.
+    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own.
     #[arg(long, alias = "data-parallel-size", value_name = "N")]
     pub(crate) dp: Option<u32>,
-    /// All of it so many times, with the requests shared among them; by default 1.
+    /// The number of identical instances of all this, which share the requests.
     #[arg(long, value_name = "N")]
     pub(crate) replicas: Option<u32>,
-    /// How weights are stored, where it is not as the config says: bf16, fp8, ...
+    /// The format of the weights, if it is not that of the config: bf16, fp8, ...
     #[arg(long, value_name = "FORMAT")]
     pub(crate) weights: Option<String>,
-    /// How the key-value cache is stored, where it is not as the config says: bf16, fp8, ...
+    /// The format of the key-value cache, if it is not that of the config: bf16, fp8, ...
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
-    /// The share of a device's memory that weights and cache may take, for what is expected; by default 0.9.
+    /// The share of a device's memory that weights and cache may take; in a new run 0.9 by default.
     #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE")]
     pub(crate) memory_share: Option<f64>,
-    /// The most sequences that the engine runs at once in each group of --dp, for what is expected; otherwise as many as
-    /// fit.
+    /// The most sequences that the engine runs at once in each group of --dp; in a new run by default as many as fit.
     #[arg(long, value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
-    /// Speculative decoding with drafts of so many tokens, so that the bound allows for them; by default none.
+    /// Speculative decoding: the number of tokens of a draft, which the bound then allows for.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) draft: Option<u32>,
-    /// A calibration that `fizeau sol --fit` wrote, for what it predicts beside bound and expectation.
+    /// A calibration that `fizeau sol --fit` wrote; its prediction is shown beside bound and expectation.
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,
 }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+#[cfg(feature = "pictures")]
 use clap::builder::PossibleValuesParser;
+#[cfg(feature = "pictures")]
 use fizeau::report::Picture;
 
 /// What is shown of a run in place of pictures.
@@ -13,15 +15,15 @@ const OTHERS: [&str; 7] =
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pictures")]
 pub(crate) struct PictureArgs {
-    /// Write each chart that has data as SVG into this folder; with --chart the one into this file. Runs named together lie over
-    /// each other.
+    /// Write each chart that has data as SVG into this folder; with --chart, that one into this file. Several runs share each chart.
     #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) svg: Option<PathBuf>,
-    /// Likewise as PNG.
+    /// Write charts as PNG, likewise.
     #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) png: Option<PathBuf>,
-    /// Which chart.
-    #[arg(long, value_name = "NAME", value_parser = names())]
+    /// The one chart to write.
+    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "pictures", arg(value_parser = names()))]
     pub(crate) chart: Option<String>,
 }
 
@@ -32,11 +34,13 @@ impl PictureArgs {
     }
 
     /// The chart that is named.
+    #[cfg(feature = "pictures")]
     pub(crate) fn chart(&self) -> Option<Picture> {
         self.chart.as_deref().and_then(Picture::from_key)
     }
 }
 
+#[cfg(feature = "pictures")]
 fn names() -> PossibleValuesParser {
     Picture::ALL.map(Picture::key).into()
 }

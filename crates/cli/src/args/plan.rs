@@ -4,56 +4,59 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
+use fizeau::roofline::HourlyRate;
 
 use super::PhysicsArgs;
+use super::price::hour;
 use super::system::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// What one replica was found to do: the folder of a sweep or a search, or a table: CSV with a header, or JSON Lines. Its columns are rate
-    /// (sent per second), requests_per_s (completed) or concurrency, and figures by the names of goals, such as p99_ttft_ms and
-    /// good_share, each with _low and _high if need be; input_tokens and output_tokens are means of a request.
+    /// The measurement of one replica: the folder of a sweep or a search, or a table, as CSV with a header or as JSON Lines. The
+    /// columns of a table are rate (sent per second), requests_per_s (completed) or concurrency, and figures by the names of goals,
+    /// such as p99_ttft_ms and good_share, each with _low and _high if they are known; input_tokens and output_tokens are means of a
+    /// request.
     ///
-    /// Several put kinds of device side by side. Each may have settings of its own: h100=DIR,gpus=8,gpu-hour=2.5, further
+    /// Several put kinds of device side by side. Each may have settings of its own: h100=DIR,gpus=8,gpu-hour=2.5, and also
     /// hardware=NAME and tco=FILE.
     #[arg(long, required = true, value_name = "[NAME=]PATH[,KEY=VALUE...]")]
     pub(crate) from: Vec<String>,
     /// The requests per second to plan for.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, visible_alias = "request-rate", value_name = "RATE")]
     pub(crate) rate: f64,
-    /// The goals that each replica keeps; by default those of the run.
+    /// The goals that each replica must keep, such as "p99 ttft<500ms"; by default those of the run.
     #[arg(long, value_name = "GOALS")]
     pub(crate) slo: Option<String>,
-    /// Other goals whose price is to stand beside; by default the same goals with 0.5, 0.75, 1.5 and 2 times the latency.
+    /// Other goals, to see what they would cost; by default the same goals with 0.5, 0.75, 1.5 and 2 times the latency.
     #[arg(long, value_name = "GOALS")]
     pub(crate) goals: Vec<String>,
     /// The share of each replica that is kept free, from 0 to below 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub(crate) headroom: f64,
-    /// How many replicas may fail with the rest still carrying the rate: 1 is N+1.
+    /// The number of replicas that may fail while the others still carry the rate: 1 is N+1.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) spare: u32,
-    /// How many devices a replica takes; by default as many as the run's model lies on.
+    /// The number of devices of a replica; by default as many as the run's model was deployed on.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) gpus_per_replica: Option<NonZeroU64>,
-    /// What an hour of a device costs, in US dollars; by default the published price of the device, where one is known.
-    #[arg(long, value_name = "USD", conflicts_with = "tco")]
-    pub(crate) gpu_hour: Option<f64>,
-    /// What owning a device costs: a TOML file with purchase_usd, amortisation_years, power_w, pue and
-    /// electricity_usd_per_kwh, and if need be resale_usd, hosting_usd_per_month, overhead_share and utilisation.
+    /// The price of one device for an hour in US dollars; by default the lowest published price of the device, where one is known.
+    #[arg(long, value_name = "USD", value_parser = hour, conflicts_with = "tco")]
+    pub(crate) gpu_hour: Option<HourlyRate>,
+    /// The cost of owning a device instead: a TOML file with purchase_usd, amortisation_years, power_w, pue and
+    /// electricity_usd_per_kwh, and optionally resale_usd, hosting_usd_per_month, overhead_share and utilisation.
     #[arg(long, value_name = "FILE")]
     pub(crate) tco: Option<PathBuf>,
     /// The mean length of a prompt, where the file does not say.
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, visible_alias = "isl", alias = "random-input-len", value_name = "TOKENS")]
     pub(crate) input_len: Option<f64>,
     /// The mean length of an output, where the file does not say.
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, visible_alias = "osl", alias = "random-output-len", value_name = "TOKENS")]
     pub(crate) output_len: Option<f64>,
-    /// Per-request goals, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
+    /// The goals of a single request in milliseconds, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
-    /// How regular the arrivals will be: 1 is Poisson, below 1 burstier. The simulated engine says how much less a replica then
-    /// carries, where there is a calibration.
+    /// How regular the arrivals will be: 1 is a Poisson process, below 1 burstier. With --calibration, the simulated engine says how
+    /// much less a replica then carries.
     #[arg(long, value_name = "B")]
     pub(crate) burstiness: Option<f64>,
     /// Print JSON (fizeau.plan/1) instead of text.

@@ -7,13 +7,14 @@ use fizeau::roofline::HourlyRate;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Cost")]
 pub(crate) struct PriceArgs {
-    /// What an hour of one device costs you, in US dollars, for what a million tokens cost; by default the lowest published price
-    /// of the device, where it is known.
+    /// The price of one device for an hour in US dollars, for what a million tokens cost; by default the lowest published price
+    /// of the device, where one is known.
     #[arg(long, value_name = "USD", value_parser = hour)]
     pub(crate) gpu_hour: Option<HourlyRate>,
 }
 
-fn hour(text: &str) -> Result<HourlyRate, String> {
-    let price: f64 = text.parse().map_err(|_| "a number of US dollars, such as 2.49")?;
+/// US dollars an hour, wherever they are typed.
+pub(crate) fn hour(text: &str) -> Result<HourlyRate, String> {
+    let price: f64 = text.trim().parse().map_err(|_| "give US dollars an hour, such as 2.49")?;
     HourlyRate::given(UsdPerHour::new(price)).map_err(|error| error.to_string())
 }

@@ -1,8 +1,6 @@
 //! How a sweep goes on from level to level.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
@@ -12,89 +10,41 @@ use crate::exit::Fail;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Protocol")]
 pub(crate) struct ProtocolArgs {
-    /// Measure each load so many times, in rounds: all loads once, then again. Its figures are then means over the runs with an
+    /// Measure each load this many times, in rounds: all loads once, then again. Its figures are then means over the runs with an
     /// interval across them.
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) repeats: NonZeroU32,
-    /// After the rising levels, at most so many more where they tell most: at the edge of the goals, else where more load stops
-    /// paying. By default none; `fizeau sweep --budget` has as many as it allows.
+    /// After the rising levels, measure up to this many more where they tell most: at the highest load within the goals, or else where
+    /// more load brings no more throughput. By default none; with --budget as many as it allows.
     #[arg(long, value_name = "N")]
     pub(crate) refine: Option<u32>,
-    /// At the end, run at the operating point for so many seconds to see whether it holds. By default not; `fizeau sweep
-    /// --budget` has up to 300.
+    /// At the end, measure the operating point for this many seconds to see whether it holds. By default not; with --budget for up
+    /// to 300 s.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) sustain: Option<f64>,
-    /// Raise the load no further once two levels in succession do not pay: less than 5 % more requests per second than the best
-    /// lower one at a higher latency, or an open loop whose queue grows. The default of `fizeau sweep`.
+    /// Raise the load no further after two levels in succession that bring nothing: less than 5 % more requests per second than the best
+    /// lower level at a higher latency, or a rate whose queue grows. This is the default of `fizeau sweep`.
     #[arg(long, conflicts_with = "no_stop")]
     pub(crate) stop_at_saturation: bool,
-    /// Measure all levels, whatever they show. The default of `fizeau simulate`.
+    /// Measure all levels, whatever they show. This is the default of `fizeau simulate`.
     #[arg(long)]
     pub(crate) no_stop: bool,
 }
 
 impl ProtocolArgs {
-    /// Its flags, and whether each was given.
-    pub(crate) const fn given(&self) -> [(&'static str, bool); 5] {
+    /// Refuses the first of its flags that was given, for the reason `why`.
+    pub(super) fn refuse(&self, why: &str) -> Result<(), Fail> {
         let Self { repeats, refine, sustain, stop_at_saturation, no_stop } = self;
-        [
+        let flags = [
             ("--repeats", repeats.get() > 1),
             ("--refine", refine.is_some()),
             ("--sustain", sustain.is_some()),
             ("--stop-at-saturation", *stop_at_saturation),
             ("--no-stop", *no_stop),
-        ]
-    }
-}
-
-/// Refuses the first flag that was given, for the reason `why`.
-pub(super) fn refuse(
-    given: impl IntoIterator<Item = (&'static str, bool)>,
-    why: &str,
-) -> Result<(), Fail> {
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(Fail::usage(format!("{flag}: {why}"))),
-        None => Ok(()),
-    }
-}
-
-/// What only time that passes needs.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Protocol")]
-pub(crate) struct BudgetArgs {
-    /// The time for all of it, such as 20m, 90s or 1h: shared out over levels, repeats, refinement and the sustained run.
-    #[arg(long, value_name = "TIME", value_parser = budget)]
-    pub(crate) budget: Option<Duration>,
-    /// Go on with a sweep that was broken off: the same flags, and its folder. What is finished there is not measured again.
-    #[arg(long, value_name = "DIR", conflicts_with = "out")]
-    pub(crate) resume: Option<PathBuf>,
-}
-
-/// `20m`, `90s`, `1.5h`.
-fn budget(text: &str) -> Result<Duration, String> {
-    const FORM: &str = "a number with s, m or h, such as 20m";
-    let seconds = match text.char_indices().next_back() {
-        Some((end, 's')) => text.get(..end).map(|number| (number, 1.0)),
-        Some((end, 'm')) => text.get(..end).map(|number| (number, 60.0)),
-        Some((end, 'h')) => text.get(..end).map(|number| (number, 3_600.0)),
-        _ => None,
-    };
-    let (number, unit) = seconds.ok_or(FORM)?;
-    let number: f64 = number.trim().parse().map_err(|_| FORM)?;
-    let budget = Duration::try_from_secs_f64(number * unit).map_err(|_| FORM)?;
-    if budget.is_zero() { Err("no time; give more than 0".to_owned()) } else { Ok(budget) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::budget;
-
-    #[test]
-    fn a_budget_is_a_number_and_a_unit() {
-        let read = ["90s", "20m", "1.5h"].map(|text| budget(text).unwrap().as_secs());
-        assert_eq!(read, [90, 1_200, 5_400]);
-        for wrong in ["", "20", "m", "-1m", "0s", "1e400h", "20µ"] {
-            assert!(budget(wrong).is_err(), "{wrong}");
+        ];
+        match flags.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(Fail::usage(format!("{flag}: {why}"))),
+            None => Ok(()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use fizeau::core::FailureClass;
 use fizeau::experiment::{
-    EndpointError, ExperimentError, Field, Hint, InputError, LimitSource, TokenizerKind,
+    EndpointError, ExperimentError, InputError, InputField, InputHint, LimitSource, TokenizerKind,
 };
 
 use crate::exit::Fail;
@@ -30,7 +30,10 @@ impl From<EndpointError> for Fail {
 }
 
 /// `error`, where commands differ in what they call some of their flags.
-pub(crate) fn of_experiment(error: ExperimentError, flag: impl Fn(Field) -> &'static str) -> Fail {
+pub(crate) fn of_experiment(
+    error: ExperimentError,
+    flag: impl Fn(InputField) -> &'static str,
+) -> Fail {
     match error {
         ExperimentError::Input(error) => refused(&error, flag),
         ExperimentError::Endpoint(error) => error.into(),
@@ -40,7 +43,7 @@ pub(crate) fn of_experiment(error: ExperimentError, flag: impl Fn(Field) -> &'st
 }
 
 /// `error`, where commands differ in what they call some of their flags.
-pub(crate) fn refused(error: &InputError, flag: impl Fn(Field) -> &'static str) -> Fail {
+pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> &'static str) -> Fail {
     let hint = error.hint.as_ref().map(hint).unwrap_or_default();
     let (flag, message) = (flag(error.field), error.message());
     Fail::usage(match &error.given {
@@ -51,113 +54,114 @@ pub(crate) fn refused(error: &InputError, flag: impl Fn(Field) -> &'static str) 
 }
 
 /// The flag of an input; empty for what no one flag says.
-pub(crate) fn flag(field: Field) -> &'static str {
+pub(crate) fn flag(field: InputField) -> &'static str {
     match field {
-        Field::BaseUrl => "--base-url",
-        Field::Backend => "--backend",
-        Field::DetectedBackend => "--backend auto",
-        Field::Model => "--model",
-        Field::Route => "--endpoint",
-        Field::Header => "--header",
-        Field::ApiKey => "API key",
-        Field::ApiKeyFile => "--api-key-file",
-        Field::ConnectTimeout => "--connect-timeout",
-        Field::FirstTokenTimeout => "--first-token-timeout",
-        Field::IdleTimeout => "--idle-timeout",
-        Field::TotalTimeout => "--timeout",
-        Field::CaCert => "--ca-cert",
-        Field::Insecure => "--insecure",
-        Field::ExtraBody => "--extra-body",
-        Field::Dataset => "--dataset-name",
-        Field::DatasetPath => "--dataset-path",
-        Field::DataRepeat => "--no-repeat",
-        Field::Requests => "--num-prompts",
-        Field::Salt => "--salt",
-        Field::Tokenizer => "--tokenizer",
-        Field::MaxContext => "--max-model-len",
-        Field::Adapters => "--lora-modules",
-        Field::PromptLength => "--random-input-len",
-        Field::OutputLength => "--random-output-len",
-        Field::LengthPreset => "--length-preset",
-        Field::LengthPairs => "--length-pairs",
-        Field::RangeRatio => "--random-range-ratio",
-        Field::DataOutputLength => "--custom-output-len",
-        Field::CommonPrefix => "--random-prefix-len",
-        Field::PrefixGroups => "--prefix-groups",
-        Field::PrefixLength => "--prefix-len",
-        Field::PrefixRepetitions => "--prefix-repetition-num-prefixes",
-        Field::VocabularySize => "--vocab-size",
-        Field::Turns => "--turns",
-        Field::ThinkTime => "--think-time",
-        Field::Arrivals => "--request-rate",
-        Field::Burstiness => "--burstiness",
-        Field::ArrivalRescale => "--arrival-rescale",
-        Field::TraceSpeedup => "--trace-speedup",
-        Field::MaxConcurrency => "--max-concurrency",
-        Field::Warmups => "--num-warmups",
-        Field::Shard => "--shard",
-        Field::ProbeRate => "--probe-request-rate",
-        Field::ProbePromptLength => "--probe-input-len",
-        Field::ProbeOutputLength => "--probe-output-len",
-        Field::ProbeLengths => "--probe-input-len and --probe-output-len",
-        Field::Until => "--until",
-        Field::Levels => "--levels",
-        Field::Rates => "--rates",
-        Field::LevelSeconds => "--level-seconds",
-        Field::Repeats => "--repeats",
-        Field::Refine => "--refine",
-        Field::Sustain => "--sustain",
-        Field::Budget => "--budget",
-        Field::Resume => "--resume",
-        Field::Start => "--start",
-        Field::Tolerance => "--tolerance",
-        Field::Confirm => "--confirm",
-        Field::MaxLevels => "--max-levels",
-        Field::Rounds => "--rounds",
-        Field::Settle => "--settle",
-        Field::SidePrompts => "--salt-sides",
-        Field::Slo => "--slo",
-        Field::Goodput => "--goodput",
-        Field::Profile => "--profile",
-        Field::Out => "--out",
-        Field::GpuHour => "--gpu-hour",
-        Field::Threads => "--threads",
-        Field::Thresholds => "--threshold",
-        Field::ClientCalibration => "--calibrate",
-        Field::ModelConfig => "--model-config",
-        Field::Hardware => "--hardware",
-        Field::Weights => "--weights",
-        Field::KvCache => "--kv",
-        Field::Calibration => "--calibration",
+        InputField::BaseUrl => "--base-url",
+        InputField::Backend => "--backend",
+        InputField::DetectedBackend => "--backend auto",
+        InputField::Model => "--model",
+        InputField::Route => "--endpoint",
+        InputField::Header => "--header",
+        InputField::ApiKey => "API key",
+        InputField::ApiKeyFile => "--api-key-file",
+        InputField::ConnectTimeout => "--connect-timeout",
+        InputField::FirstTokenTimeout => "--first-token-timeout",
+        InputField::IdleTimeout => "--idle-timeout",
+        InputField::TotalTimeout => "--timeout",
+        InputField::CaCert => "--ca-cert",
+        InputField::Insecure => "--insecure",
+        InputField::ExtraBody => "--extra-body",
+        InputField::LogProbabilities => "--logprobs",
+        InputField::Dataset => "--dataset-name",
+        InputField::DatasetPath => "--dataset-path",
+        InputField::DataRepeat => "--no-repeat",
+        InputField::Requests => "--num-prompts",
+        InputField::Salt => "--salt",
+        InputField::Tokenizer => "--tokenizer",
+        InputField::MaxContext => "--max-model-len",
+        InputField::Adapters => "--lora-modules",
+        InputField::PromptLength => "--random-input-len",
+        InputField::OutputLength => "--random-output-len",
+        InputField::LengthPreset => "--length-preset",
+        InputField::LengthPairs => "--length-pairs",
+        InputField::RangeRatio => "--random-range-ratio",
+        InputField::DataOutputLength => "--custom-output-len",
+        InputField::CommonPrefix => "--random-prefix-len",
+        InputField::PrefixGroups => "--prefix-groups",
+        InputField::PrefixLength => "--prefix-len",
+        InputField::PrefixRepetitions => "--prefix-repetition-num-prefixes",
+        InputField::VocabularySize => "--vocab-size",
+        InputField::Turns => "--turns",
+        InputField::ThinkTime => "--think-time",
+        InputField::Arrivals => "--request-rate",
+        InputField::Burstiness => "--burstiness",
+        InputField::ArrivalRescale => "--arrival-rescale",
+        InputField::TraceSpeedup => "--trace-speedup",
+        InputField::MaxConcurrency => "--max-concurrency",
+        InputField::Warmups => "--num-warmups",
+        InputField::Shard => "--shard",
+        InputField::ProbeRate => "--probe-request-rate",
+        InputField::ProbePromptLength => "--probe-input-len",
+        InputField::ProbeOutputLength => "--probe-output-len",
+        InputField::ProbeLengths => "--probe-input-len and --probe-output-len",
+        InputField::Until => "--until",
+        InputField::Levels => "--levels",
+        InputField::Rates => "--rates",
+        InputField::LevelSeconds => "--level-seconds",
+        InputField::Repeats => "--repeats",
+        InputField::Refine => "--refine",
+        InputField::Sustain => "--sustain",
+        InputField::Budget => "--budget",
+        InputField::Resume => "--resume",
+        InputField::Start => "--start",
+        InputField::Tolerance => "--tolerance",
+        InputField::Confirm => "--confirm",
+        InputField::MaxLevels => "--max-levels",
+        InputField::Rounds => "--rounds",
+        InputField::Settle => "--settle",
+        InputField::SidePrompts => "--salt-sides",
+        InputField::Slo => "--slo",
+        InputField::Goodput => "--goodput",
+        InputField::Profile => "--prefer",
+        InputField::Out => "--out",
+        InputField::GpuHour => "--gpu-hour",
+        InputField::Threads => "--threads",
+        InputField::Thresholds => "--threshold",
+        InputField::ClientCalibration => "--calibrate",
+        InputField::ModelConfig => "--model-config",
+        InputField::Hardware => "--hardware",
+        InputField::Weights => "--weights",
+        InputField::KvCache => "--kv",
+        InputField::Calibration => "--calibration",
         _ => "",
     }
 }
 
 /// What would be right, by the flags of this command line.
-fn hint(hint: &Hint) -> String {
+fn hint(hint: &InputHint) -> String {
     match hint {
-        Hint::AnotherRoute => "; choose another --endpoint or --backend".to_owned(),
-        Hint::AnotherRecordRoute => ": choose another --endpoint".to_owned(),
-        Hint::TraceIsOneLevel => ", which `fizeau bench` replays".to_owned(),
-        Hint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt".to_owned(),
-        Hint::SameSalt => ": give all of them the same --salt N".to_owned(),
-        Hint::SaidBy(who) => format!(" ({} says so)", said_by(*who)),
-        Hint::LeaveOut(who) => format!(" ({}): leave it out of the file", said_by(*who)),
-        Hint::CacheBlocks { needed } => format!(
+        InputHint::AnotherRoute => "; choose another --endpoint or --backend".to_owned(),
+        InputHint::AnotherRecordRoute => ": choose another --endpoint".to_owned(),
+        InputHint::TraceIsOneLevel => ", which `fizeau bench` replays".to_owned(),
+        InputHint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt".to_owned(),
+        InputHint::SameSalt => ": give all of them the same --salt N".to_owned(),
+        InputHint::SaidBy(who) => format!(" ({} says so)", said_by(*who)),
+        InputHint::LeaveOut(who) => format!(" ({}): leave it out of the file", said_by(*who)),
+        InputHint::CacheBlocks { needed } => format!(
             ": --num-gpu-blocks {needed} or more would do where memory has room for them, or shorter requests"
         ),
-        Hint::BuiltWithout(TokenizerKind::Tiktoken) => {
+        InputHint::BuiltWithout(TokenizerKind::Tiktoken) => {
             "; build it with `--features tiktoken`, or leave --tokenizer out: the server then counts".to_owned()
         }
-        Hint::BuiltWithout(TokenizerKind::TokenizerJson) => {
+        InputHint::BuiltWithout(TokenizerKind::TokenizerJson) => {
             "; build it with `--features hf-tokenizer`, or leave --tokenizer out: the server then counts".to_owned()
         }
-        Hint::NeedsLoad => ": --max-concurrency N or --request-rate R".to_owned(),
-        Hint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
-        Hint::AsBegun => ": give the flags that the sweep was begun with".to_owned(),
-        Hint::IsServerUp => "; is the server up, and is --base-url right?".to_owned(),
-        Hint::Failed { class, status, model, backend } => {
-            format!("; {}", failed(*class, *status, (model, backend)))
+        InputHint::NeedsLoad => ": --max-concurrency N or --request-rate R".to_owned(),
+        InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
+        InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
+        InputHint::IsServerUp => "; is the server up, and is --base-url right?".to_owned(),
+        InputHint::Failed { class, status, model, backend } => {
+            format!("; {}", failed(*class, *status, model, backend))
         }
         other => other.to_string(),
     }
@@ -173,7 +177,7 @@ fn said_by(who: LimitSource) -> &'static str {
 }
 
 /// What to try after a failure.
-fn failed(class: FailureClass, status: Option<u16>, (model, backend): (&str, &str)) -> String {
+fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) -> String {
     match (class, status) {
         (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
             "is the server up, and is --base-url right?".to_owned()
@@ -188,7 +192,7 @@ fn failed(class: FailureClass, status: Option<u16>, (model, backend): (&str, &st
             format!("check --model ({model}) and --endpoint")
         }
         (FailureClass::Status, Some(300..=399)) => {
-            "the server sends elsewhere: give that address as --base-url".to_owned()
+            "the server redirects to another address: give that one as --base-url".to_owned()
         }
         (FailureClass::Status, Some(400 | 413 | 422)) => {
             "the server refuses this request: check --backend, --model and the lengths".to_owned()
@@ -201,6 +205,10 @@ fn failed(class: FailureClass, status: Option<u16>, (model, backend): (&str, &st
             | FailureClass::TimeoutTotal,
             _,
         ) => "raise the timeout, or look at the server's log".to_owned(),
-        _ => format!("this is not what {backend} streams: check --backend and --endpoint"),
+        (FailureClass::Malformed, _) => format!(
+            "two replies in a row are not what {backend} streams: look at the server's log; --backend auto finds out whether \
+             another kind of server answers there"
+        ),
+        _ => "two replies in a row were broken: look at the server's log".to_owned(),
     }
 }

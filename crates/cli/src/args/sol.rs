@@ -14,15 +14,15 @@ pub(crate) struct SolArgs {
     pub(crate) mechanisms: MechanismArgs,
     #[command(flatten)]
     pub(crate) calibration: CalibrationArgs,
-    /// Answer the queries of a file (`-`: standard input), one JSON object a line, with one JSON line each, in order. Flags are
-    /// the defaults of what a line does not say. Exit code 2 if any line could not be answered.
+    /// Answer the queries of a file (`-` for standard input), one JSON object a line, each with one JSON line, in order. The flags
+    /// are the defaults for what a line does not say. The exit code is 2 if any line could not be answered.
     #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["json", "curve", "batch", "context"],
           conflicts_with_all = BESIDES, help_heading = "Output")]
     pub(crate) points: Option<String>,
     /// Print JSON (fizeau.sol/1) instead of text.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Print a curve as CSV: over the running batch, from 1 to what fits, or over the context, to a million tokens.
+    /// Print a curve as CSV: over the running batch, from 1 to the largest that fits, or over the context, up to a million tokens.
     #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, default_missing_value = "batch",
           conflicts_with_all = ["json", "context"], conflicts_with_all = BESIDES, help_heading = "Output")]
     pub(crate) curve: Option<CurveArg>,
@@ -35,22 +35,24 @@ const BESIDES: [&str; 6] = ["draft", "chunk", "disaggregate", "price", "power_li
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct SolLoadArgs {
-    /// Tokens of a prompt.
-    #[arg(long, alias = "input-len", value_name = "TOKENS", default_value_t = 1024)]
+    /// The prompt length.
+    #[arg(long, visible_alias = "random-input-len", alias = "input-len")]
+    #[arg(value_name = "TOKENS", default_value_t = 1024)]
     pub(crate) isl: u64,
-    /// Tokens of a reply.
-    #[arg(long, alias = "output-len", value_name = "TOKENS", default_value_t = 128)]
+    /// The output length.
+    #[arg(long, visible_alias = "random-output-len", alias = "output-len")]
+    #[arg(value_name = "TOKENS", default_value_t = 128)]
     pub(crate) osl: u64,
-    /// Tokens of each prompt that are cached already; --prefix says whether they are the same for all.
+    /// The number of tokens of each prompt that are cached already; --prefix says whether they are the same for all.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
-    /// Requests under way at once; as many of them run as fit into memory.
-    #[arg(long, alias = "max-concurrency", value_name = "N", default_value_t = 1)]
+    /// The number of requests in flight; as many of them run as fit into memory.
+    #[arg(long, visible_alias = "max-concurrency", value_name = "N", default_value_t = 1)]
     pub(crate) concurrency: u64,
-    /// Sequences that run at once, exactly, whether they fit or not.
+    /// The number of sequences that run at once, whether they fit into memory or not.
     #[arg(long, value_name = "N", conflicts_with = "concurrency")]
     pub(crate) batch: Option<u64>,
-    /// One decode step at this context instead of whole requests.
+    /// Answer for one decode step at this context instead of for whole requests.
     #[arg(long, value_name = "TOKENS", conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate"])]
     pub(crate) context: Option<u64>,
 }

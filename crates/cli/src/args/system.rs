@@ -20,34 +20,34 @@ pub(crate) struct SystemArgs {
     /// The device: a name that `fizeau devices` lists, such as h100-sxm, or a TOML file with one of your own.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
-    /// Tensor parallelism: matrices and heads are cut so many ways.
+    /// Tensor parallelism: the number of devices that share each matrix and the attention heads.
     #[arg(long, alias = "tensor-parallel-size", value_name = "N", default_value_t = 1)]
     pub(crate) tp: u32,
-    /// Pipeline parallelism: layers are cut into so many stages.
+    /// Pipeline parallelism: the number of stages that the layers are divided into.
     #[arg(long, alias = "pipeline-parallel-size", value_name = "N", default_value_t = 1)]
     pub(crate) pp: u32,
-    /// Expert parallelism: whole experts lie on so many groups of devices; the rest of the devices of a stage cut each.
+    /// Expert parallelism: the number of groups of devices among which whole experts are divided; the devices of a group share each expert.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) ep: u32,
-    /// Attention data parallelism: so many groups of --tp devices serve sequences of their own and share the experts.
+    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own and share the experts.
     #[arg(long, alias = "data-parallel-size", value_name = "N", default_value_t = 1)]
     pub(crate) dp: u32,
-    /// All of it so many times, with the requests shared among them.
+    /// The number of identical instances of all this, which share the requests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) replicas: u32,
-    /// How weights are stored, where it is not as the config says: fp8, nvfp4, int4-g128, q4_k_m, ...; or class by class, such as
+    /// The format of the weights, if it is not that of the config: fp8, nvfp4, int4-g128, q4_k_m, ...; or class by class, such as
     /// experts=nvfp4,attention=bf16.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) weights: Option<String>,
-    /// How the key-value cache is stored, such as fp8; otherwise as the config says, or bf16.
+    /// The format of the key-value cache, such as fp8; by default that of the config, or bf16.
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
     /// The share of a device's memory that weights and cache may take.
     #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = DEFAULT_MEMORY_SHARE)]
     pub(crate) memory_share: f64,
-    /// The most sequences that the engine runs at once in each group of --dp; otherwise as many as fit. A simulated engine by default
-    /// runs 1024 at most, no more than a step's budget lets decode, and of those that keep states or windows what half of the memory
-    /// beside the weights holds; 64 where no model is named.
+    /// The most sequences that the engine runs at once in each group of --dp; by default as many as fit. A simulated engine by default
+    /// runs at most 1024, no more than --max-num-batched-tokens, and of models with states or windows no more than half of the memory
+    /// beside the weights holds.
     #[arg(long, alias = "slots", value_name = "N", value_parser = count)]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
     #[command(flatten)]
@@ -56,5 +56,5 @@ pub(crate) struct SystemArgs {
 
 /// A number of things of which there must be one.
 pub(super) fn count(text: &str) -> Result<NonZeroU64, String> {
-    text.parse().map_err(|_| "it must be a whole number, and the least is 1".to_owned())
+    text.parse().map_err(|_| "give a whole number of at least 1".to_owned())
 }

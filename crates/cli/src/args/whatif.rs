@@ -55,9 +55,9 @@ struct Flag {
 pub(crate) fn help() -> String {
     let flags: Vec<String> = listed().map(|flag| format!("--{flag}")).collect();
     format!(
-        "Further flags for one configuration of several that are run side by side: --case \"--tp 8\" --case \"--tp 4 --replicas 2\". \
-         Values separated by commas do the same for {}: every combination is a configuration, none is the flag left out, and on the \
-         flag alone. Without a load they run at 1, 2, 4, ... 256 in flight. docs/what-if.md has questions with their answers",
+        "Flags of one of several configurations that run side by side: --case \"--tp 8\" --case \"--tp 4 --replicas 2\". Values separated \
+         by commas do the same for {}: every combination is a configuration; the value none leaves the flag out, and on gives the flag \
+         without a value. Without a load they run at 1, 2, 4, ... 256 in flight. docs/what-if.md has questions with their answers",
         flags.join(", ")
     )
 }
@@ -203,7 +203,8 @@ fn given(typed: &Command, matches: &ArgMatches, line: &[OsString]) -> Vec<Flag> 
 /// If they would have no say, or no single one.
 fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fail> {
     let wrong = |what: String| Fail::usage(format!("--case \"{set}\": {what}"));
-    let words = words(set);
+    let unclosed = || wrong("a quotation mark in it is not closed".to_owned());
+    let words = shlex::split(set).ok_or_else(unclosed)?;
     if let Some(first) = words.first().filter(|first| !first.starts_with("--")) {
         return Err(wrong(format!(
             "{first} belongs to no flag; give flags with their values, such as --case \"--tp 4 --replicas 2\""
@@ -230,24 +231,6 @@ fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fai
         }
     }
     Ok(flags)
-}
-
-/// The words of a `--case` as a shell has them: those in quotes are one.
-fn words(set: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None, None);
-    for c in set.chars() {
-        match (quote, c) {
-            (Some(open), c) if open == c => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_with(String::new);
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_with(String::new).push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 /// What a value says of its flag, rather than for it.

@@ -6,12 +6,12 @@ use fizeau::metrics::{WindowChoice, WindowEnd};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Result")]
 pub(crate) struct WindowArgs {
-    /// What to leave out at the front for the figures of the steady state: auto (until it is steady), so many requests (50),
-    /// or so much time (30s). It cuts measured requests and sends none: the whole run's figures stay, and --num-warmups
-    /// sends requests that never count.
+    /// What to leave out at the beginning for the figures of the steady state: auto (until it is steady), a number of requests (50),
+    /// or a time (30s). The figures of the whole run stay beside them. It leaves out requests that were measured; --num-warmups sends
+    /// further ones that never count.
     #[arg(long, value_name = "auto|N|Ns", default_value = "auto")]
     pub(crate) warmup: WindowEnd,
-    /// Likewise at the back.
+    /// What to leave out at the end for the figures of the steady state, likewise.
     #[arg(long, value_name = "auto|N|Ns", default_value = "auto")]
     pub(crate) cooldown: WindowEnd,
 }

@@ -2,12 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use fizeau::core::Nanos;
 use fizeau::experiment::{
-    AbSettings, BackendChoice, EndpointSpec, Experiment, Rounds, SystemUnderTest, WorkloadSpec,
+    AbSettings, BackendChoice, EndpointSpec, Experiment, RoundCount, SystemUnderTest, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::{Alpha, ComparisonSettings, Verdict};
+use fizeau::metrics::{ComparisonSettings, ComparisonSide, SignificanceLevel, Verdict};
 use fizeau::record::AbPrompts;
 use fizeau::report::Shown;
 
@@ -15,8 +14,7 @@ use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_PHYSICS;
-use crate::commands::shared::workload::{self, Nominal};
-use crate::commands::shared::{client, endpoint, folder, live, record};
+use crate::commands::shared::{client, endpoint, folder, live, record, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
@@ -26,7 +24,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
     refuse(args)?;
     let cancel = Cancel::new();
-    let refused = workload::refused(nominal(args), bench::arrivals_flag(&args.arrivals));
+    let refused = workload::refused(bench::arrivals_flag(&args.arrivals));
     let prepared = experiment(args, &cancel)?.prepare().map_err(refused)?;
     let runtime = runtime::single()?;
     let mut opening = Opening::default();
@@ -36,7 +34,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let ab = prepared.prepared();
     let notes = ab.notes().into_iter().chain(workload::unread(&args.workload));
     notes.for_each(|note| tell!("note: {note}"));
-    if !args.answer.json {
+    if args.output.verbose && !args.answer.json {
         let asked = workload::prompt_salt(&args.workload);
         say(workload::describe_salt_of_levels(asked, ab.basis.work.salt()))?;
     }
@@ -56,7 +54,8 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     Ok(if cancel.is_cancelled() {
         Exit::Interrupted
     } else if report.verdict() == Verdict::Invalid
-        || (args.answer.fail_on_worse && report.is_worse())
+        || report.misses_goals(ComparisonSide::Candidate)
+        || (args.answer.decision.fails_on_regression() && report.is_regression())
     {
         Exit::Missed
     } else {
@@ -86,15 +85,16 @@ fn experiment(args: &AbArgs, cancel: &Cancel) -> Result<Experiment<AbSettings>, 
 /// A run against `candidate` too.
 fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> {
     let (rounds, answer) = (&args.rounds, &args.answer);
-    let count = Rounds::new(rounds.rounds).named("--rounds")?;
-    let cap = bench::cap(rounds.max_concurrency)?;
+    let count = RoundCount::new(rounds.rounds).named("--rounds")?;
+    let cap = bench::cap(&rounds.in_flight)?;
     let mut settings = AbSettings::new(candidate, workload_of(args, cap)?, count);
     settings.names = [args.sides.a_name.clone(), args.sides.b_name.clone()];
-    settings.settle = time("--settle", &rounds.settle)?;
+    settings.settle = rounds.settle;
     let figures = answer.decision.metrics.iter().map(|name| name.parse().named("--metrics"));
     settings.figures = figures.collect::<Result<_, Fail>>()?;
     settings.comparison = comparison(answer)?;
-    settings.goals = answer.goodput.join(" ").parse().named("--goodput")?;
+    settings.goals = args.goals.goodput()?;
+    settings.slo = args.goals.given()?;
     (settings.max_in_flight, settings.warmups) = (cap, rounds.num_warmups);
     settings.prompts = args.sides.salt_sides.then_some(AbPrompts::OwnBySide);
     Ok(settings)
@@ -102,7 +102,7 @@ fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> 
 
 /// The workload of a turn.
 fn workload_of(args: &AbArgs, cap: Option<NonZeroU32>) -> Result<WorkloadSpec, Fail> {
-    let mut spec = workload::spec(&args.workload, nominal(args))?;
+    let mut spec = workload::spec(&args.workload)?;
     spec.requests = workload::requests(args.rounds.num_prompts)?;
     spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
     Ok(spec)
@@ -110,46 +110,19 @@ fn workload_of(args: &AbArgs, cap: Option<NonZeroU32>) -> Result<WorkloadSpec, F
 
 /// How strictly it is looked at; at which figures shows when it is known whether there are tokens.
 fn comparison(args: &AnswerArgs) -> Result<ComparisonSettings, Fail> {
-    let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
+    let alpha = SignificanceLevel::new(args.decision.alpha).named("--alpha")?;
     let smallest = args.decision.smallest.parse().named("--smallest")?;
     Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
 }
 
-/// Refuses flags that have no place in an A/B run.
+/// Refuses prompts of each side's own where the workload has none.
 fn refuse(args: &AbArgs) -> Result<(), Fail> {
-    let refused = [
-        (
-            !args.endpoint.base_url.is_empty(),
-            "--base-url: an A/B run has two servers: --a URL --b URL",
-        ),
-        (
-            args.arrivals.trace_speedup.is_some() || args.arrivals.ignore_trace_times,
-            "--trace-speedup, --ignore-trace-times: an A/B run replays no trace",
-        ),
-        (
-            args.arrivals.probe.probe_request_rate.is_some(),
-            "--probe-request-rate: an A/B run has no probe stream",
-        ),
-        (
-            args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
+    match args.sides.salt_sides && args.workload.dataset_name == "vllm-random" {
+        true => Err(Fail::usage(
             "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them",
-        ),
-    ];
-    match refused.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, message)) => Err(Fail::usage(message)),
-        None => Ok(()),
+        )),
+        false => Ok(()),
     }
-}
-
-/// `2s`, `500ms`; a bare number is seconds.
-fn time(flag: &str, text: &str) -> Result<Nanos, Fail> {
-    let (number, scale) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-    };
-    let wrong = || Fail::usage(format!("{flag} {text}: write a time such as 2s or 500ms"));
-    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    Nanos::from_secs_f64(number * scale).map_err(|_| wrong())
 }
 
 /// The flags for both, with what is one side's own.
@@ -172,32 +145,5 @@ fn side(
             "--model: name the model as the servers know it, or --a-model and --b-model",
         )),
         _ => Ok(spec),
-    }
-}
-
-fn nominal(args: &AbArgs) -> Nominal<'_> {
-    Nominal {
-        input: ("--random-input-len", &args.lengths.random_input_len),
-        output: ("--random-output-len", &args.lengths.random_output_len),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use fizeau::core::Nanos;
-
-    use super::time;
-
-    #[test]
-    fn a_pause_is_written_as_people_write_it() {
-        let nanos = |text| time("--settle", text).map_err(|fail| fail.message);
-        assert_eq!(nanos("2s"), Ok(Nanos::from_secs(2)));
-        assert_eq!(nanos("500ms"), Ok(Nanos::from_millis(500)));
-        assert_eq!(nanos("0"), Ok(Nanos::ZERO));
-        assert_eq!(nanos("1.5"), Ok(Nanos::from_millis(1_500)));
-        for wrong in ["", "s", "-1s", "soon", "NaN", "2h"] {
-            let message = nanos(wrong).unwrap_err();
-            assert!(message.starts_with(&format!("--settle {wrong}: ")), "{message}");
-        }
     }
 }

@@ -4,15 +4,15 @@ mod arrivals;
 mod level;
 mod vllm;
 
-pub(crate) use arrivals::{arrivals, arrivals_flag, cap};
-pub(crate) use level::{Kept, Outcome, nominal, settings, text_after};
+pub(crate) use arrivals::{arrivals, arrivals_flag, cap, has_arrivals};
+pub(crate) use level::{LevelOutputs, Outcome, settings, text_after};
 pub(crate) use vllm::settled;
 
 use fizeau::experiment::{
     EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
-use fizeau::record::Engine;
+use fizeau::record::EngineRecord;
 
 use crate::args::BenchArgs;
 use crate::commands::shared::opening::Opening;
@@ -32,12 +32,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
         return Ok(Exit::Good);
     }
     let cancel = Cancel::new();
-    let refused = workload::refused(nominal(&args.level), arrivals_flag(&args.level.arrivals));
+    let refused = workload::refused(arrivals_flag(&args.level.arrivals));
     let prepared = experiment(args, &cancel)?.prepare().map_err(refused)?;
-    kept(args, &prepared)?;
+    level_outputs(args, &prepared)?;
     let runtime = runtime::single()?;
     let prepared = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
-    let kept = kept(args, &prepared)?;
+    let kept = level_outputs(args, &prepared)?;
     let prepared = if args.calibrate { calibrated(args, prepared)? } else { prepared };
     announce(args, &prepared)?;
     let folder = prepared.folder().cloned();
@@ -54,12 +54,14 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
 /// What is asked for. Files are read; nothing is sent.
 fn experiment(args: &BenchArgs, cancel: &Cancel) -> Result<Experiment<LevelSettings>, Fail> {
     let mut system = SystemUnderTest::default();
-    system.engine = Engine::Remote { description: args.engine.clone() };
+    system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     system.light = speed::from_args(&args.physics)?.ok_or_else(|| NO_PHYSICS.to_owned());
     let mut origin = record::origin();
-    origin.precision.clone_from(&args.precision);
+    origin.precision.clone_from(&args.subject.precision);
+    let mut settings = settings(&args.level)?;
+    settings.shard = arrivals::shard(args.shard.as_deref())?;
     let experiment = Experiment::new(endpoint(args)?)
-        .settings(settings(&args.level)?)
+        .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
         .origin(origin)
@@ -71,20 +73,21 @@ fn experiment(args: &BenchArgs, cancel: &Cancel) -> Result<Experiment<LevelSetti
 }
 
 fn endpoint(args: &BenchArgs) -> Result<EndpointSpec, Fail> {
-    let host = args.host.host.as_deref().unwrap_or("127.0.0.1");
-    let port = args.host.port.unwrap_or(8000);
-    let urls = match &*args.endpoint.base_url {
-        [] if host.contains(':') => vec![format!("http://[{host}]:{port}")],
-        [] => vec![format!("http://{host}:{port}")],
-        urls => urls.to_vec(),
-    };
+    let mut urls = args.target.urls();
+    if urls.is_empty() {
+        urls.push(args.target.host_url());
+    }
     endpoint::spec(&args.endpoint, urls, &args.sampling)
 }
 
 /// What is to be written besides the run's own folder.
-fn kept<'a>(args: &'a BenchArgs, prepared: &Prepared) -> Result<Kept<'a>, Fail> {
+fn level_outputs<'a>(args: &'a BenchArgs, prepared: &Prepared) -> Result<LevelOutputs<'a>, Fail> {
     let called = prepared.endpoints().first().map_or("", |endpoint| endpoint.target.model());
-    Kept::new(&args.level, args.endpoint.model.as_deref().unwrap_or(called), prepared.prepared())
+    LevelOutputs::new(
+        &args.level,
+        args.endpoint.model.as_deref().unwrap_or(called),
+        prepared.prepared(),
+    )
 }
 
 /// The same, with a client of which is known what it can do at most.
@@ -98,15 +101,25 @@ fn calibrated(args: &BenchArgs, prepared: Prepared) -> Result<Prepared, Fail> {
     Ok(prepared.calibrated(calibration))
 }
 
-/// Says what is about to be sent.
+/// Says what is about to be sent, and how long that takes where the arrivals tell.
 fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
     let level = prepared.prepared();
-    say(match level.warmups() {
-        0 => "no warm-up (--num-warmups)".to_owned(),
-        n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
-    })?;
     let work = &level.basis.work;
-    say(workload::describe_salt(level.settings.workload.salt, work.salt()))?;
+    let requests = work.requests().get();
+    let warmups = match level.warmups() {
+        0 => "no warm-up (--num-warmups)".to_owned(),
+        n => format!("{n} warm-up requests first, which do not count (--num-warmups)"),
+    };
+    if let Some(time) = level.settings.time {
+        return say(format!("at most {requests} requests, in {time}; {warmups}"));
+    }
+    let time = work.mean_rate().filter(|rate| rate.get() > 0.0).map_or_else(String::new, |rate| {
+        format!(", in about {:.0} s", requests as f64 / rate.get())
+    });
+    say(format!("{requests} requests{time}; {warmups}"))?;
+    if args.trust.output.verbose {
+        say(workload::describe_salt(level.settings.workload.salt, work.salt()))?;
+    }
     work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     workload::notes(work, &args.level.workload).iter().for_each(|note| tell!("note: {note}"));
     Ok(())

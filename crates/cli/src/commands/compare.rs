@@ -1,18 +1,19 @@
-//! `fizeau compare`: stored runs, each held against the first.
+//! `fizeau compare`: stored runs, each compared with the first.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fizeau::metrics::Alpha;
+use fizeau::metrics::SignificanceLevel;
 use fizeau::record::{CompareError, CompareOptions, ComparisonReport, UnlikeRuns};
 use fizeau::report::Shown;
 
-use crate::args::{CompareArgs, FailOn};
+use crate::args::CompareArgs;
 use crate::commands::shared::imported;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
-    let report = ComparisonReport::of_runs(&args.runs, &options(args)?).map_err(refused)?;
+    let sides: Vec<Vec<PathBuf>> = args.runs.iter().map(|paths| repeats(paths)).collect();
+    let report = ComparisonReport::of_sides(&sides, &options(args)?).map_err(refused)?;
     show(args, &report)?;
     if let Some(path) = &args.out {
         write(path, &report.to_json().map_err(Fail::broken)?)?;
@@ -20,8 +21,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.junit {
         write(path, &Shown(&report).junit())?;
     }
-    let fails = args.fail_on_worse || args.fail_on == FailOn::Regression;
+    let fails = args.decision.fails_on_regression();
     Ok(if fails && !report.passes() { Exit::Missed } else { Exit::Good })
+}
+
+/// The runs of one side, which have commas between them; a name may contain a comma itself.
+fn repeats(paths: &Path) -> Vec<PathBuf> {
+    match paths.to_str() {
+        Some(text) if !paths.exists() => text.split(',').map(PathBuf::from).collect(),
+        _ => vec![paths.to_owned()],
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Fail> {
@@ -44,8 +53,10 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, Fail> {
     let figures = args.decision.metrics.iter().map(|text| text.parse().named("--metrics"));
     let mut options = CompareOptions::default();
     options.figures = figures.collect::<Result<_, Fail>>()?;
-    options.alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
+    options.alpha = SignificanceLevel::new(args.decision.alpha).named("--alpha")?;
     options.smallest = args.decision.smallest.parse().named("--smallest")?;
+    let run_to_run = args.run_to_run.as_deref().map(str::parse);
+    options.run_to_run = run_to_run.transpose().named("--run-to-run")?;
     if args.force {
         options.unlike = UnlikeRuns::Compare;
     }
@@ -59,12 +70,10 @@ pub(crate) fn refused(error: CompareError) -> Fail {
         CompareError::FiguresAlone(path) => imported::no_requests(&path),
         CompareError::Unlike { .. } => Fail::usage(text.replacen(
             "these differ:",
-            "these differ (--force compares all the same):",
+            "these differ (--force compares anyway):",
             1,
         )),
-        CompareError::Invalid { .. } => {
-            Fail::usage(format!("{text}; --force compares it all the same"))
-        }
+        CompareError::Invalid { .. } => Fail::usage(format!("{text}; --force compares it anyway")),
         _ => Fail::usage(text),
     }
 }

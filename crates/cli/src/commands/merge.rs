@@ -1,11 +1,12 @@
 //! `fizeau merge`: one run of the shards of one.
 
-use fizeau::interop::{Detail, RequestRate, Selection, VllmRun, VllmTally};
+use fizeau::core::LevelLoad;
+use fizeau::interop::{VllmDetail, VllmRequestRate, VllmRun, VllmSelection, VllmTally};
 use fizeau::metrics::Verdict;
-use fizeau::record::{LoadPoint, MergeError, MergedRun, ShardMerge};
+use fizeau::record::{MergeError, MergedRun, ShardMerge};
 use fizeau::report::Shown;
 
-use crate::args::{MergeArgs, TrustArgs};
+use crate::args::MergeArgs;
 use crate::commands::shared::checklist;
 use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail};
@@ -17,22 +18,25 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let merge = ShardMerge::of(&args.runs, forced_by, &mut note).map_err(refused)?;
     let goals = merge.goals().map_err(refused)?;
     let out = folder::claim(&args.out)?;
-    let mut vllm = VllmTally::new(&Selection::default(), &goals, Detail::Brief);
+    let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Brief);
     let merged = merge.write(out.folder(), |tape| vllm.add(tape), &mut note);
     let MergedRun { report, setup, cap, .. } = merged.map_err(refused)?;
     let request_rate = match report.load {
-        LoadPoint::Rate(rate) => RequestRate::Limited(rate),
-        LoadPoint::Concurrency(_) => RequestRate::Unlimited,
+        LevelLoad::Rate(rate) => VllmRequestRate::Limited(rate),
+        LevelLoad::Concurrency(_) => VllmRequestRate::Unlimited,
     };
     let asked = VllmRun { request_rate, ..VllmRun::of(&setup, &report.asked, cap) };
     say(vllm.finish(asked).block())?;
-    say(Shown(&report).block())?;
-    report.checklist.iter().try_for_each(|list| checklist::show(list, &TrustArgs::default()))?;
+    let trust = &args.trust;
+    say(Shown(&report).block(trust.output.verbosity()))?;
+    report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
     say(format!("{} runs merged: {}", merge.count(), out.folder().path().display()))?;
-    Ok(match report.validity.verdict {
+    let exit = match report.validity.verdict {
         Verdict::Invalid => Exit::Missed,
         Verdict::Suspect | Verdict::Valid => Exit::Good,
-    })
+    };
+    let list = report.checklist.iter();
+    Ok(list.fold(exit, |exit, list| checklist::enforce(list, trust, exit)))
 }
 
 /// Why runs cannot be merged, and by which flag they can.
@@ -43,7 +47,7 @@ fn refused(error: MergeError) -> Fail {
         error if error.can_be_forced() => {
             let error = error.to_string();
             let text = error.replace("is all of the plan:", "is all of the plan (no --shard):");
-            Fail::usage(format!("{text}\n--force merges them all the same"))
+            Fail::usage(format!("{text}\n--force merges them anyway"))
         }
         error => Fail::usage(error),
     }

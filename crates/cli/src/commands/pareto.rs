@@ -1,13 +1,13 @@
 //! `fizeau pareto`: which rows of a table, or which levels of runs, no other beats.
 
-mod asked;
 mod folders;
+mod query;
 
 use std::io::Read as _;
 
-use fizeau::interop::{Table, TableError};
+use fizeau::interop::{InputTable, InputTableError};
 use fizeau::pareto::{Axis, FrontierAnswer, FrontierQuery, RowPoints};
-use fizeau::report::{AxesPreset, FrontierLevels, LeftOut, LevelTable, Shown};
+use fizeau::report::{AxesPreset, ExcludedLevel, FrontierLevels, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -16,7 +16,7 @@ use folders::Folders;
 
 pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     let folders = folders::named(&args.inputs)?;
-    let asked = || asked::query(asked::axes(&args.axes, folders.is_some())?, &args.answers);
+    let asked = || query::query(query::axes(&args.axes, folders.is_some())?, &args.answers);
     // A wrong flag is found before anything is read.
     let asked = if args.output.table { None } else { Some(asked()?) };
     if let (Some(folders), Some(asked)) = (&folders, &asked) {
@@ -42,7 +42,8 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     let is_lenient = args.output.skip_incomplete || folders.is_some();
     let (rows, skipped) = rows(&table, &query, is_lenient)?;
     let answer = rows.answer()?;
-    let shown = Answered { args, table: &table, query: &query, skipped: &skipped, answer: &answer };
+    let shown =
+        AnswerContext { args, table: &table, query: &query, skipped: &skipped, answer: &answer };
     match &left_out {
         Some(left_out) => shown.folders(left_out),
         None => shown.table(),
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
 
 /// The rows as points, and those that lack a number on an axis, where these may be left out.
 fn rows(
-    table: &Table,
+    table: &InputTable,
     query: &FrontierQuery,
     is_lenient: bool,
 ) -> Result<(RowPoints, Vec<usize>), Fail> {
@@ -86,14 +87,16 @@ fn has_quality(folders: &Folders, args: &ParetoArgs, query: &FrontierQuery) -> R
 }
 
 /// The one table that is named.
-fn of_file(args: &ParetoArgs) -> Result<Table, Fail> {
+fn of_file(args: &ParetoArgs) -> Result<InputTable, Fail> {
     let of_runs = [
         (!args.runs.quality.is_empty(), "--quality"),
         (!args.runs.devices.is_empty(), "--devices"),
         (!args.runs.gpu_hour.is_empty(), "--gpu-hour"),
     ];
     if let Some((_, flag)) = of_runs.iter().find(|(is_given, _)| *is_given) {
-        return Err(Fail::usage(format!("{flag}: it is for folders of runs, and here is a table")));
+        return Err(Fail::usage(format!(
+            "{flag} works only with folders of runs, and this is a table; leave it out"
+        )));
     }
     match &*args.inputs {
         [path] => read(path),
@@ -109,26 +112,26 @@ fn of_folders(
     folders: &Folders,
     args: &ParetoArgs,
     query: Option<&FrontierQuery>,
-) -> Result<(Table, Option<Vec<LeftOut>>), Fail> {
+) -> Result<(InputTable, Option<Vec<ExcludedLevel>>), Fail> {
     let is_priced = query.is_some_and(|query| {
         query.axes.iter().any(|axis| axis.name() == "cost_per_million_output")
     });
     let levels = folders.table(&args.runs, is_priced)?;
     let name = folders.names().join(", ");
-    let table = Table::new(&name, levels.to_csv().into_bytes())?;
+    let table = InputTable::new(&name, levels.to_csv().into_bytes())?;
     Ok((table, Some(levels.left_out().to_vec())))
 }
 
 /// All that is known when something is to be shown.
-struct Answered<'a> {
+struct AnswerContext<'a> {
     args: &'a ParetoArgs,
-    table: &'a Table,
+    table: &'a InputTable,
     query: &'a FrontierQuery,
     skipped: &'a [usize],
     answer: &'a FrontierAnswer,
 }
 
-impl Answered<'_> {
+impl AnswerContext<'_> {
     /// Of somebody's table.
     fn table(&self) -> Result<Exit, Fail> {
         let skipped = self.skipped.len();
@@ -144,7 +147,7 @@ impl Answered<'_> {
     }
 
     /// Of runs.
-    fn folders(&self, left_out: &[LeftOut]) -> Result<Exit, Fail> {
+    fn folders(&self, left_out: &[ExcludedLevel]) -> Result<Exit, Fail> {
         let mut levels = FrontierLevels::new(self.query);
         self.table.each::<Fail>(&levels.columns(), |_, fields| {
             levels.add(fields);
@@ -152,8 +155,8 @@ impl Answered<'_> {
         })?;
         let output = &self.args.output;
         if output.json || output.csv {
-            let left_out = left_out.iter().map(LeftOut::words);
-            let lacking = levels.lacking(self.skipped);
+            let left_out = left_out.iter().map(ExcludedLevel::words);
+            let lacking = levels.missing_columns(self.skipped);
             left_out.chain(lacking).for_each(|line| tell!("note: {line}"));
         }
         if output.json {
@@ -199,14 +202,14 @@ impl Answered<'_> {
 }
 
 /// Reads a table of a file, or with `-` of standard input, without the rows that `fizeau report --csv` marks as not to be compared.
-pub(crate) fn read(path: &str) -> Result<Table, Fail> {
+pub(crate) fn read(path: &str) -> Result<InputTable, Fail> {
     let mut bytes = Vec::new();
     let name = if path == "-" { "standard input" } else { path };
     match path {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(drop).named(name)?,
         path => bytes = std::fs::read(path).named(name)?,
     }
-    let mut table = Table::new(name, bytes)?;
+    let mut table = InputTable::new(name, bytes)?;
     let left_out = table.leave_out(LevelTable::LEFT_OUT);
     if left_out > 0 {
         let rows = if left_out == 1 { "row" } else { "rows" };
@@ -215,20 +218,20 @@ pub(crate) fn read(path: &str) -> Result<Table, Fail> {
     Ok(table)
 }
 
-fn joined(table: &Table, other: &Table) -> Result<Table, Fail> {
+fn joined(table: &InputTable, other: &InputTable) -> Result<InputTable, Fail> {
     let (joined, unused) = table.join(other).map_err(|error| match error {
-        TableError::NothingShared { .. } => Fail::usage(format!("--join: {error}")),
+        InputTableError::NothingShared { .. } => Fail::usage(format!("--join: {error}")),
         error => error.into(),
     })?;
     if unused > 0 {
         let all = other.compared().len();
-        tell!("note: --join: {unused} of {all} rows are for none of the table");
+        tell!("note: --join: {unused} of {all} rows match no row of the table");
     }
     Ok(joined)
 }
 
-impl From<TableError> for Fail {
-    fn from(error: TableError) -> Self {
+impl From<InputTableError> for Fail {
+    fn from(error: InputTableError) -> Self {
         Self::usage(error)
     }
 }

@@ -10,18 +10,19 @@ use std::num::NonZeroU64;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
 use fizeau::record::{
-    Bursts, LightCurve, MeanLengths, NoPromptShare, PlanAsk, PlanLevel, PlanReport, PlanSource,
-    SpeedOfLightReference,
+    BurstAccount, DevicePlanSource, MeanLengths, NoPromptShare, PlanLevel, PlanQuery, PlanReport,
+    SpeedOfLightCurve, SpeedOfLightReference,
 };
 use fizeau::report::Shown;
 
 use crate::args::PlanArgs;
+use crate::args::goal::goodput;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 use from::FromArg;
 
 /// What was read of one source, before it is known what it is for.
-struct Found {
+struct ReadSource {
     levels: Vec<PlanLevel>,
     left_out: Vec<String>,
     lengths: MeanLengths,
@@ -30,7 +31,7 @@ struct Found {
     /// Model and devices, where they are known.
     physics: Option<SpeedOfLightReference>,
     /// The speed of light over the requests of all levels.
-    light: Option<LightCurve>,
+    light: Option<SpeedOfLightCurve>,
     /// The device's name, where the run says it.
     hardware: Option<String>,
     /// How irregular the arrivals were: the burstiness of an open loop, none of a closed one.
@@ -45,13 +46,13 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let from = args.from.iter().map(|text| FromArg::parse(text));
     let from: Vec<FromArg> = from.collect::<Result<_, _>>()?;
     from::distinct(&from)?;
-    let found = from.iter().map(|from| Ok((from, found(from, args)?)));
-    let found: Vec<(&FromArg, Found)> = found.collect::<Result<_, Fail>>()?;
+    let found = from.iter().map(|from| Ok((from, read_source(from, args)?)));
+    let found: Vec<(&FromArg, ReadSource)> = found.collect::<Result<_, Fail>>()?;
     let slo = match given {
         Some(slo) => slo,
         None => own_goals(&found)?,
     };
-    let ask = PlanAsk { demand, goals: slo.goals.to_vec(), others };
+    let ask = PlanQuery { demand, goals: slo.goals.to_vec(), others };
     let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
     let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
     if args.json {
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
 }
 
 /// The goals of the runs themselves, which are to be the same for all that stand side by side.
-fn own_goals(found: &[(&FromArg, Found)]) -> Result<Slo, Fail> {
+fn own_goals(found: &[(&FromArg, ReadSource)]) -> Result<Slo, Fail> {
     let mut own = found.iter().filter_map(|(from, found)| Some((*from, found.slo.as_ref()?)));
     let (first, slo) = own.next().ok_or_else(|| {
         Fail::usage("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
@@ -92,7 +93,7 @@ fn goals(text: &str, flag: &str) -> Result<Vec<Goal>, Fail> {
     Ok(slo.goals.to_vec())
 }
 
-fn found(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
+fn read_source(from: &FromArg, args: &PlanArgs) -> Result<ReadSource, Fail> {
     let found = match from.path.is_dir() {
         true => read::of_run(from, args)?,
         false => read::of_table(from, args)?,
@@ -105,16 +106,16 @@ fn found(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
             return Err(Fail::usage(format!("{flag}: it must be a number of tokens above 0")));
         }
     }
-    Ok(Found { lengths, ..found })
+    Ok(ReadSource { lengths, ..found })
 }
 
 /// One kind of device, ready to be planned for.
 fn source(
     args: &PlanArgs,
-    ask: &PlanAsk,
+    ask: &PlanQuery,
     from: &FromArg,
-    found: &Found,
-) -> Result<PlanSource, Fail> {
+    found: &ReadSource,
+) -> Result<DevicePlanSource, Fail> {
     let hour = price::of(from, args, found)?;
     let spread =
         found.physics.as_ref().map(|physics| physics.reference().system.deployment().devices());
@@ -125,22 +126,22 @@ fn source(
             from.name
         ))
     })?;
-    let mut source = PlanSource {
+    let mut source = DevicePlanSource {
         name: from.name.clone(),
         from: from.path.display().to_string(),
         devices_per_replica,
         hour,
         prompt_share: Err(NO_MODEL.to_owned()),
         light: found.light.clone().ok_or_else(|| NO_MODEL.to_owned()),
-        bursts: Bursts::NotAccounted { reason: "no --burstiness was given".to_owned() },
+        bursts: BurstAccount::NotAccounted { reason: "no --burstiness was given".to_owned() },
         levels: found.levels.clone(),
         left_out: found.left_out.clone(),
         lengths: found.lengths,
     };
     source.prompt_share = prompt_share(&source, ask, found);
     if let Some(burstiness) = args.burstiness {
-        let goodput = args.goodput.join(" ").parse().named("--goodput")?;
-        let asked = bursts::Asked { plan: ask, goodput, burstiness };
+        let goodput = goodput(&args.goodput)?;
+        let asked = bursts::BurstsRequest { plan: ask, goodput, burstiness };
         source.bursts = bursts::of(&source, found, &asked)?;
     }
     Ok(source)
@@ -153,7 +154,11 @@ const NO_MODEL: &str = "no model and device are known: --model-config FILE --har
 const NO_LENGTHS: &str = "the lengths of requests are not known: --input-len, --output-len";
 
 /// The share of the devices' time that prompts take.
-fn prompt_share(source: &PlanSource, ask: &PlanAsk, found: &Found) -> Result<f64, String> {
+fn prompt_share(
+    source: &DevicePlanSource,
+    ask: &PlanQuery,
+    found: &ReadSource,
+) -> Result<f64, String> {
     let physics = found.physics.as_ref().ok_or(NO_MODEL)?;
     source.expected_prompt_share(&ask.goals, physics).map_err(|error| match error {
         NoPromptShare::NoLengths => NO_LENGTHS.to_owned(),

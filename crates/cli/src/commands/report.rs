@@ -5,6 +5,10 @@ mod figures;
 mod level;
 mod many;
 mod page;
+#[cfg(feature = "pictures")]
+mod pictures;
+#[cfg(not(feature = "pictures"))]
+#[path = "report/without_pictures.rs"]
 mod pictures;
 mod reader;
 mod search;
@@ -17,11 +21,11 @@ pub(crate) use reader::{read, reader};
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::interop::{Concept, Explanation, LevelAgain, TakenBeside};
+use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, Cut, ImportedRun, LevelReport, RunFolder, RunReader, StoredLevel, StoredRun,
-    SummaryDocument, SweepReport, is_level_folder,
+    Checklist, ImportedRun, LevelReport, RunFolder, RunReader, StoredLevel, StoredRun,
+    SummaryDocument, SweepReport, TruncatedTail, is_level_folder,
 };
 use fizeau::report::Shown;
 
@@ -30,13 +34,13 @@ use crate::commands::shared::checklist;
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
-use page::Place;
+use page::PageLocation;
 
 /// The width of what is not a table.
 const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
-    let concept = args.view.explain.as_deref().and_then(Concept::from_key);
+    let concept = args.view.explain.as_deref().and_then(PeerTerm::from_key);
     judges_a_report(args)?;
     let path = match &*args.runs {
         [] => {
@@ -48,10 +52,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         several => return many::run(args, several),
     };
     let run = match open(path)? {
-        Opened::Tapes(run) => run,
-        Opened::Figures(run) => return figures::run(&run, path, args),
+        OpenedRun::Tapes(run) => run,
+        OpenedRun::Figures(run) => return figures::run(&run, path, args),
     };
-    let asked = Asked::new(args, &run)?;
+    let asked = ReportRequest::new(args, &run)?;
     if args.export.is_wanted() {
         return export::run(&asked, &args.export);
     }
@@ -68,8 +72,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         return views::percentiles(&asked, &args.view);
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
-        .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
-    levels(&run, &Asked { page, ..asked })
+        .then(|| PageLocation::of(args.html.as_deref(), path.join(PAGE)));
+    levels(&run, &ReportRequest { page, ..asked })
 }
 
 /// Whether rows of the checklist must pass is asked of a report: where none is made it would be asked of nothing.
@@ -77,14 +81,15 @@ fn judges_a_report(args: &ReportArgs) -> Result<(), Fail> {
     let makes_none = args.export.is_wanted() || args.pictures.is_asked() || args.view.is_asked();
     match makes_none && args.trust.require.is_some() {
         true => Err(Fail::usage(
-            "--require: judges a report; files, pictures and views for themselves are made by a command of their own",
+            "--require judges a report and goes with no flag that writes a file, a picture or a \
+             single view; leave it out, or run the command twice",
         )),
         false => Ok(()),
     }
 }
 
 /// A run that is named.
-enum Opened {
+enum OpenedRun {
     /// With what each request did.
     Tapes(StoredRun),
     /// Another tool's, of which there are figures alone.
@@ -92,7 +97,7 @@ enum Opened {
 }
 
 /// A run, which may be one of several but not several.
-fn open(path: &Path) -> Result<Opened, Fail> {
+fn open(path: &Path) -> Result<OpenedRun, Fail> {
     if RunFolder::holds_whatif(path) {
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
@@ -104,8 +109,8 @@ fn open(path: &Path) -> Result<Opened, Fail> {
         return Err(is_a_file(path));
     }
     match ImportedRun::read(path).map_err(Fail::usage)? {
-        Some(run) => Ok(Opened::Figures(run)),
-        None => StoredRun::open(path).map(Opened::Tapes).map_err(Fail::usage),
+        Some(run) => Ok(OpenedRun::Figures(run)),
+        None => StoredRun::open(path).map(OpenedRun::Tapes).map_err(Fail::usage),
     }
 }
 
@@ -114,8 +119,9 @@ fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
     for level in run.levels() {
         if let Some(unseen) = level.unseen(run.document()).map_err(Fail::usage)? {
             tell!(
-                "note: imported from {}: of what its file does not tell (`fizeau report RUN` lists it) tapes have made-up values, \
-                 gaps between tokens and scheduled latencies among them",
+                "note: imported from {}: where its file tells nothing (`fizeau report RUN` lists \
+                 it), tapes have made-up values, such as gaps between tokens and scheduled \
+                 latencies",
                 unseen.tool()
             );
             break;
@@ -130,25 +136,25 @@ fn is_a_file(path: &Path) -> Fail {
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let (name, is_of_run) = (path.display(), folder.join("run.json").is_file());
     Fail::usage(match is_of_run {
-        true => format!("{name}: a file; name the folder of its run, {}", folder.display()),
+        true => format!("{name} is a file; name the folder of its run, {}", folder.display()),
         false => format!(
-            "{name}: a file, and a run is a folder; another tool's file becomes one by \
-             `fizeau convert {name} --out DIR`"
+            "{name} is a file, and a run is a folder; `fizeau convert {name} --out DIR` makes a \
+             run of another tool's file"
         ),
     })
 }
 
 /// What is asked of a run, by the command line or by the run itself.
-struct Asked<'a> {
+struct ReportRequest<'a> {
     reader: RunReader<'a>,
     json: bool,
     markdown: bool,
     trust: TrustArgs,
     /// Where a page goes; none where none is made.
-    page: Option<Place>,
+    page: Option<PageLocation>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ReportRequest<'a> {
     fn new(args: &ReportArgs, run: &'a StoredRun) -> Result<Self, Fail> {
         let mut asked = Self::of(reader::of_args(run, args)?);
         (asked.json, asked.markdown, asked.trust) = (args.json, args.markdown, args.trust.clone());
@@ -161,7 +167,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Levels side by side.
-    fn together(&self, levels: Vec<LevelAgain>) -> Result<SweepReport, Fail> {
+    fn together(&self, levels: Vec<RereadLevel>) -> Result<SweepReport, Fail> {
         let run = self.reader.together(level::read(levels)).map_err(Fail::usage)?;
         Ok(run.report())
     }
@@ -172,17 +178,17 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What the run printed at its end, as far as it can be had again.
-fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
-    let mut wanted = TakenBeside::default();
+/// What the run printed at its end, as far as it can be obtained again.
+fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
+    let mut wanted = ExtraTallies::default();
     (wanted.detail, wanted.vllm) = (asked.page.is_some(), !(asked.json || asked.markdown));
     let levels = level::all(asked, wanted)?;
-    let is_missed = |level: &LevelAgain| {
+    let is_missed = |level: &RereadLevel| {
         let LevelReport { validity, until, .. } = &level.read.report;
         validity.verdict == Verdict::Invalid
             || until.as_ref().is_some_and(|until| !until.is_reached)
     };
-    let search = search::Stored::of(run)?;
+    let search = search::StoredSearch::of(run)?;
     let is_missed = match &search {
         // A load beyond the edge may fail as it likes.
         Some(search) => search.is_invalid(),
@@ -197,7 +203,7 @@ fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
     }
     let checklist = match search {
         Some(search) => searched(&search, &asked.together(levels)?, asked)?,
-        None => match <[LevelAgain; 1]>::try_from(levels) {
+        None => match <[RereadLevel; 1]>::try_from(levels) {
             Ok([level]) if run.is_rest(&level.read.report).map_err(Fail::usage)? => {
                 sweep_or_blocks(run, vec![level], asked)?
             }
@@ -210,9 +216,9 @@ fn levels(run: &StoredRun, asked: &Asked<'_>) -> Result<Exit, Fail> {
 
 /// A search, as it was kept.
 fn searched(
-    search: &search::Stored,
+    search: &search::StoredSearch,
     report: &SweepReport,
-    asked: &Asked<'_>,
+    asked: &ReportRequest<'_>,
 ) -> Result<Checklist, Fail> {
     let page = asked.write(report)?;
     let checklist = report.checklist();
@@ -225,7 +231,7 @@ fn searched(
 }
 
 /// The only level of a run.
-fn alone(level: LevelAgain, asked: &Asked<'_>) -> Result<Checklist, Fail> {
+fn alone(level: RereadLevel, asked: &ReportRequest<'_>) -> Result<Checklist, Fail> {
     let checklist = level.read.checklist();
     let text = if asked.json {
         // One of a sweep is as its own file has it: the list is that of all levels.
@@ -233,7 +239,7 @@ fn alone(level: LevelAgain, asked: &Asked<'_>) -> Result<Checklist, Fail> {
         let report = LevelReport { checklist: own, ..level.read.report.clone() };
         report.to_json().map_err(Fail::broken)?
     } else {
-        level::text(&level)
+        level::text(&level, asked.trust.output.verbosity())
     };
     let page = match &asked.page {
         Some(_) => asked.write(&asked.together(vec![level])?)?,
@@ -250,8 +256,8 @@ fn alone(level: LevelAgain, asked: &Asked<'_>) -> Result<Checklist, Fail> {
 /// A sweep has its table; levels of any other kind are shown one after another.
 fn sweep_or_blocks(
     run: &StoredRun,
-    levels: Vec<LevelAgain>,
-    asked: &Asked<'_>,
+    levels: Vec<RereadLevel>,
+    asked: &ReportRequest<'_>,
 ) -> Result<Checklist, Fail> {
     if levels.iter().any(|level| !is_level_folder(&level.read.name)) {
         return blocks(run, levels, asked);
@@ -269,15 +275,20 @@ fn sweep_or_blocks(
 /// What stands where a page of an A/B run has no tests of its own.
 const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
 
-/// Levels that are none of a sweep: of an A/B run the turns of both sides.
-fn blocks(run: &StoredRun, levels: Vec<LevelAgain>, asked: &Asked<'_>) -> Result<Checklist, Fail> {
+/// Levels that belong to no sweep: of an A/B run the turns of both sides.
+fn blocks(
+    run: &StoredRun,
+    levels: Vec<RereadLevel>,
+    asked: &ReportRequest<'_>,
+) -> Result<Checklist, Fail> {
     let all: Vec<&LevelReport> = levels.iter().map(|level| &level.read.report).collect();
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
         let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
         say(run.levels_json("fizeau.levels/1", &all).map_err(Fail::broken)?)?;
     } else {
-        levels.iter().try_for_each(|level| say(level::text(level)))?;
+        let verbosity = asked.trust.output.verbosity();
+        levels.iter().try_for_each(|level| say(level::text(level, verbosity)))?;
         answers(run)?;
         checklist::show(&checklist, &asked.trust)?;
     }
@@ -300,10 +311,10 @@ fn answers(run: &StoredRun) -> Result<(), Fail> {
         return Ok(());
     }
     let Some(document) = run.ab().map_err(Fail::usage)? else {
-        return say("An A/B run that did not come to its end: there is no ab.json");
+        return say("This A/B run did not finish: there is no ab.json");
     };
     let name = run.path().join("ab.json");
-    say(format!("An A/B run; what its rounds come to, from {}:", name.display()))?;
+    say(format!("An A/B run; its comparison, from {}:", name.display()))?;
     say(Shown(&document).answers())
 }
 
@@ -313,15 +324,15 @@ fn say_page(page: Option<&Path>) -> Result<(), Fail> {
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-fn each_tape(level: &StoredLevel, each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
+fn each_tape(level: &StoredLevel, each: impl FnMut(Tape)) -> Result<Option<TruncatedTail>, Fail> {
     let cut = level.each_tape(each).map_err(Fail::usage)?;
     note_cut(level.path(), cut);
     Ok(cut)
 }
 
 /// A word without a run.
-fn definitions(concept: Concept, json: bool) -> Result<Exit, Fail> {
-    let explanation = Explanation::new(concept);
+fn definitions(concept: PeerTerm, json: bool) -> Result<Exit, Fail> {
+    let explanation = TermExplanation::new(concept);
     say(match json {
         true => explanation.to_json().map_err(Fail::broken)?,
         false => explanation.text(WIDTH),

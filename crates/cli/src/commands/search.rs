@@ -11,14 +11,14 @@ use fizeau::metrics::{Slo, Verdict};
 use fizeau::record::{RunFolder, SearchReport, SweepReport};
 use fizeau::report::Shown;
 
-use crate::args::{SearchArgs, SearchFlags, TrustArgs};
+use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
-use crate::commands::sweep::{Measured, measure};
+use crate::commands::sweep::{self, Measured};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
-/// What came of a search.
+/// The outcome of a search.
 pub(crate) struct Outcome {
     pub(crate) report: SearchReport,
     /// Its levels side by side.
@@ -27,15 +27,18 @@ pub(crate) struct Outcome {
 }
 
 pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
-    let SearchArgs { over, search, sweep } = args;
-    if sweep.plan.until.is_some() {
-        return Err(Fail::usage("--until: a search says itself when it knows enough: --tolerance"));
+    let SearchArgs { over, search, measure } = args;
+    let slo = measure.verdict.goals.of_search()?;
+    let series = LevelsArgs::default();
+    let series = measure.series(&series);
+    let mut levels = series.settings(SweepProtocol::default(), PromptReader::Server)?;
+    if measure.budget.is_some() && measure.size.level_seconds.is_none() {
+        levels.size.time = None;
     }
-    sweep.check_for_search()?;
-    let levels = sweep.series().settings(SweepProtocol::default(), PromptReader::Server)?;
-    let settings = settings(*over, search, sweep.verdict.goals.slo()?, levels)?;
-    let Measured { outcome, folder, cancel } = measure(sweep, settings, "search")?;
-    Outcome::of(outcome, Some(&folder), &cancel)?.show(Some(folder.path()), &sweep.trust)
+    let mut settings = settings(*over, search, slo, levels)?;
+    settings.search.budget = measure.budget;
+    let Measured { outcome, folder, cancel } = sweep::measure(measure, settings, "search")?;
+    Outcome::of(outcome, Some(&folder), &cancel)?.show(Some(folder.path()), &measure.trust)
 }
 
 /// The search that the flags ask for, of such `levels`.

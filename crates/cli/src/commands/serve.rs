@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         announce(args, [&what, &also], &handle)?;
         let listened = interrupt.await.map_err(Fail::broken)?;
         listened
-            .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))
+            .map_err(|error| Fail::broken(format!("the system does not report Ctrl-C: {error}")))
     })?;
     if let Some(lateness) = handle.shutdown() {
         say(format!("{} tokens left late by {lateness}", lateness.n))?;
@@ -122,6 +122,9 @@ fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig
     if let Some(text) = args.sglang {
         config = config.with_sglang(text);
     }
+    if args.text_prompts {
+        config = config.with_text_prompts();
+    }
     if let Some(tls) = tls(args)? {
         config = config.with_tls(tls);
     }
@@ -142,13 +145,13 @@ fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) ->
         say(also)?;
     }
     if args.time_scale != 1.0 {
-        say(format_args!("time runs {} times as fast as life", args.time_scale))?;
+        say(format_args!("time runs {} times as fast as real time", args.time_scale))?;
     }
     if let Some(faults) = &args.fault {
         say(format_args!("faults: {faults}; a request chooses by the header x-fizeau-fault"))?;
     }
     say(ROUTES)?;
-    say("Ctrl-C ends it and tells how well it kept its schedule")
+    say("Ctrl-C ends it and prints how well it kept its schedule")
 }
 
 const ROUTES: &str = "\

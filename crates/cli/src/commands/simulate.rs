@@ -7,16 +7,13 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::interop::DetailTally;
-use fizeau::metrics::Slo;
-use fizeau::record::{
-    ClaimedFolder, Decision, OperatingPoint, Profile, RunFolder, Setup, SpeedOfLightReference,
-    SweepReport,
-};
-use fizeau::sim::{Order, Scenario, SimTransport, VirtualTime};
+use fizeau::record::{ClaimedFolder, Profile, RunFolder, RunSetup, SpeedOfLightReference};
+use fizeau::report::Verbosity;
+use fizeau::sim::{AdmissionOrder, Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
 use crate::args::{LevelArgs, SeriesArgs, SimulateArgs, TrustArgs};
-use crate::commands::bench::{self, Kept};
+use crate::commands::bench::{self, LevelOutputs};
 use crate::commands::report::PAGE;
 use crate::commands::shared::folder;
 use crate::commands::shared::{checklist, record, scenario, speed, workload};
@@ -33,7 +30,7 @@ pub(crate) struct Simulated {
     /// What of workload and engine is not as one might think, each in one line.
     pub(crate) notes: Vec<String>,
     /// What was run, and on what.
-    pub(crate) setup: Setup,
+    pub(crate) setup: RunSetup,
     /// How many devices that takes.
     pub(crate) devices: u64,
     pub(crate) report: Report,
@@ -49,17 +46,19 @@ pub(crate) enum Report {
 pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let slo = args.sweep.goals.slo()?;
+    let slo = match args.search {
+        Some(_) => args.level.goals.of_search()?,
+        None => args.level.goals.slo()?,
+    };
     args.check()?;
-    let goals = args.level.result.goodput.join(" ").parse().named("--goodput")?;
-    check_goals(Some(&slo), args.sweep.choosing.choice().over(Profile::GENERAL), &goals)?;
-    let is_sweep = args.search.is_some() || args.is_sweep();
-    let by_default = || is_sweep.then(|| folder::by_default(WallTime::now(), "simulate"));
+    let goals = args.level.goals.goodput()?;
+    check_goals(Some(&slo), args.choosing.choice().over(Profile::GENERAL), &goals)?;
+    // The tapes of a search in virtual time may take a gigabyte: they are kept where that was asked for.
+    let by_default = || args.is_sweep().then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(folder::claim).transpose()?;
     let folder = out.as_ref().map(ClaimedFolder::folder);
-    let asked = args.sweep.goals.is_given().then_some(slo);
-    simulate(args, folder, &cancel)?.show(folder, asked, &args.trust)
+    simulate(args, folder, &cancel)?.show(folder, &args.trust)
 }
 
 /// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
@@ -77,13 +76,13 @@ pub(crate) fn simulate(
 
 fn level(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated, Fail> {
     let level = workload_of(&args.level);
-    let refused = workload::refused(bench::nominal(&level), bench::arrivals_flag(&level.arrivals));
+    let refused = workload::refused(bench::arrivals_flag(&level.arrivals));
     let experiment = simulation.experiment().settings(bench::settings(&level)?);
     let prepared = experiment.prepare().map_err(refused)?;
-    let kept = Kept::new(&level, simulation.scenario.model_name(), prepared.prepared())?;
+    let kept = LevelOutputs::new(&level, simulation.scenario.model_name(), prepared.prepared())?;
     let notes = prepared.prepared().basis.notes();
     let mut watcher =
-        kept.watcher(prepared.prepared(), simulation.folder, View::Lines, simulation.cancel);
+        kept.watcher(prepared.prepared(), simulation.folder, View::Simulated, simulation.cancel);
     let keep = EndpointKind::keep_text(&prepared.prepared().settings);
     let (measured, simulated) = simulation.run(prepared, keep, &mut watcher)?;
     let outcome = kept.finish(simulation.folder, measured, watcher, simulation.cancel);
@@ -92,16 +91,17 @@ fn level(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated, 
 
 /// A sweep, or a search.
 fn series(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated, Fail> {
-    let (level, plan, verdict) = (workload_of(&args.level), args.levels(), args.verdict());
-    let asked = SeriesArgs {
-        workload: &level.workload,
-        window: &level.window,
-        plan: &plan,
-        verdict: &verdict,
-    };
+    let (level, levels, size) = (workload_of(&args.level), args.levels(), args.size());
+    let LevelArgs { workload, goals, window, result, .. } = &level;
+    let (choosing, price) = (&args.choosing, &result.price);
+    let asked =
+        SeriesArgs { levels: &levels, size: &size, workload, goals, choosing, price, window };
+    if args.search.is_none() {
+        asked.check()?;
+    }
     let protocol = sweep::simulated_protocol_of(&args.protocol)?;
-    let mut settings = asked.settings(protocol, PromptReader::Simulation)?;
-    let refused = workload::refused(asked.nominal(), "--levels");
+    let settings = asked.settings(protocol, PromptReader::Simulation)?;
+    let refused = workload::refused("--levels");
     let Simulation { folder, cancel, .. } = *simulation;
     let mut details = folder.map(|_| DetailWatcher::<DetailTally>::new(&settings.goals));
     let keep = settings.keep_text();
@@ -110,12 +110,11 @@ fn series(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated,
         let notes = prepared.prepared().basis.notes();
         let progress = progress("sweep", &prepared.prepared().basis.setup, cancel);
         let (report, simulated) = simulation.run(prepared, keep, &mut (progress, details))?;
-        let outcome = sweep::Outcome::of(report, folder, &verdict.goals, cancel)?;
+        let outcome = sweep::Outcome::of(report, folder, goals, cancel)?;
         return Ok(simulated.done(notes, &level, Report::Sweep(Box::new(outcome))));
     };
-    settings.loads = settings.loads.with_burstiness(level.arrivals.burstiness)?;
-    let slo = args.sweep.goals.slo()?;
-    let settings = search::settings(over, &args.searched, slo, settings)?;
+    let mut settings = search::settings(over, &args.searched, goals.of_search()?, settings)?;
+    settings.search.budget = args.budget;
     let prepared = simulation.experiment().settings(settings).prepare().map_err(refused)?;
     let notes = prepared.prepared().basis().notes();
     let progress = progress("search", &prepared.prepared().basis().setup, cancel);
@@ -124,8 +123,8 @@ fn series(args: &SimulateArgs, simulation: &Simulation<'_>) -> Result<Simulated,
     Ok(simulated.done(notes, &level, Report::Search(Box::new(outcome))))
 }
 
-fn progress(command: &'static str, setup: &Setup, cancel: &Cancel) -> Progress {
-    Progress::new(View::default(), Title::of(command, setup), cancel)
+fn progress(command: &'static str, setup: &RunSetup, cancel: &Cancel) -> Progress {
+    Progress::new(View::Simulated, Title::of(command, setup), cancel)
 }
 
 /// What `args` ask, the same each time: there is no cache of an earlier run that prompts must be kept from.
@@ -152,7 +151,7 @@ struct Simulation<'a> {
 struct Run {
     description: String,
     devices: u64,
-    setup: Setup,
+    setup: RunSetup,
     /// That requests lost their places, which no figure says.
     preempted: Option<String>,
 }
@@ -164,10 +163,7 @@ impl<'a> Simulation<'a> {
         folder: Option<&'a RunFolder>,
         cancel: &'a Cancel,
     ) -> Result<Self, Fail> {
-        if args.level.load.shard.is_some() {
-            return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
-        }
-        if args.engine.scheduling_policy == Order::Priority {
+        if args.engine.scheduling_policy == AdmissionOrder::Priority {
             return Err(Fail::usage(
                 "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
                  `fizeau serve` gets may have some)",
@@ -229,8 +225,9 @@ impl<'a> Simulation<'a> {
         let often = transport.gauges().preemptions;
         let preempted = (often > 0).then(|| {
             format!(
-                "the key-value cache was full, and {often} times a request lost its place in it and was read again: fewer \
-                 requests at once, shorter ones or --reserve would spare that"
+                "the key-value cache was full, and {often} times a request was evicted from it \
+                 and prefilled again; fewer requests at once, shorter ones or --reserve avoid \
+                 that"
             )
         });
         let (description, devices) = (self.scenario.describe(), self.scenario.devices());
@@ -247,41 +244,18 @@ impl Run {
     }
 }
 
-/// Says how the goals that were asked for came out at the one level.
-fn judged(exit: Exit, asked: Option<&SweepReport>) -> Result<Exit, Fail> {
-    let Some(asked) = asked else { return Ok(exit) };
-    let goals = asked.operating_point();
-    match goals {
-        OperatingPoint::Unjudged { reason } => say(format!("--slo: {reason}"))?,
-        goals if goals.goals().is_empty() => {
-            say("--slo: not judged, since the level cannot stand")?;
-        }
-        _ => {}
-    }
-    if asked.decisions().iter().any(Decision::is_loose_only) {
-        say("--slo: met at the loose end only")?;
-    }
-    goals.goals().iter().try_for_each(|goal| say(goal.words_simulated()))?;
-    Ok(if exit == Exit::Good && goals.level().is_none() { Exit::Missed } else { exit })
-}
-
 impl Simulated {
     /// Prints what `fizeau bench` or `fizeau sweep` would.
-    fn show(
-        self,
-        folder: Option<&RunFolder>,
-        slo: Option<Slo>,
-        trust: &TrustArgs,
-    ) -> Result<Exit, Fail> {
+    fn show(self, folder: Option<&RunFolder>, trust: &TrustArgs) -> Result<Exit, Fail> {
         self.notes.iter().for_each(|note| tell!("note: {note}"));
         match self.report {
             Report::Level(outcome) => {
-                say(format!("simulated in virtual time, not measured: {}", self.description))?;
-                let goals = slo.map(|slo| {
-                    let levels = vec![outcome.report.clone()];
-                    SweepReport::new(self.setup, levels, Some(slo))
-                });
-                judged(outcome.show(trust)?, goals.as_ref())
+                let description = match trust.output.verbosity() {
+                    Verbosity::Brief => self.description.split(';').next().unwrap_or_default(),
+                    Verbosity::Full => &self.description,
+                };
+                say(format!("simulated in virtual time, not measured: {description}"))?;
+                outcome.show(trust)
             }
             Report::Search(outcome) => outcome.show(folder.map(RunFolder::path), trust),
             Report::Sweep(outcome) => {

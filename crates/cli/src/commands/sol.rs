@@ -6,9 +6,9 @@ mod points;
 mod query;
 
 use fizeau::experiment::{PreparedSystem, SolSystems};
-use fizeau::record::Calibrated;
-use fizeau::report::{BatchCsv, ContextCsv, SolAside, SolScope, SolSubject, SolView};
-use fizeau::roofline::{AnswerError, Load, System};
+use fizeau::record::CalibratedPrediction;
+use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
+use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::exit::{Exit, Fail};
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 }
 
 /// The breakdown of one query.
-fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &Load) -> Result<Exit, Fail> {
+fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Result<Exit, Fail> {
     let PreparedSystem { system, predictor, .. } = prepared;
     if let Some(exit) = goal_alone(args, system, load)? {
         return Ok(exit);
@@ -79,11 +79,11 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &Load) -> Result<Exit
     };
     let calibrated = predictor.as_ref().zip(predicted.as_ref()).map(|(predictor, predicted)| {
         notes.extend_from_slice(predictor.warnings());
-        Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
+        CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
     let asides = mechanisms::asides(&args.mechanisms, &subject)?;
-    SolAside::limit(&asides, &mut answer.limited_by);
+    SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
         system,
@@ -102,11 +102,12 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &Load) -> Result<Exit
     Ok(Exit::Good)
 }
 
-/// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked all the same.
-fn goal_alone(args: &SolArgs, system: &System, load: &Load) -> Result<Option<Exit>, Fail> {
+/// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked anyway.
+fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Option<Exit>, Fail> {
     let why = match system.answer(load) {
         Err(
-            error @ (AnswerError::WeightsDoNotFit { .. } | AnswerError::NoRoomForRequest { .. }),
+            error @ (LoadAnalysisError::WeightsDoNotFit { .. }
+            | LoadAnalysisError::NoRoomForRequest { .. }),
         ) => error.to_string(),
         _ => return Ok(None),
     };
@@ -121,7 +122,7 @@ fn goal_alone(args: &SolArgs, system: &System, load: &Load) -> Result<Option<Exi
     Ok(Some(Exit::Good))
 }
 
-fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
+fn curve(over: CurveArg, system: &System, load: &UniformLoad) -> Result<Exit, Fail> {
     let csv = match over {
         CurveArg::Batch => BatchCsv { system, load }.csv().map_err(Fail::usage)?,
         CurveArg::Context => {

@@ -11,9 +11,9 @@ use fizeau::experiment::{
 };
 use fizeau::harness::Cancel;
 use fizeau::interop::DetailTally;
-use fizeau::record::{Engine, RunFolder};
+use fizeau::record::{EngineRecord, RunFolder};
 
-use crate::args::SweepArgs;
+use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
 use crate::commands::shared::embedded::Embedded;
 use crate::commands::shared::folder;
@@ -34,38 +34,40 @@ pub(crate) struct Measured<O> {
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
-    let mut settings = args.series().settings(protocol_of(args)?, PromptReader::Server)?;
-    settings.resume.clone_from(&args.time.resume);
-    let Measured { outcome, folder, cancel } = measure(args, settings, "sweep")?;
-    let goals = &args.verdict.goals;
-    let Outcome { report, exit } = Outcome::of(outcome, Some(&folder), goals, &cancel)?;
-    show(&report, Some(&folder.path().join(PAGE)), &args.trust)?;
-    Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
+    let MeasureArgs { verdict, trust, .. } = &args.measure;
+    let series = args.measure.series(&args.levels);
+    series.check()?;
+    let mut settings = series.settings(protocol_of(args)?, PromptReader::Server)?;
+    settings.resume.clone_from(&args.resume);
+    let Measured { outcome, folder, cancel } = measure(&args.measure, settings, "sweep")?;
+    let Outcome { report, exit } = Outcome::of(outcome, Some(&folder), &verdict.goals, &cancel)?;
+    show(&report, Some(&folder.path().join(PAGE)), trust)?;
+    Ok(checklist::enforce(&report.checklist(), trust, exit))
 }
 
 /// Measures what `settings` say, for `command`: a sweep, or a search.
 pub(crate) fn measure<K: EndpointKind>(
-    args: &SweepArgs,
+    args: &MeasureArgs,
     settings: K,
     command: &'static str,
 ) -> Result<Measured<<K::Prepared as PreparedRun>::Outcome>, Fail> {
     let view = live::view(args.live)?;
-    let refused = workload::refused(args.series().nominal(), "--levels");
+    let refused = workload::refused("--levels");
     // It ends with this.
-    let embedded = args.endpoint.base_url.is_empty().then(Embedded::start).transpose()?;
-    let mut endpoint =
-        endpoint::spec(&args.endpoint, args.endpoint.base_url.clone(), &args.sampling)?;
+    let urls = args.target.urls();
+    let embedded = urls.is_empty().then(Embedded::start).transpose()?;
+    let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
     let mut system = SystemUnderTest::default();
-    system.engine = Engine::Remote { description: args.verdict.engine.clone() };
+    system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     let mut light = speed::from_args(&args.physics)?;
     if let Some(embedded) = &embedded {
         embedded.stand_for(&mut endpoint);
-        system.engine = Engine::Simulated { description: embedded.describe() };
+        system.engine = EngineRecord::Simulated { description: embedded.describe() };
         light = light.or_else(|| Some(embedded.physics()));
     }
     system.light = light.ok_or_else(|| NO_PHYSICS.to_owned());
     let (cancel, mut origin) = (Cancel::new(), record::origin());
-    origin.precision.clone_from(&args.precision);
+    origin.precision.clone_from(&args.subject.precision);
     let by_default = || folder::by_default(origin.started, command);
     let experiment = Experiment::new(endpoint)
         .settings(settings)
@@ -79,13 +81,15 @@ pub(crate) fn measure<K: EndpointKind>(
     let prepared = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
     let (basis, asked) = (prepared.prepared().basis(), &args.workload);
     let (work, salt) = (&basis.work, workload::prompt_salt(asked));
-    say(workload::describe_salt_of_levels(salt, work.salt()))?;
+    if args.trust.output.verbose {
+        say(workload::describe_salt_of_levels(salt, work.salt()))?;
+    }
     work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     workload::notes(work, asked).iter().for_each(|note| tell!("note: {note}"));
     let folder = prepared.folder().cloned();
     let folder = folder.ok_or_else(|| Fail::broken("the run has no folder"))?;
     let progress = Progress::new(view, Title::of(command, &basis.setup), &cancel);
-    let goals = args.verdict.goodput.join(" ").parse().unwrap_or_default();
+    let goals = args.verdict.goals.goodput()?;
     let mut watcher = (progress, DetailWatcher::<DetailTally>::new(&goals));
     interrupt::listen(cancel.clone())?;
     let outcome = runtime.block_on(prepared.run(&mut watcher)).map_err(refused)?;

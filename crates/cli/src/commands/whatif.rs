@@ -4,13 +4,13 @@ use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
 use fizeau::record::{ClaimedFolder, RunFolder};
-use fizeau::record::{NotRun, Setup, SweepReport, Variant, WhatIf};
+use fizeau::record::{NotRunReason, RunSetup, SweepReport, WhatIf, WhatIfVariant};
 use fizeau::report::Shown;
 
 use crate::args::SimulateArgs;
+use crate::commands::bench;
 use crate::commands::shared::folder;
-use crate::commands::shared::workload::Source;
-use crate::commands::shared::{checklist, record};
+use crate::commands::shared::{checklist, record, workload};
 use crate::commands::simulate::{Report, Simulated, simulate};
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -21,17 +21,17 @@ const LEVELS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /// One configuration, read.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Configuration {
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) args: SimulateArgs,
 }
 
 /// Runs each configuration, one after the other, and puts them side by side.
-pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
-    let asked: Vec<Asked> = asked.into_iter().map(Asked::with_load).collect();
+pub(crate) fn run(asked: Vec<Configuration>) -> Result<Exit, Fail> {
+    let asked: Vec<Configuration> = asked.into_iter().map(Configuration::with_load).collect();
     let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
     check(first)?;
-    let goals = first.sweep.goals.clone();
+    let goals = first.level.goals.clone();
     let slo = goals.slo()?;
     let by_default = || folder::by_default(WallTime::now(), "what-if");
     let out = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
@@ -41,6 +41,7 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let folder = out.folder();
     let document = report.to_json().map_err(Fail::broken)?;
     folder.write_text("whatif.json", &document).map_err(Fail::broken)?;
+    #[cfg(feature = "pictures")]
     if let Some(chart) = Shown(&report).chart() {
         folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
     }
@@ -77,7 +78,7 @@ fn check(args: &SimulateArgs) -> Result<(), Fail> {
 }
 
 fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
-    let met = |variant: &Variant| variant.sweep()?.operating_point().level();
+    let met = |variant: &WhatIfVariant| variant.sweep()?.operating_point().level();
     if cancel.is_cancelled() {
         Exit::Interrupted
     } else if report.verdict() == Verdict::Invalid
@@ -90,21 +91,23 @@ fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
 }
 
 fn measured(
-    asked: &[Asked],
+    asked: &[Configuration],
     slo: &Slo,
     out: &ClaimedFolder,
     cancel: &Cancel,
 ) -> Result<WhatIf, Fail> {
-    let mut common: Option<Setup> = None;
+    let mut common: Option<RunSetup> = None;
     let mut variants = Vec::new();
-    for (index, Asked { settings, args }) in asked.iter().enumerate() {
+    for (index, Configuration { settings, args }) in asked.iter().enumerate() {
         if cancel.is_cancelled() {
-            let outcome = Err(NotRun::Interrupted);
-            variants.push(Variant { settings: settings.clone(), devices: None, outcome });
+            let outcome = Err(NotRunReason::Interrupted);
+            variants.push(WhatIfVariant { settings: settings.clone(), devices: None, outcome });
             continue;
         }
-        let folder = folder(out, index)?;
-        let (devices, outcome) = match simulate(args, Some(&folder), cancel) {
+        // As of one configuration: the tapes of a search are kept where that was asked for.
+        let is_kept = args.search.is_none() || args.level.result.out.is_some();
+        let folder = is_kept.then(|| folder(out, index)).transpose()?;
+        let (devices, outcome) = match simulate(args, folder.as_ref(), cancel) {
             Ok(simulated) => {
                 simulated.notes.iter().for_each(|note| tell!("note: {note}"));
                 let setup = common.get_or_insert_with(|| simulated.setup.clone());
@@ -114,12 +117,12 @@ fn measured(
             // One that cannot run says something; the others say it too.
             Err(Fail { exit: Exit::Usage, message }) => {
                 // What holds something stays.
-                let _ = std::fs::remove_dir(folder.path());
-                (None, Err(NotRun::Impossible(message)))
+                let _ = folder.map(|folder| std::fs::remove_dir(folder.path()));
+                (None, Err(NotRunReason::Impossible(message)))
             }
             Err(fail) => return Err(fail),
         };
-        variants.push(Variant { settings: settings.clone(), devices, outcome });
+        variants.push(WhatIfVariant { settings: settings.clone(), devices, outcome });
     }
     let Some(common) = common else {
         if cancel.is_cancelled() {
@@ -127,7 +130,9 @@ fn measured(
             return Err(Fail { exit: Exit::Interrupted, message });
         }
         let reasons = variants.iter().filter_map(|variant| {
-            let NotRun::Impossible(reason) = variant.outcome.as_ref().err()? else { return None };
+            let NotRunReason::Impossible(reason) = variant.outcome.as_ref().err()? else {
+                return None;
+            };
             Some(format!("{}: {reason}", variant.name()))
         });
         return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
@@ -150,21 +155,17 @@ fn sweep(simulated: Simulated, slo: &Slo) -> SweepReport {
     }
 }
 
-impl Asked {
+impl Configuration {
     /// With levels, where nothing says what the load is.
     fn with_load(mut self) -> Self {
         let level = &self.args.level;
         let arrivals = &level.arrivals;
-        let is_loaded = level.load.max_concurrency.is_some()
-            || arrivals.request_rate.is_some()
-            || arrivals.ramp_up_strategy.is_some()
-            || arrivals.request_rate_series.is_some()
-            || arrivals.burst.is_some()
-            || arrivals.diurnal.is_some()
-            || arrivals.trace_speedup.is_some()
-            || arrivals.ignore_trace_times
-            || arrivals.probe.probe_request_rate.is_some()
-            || matches!(Source::named(&level.workload.dataset_name), Ok(Source::Times(_)));
+        let is_loaded = level.load.in_flight.max_concurrency.is_some()
+            || bench::has_arrivals(arrivals)
+            || level.replay.trace_speedup.is_some()
+            || level.replay.ignore_trace_times
+            || level.probe.probe_request_rate.is_some()
+            || workload::is_trace(&level.workload);
         let is_loaded = is_loaded || self.args.search.is_some();
         if !self.args.is_sweep() && !is_loaded {
             self.args.sweep.levels = LEVELS.to_vec();

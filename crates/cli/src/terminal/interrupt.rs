@@ -21,7 +21,7 @@ static FIRST: AtomicU8 = AtomicU8::new(0);
 /// What the next signal calls off: the run under way, or the one before it.
 static UNDER_WAY: Mutex<Option<Cancel>> = Mutex::new(None);
 
-/// The exit code of a program that was interrupted, as shells have it: 130 of Ctrl-C, be it typed as a key.
+/// The exit code of a program that was interrupted, as shells have it: 130 of Ctrl-C, also when typed as a key.
 fn code() -> u8 {
     match FIRST.load(Ordering::SeqCst) {
         0 => code_of(Signal::Interrupt),
@@ -52,7 +52,7 @@ const fn code_of(signal: Signal) -> u8 {
 /// busy loop shall stand between the user and the end of the run.
 pub(crate) fn listen(cancel: Cancel) -> Result<(), Fail> {
     if FIRST.load(Ordering::SeqCst) != 0 {
-        // One of several runs was called off, and so are those after it.
+        // One of several runs was interrupted, and so are those after it.
         cancel.cancel();
     }
     let mut under_way = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,11 +63,11 @@ pub(crate) fn listen(cancel: Cancel) -> Result<(), Fail> {
     let signals = {
         let _entered = runtime.enter();
         Signals::listen()
-            .map_err(|error| Fail::broken(format!("the system hands over no signals: {error}")))?
+            .map_err(|error| Fail::broken(format!("the system delivers no signals: {error}")))?
     };
     let named = thread::Builder::new().name("fizeau-signals".into());
     let spawned = named.spawn(move || runtime.block_on(heed(signals)));
-    spawned.map_err(|error| Fail::broken(format!("the system refuses a thread: {error}")))?;
+    spawned.map_err(|error| Fail::broken(format!("the system cannot start a thread: {error}")))?;
     Ok(())
 }
 

@@ -1,18 +1,14 @@
-//! How a run goes on, shown while it does: as lines on a terminal, or on all of it; nothing in a pipe.
+//! How a run goes on, shown while it does: as lines on a terminal, or on all of it; in a pipe by a line for each level.
 //!
 //! The run tells [`Progress`] of each request that ended, which takes note in a [`LiveState`]; whoever draws reads
 //! that from a thread of its own, four times a second for the lines and at most ten for the whole screen. Neither the threads
 //! that measure nor their event loops take part. How many requests are in flight is read from the harness's own count.
 
-mod line;
 #[cfg(test)]
 pub(crate) mod stand;
 mod state;
 mod waiting;
 
-pub(crate) use line::lines;
-#[cfg(feature = "tui")]
-pub(crate) use line::{clock, short};
 pub(crate) use state::{LiveState, Title};
 pub(crate) use waiting::Waiting;
 
@@ -20,11 +16,15 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fizeau::experiment::{Event, Note, Watcher};
+use fizeau::experiment::{RunEvent, RunNote, Watcher};
 use fizeau::harness::Cancel;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal::say::say;
+use crate::terminal::screen::of_stderr;
+
+/// Where the terminal does not say how wide it is.
+const USUAL_WIDTH: usize = 80;
 
 /// How a run is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +32,8 @@ pub(crate) enum View {
     /// By two lines at the foot of the terminal, if there is one.
     #[default]
     Lines,
+    /// Likewise, but a pipe is told nothing: time is virtual, and the result is there at once.
+    Simulated,
     /// On the whole of it.
     #[cfg(feature = "tui")]
     Screen,
@@ -46,6 +48,8 @@ pub(crate) struct Progress {
 /// Where it is shown.
 enum Show {
     Nowhere,
+    /// On standard error that is no terminal: a line for each level.
+    Plain,
     Lines(ProgressBar),
     #[cfg(feature = "tui")]
     Screen(crate::terminal::live::Screen),
@@ -73,7 +77,8 @@ impl Progress {
         let watched = Watched { state, begun: Instant::now() };
         let show = match std::io::stderr().is_terminal() {
             true => Show::new(view, &watched, cancel),
-            false => Show::Nowhere,
+            false if view == View::Simulated => Show::Nowhere,
+            false => Show::Plain,
         };
         Self { watched, show }
     }
@@ -81,7 +86,7 @@ impl Progress {
     /// Says `text` on standard error without getting into the way of what is shown there.
     fn say(&self, text: &str) {
         match &self.show {
-            Show::Nowhere | Show::Lines(_) => tell!("{text}"),
+            Show::Nowhere | Show::Plain | Show::Lines(_) => tell!("{text}"),
             #[cfg(feature = "tui")]
             Show::Screen(screen) => screen.note(text),
         }
@@ -92,7 +97,7 @@ impl Show {
     #[cfg(feature = "tui")]
     fn new(view: View, watched: &Watched, cancel: &Cancel) -> Self {
         match view {
-            View::Lines => Self::lines(watched),
+            View::Lines | View::Simulated => Self::lines(watched),
             View::Screen => match crate::terminal::live::Screen::start(watched, cancel) {
                 Ok(screen) => Self::Screen(screen),
                 Err(error) => {
@@ -104,7 +109,7 @@ impl Show {
     }
 
     #[cfg(not(feature = "tui"))]
-    fn new(View::Lines: View, watched: &Watched, _: &Cancel) -> Self {
+    fn new(_: View, watched: &Watched, _: &Cancel) -> Self {
         Self::lines(watched)
     }
 
@@ -115,7 +120,7 @@ impl Show {
         let told = move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
             let (state, now) = watched.now();
             // A line that cannot be written is not there.
-            let _ = out.write_str(&lines(&state.progress, now, line::width()));
+            let _ = out.write_str(&state.progress.lines(now, of_stderr().unwrap_or(USUAL_WIDTH)));
         };
         if let Ok(style) = ProgressStyle::with_template("{lines}") {
             bar.set_style(style.with_key("lines", told));
@@ -156,32 +161,32 @@ pub(crate) fn is_full_screen() -> bool {
 }
 
 /// A note in the words of this command line.
-pub(crate) fn words(note: &Note) -> String {
+pub(crate) fn words(note: &RunNote) -> String {
     let words = match note {
-        Note::Unchecked => return format!("warning: --insecure: {note}"),
-        Note::Proxy(proxy) => format!(
-            "requests go through the proxy {proxy}, as the environment says; its time is in every figure (NO_PROXY names \
-             hosts to reach directly)"
+        RunNote::Unchecked => return format!("warning: --insecure: {note}"),
+        RunNote::Proxy(proxy) => format!(
+            "requests go through the proxy {proxy}, as the environment says, and every latency \
+             includes its time (NO_PROXY names hosts to reach directly)"
         ),
-        Note::ScarcePorts { requests, limit } => format!(
+        RunNote::ScarcePorts { requests, limit } => format!(
             "--new-connection-per-request makes {requests} connections, and a closed one keeps its port for a minute: \
              more than {limit} in a minute will fail"
         ),
-        Note::ScarceConnections { .. } => {
-            format!("{note}; `ulimit -n` makes room, --max-concurrency bounds them")
+        RunNote::ScarceConnections { .. } => {
+            format!("{note}; raise `ulimit -n`, or give --max-concurrency")
         }
-        Note::ShortLevels { time, needs } => format!(
-            "levels of {} s: what takes longer to build up is not seen; --level-seconds {} or more would",
+        RunNote::ShortLevels { time, needs } => format!(
+            "levels of {} s cannot show queues that grow slowly; use --level-seconds {}",
             time.as_secs_f64(),
             needs.as_secs_f64()
         ),
-        Note::ShortLevel { time, needs } => format!(
-            "--budget leaves {:.0} s for a level: what takes longer to build up is not seen in less than {} s",
+        RunNote::ShortLevel { time, needs } => format!(
+            "--budget leaves {:.0} s for a level, and levels shorter than {} s cannot show queues that grow slowly",
             time.as_secs_f64(),
             needs.as_secs_f64()
         ),
-        Note::RepeatsLeftOut { missing } => {
-            format!("--repeats: there was no time left of --budget for {missing} of them")
+        RunNote::RepeatsLeftOut { missing } => {
+            format!("--repeats: --budget left no time for {missing} of them")
         }
         other => other.to_string(),
     };
@@ -189,11 +194,11 @@ pub(crate) fn words(note: &Note) -> String {
 }
 
 impl Watcher for Progress {
-    fn event(&mut self, event: Event) {
-        if let Event::Note(note) = &event {
+    fn event(&mut self, event: RunEvent) {
+        if let RunEvent::Note(note) = &event {
             self.say(&words(note));
         }
-        if let Event::Resumed { finished, cut } = &event {
+        if let RunEvent::Resumed { finished, cut } = &event {
             for name in cut {
                 self.say(&format!(
                     "note: {name}: its tapes.jsonl is cut in mid-line, so that it is measured again"
@@ -203,21 +208,25 @@ impl Watcher for Progress {
             // Who cannot be told now is told by the next line.
             drop(say(format!("resumed: {finished} {levels} {are} finished")));
         }
-        if self.watches_requests() {
-            let (mut state, now) = self.watched.now();
-            state.note(&event, now);
-        }
+        let (mut state, now) = self.watched.now();
+        state.note(&event, now);
+        let told = match self.show {
+            Show::Plain => state.progress.line(&event, now),
+            _ => None,
+        };
+        drop(state);
+        told.iter().for_each(|line| self.say(line));
     }
 
     fn watches_requests(&self) -> bool {
-        !matches!(self.show, Show::Nowhere)
+        !matches!(self.show, Show::Nowhere | Show::Plain)
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         match &mut self.show {
-            Show::Nowhere => {}
+            Show::Nowhere | Show::Plain => {}
             Show::Lines(bar) => {
                 *the_lines() = None;
                 bar.finish_and_clear();

@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
+use fizeau::record::text::wrap_hanging;
+
 use crate::exit::Fail;
 use crate::terminal::{interrupt, progress, screen};
 
@@ -27,33 +29,18 @@ macro_rules! tell {
 pub(crate) fn tell(text: &str) {
     let text = plain(text);
     let text = match screen::of_stderr() {
-        Some(width) => text.lines().map(|line| folded(line, width)).collect::<Vec<_>>().join("\n"),
+        Some(width) => {
+            let lines = text.lines().map(|line| wrap_hanging(line, width, ""));
+            lines.collect::<Vec<_>>().join("\n")
+        }
         None => text,
     };
     // Nothing is left to do about a standard error that is gone, and a run shall not end for it.
     progress::aside(|| drop(writeln!(std::io::stderr().lock(), "{text}")));
 }
 
-/// `line` in as many as it takes for none to be longer than `width`, but for words that are.
-fn folded(line: &str, width: usize) -> String {
-    let (mut folded, mut column) = (String::new(), 0);
-    for (index, word) in line.split(' ').enumerate() {
-        let length = word.chars().count();
-        if index > 0 && column + 1 + length > width {
-            folded.push('\n');
-            column = 0;
-        } else if index > 0 {
-            folded.push(' ');
-            column += 1;
-        }
-        folded.push_str(word);
-        column += length;
-    }
-    folded
-}
-
 /// Without control characters, but for the ends of lines.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
 }
 
@@ -64,7 +51,7 @@ pub(crate) fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{folded, plain};
+    use super::plain;
 
     #[test]
     fn a_terminal_has_nothing_to_obey() {
@@ -73,19 +60,5 @@ mod tests {
             plain(text),
             "error: a\u{fffd}[31mRED\u{fffd}\u{fffd}2J\u{fffd}\n  next: \u{fffd}"
         );
-    }
-
-    #[test]
-    fn what_is_too_long_goes_on_below_and_no_word_is_broken() {
-        let note = "note: a word and averyverylongone and  spaces";
-        for width in 0..60 {
-            let folded = folded(note, width);
-            assert_eq!(folded.replace('\n', " "), note);
-            for (line, next) in folded.lines().zip(folded.lines().skip(1)) {
-                assert!(line.chars().count() <= width || !line.contains(' '), "{width}: {line}");
-                let word = next.split(' ').next().unwrap_or_default();
-                assert!(line.len() + 1 + word.len() > width, "{width}: {line} had room for {word}");
-            }
-        }
     }
 }

@@ -3,14 +3,14 @@
 use std::env::var_os;
 use std::io::IsTerminal;
 
-use fizeau::report::{Charset, Style};
+use fizeau::report::{Charset, TextStyle};
 
 /// How to write for whoever reads standard output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Screen {
     /// Columns of text on a line.
     pub(crate) width: usize,
-    pub(crate) style: Style,
+    pub(crate) style: TextStyle,
     pub(crate) charset: Charset,
 }
 
@@ -20,11 +20,12 @@ impl Screen {
     pub(crate) fn of_stdout(piped: usize) -> Self {
         let out = std::io::stdout();
         if !out.is_terminal() {
-            return Self { width: piped, style: Style::Plain, charset: Charset::Ascii };
+            return Self { width: piped, style: TextStyle::Plain, charset: Charset::Ascii };
         }
         let size = terminal_size::terminal_size_of(&out);
         let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
-        let style = if is_set("NO_COLOR") || is_dumb() { Style::Plain } else { Style::Ansi };
+        let style =
+            if is_set("NO_COLOR") || is_dumb() { TextStyle::Plain } else { TextStyle::Ansi };
         let width = size.map_or(ASSUMED_WIDTH, |(width, _)| width.0.into());
         // A terminal that does not know its size says that it has none.
         let width = if width == 0 { ASSUMED_WIDTH } else { width };

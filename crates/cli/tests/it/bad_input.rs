@@ -107,7 +107,7 @@ fn too_few_file_descriptors_are_refused_with_the_command_that_mends_it() {
     let ended: Ended = Command::new("sh").args(["-c", line, fizeau]).output().unwrap().into();
     assert_eq!(ended.code, USAGE, "{ended:?}");
     one_line(&ended);
-    assert!(ended.err.contains("80 are allowed: say `ulimit -n 2"), "{}", ended.err);
+    assert!(ended.err.contains("80 are allowed: run `ulimit -n 2"), "{}", ended.err);
 }
 
 /// A run at a rate wants room for what the rate needs, not for all its requests at a time.
@@ -117,7 +117,7 @@ fn an_open_loop_at_a_low_rate_needs_few_file_descriptors() {
     let fizeau = env!("CARGO_BIN_EXE_fizeau");
     let ended: Ended = Command::new("sh").args(["-c", line, fizeau]).output().unwrap().into();
     assert_eq!(ended.code, ENDPOINT, "{ended:?}");
-    assert!(ended.err.contains("note: should the server fall far behind the rate"), "{ended:?}");
+    assert!(ended.err.contains("note: if the server falls far behind the rate"), "{ended:?}");
 }
 
 #[test]
@@ -262,19 +262,6 @@ fn a_folder_that_cannot_be_made_is_found_before_anything_is_sent() {
         assert!(ended.err.contains("--out"), "{}", ended.err);
         one_line(&ended);
     }
-}
-
-/// A new run has defaults; what is said of a stored one is in place of what it had.
-#[test]
-fn what_is_not_said_of_a_stored_run_is_as_it_was() {
-    let help = |command: &str| {
-        let help = run(&[command, "--help"]).out;
-        help.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    assert!(help("sweep").contains("so many stages; by default 1"));
-    let report = help("report");
-    assert!(report.contains("so many stages; by default as the run had it"), "{report}");
-    assert!(!report.contains("by default 1") && !report.contains("by default 0.9"), "{report}");
 }
 
 #[test]

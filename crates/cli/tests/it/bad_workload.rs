@@ -38,12 +38,12 @@ fn arrivals_that_cannot_be() {
         ("--request-rate 3 --burst on=1,off=0,on-s=1,off-s=1", &["--request-rate and --burst"]),
         ("--diurnal mean=1,swing=0.5,period-s=9 --request-rate-series 1:1", &["--diurnal"]),
         ("--request-rate-series 10", &["--request-rate-series 10", "RATE:SECONDS"]),
-        ("--request-rate-series 10:0", &["--request-rate-series", "0 seconds"]),
+        ("--request-rate-series 10:0", &["--request-rate-series", "0 s is not a length of time"]),
         ("--request-rate-series 10:5,0:5", &["--request-rate-series", "last"]),
         ("--request-rate-series NaN:5", &["--request-rate-series", "NaN"]),
         ("--burst on=1,off=0,on-s=1", &["--burst", "`off-s` is missing"]),
         ("--burst on=1,of=0,on-s=1,off-s=1", &["--burst", "`of` is none of on, off"]),
-        ("--burst on=x,off=0,on-s=1,off-s=1", &["--burst", "on wants a number"]),
+        ("--burst on=x,off=0,on-s=1,off-s=1", &["--burst", "on needs a number"]),
         ("--burst on=1,on=2,off=0,on-s=1,off-s=1", &["--burst", "`on` comes twice"]),
         ("--burst on=-1,off=0,on-s=1,off-s=1", &["--burst", "-1"]),
         ("--burst on=1,off=0,on-s=1,off-s=1 --burstiness 2", &["--burstiness", "Poisson"]),
@@ -55,7 +55,7 @@ fn arrivals_that_cannot_be() {
         ),
         (
             "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --ramp-up-seconds 0",
-            &["--ramp-up-seconds", "0 seconds"],
+            &["--ramp-up-seconds", "0 s is not a length of time"],
         ),
         (
             "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --request-rate 3",
@@ -89,7 +89,7 @@ fn lengths_that_cannot_be() {
         ("--length-pairs 0/5=1", &["--length-pairs", "0"]),
         ("--random-range-ratio -1", &["--random-range-ratio", "-1"]),
         ("--length-pairs 250", &["--length-pairs", "INPUT/OUTPUT=WEIGHT"]),
-        ("--max-model-len 1000", &["1152", "--max-model-len"]),
+        ("--max-model-len 1000", &["1728", "--max-model-len"]),
         (
             "--max-model-len 2000 --probe-request-rate 1 --probe-input-len 1999",
             &["--probe-input-len", "2007", "--max-model-len"],

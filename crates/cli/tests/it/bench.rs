@@ -135,7 +135,7 @@ fn the_runs_folder_holds_what_the_block_says() {
     let (url, out) = (server.base_url(), scratch.path("run"));
     let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline/data/models/llama-3.1-8b.json");
     let line = "bench --model m --random-input-len 25 --random-output-len 8 --num-prompts 120 --max-concurrency 20 \
-                --endpoint /v1/chat/completions --hardware h100-sxm";
+                --endpoint /v1/chat/completions --hardware h100-sxm -v";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out, "--model-config", config]);
     words.extend(["--threads", "3", "--threshold", "cpu-suspect=0.8", HOWEVER_BUSY[1]]);

@@ -85,7 +85,7 @@ fn each_level_of_a_sweep_is_held_against_what_it_sent() {
 #[test]
 fn a_sweep_says_that_vllm_s_draws_are_not_those_of_its_seed() {
     let (server, scratch) = (server(1), Scratch::new("cache-sweep-vllm"));
-    let line = "sweep --levels 1 --num-prompts 3 --isl 20 --osl 2 --slo e2el<60s --dataset-name vllm-random";
+    let line = "sweep --levels 1 --num-prompts 3 --isl 20 --osl 2 --slo e2el<60s --dataset-name vllm-random -v";
     let said = fizeau(&server, &scratch.path("out"), line);
     assert!(said.contains("prompts: drawn as vLLM does, from a seed for each level"), "{said}");
 }

@@ -27,11 +27,13 @@ fn outcome<'a>(document: &'a Value, row: &str) -> &'a str {
 fn a_sweep_that_lacks_what_is_required_ends_with_1_and_says_which() {
     let scratch = Scratch::new("require-sweep");
     let out = scratch.path("run");
-    let ended = fizeau(&format!("{SWEEP} --require rates,duration"), &out);
+    let ended = fizeau(&format!("{SWEEP} -v --require rates,duration"), &out);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains("--require: fail duration: the shortest "), "{}", ended.err);
     assert!(!ended.err.contains("rates"), "{}", ended.err);
-    assert!(ended.out.contains("\nChecklist: ") && ended.out.contains("\n  fail open_loop: "));
+    assert!(
+        ended.out.contains(" publish? Checklist: ") && ended.out.contains("\n  fail open_loop: ")
+    );
     assert!(!ended.out.contains("pass rates"), "{}", ended.out);
     let sweep = json(format!("{out}/sweep.json"));
     for (row, expected) in [
@@ -71,13 +73,13 @@ fn a_bench_has_the_list_below_the_blocks_and_in_its_file() {
     let (url, out) = (server.base_url(), scratch.path("run"));
     let line = format!(
         "bench --base-url {url} --model m --random-input-len 20 --random-output-len 4 --num-prompts 20 --num-warmups 0 \
-         --max-concurrency 4 --engine simulated_here --precision fp8_all --require hardware,precision"
+         --max-concurrency 4 --engine simulated_here --precision fp8_all -v --require hardware,precision"
     );
     let ended = fizeau(&line, &out);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let (_, list) = ended.out.split_once("\nChecklist: ").unwrap();
+    let (_, list) = ended.out.split_once(" publish? Checklist: ").unwrap();
     assert!(
-        list.contains("\n  fail warm_up: none was sent") && list.contains("run folder: "),
+        list.contains("\n  fail warm_up: no warm-up request was sent") && list.contains("report: "),
         "{list}"
     );
     let summary = json(format!("{out}/summary.json"));

@@ -107,8 +107,8 @@ fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
     let goals =
         bench(&scratch, "goals", 500, &format!("{few} --random-output-len 3 --goodput ttft:50"));
     let cases = [
-        (&longer, "plan.lengths.independent.output.fixed: 3 / 4"),
-        (&other, "setup.endpoint.model: \"m\" / \"n\""),
+        (&longer, "lengths independent output fixed: 3 / 4"),
+        (&other, "endpoint model: m / n"),
         (&goals, "goodput"),
     ];
     for (run, field) in cases {
@@ -141,8 +141,8 @@ fn what_was_asked_must_agree_or_is_shown() {
     let warm = bench("warm", "--num-prompts 8 --temperature 0.5");
     let more = bench("more", "--num-prompts 9");
     let cases = [
-        (&capped, "levels[0].max_in_flight: nothing / 4"),
-        (&warm, "sampling.temperature: nothing / 0.5"),
+        (&capped, "levels[0] max in flight: unset / 4"),
+        (&warm, "sampling temperature: unset / 0.5"),
     ];
     for (other, field) in cases {
         let refused = compare(&[&a, other], "");
@@ -152,7 +152,7 @@ fn what_was_asked_must_agree_or_is_shown() {
         assert_eq!(forced.code, Some(0), "{forced:?}");
     }
     let shown = compare(&[&a, &more], "--force");
-    assert!(shown.out.contains("levels[0].requests: 8 -> 9"), "{shown:?}");
+    assert!(shown.out.contains("levels[0] requests: 8 -> 9"), "{shown:?}");
 }
 
 #[test]
@@ -173,11 +173,19 @@ fn turns_of_an_ab_run_are_taken_one_by_one() {
     let turn = |name: &str| format!("{out}/{name}");
     let first = compare(&[&turn("a-01"), &turn("b-01")], "--force");
     assert!(first.out.contains("3 pairs of requests"), "{first:?}");
-    let moved = format!("setup.endpoint.base_url: \"{a}\" -> \"{b}\"");
+    let moved = format!("endpoint base url: {a} -> {b}");
     let words = first.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&moved), "{}", first.out);
     let second = compare(&[&turn("a-01"), &turn("b-02")], "--force");
-    assert!(second.out.contains("nothing is paired"), "{second:?}");
+    assert!(
+        second
+            .out
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("requests are not paired"),
+        "{second:?}"
+    );
 }
 
 #[test]
@@ -217,7 +225,7 @@ fn a_run_that_was_killed_is_used_as_far_as_it_is_whole() {
     let ended = compare(&[&a, &b], "--force");
     assert_eq!(ended.code, Some(0), "{ended:?}");
     for said in
-        ["cut short: there is no summary.json", "39 whole tapes used", "39 of them are in pairs"]
+        ["cut short: there is no summary.json", "39 whole tapes are used", "39 of them are paired"]
     {
         let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(said), "{said}: {text}");

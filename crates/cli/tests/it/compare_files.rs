@@ -28,7 +28,7 @@ fn files_are_compared_by_their_intervals_and_a_regression_fails() {
         "{}",
         ended.out
     );
-    assert!(ended.out.contains("setup.hardware"), "{}", ended.out);
+    assert!(ended.out.contains("hardware: h100-sxm -> a100-sxm-80"), "{}", ended.out);
     for (flags, code) in [
         (&["--fail-on", "regression"][..], 1),
         (&["--fail-on-worse"], 1),
@@ -46,6 +46,29 @@ fn files_are_compared_by_their_intervals_and_a_regression_fails() {
     assert_eq!(table["figures"][0]["answer"], "no detectable difference");
 }
 
+/// Repeats of a side stand with commas between them; then every figure that is judged has a result.
+#[test]
+fn repeats_are_compared_run_by_run() {
+    let scratch = Scratch::new("compare-repeats");
+    let fast = format!("{}/sweep.json", simulated(&scratch, "fast", "h100-sxm"));
+    let slow = format!("{}/sweep.json", simulated(&scratch, "slow", "a100-sxm-80"));
+    let (a, b, junit) =
+        (format!("{fast},{fast}"), format!("{slow},{slow}"), scratch.path("junit.xml"));
+    let words = ["compare", &a, &b, "--fail-on", "regression", "--json", "--junit", &junit];
+    let ended = run(&words);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let document: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let table = &document["comparisons"][0]["levels"][0]["comparison"];
+    assert_eq!(table["runs"], serde_json::json!([2, 2]));
+    assert_eq!(table["figures_decided"], 10, "of both loads");
+    let xml = fs::read_to_string(&junit).unwrap();
+    assert!(xml.contains("skipped=\"0\"") && !xml.contains("failures=\"0\""), "{xml}");
+    let few = run(&["compare", &a, &fast]);
+    let words = few.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the first run of each side is compared"), "{words}");
+    assert!(words.contains("One run each: a change smaller than this"), "{words}");
+}
+
 #[test]
 fn a_summary_alone_says_what_it_cannot_know_and_a_folder_may_stand_for_its_file() {
     let scratch = Scratch::new("compare-summary");
@@ -54,7 +77,7 @@ fn a_summary_alone_says_what_it_cannot_know_and_a_folder_may_stand_for_its_file(
     let ended = run(&["compare", &folder, &summary]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("does not say what was asked of whom"), "{words}");
+    assert!(words.contains("a summary alone does not name its workload and model"), "{words}");
     assert!(words.contains("only loads of both are compared"), "{words}");
 }
 
@@ -68,7 +91,8 @@ fn files_of_other_workloads_are_refused_and_forced() {
     fs::write(&other, document.to_string()).unwrap();
     let ended = run(&["compare", &one, &other]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("setup.workload.input_tokens"), "{}", ended.err);
+    let words = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("workload input tokens: uniform 512 to 1536"), "{words}");
     let forced = run(&["compare", &one, &other, "--force"]);
     assert_eq!(forced.code, Some(0), "{forced:?}");
 }

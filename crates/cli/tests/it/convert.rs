@@ -156,7 +156,7 @@ fn files_of_several_models_become_several_runs() {
     let out = scratch.path("runs");
     let ended = convert(&[&folder, "--out", &out]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.err.contains("passed over") && ended.err.contains("notes.json"), "{ended:?}");
+    assert!(ended.err.contains("skipped") && ended.err.contains("notes.json"), "{ended:?}");
     assert_eq!(ended.out.lines().count(), 2, "{}", ended.out);
     for model in ["model-8b", "model-70b"] {
         assert!(Path::new(&out).join(model).join("imported.json").is_file(), "{model}");
@@ -214,11 +214,11 @@ fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
     }
     let again = convert(&[&run, "--to", "vllm", "--out", &file]);
     assert_eq!(again.code, Some(2));
-    assert!(again.err.contains("is there already"), "{}", again.err);
+    assert!(again.err.contains("already exists"), "{}", again.err);
 }
 
 #[test]
-fn a_file_that_was_cut_off_is_not_passed_over() {
+fn a_file_that_was_cut_off_is_named_and_stops_no_other() {
     let scratch = Scratch::new("convert-cut");
     let folder = scratch.path("results");
     std::fs::create_dir(&folder).unwrap();
@@ -226,16 +226,28 @@ fn a_file_that_was_cut_off_is_not_passed_over() {
     std::fs::write(format!("{folder}/a.json"), &good).unwrap();
     std::fs::write(format!("{folder}/b.json"), &good[..good.len() / 2]).unwrap();
     std::fs::write(format!("{folder}/._c.json"), "what macOS puts beside a file").unwrap();
-    let out = scratch.path("out");
-    for from in [&[][..], &["--from", "vllm"][..]] {
+    let mut lacking = json(fixture("vllm.json"));
+    lacking.as_object_mut().unwrap().remove("duration");
+    std::fs::write(format!("{folder}/d.json"), lacking.to_string()).unwrap();
+    for (number, from) in [&[][..], &["--from", "vllm"][..]].into_iter().enumerate() {
+        let out = scratch.path(&format!("out-{number}"));
         let ended = convert(&[&[folder.as_str(), "--out", &out], from].concat());
-        assert_eq!(ended.code, Some(2), "{ended:?}");
-        assert!(ended.err.contains("b.json: no whole JSON (EOF while parsing"), "{}", ended.err);
-        assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        for said in
+            ["b.json: no whole JSON (EOF while parsing", "d.json: the field `duration` is missing"]
+        {
+            assert!(ended.err.contains(said), "{}", ended.err);
+        }
+        assert_eq!(ended.err.matches("not imported: ").count(), 2, "{}", ended.err);
+        assert!(Path::new(&format!("{out}/run.json")).exists());
+    }
+    // Where nothing is left, or a file was named itself, nothing is written.
+    let out = scratch.path("out");
+    std::fs::remove_file(format!("{folder}/a.json")).unwrap();
+    for input in [folder.clone(), format!("{folder}/b.json")] {
+        assert_eq!(convert(&[&input, "--out", &out]).code, Some(2));
         assert!(!Path::new(&out).exists());
     }
-    std::fs::remove_file(format!("{folder}/b.json")).unwrap();
-    assert_eq!(convert(&[&folder, "--out", &out]).code, Some(0));
 }
 
 #[test]
@@ -313,17 +325,17 @@ fn bad_input_is_one_line_and_writes_nothing() {
     let cases: [(&[&str], &str); 8] = [
         (
             &[&odd],
-            "odd.json: no form that is known (JSON with the fields mine, ...); known are vllm",
+            "odd.json: its format is not known (JSON with the fields mine, ...); the formats are vllm",
         ),
         (
             &[&good, &lacking],
-            "lacking.json: no field `duration`, which a result of vllm bench serve has",
+            "lacking.json: the field `duration` is missing, which a result of vllm bench serve has",
         ),
-        (&[&none], "none.json: no request completed in any of it"),
+        (&[&none], "none.json: no request completed"),
         (&[&scratch.path("gone.json")], "gone.json: No such file"),
-        (&[&good, "--from", "jmeter"], "--from: `jmeter` is no format; known are "),
-        (&[&odd, "--from", "sglang"], "odd.json: no field `completed`"),
-        (&[&good, "--to", "jmeter"], "--to: `jmeter` is no format; known are "),
+        (&[&good, "--from", "jmeter"], "--from: `jmeter` is not a format; the formats are "),
+        (&[&odd, "--from", "sglang"], "odd.json: the field `completed` is missing"),
+        (&[&good, "--to", "jmeter"], "--to: `jmeter` is not a format; the formats are "),
         (&[&good, "--to", "vllm"], "vllm.json: Not a directory"),
     ];
     for (words, wanted) in cases {

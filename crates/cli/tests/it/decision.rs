@@ -1,4 +1,4 @@
-//! The load to run at: goals as ranges, `--profile` and `--step-rule`, on a simulated sweep.
+//! The load to run at: goals as ranges, `--prefer` and `--step-rule`, on a simulated sweep.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn again(out: &str, extra: &[&str]) -> Value {
 fn a_range_is_met_at_either_end() {
     let scratch = Scratch::new("decision-range");
     let out = |name: &str| scratch.path(name);
-    let tight = swept(&out("tight"), &["--slo", "p99 e2el<10s..20s"]);
+    let tight = swept(&out("tight"), &["--slo", "p99 e2el<10s..20s", "-v"]);
     assert_eq!(tight.code, Some(0), "{tight:?}");
     assert!(tight.out.contains("At the loose end (p99 e2el<20000ms)"), "{}", tight.out);
     let loose = swept(&out("loose"), &["--slo", "p99 e2el<0.1ms..20s"]);
@@ -57,9 +57,9 @@ fn a_goal_that_no_run_could_judge_is_refused_before_anything_is_sent() {
     let ended = swept(&scratch.path("out"), &["--slo", "goodput>0.9"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.err.contains("goodput needs goals for single requests (--goodput)"), "{ended:?}");
-    let agent = swept(&scratch.path("agent"), &["--profile", "agent"]);
+    let agent = swept(&scratch.path("agent"), &["--prefer", "agent"]);
     assert_eq!(agent.code, Some(2), "{agent:?}");
-    assert!(agent.err.contains("--profile agent: goodput needs goals"), "{agent:?}");
+    assert!(agent.err.contains("--prefer agent: goodput needs goals"), "{agent:?}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_report_decides_as_the_run_did_unless_told_otherwise() {
     let scratch = Scratch::new("decision-report");
     let out = scratch.path("out");
     let ended =
-        swept(&out, &["--slo", "p99 e2el<20s", "--profile", "batch", "--step-rule", "3x:5%"]);
+        swept(&out, &["--slo", "p99 e2el<20s", "--prefer", "batch", "--step-rule", "3x:5%"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let run = json(format!("{out}/sweep.json"));
     assert_eq!(
@@ -76,7 +76,7 @@ fn a_report_decides_as_the_run_did_unless_told_otherwise() {
     );
     let same = again(&out, &[]);
     assert_eq!((&same["profile"], &same["decisions"]), (&run["profile"], &run["decisions"]));
-    let other = again(&out, &["--profile", "chat"]);
+    let other = again(&out, &["--prefer", "chat"]);
     assert_eq!(other["profile"]["name"], "chat");
     assert_eq!(other["profile"]["step_rule"], "2x:10%");
     let off = again(&out, &["--step-rule", "off"]);
@@ -89,7 +89,7 @@ fn what_is_no_rule_and_no_profile_is_refused() {
     let out = scratch.path("out");
     let cases: [(&[&str], &str); 3] = [
         (&["--step-rule", "2:10"], "write FACTORx:GAIN%, such as 2x:10%"),
-        (&["--profile", "fast"], "[possible values: general, chat, batch, agent]"),
+        (&["--prefer", "fast"], "[possible values: general, chat, batch, agent]"),
         (&["--slo", "ttft<800ms..500ms"], "with `<` looser is more"),
     ];
     for (extra, says) in cases {

@@ -48,8 +48,7 @@ fn alike(name: &str, text: &str) -> String {
 fn a_program_writes_the_folder_that_the_command_line_writes() {
     let scratch = Scratch::new("embedded");
     let out = scratch.path("run");
-    let lengths = ["--random-input-len", "1024", "--random-output-len", "128"];
-    run(&[&["simulate", "--levels", "1,8", "--out", &out][..], &lengths[..]].concat());
+    run(&["simulate", "--slots", "64", "--levels", "1,8", "--out", &out]);
     embed_sweep::main().unwrap();
     let own = std::env::temp_dir().join(format!("fizeau-embedded-{}", std::process::id()));
     let (ours, theirs) = (files(&own), files(Path::new(&out)));

@@ -38,7 +38,7 @@ fn refused(ended: &Ended) -> &str {
 fn what_a_detailed_file_does_not_tell_is_listed_and_is_no_figure() {
     let scratch = Scratch::new("imported-tapes");
     let out = converted(&scratch, &fixture("guidellm.json"), "old");
-    let text = run(&["report", &out]);
+    let text = run(&["report", &out, "-v"]);
     assert_eq!(text.code, Some(0), "{text:?}");
     assert!(text.out.contains("Not known:\n  when each token came: "), "{}", text.out);
     for made_up in ["P99 ITL", "Connections made", "Client threads", "Median ITL (ms)"] {
@@ -54,7 +54,11 @@ fn what_a_detailed_file_does_not_tell_is_listed_and_is_no_figure() {
     assert!(!summary["not_known"].as_array().unwrap().is_empty());
     // By another tool's definitions as well, gaps that are made up are made up.
     let view = run(&["report", &out, "--as", "guidellm"]);
-    assert!(view.err.contains("tapes have made-up values, gaps between tokens"), "{}", view.err);
+    assert!(
+        view.err.contains("tapes have made-up values, such as gaps between tokens"),
+        "{}",
+        view.err
+    );
     let csv = run(&["report", &out, "--requests-csv"]).out;
     assert!(!csv.contains("reused"), "{csv}");
 }
@@ -69,7 +73,7 @@ fn a_flag_that_takes_requests_is_refused_by_name() {
         &["--hardware", "h100-sxm"],
         &["--tp", "2"],
         &["--warmup", "10"],
-        &["--profile", "chat"],
+        &["--prefer", "chat"],
         &["--goodput", "ttft:500"],
         &["--as", "vllm"],
         &["--parquet", "there"],
@@ -101,7 +105,7 @@ fn a_row_of_which_nothing_can_be_told_does_not_pass() {
     for flags in [&["--csv"][..], &["--svg", &folder], &["--as", "vllm"]] {
         let ended = run(&[&["report", &out, "--require", "all"], flags].concat());
         assert_eq!(ended.code, Some(2), "{flags:?}: {ended:?}");
-        assert!(ended.err.contains("--require: judges a report"), "{}", ended.err);
+        assert!(ended.err.contains("--require judges a report"), "{}", ended.err);
     }
     let other = converted(&scratch, &fixture("sglang.jsonl"), "other");
     let page = scratch.path("page.html");
@@ -155,6 +159,9 @@ fn old_results_lie_over_a_run_of_ones_own() {
         for path in runs {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
             assert!(page.contains(&format!("\"name\":\"{name}\"")), "{name}");
+            // Side by side, load by load.
+            let is_row = |line: &str| line.split_whitespace().any(|word| word == name);
+            assert!(ended.out.lines().any(is_row), "{name}: {}", ended.out);
             assert!(picture.lines().any(|line| line.trim() == name), "{name}");
         }
     }
@@ -185,7 +192,7 @@ fn what_an_import_cannot_know_is_no_difference() {
     for sides in [[&own, &old], [&old, &own]] {
         let ended = run(&["compare", sides[0], sides[1]]);
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let note = "was measured by vllm bench serve and imported";
+        let note = "was imported from vllm bench serve";
         let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(flat.matches(note).count(), 1, "{}", ended.out);
         assert!(!ended.out.contains("plan."), "{}", ended.out);
@@ -197,7 +204,7 @@ fn what_an_import_cannot_know_is_no_difference() {
     let other = converted(&scratch, &other, "other");
     let ended = run(&["compare", &own, &other]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("setup.endpoint.model"), "{}", ended.err);
+    assert!(ended.err.contains("endpoint model: Llama-3.1-8B / Llama-3.1-70B"), "{}", ended.err);
 }
 
 #[test]

@@ -103,19 +103,23 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     });
     let refused = merge(&runs, &out, &[]);
     assert_eq!(refused.code, Some(2));
-    for field in ["plan.seed: 0 and 99", "goodput", "--force"] {
+    for field in ["seed: 0 and 99", "goodput", "--force"] {
         assert!(refused.err.contains(field), "{field}: {}", refused.err);
     }
     assert!(!Path::new(&out).exists());
     let forced = merge(&runs, &out, &["--force"]);
     assert_eq!(forced.code, Some(0), "{}", forced.err);
-    assert!(forced.err.contains("note: ") && forced.err.contains("plan.seed"), "{}", forced.err);
+    assert!(
+        forced.err.contains("note: ") && forced.err.contains("seed: 0 and 99"),
+        "{}",
+        forced.err
+    );
     let summary = document(&out, "summary.json");
     assert_eq!(summary["load"]["concurrency"], 8);
     assert!(summary["asked"]["arrivals"].is_null());
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let kept = [&summary["validity"]["reasons"], &document(&out, "run.json")["merged_though"]];
-    assert!(kept.iter().all(|kept| kept.to_string().contains("plan.seed: 0 and 99")), "{kept:?}");
+    assert!(kept.iter().all(|kept| kept.to_string().contains("seed: 0 and 99")), "{kept:?}");
 }
 
 /// The speed of light of the whole would be that of the first shard's device.
@@ -313,7 +317,7 @@ fn broken_tapes_and_other_versions_leave_no_folder() {
     let out = scratch.path("all");
     let ended = merge(&runs, &out, &[]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.err.contains("tapes.jsonl: line 1 is no tape"), "{}", ended.err);
+    assert!(ended.err.contains("tapes.jsonl: line 1 is not a tape"), "{}", ended.err);
     assert!(!Path::new(&out).exists());
     change(&runs[0], "run.json", |record| record["tapes_schema"] = "fizeau.tapes/2".into());
     let ended = merge(&runs, &out, &[]);

@@ -175,16 +175,16 @@ fn it_agrees_with_the_library() {
         let flags: String = axes
             .iter()
             .map(|axis| match axis.direction() {
-                fizeau::pareto::Direction::Maximize => format!(" --maximize {}", axis.name()),
-                fizeau::pareto::Direction::Minimize => format!(" --minimize {}", axis.name()),
+                fizeau::pareto::Objective::Maximize => format!(" --maximize {}", axis.name()),
+                fizeau::pareto::Objective::Minimize => format!(" --minimize {}", axis.name()),
             })
             .collect();
         // As bad as can be on each axis.
         let worst: Vec<f64> = axes
             .iter()
             .map(|axis| match axis.direction() {
-                fizeau::pareto::Direction::Maximize => -1.0,
-                fizeau::pareto::Direction::Minimize => 4.0,
+                fizeau::pareto::Objective::Maximize => -1.0,
+                fizeau::pareto::Objective::Minimize => 4.0,
             })
             .collect();
         let reference: Vec<String> = worst.iter().map(ToString::to_string).collect();
@@ -215,13 +215,13 @@ fn wrong_flags_and_tables_are_refused() {
         ("--maximize x --minimize x", "`x` is named twice"),
         ("--maximize x --minimize y --hypervolume 1", "in this order: x,y"),
         ("--maximize x --hypervolume a", "--hypervolume: `a`"),
-        ("--maximize x --knee", "--knee: a knee is of two axes, and here are 1"),
+        ("--maximize x --knee", "--knee: a knee needs two axes, and there are 1"),
         ("--maximize x --significant", "`x_low` and `x_high`"),
         ("--maximize x --epsilon 1,2", "--epsilon: `1,2`"),
         ("--maximize x --by tp", "no column `tp`"),
         ("--axes sideways", "no axes are called `sideways`; there are throughput-latency"),
         ("--maximize x --axes interactivity", "--axes"),
-        ("--maximize x --quality a=1", "--quality: it is for folders"),
+        ("--maximize x --quality a=1", "--quality works only with folders"),
     ];
     for (flags, said) in cases {
         let refused = pareto(&scratch, table, flags);
@@ -244,7 +244,7 @@ fn a_joined_table_adds_its_columns() {
     let flags = format!("--minimize cost --maximize quality --join {join}");
     let ended = pareto(&scratch, "run,cost,quality\na,1,\nb,2,\na,3,\n", &flags);
     assert_eq!(ended.out, "run,cost,quality\na,1,0.7\nb,2,0.9\n", "{ended:?}");
-    assert!(ended.err.contains("1 of 3 rows are for none"), "{}", ended.err);
+    assert!(ended.err.contains("1 of 3 rows match no row"), "{}", ended.err);
     std::fs::write(&join, "model,quality\nb,0.9\n").unwrap();
     let refused = pareto(&scratch, "run,cost\na,1\n", &flags);
     assert_eq!(refused.code, Some(2));

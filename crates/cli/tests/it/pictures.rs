@@ -92,7 +92,7 @@ fn what_cannot_be_drawn_is_said_in_a_line() {
     refused(&[&out, "--svg", &to, "--chart", "pie"], "frontier-ttft");
     refused(&[&out, "--svg", &to, "--json"], "--json");
     refused(&[&out, "--svg", &to, "--html", &to], "--html");
-    refused(&[&out, "--svg", &to, "--csv"], "another call");
+    refused(&[&out, "--svg", &to, "--csv"], "run the command twice");
     refused(&[&scratch.path("nowhere"), "--svg", &to], "nowhere");
     let file = scratch.path("file");
     fs::write(&file, "").unwrap();

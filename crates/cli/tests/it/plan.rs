@@ -168,6 +168,26 @@ fn goals_that_cannot_be_met_end_with_what_could() {
 }
 
 #[test]
+fn of_one_load_that_keeps_the_goals_the_replicas_are_an_upper_limit() {
+    let scratch = Scratch::new("plan-upper");
+    let path = scratch.path("one.csv");
+    fs::write(&path, "rate,p99_ttft_ms\n6,120\n").unwrap();
+    let flags = ["--from", &path, "--gpus-per-replica", "2", "--slo", "p99 ttft<500ms"];
+    let ended = plan(&flags);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let said = words(&ended);
+    assert!(said.contains("the replicas below are an upper limit"), "{said}");
+    assert!(said.contains("replicas at most "), "{said}");
+    // Nobody knows what a device costs, and nobody is asked to make a price up.
+    assert!(said.contains("Price: none is known"), "{said}");
+    assert!(!said.contains("US dollars"), "{said}");
+    let json = plan(&[&flags[..], &["--json"]].concat());
+    let document: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(document["plans"][0]["usd_per_device_hour"], Value::Null);
+    assert_eq!(document["plans"][0]["price_from"], "no price is known");
+}
+
+#[test]
 fn wrong_flags_and_files_are_named() {
     let scratch = Scratch::new("plan-wrong");
     let csv = |text: &str| {
@@ -183,7 +203,10 @@ fn wrong_flags_and_files_are_named() {
     let good = ["--gpus-per-replica", "8", "--gpu-hour", "2", "--slo", "p99 ttft<1s"];
     let with = |from: &str, text: &str| refused(&[&["--from", from], &good[..]].concat(), text);
     with("nowhere.csv", "--from nowhere.csv: there is no such folder or file");
-    with(&csv("latency\n3\n"), "a column rate, requests_per_s, concurrency says how hard");
+    with(
+        &csv("latency\n3\n"),
+        "a table needs a column rate, requests_per_s, concurrency with the load",
+    );
     with(
         &csv("rate,p99_ttft_ms\n3,fast\n"),
         "row 0 (line 2): column p99_ttft_ms: `fast` is not a number",
@@ -193,18 +216,17 @@ fn wrong_flags_and_files_are_named() {
     with(&csv("rate\n"), "there is no row; give one for each load");
     with(
         &csv("concurrency,p99_ttft_ms\n3,5\n"),
-        "beside concurrency it takes a column requests_per_s",
+        "beside concurrency it needs a column requests_per_s",
     );
     with(&format!("{CURVE},gpus=0"), "write a whole number from 1 on");
     with(&format!("{CURVE},price=3"), "the keys are gpus, gpu-hour, hardware, tco");
     let from = ["--from", CURVE];
-    refused(&[&from[..], &good, &["--headroom", "1"]].concat(), "--headroom: a headroom of 1");
-    refused(&[&from[..], &good, &["--rate", "0"]].concat(), "--rate: a demand of 0");
+    refused(&[&from[..], &good, &["--headroom", "1"]].concat(), "--headroom: the headroom is 1");
+    refused(&[&from[..], &good, &["--rate", "0"]].concat(), "--rate: the demand is 0");
     refused(&[&from[..], &good, &["--burstiness", "0"]].concat(), "--burstiness: ");
-    refused(&[&from[..], &good[..2], &good[4..]].concat(), "--gpu-hour: say what an hour");
     refused(&[&from[..], &good[2..]].concat(), "--gpus-per-replica: say how many");
     refused(&[&from[..], &good[..4]].concat(), "--slo: name the goals");
-    refused(&[&from[..], &from[..], &good].concat(), "two are called curve.csv");
+    refused(&[&from[..], &from[..], &good].concat(), "two sources are called curve.csv");
 }
 
 /// A run of levels at rates, some of them too much, in virtual time.

@@ -202,11 +202,16 @@ fn a_sweep_that_was_broken_off_goes_on_where_it_was() {
     fs::write(format!("{out}/run.json"), &asked).unwrap();
     let before = finished.map(kept);
 
-    let wrong = line.replace("--isl 4", "--isl 5");
-    let wrong: Vec<&str> = wrong.split_whitespace().chain(["--resume", &out]).collect();
-    let refused = run(&wrong);
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.err.contains("--resume: ") && refused.err.contains("5"), "{}", refused.err);
+    for (flag, other) in [("--isl 4", "--isl 5"), ("--level-seconds 60", "--level-seconds 5")] {
+        let wrong = line.replace(flag, other);
+        let wrong: Vec<&str> = wrong.split_whitespace().chain(["--resume", &out]).collect();
+        let refused = run(&wrong);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        // What the sweep was begun with can be typed again, or another one be begun.
+        for said in ["--resume: ", "is 5", flag, "begin another with --out"] {
+            assert!(refused.err.contains(said), "{said}: {}", refused.err);
+        }
+    }
 
     let again = words(&["--resume", &out]);
     let again: Vec<&str> = again.iter().map(String::as_str).collect();
@@ -227,7 +232,7 @@ fn a_sweep_that_was_broken_off_goes_on_where_it_was() {
 fn what_the_protocol_cannot_be_is_refused() {
     for (flags, said) in [
         ("--rates 0", "--rates"),
-        ("--rates 1,x", "x is no rate"),
+        ("--rates 1,x", "x is not a rate"),
         ("--rates auto:1", "2 to 1000"),
         ("--levels 1 --burstiness 2", "--rates"),
         ("--rates 1 --burstiness 0", "--burstiness"),

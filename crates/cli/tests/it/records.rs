@@ -97,6 +97,13 @@ fn what_is_left_out_of_a_file_is_said_and_recorded() {
     let dropped = &ran.run["plan"]["dropped"];
     let note = format!("note: sharegpt.json: {dropped} records are left out");
     assert!(ran.ended.err.contains(&note), "{}", ran.ended.err);
+    // Nobody counts the answers.
+    let one_length =
+        "requests have no output length of their own and ask for uniform 64 to 192 tokens";
+    assert!(ran.ended.err.contains(one_length), "{}", ran.ended.err);
+    let given = format!("{line} --sharegpt-output-len 4");
+    let ran = bench(&server, &scratch, "given", &given);
+    assert!(!ran.ended.err.contains(one_length), "{}", ran.ended.err);
 }
 
 #[test]

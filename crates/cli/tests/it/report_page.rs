@@ -165,7 +165,7 @@ fn what_is_no_run_is_said_in_one_line_and_leaves_nothing() {
     let folder = scratch.path("photos");
     fs::create_dir_all(&folder).unwrap();
     fs::write(format!("{folder}/cat.jpg"), "meow").unwrap();
-    refused(&["report", &folder], &["photos", "no run", "run.json"]);
+    refused(&["report", &folder], &["photos", "is not a run", "run.json"]);
     let file = format!("{folder}/cat.jpg");
     refused(&["report", &file], &["cat.jpg"]);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
@@ -192,7 +192,7 @@ fn a_folder_of_mixed_schemas_is_refused_naming_the_file() {
     let tapes = format!("{out}/concurrency-0004/tapes.jsonl");
     let text = fs::read_to_string(&tapes).unwrap();
     fs::write(&tapes, format!("{{\"a\":1}}\n{text}")).unwrap();
-    refused(&["report", &out], &["concurrency-0004/tapes.jsonl", "line 1 is no tape"]);
+    refused(&["report", &out], &["concurrency-0004/tapes.jsonl", "line 1 is not a tape"]);
     fs::write(&tapes, text).unwrap();
     assert_eq!(run(&["report", &out]).code, Some(0));
 }

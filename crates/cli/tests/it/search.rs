@@ -9,7 +9,18 @@ use crate::stand::{Ended, Scratch, json, run};
 
 /// A search in virtual time, of levels so small that it takes a moment.
 fn search(out: &str, flags: &[&str]) -> Ended {
-    let line = ["simulate", "--num-prompts", "300", "--confirm", "20", "--out", out, "--search"];
+    let line = [
+        "simulate",
+        "--num-prompts",
+        "300",
+        "--slots",
+        "64",
+        "--confirm",
+        "20",
+        "--out",
+        out,
+        "--search",
+    ];
     run(&[&line[..], flags].concat())
 }
 
@@ -113,7 +124,7 @@ fn it_finds_a_concurrency() {
     let found = document["found"]["load"]["concurrency"].as_u64().unwrap();
     assert!((2..64).contains(&found), "{found}");
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, ends) = words.split_once("in flight; the goals break between ").unwrap();
+    let (_, ends) = words.split_once("The goals break between ").unwrap();
     let (low, rest) = ends.split_once(" and ").unwrap();
     let ends = [low, rest.split(' ').next().unwrap()].map(str::parse::<u64>);
     assert!(ends.iter().all(Result::is_ok), "slots are whole: {words}");
@@ -128,7 +139,7 @@ fn what_no_load_meets_is_said_with_the_nearest() {
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.contains(
-            "too, a hundredth of the first rate, since no lowest was given. The nearest is"
+            "a hundredth of the first rate, since no lowest rate was given. The nearest is"
         ),
         "{words}"
     );
@@ -142,20 +153,25 @@ fn what_makes_no_search_is_refused_before_anything_is_sent() {
         (&["--from", "9", "--to", "2"], "the lower load comes first"),
         (&["--max-runs", "2"], "at least 3"),
         (&["--tolerance", "0"], "above 0"),
-        (&["--confidence", "1"], "confidence 1"),
+        (&["--confidence", "1"], "confidence is 1"),
     ];
     let scratch = Scratch::new("search-wrong");
     for (flags, said) in wrong {
         for command in [&["search"][..], &["simulate", "--search"]] {
             let out = scratch.path("run");
-            let ended = run(&[command, flags, &["--out", &out]].concat());
+            let slo = if flags[0] == "--slo" { &[][..] } else { &["--slo", "p99 ttft<500ms"] };
+            let ended = run(&[command, flags, slo, &["--out", &out]].concat());
             assert_eq!(ended.code, Some(2), "{command:?} {flags:?}: {ended:?}");
             assert!(ended.err.contains(said), "{flags:?}: {}", ended.err);
             assert!(scratch.files().is_empty());
         }
     }
-    let ended = run(&["search", "--until", "ci=2%"]);
-    assert_eq!(ended.code, Some(2));
+    for (flags, said) in
+        [(&["--slo", "e2el<1s", "--until", "ci=2%"][..], "--tolerance"), (&[], "--slo")]
+    {
+        let ended = run(&[&["search"], flags].concat());
+        assert!(ended.code == Some(2) && ended.err.contains(said), "{ended:?}");
+    }
 }
 
 /// Over HTTP, with levels so short that the whole takes seconds.
@@ -185,6 +201,6 @@ fn it_searches_an_endpoint() {
         &out,
     ]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.out.contains("at least 4 in flight"), "{}", ended.out);
+    assert!(ended.out.contains("Best load that kept the goals: 4 in flight"), "{}", ended.out);
     assert_eq!(json(format!("{out}/search.json"))["ending"], "all_good");
 }

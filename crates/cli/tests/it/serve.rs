@@ -62,7 +62,7 @@ fn a_limit_and_a_prefix_cache_are_there_where_asked_for() {
 fn an_engine_keeps_prefixes_and_its_limit_too() {
     let server = Server::start("--prefix-cache --max-model-len 64 --time-scale 1000");
     assert!(server.said[1].contains(", prefix cache; "), "{:?}", server.said);
-    assert!(server.said.contains(&"time runs 1000 times as fast as life".to_owned()));
+    assert!(server.said.contains(&"time runs 1000 times as fast as real time".to_owned()));
     two_of_a_kind(&server, 64);
     server.end();
 }
@@ -96,7 +96,7 @@ fn the_first_lines_say_what_is_simulated() {
     server.end();
     let server =
         Server::start("--disaggregate 2:1 --transfer second --fault allow --natural-len 2");
-    assert!(server.said[1].contains("(x3), 2 for prefill and 1 for decode; 64 slots"));
+    assert!(server.said[1].contains("(x3), 2 for prefill and 1 for decode; 1024 slots"));
     assert!(server.said.iter().any(|line| line.starts_with("faults: allow; ")));
     let reply = complete(&server.address, r#"{"prompt":"x y","max_tokens":3}"#);
     assert!(reply.contains(r#""completion_tokens":2"#), "{reply}");
@@ -107,12 +107,12 @@ fn the_first_lines_say_what_is_simulated() {
 fn what_cannot_run_is_refused_with_what_would() {
     let large = "--model-config llama-3.1-70b --hardware h100-sxm";
     for (line, said) in [
-        ("--block-size 0", "a block of 0 tokens holds nothing: the least is 1, the usual 16"),
-        ("--max-num-batched-tokens 8", "below one block of 16: the least is 16"),
-        ("--max-num-seqs 9000", "the least budget is 9000"),
+        ("--block-size 0", "a block of 0 tokens holds nothing: give at least 1; 16 is usual"),
+        ("--max-num-batched-tokens 8", "below one block of 16: give at least 16"),
+        ("--max-num-seqs 9000", "give a budget of at least 9000"),
         ("--num-gpu-blocks 99999999", "do not fit beside the weights: at most 29043 do"),
         ("--num-gpu-blocks 10 --max-model-len 161", "a context of at most 160"),
-        ("--cuda-graph-sizes 4,2", "list each once, from 1, rising"),
+        ("--cuda-graph-sizes 4,2", "list each size once, in rising order from 1"),
         (
             "--max-model-len 131073",
             "--max-model-len: a context of 131073 tokens is more than the 131072",
@@ -137,11 +137,11 @@ fn what_cannot_run_is_refused_with_what_would() {
         ("--disaggregate 1:1 --router round-robin", "cannot be used with"),
         ("--prefix-cache 9", "give their number with --num-gpu-blocks"),
         ("--bandwidth-efficiency 1.1", "`bandwidth_efficiency` is 1.1"),
-        ("--per-step 3", "it must be a number with ns, us, ms or s, such as 150us"),
-        ("--power-limit 10", "--power-limit: a limit of 10 W"),
+        ("--per-step 3", "it must be a number with ns, us, ms, s, m or h, such as 150us"),
+        ("--power-limit 10", "--power-limit: the power limit is 10 W"),
         ("--power-limit much", "it must be a number of watts, a share such as 70%, or tdp"),
         ("--calibration nowhere.json", "--calibration nowhere.json: "),
-        ("--time-scale 0", "--time-scale: a time scale of 0"),
+        ("--time-scale 0", "--time-scale: the time scale is 0"),
         (
             "--natural-len mean:0",
             "--natural-len mean:0: it must be a number of tokens, or mean:TOKENS",
@@ -214,5 +214,5 @@ fn tls_is_spoken_with_a_certificate_of_its_own_or_with_files() {
     let line = format!("--ssl-certfile {nothing} --ssl-keyfile {nothing}");
     assert!(refused(&line).contains("--ssl-certfile"), "{line}");
     let line = format!("--ssl-certfile {file} --ssl-keyfile {file}");
-    assert!(refused(&line).contains("no private key is there"), "{line}");
+    assert!(refused(&line).contains("holds no private key"), "{line}");
 }

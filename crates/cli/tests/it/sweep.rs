@@ -55,13 +55,17 @@ fn the_embedded_engine_is_swept_over_http() {
         !page.contains("src=\"http") && !page.contains("href=\"http"),
         "the page is whole in itself"
     );
-    for words in
-        ["The engine was simulated", "Frontier of requests/s", "Operating point", "report.html"]
-    {
+    for words in [
+        "The engine was simulated",
+        "Requests/s against p99 E2EL",
+        "Operating point",
+        "report.html",
+    ] {
         assert!(ended.out.contains(words), "{}", ended.out);
     }
-    // A pipe gets text alone.
-    assert!(!ended.out.contains('\u{1b}') && ended.err.is_empty(), "{ended:?}");
+    // A pipe gets text alone, and a line a level.
+    assert!(!format!("{ended:?}").contains("\\u{1b}"), "{ended:?}");
+    assert_eq!(ended.err.lines().filter(|line| line.contains("/3] concurrency")).count(), 3);
     // Its model is kept by name alone.
     let again = run(&["report", &out, "--json"]);
     assert_eq!(serde_json::from_str::<serde_json::Value>(&again.out).unwrap(), sweep);

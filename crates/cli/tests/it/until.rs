@@ -60,7 +60,7 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
         (&["--max-concurrency", "4", "--until", "ci=2"], "--until: `ci=2`: `2` is not a share"),
         (
             &["--max-concurrency", "4", "--until", "p99 itl ci=2%"],
-            "--until: `p99 itl ci=2%`: there is no interval",
+            "--until: `p99 itl ci=2%`: this figure has no interval",
         ),
     ] {
         let ended = run(&line("http://127.0.0.1:9", asked));

@@ -10,7 +10,7 @@ fn bench(name: &str, rest: &[&str]) -> (String, Value, Value) {
     let server = fixed(Nanos::from_millis(4), Nanos::from_micros(500));
     let (url, scratch) = (server.base_url(), Scratch::new(name));
     let out = scratch.path("run");
-    let mut words = vec!["bench", "--model", "m", "--base-url", &url, "--out", &out];
+    let mut words = vec!["bench", "--model", "m", "--base-url", &url, "--out", &out, "-v"];
     words.extend(["--random-input-len", "8", "--random-output-len", "4"]);
     words.extend(rest);
     let ended = run(&words);
@@ -37,7 +37,10 @@ fn a_window_that_was_asked_for_stands_beside_the_whole_run() {
     assert_eq!(summary["metrics"]["ttft_ms"]["n"], 40);
     assert_eq!(summary["throughput"]["window"], "whole_run");
     let line = "Part asked for:                          24 of 40 in ";
-    assert!(said.contains(line) && said.contains("; cut 10 + 6\n"), "{said}");
+    assert!(
+        said.contains(line) && said.contains("  Excluded first/last:                   10 / 6\n"),
+        "{said}"
+    );
     let asked = serde_json::json!({"warmup": "10", "cooldown": "5"});
     assert_eq!(run["levels"][0]["window"], asked);
     // A closed loop: the cap is never exceeded, and nothing is said of saturation.
@@ -64,7 +67,7 @@ fn an_open_loop_that_sends_more_than_is_served_is_suspect() {
 #[test]
 fn a_window_that_cannot_be_read_is_refused() {
     for flag in ["--warmup", "--cooldown"] {
-        let ended = run(&["bench", "--model", "m", "--base-url", "http://127.0.0.1:9", flag, "5m"]);
+        let ended = run(&["bench", "--model", "m", "--base-url", "http://127.0.0.1:9", flag, "5d"]);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.err.contains(flag) && ended.err.contains("30s"), "{}", ended.err);
     }

@@ -26,8 +26,18 @@ pub(crate) struct Ran {
 /// Runs `fizeau bench` with the words of `line` at `server`, however busy the machine is.
 pub(crate) fn bench(server: &ServerHandle, scratch: &Scratch, name: &str, line: &str) -> Ran {
     let (url, out) = (server.base_url(), scratch.path(name));
-    let mut arguments =
-        vec!["bench", "--model", "m", "--base-url", &url, "--out", &out, "--num-warmups", "1"];
+    let mut arguments = vec![
+        "bench",
+        "-v",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--out",
+        &out,
+        "--num-warmups",
+        "1",
+    ];
     arguments.extend(HOWEVER_BUSY);
     arguments.extend(line.split_whitespace());
     let ended = run(&arguments);
@@ -247,7 +257,8 @@ fn a_sweep_takes_a_data_set_and_a_preset() {
     let set = format!("--dataset-name custom --dataset-path {FIXTURES}/datasets/prompts.jsonl");
     for (name, line) in [("set", &*set), ("preset", "--length-preset chat --lora-modules a b")] {
         let out = scratch.path(name);
-        let mut arguments = vec!["sweep", "--base-url", &url, "--model", "m", "--levels", "2,4"];
+        let mut arguments =
+            vec!["sweep", "-v", "--base-url", &url, "--model", "m", "--levels", "2,4"];
         arguments.extend(["--num-prompts", "14", "--slo", "p99 e2el<60s", "--out", &out]);
         arguments.extend(HOWEVER_BUSY);
         arguments.extend(line.split_whitespace());
@@ -273,7 +284,7 @@ fn lines_of_vllm_run_as_they_stand() {
                   --sonnet-output-len 4 --sonnet-prefix-len 20 --skip-chat-template --request-id-prefix x- \
                   --lora-assignment random";
     let ran = bench(&server, &scratch, "sonnet", sonnet);
-    assert!(ran.ended.err.contains("sonnet.txt: not read"), "{:?}", ran.ended);
+    assert!(ran.ended.err.contains("sonnet.txt is not needed"), "{:?}", ran.ended);
     assert_eq!(ran.run["plan"]["prefix"], json!({"common": {"tokens": 20}}));
     assert_eq!(ran.run["plan"]["lengths"]["independent"]["input"], json!({"fixed": 40}));
     let random = "--no-oversample --random-input-len 20 --random-output-len 2 --num-prompts 3";

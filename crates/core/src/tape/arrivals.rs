@@ -32,7 +32,7 @@ impl Arrival {
     }
 }
 
-/// On which channel output came.
+/// The channel that output came on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

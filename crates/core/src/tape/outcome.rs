@@ -35,7 +35,7 @@ pub enum Finish {
     Unstated,
 }
 
-/// What went wrong.
+/// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {

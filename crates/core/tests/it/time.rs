@@ -57,3 +57,26 @@ fn a_person_reads_the_unit_that_fits() {
         assert_eq!(Nanos::from_nanos(nanos).to_string(), text);
     }
 }
+
+#[test]
+fn a_person_writes_a_time_with_its_unit() {
+    let cases = [
+        ("150us", 150_000),
+        ("2 ms", 2_000_000),
+        ("0", 0),
+        ("7ns", 7),
+        ("1.5s", 1_500_000_000),
+        (" 20m ", 1_200_000_000_000),
+        ("1.5h", 5_400_000_000_000),
+    ];
+    for (text, nanos) in cases {
+        assert_eq!(text.parse(), Ok(Nanos::from_nanos(nanos)), "{text}");
+        assert_eq!(Nanos::parse_in(text, Nanos::from_secs(1)), text.parse(), "{text}");
+    }
+    for text in ["150", "-1ms", "us", "nans", "infs", "", "20 ", "1e400h", "20\u{b5}", "soon"] {
+        assert!(text.parse::<Nanos>().is_err(), "{text}");
+    }
+    let bare = |text| Nanos::parse_in(text, Nanos::from_millis(1));
+    assert_eq!(bare("1.5"), Ok(Nanos::from_micros(1_500)));
+    assert!(["-1", "NaN", "inf", "2d"].iter().all(|text| bare(text).is_err()));
+}

@@ -2,18 +2,18 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::Timer;
+use fizeau_core::{LevelLoad, Timer};
 use fizeau_harness::{Measure, Notice, Observer};
 use fizeau_metrics::{
-    ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, Pace, Pairing,
-    ReplyOutput, RoundFigures, Side,
+    ComparedRequests, ComparisonSettings, ComparisonSide, ComparisonTable, FigureChoice,
+    LevelFigure, LoadPacing, ReplyOutput, RequestPairing, RoundFigures, RunToRun, Slo,
 };
-use fizeau_record::{AbReport, AbRound, LevelReport, LoadPoint, RunFolder};
+use fizeau_record::{AbReport, AbRound, LevelReport, RunFolder};
 
-use super::{Ab, AbSide, AbSpec, AbTurn, Rounds, UpcomingTurn, turn_name};
+use super::{AbRunner, AbSide, AbSpec, AbTurn, RoundCount, UpcomingTurn, turn_name};
 use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
-use crate::event::{AfterLevel, Event, LevelPlace, LevelStarted, Telling, Watcher};
+use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::ExperimentError;
 
 /// An A/B run, decided. Nothing has been measured.
@@ -29,26 +29,28 @@ pub struct PreparedAb {
     /// How strictly the sides are compared; at which figures shows when it is known whether there are tokens.
     pub comparison: ComparisonSettings,
     /// The figures that were asked for by name; empty for the usual ones.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<LevelFigure>,
+    /// What each side must keep over its rounds; none where nobody asks.
+    pub slo: Option<Slo>,
     /// What sets the pace of the workload.
-    pub pace: Pace,
+    pub pace: LoadPacing,
     /// How hard each side is pressed, as reports have it.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// Whether each side has prompts of its own, where that is not as one might think.
     pub(super) note: Option<&'static str>,
 }
 
 /// A turn's report, and of its tapes what the comparison needs.
-struct Measured {
+struct MeasuredTurn {
     report: LevelReport,
     requests: ComparedRequests,
 }
 
 /// A round's turns, as far as they were measured.
-struct Round {
+struct RoundTurns {
     number: u32,
-    a: Option<Measured>,
-    b: Option<Measured>,
+    a: Option<MeasuredTurn>,
+    b: Option<MeasuredTurn>,
 }
 
 impl PreparedAb {
@@ -65,11 +67,11 @@ impl PreparedAb {
         folder: Option<&RunFolder>,
         watcher: &mut impl Watcher,
     ) -> Result<AbReport, ExperimentError> {
-        let mut ab = Ab::new(a, b, timer, &self.spec, folder);
-        let mut rounds: Vec<Round> = Vec::new();
+        let mut ab = AbRunner::new(a, b, timer, &self.spec, folder);
+        let mut rounds: Vec<RoundTurns> = Vec::new();
         while let Some(upcoming) = ab.upcoming() {
-            watcher.event(Event::LevelStarted(self.started(upcoming)?));
-            let mut kept = Kept {
+            watcher.event(RunEvent::LevelStarted(self.started(upcoming)?));
+            let mut kept = TurnTallies {
                 tallies: LevelTallies::default(),
                 requests: ComparedRequests::new(self.pace, &self.spec.goals),
             };
@@ -79,8 +81,8 @@ impl PreparedAb {
             let next = ab.next_turn(&mut (&mut kept, Telling(&mut *watcher))).await;
             let Some(turn) = next.map_err(ExperimentError::broken)? else { break };
             let report = self.level(&turn, &kept.tallies)?;
-            watcher.event(Event::LevelEnded(Box::new(report.clone())));
-            add(&mut rounds, &turn, Measured { report, requests: kept.requests });
+            watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
+            add(&mut rounds, &turn, MeasuredTurn { report, requests: kept.requests });
         }
         let report = self.report(rounds);
         let kept = folder.map(|folder| folder.write_json("ab.json", &report));
@@ -94,11 +96,11 @@ impl PreparedAb {
     ) -> Result<LevelStarted, ExperimentError> {
         let plan = self.spec.plan(round, side).map_err(ExperimentError::broken)?;
         let rounds = self.spec.rounds;
-        let is_first = Rounds::first_of(round) == side;
+        let is_first = RoundCount::first_of(round) == side;
         let after_this = 2 * (rounds.get() - round) + u32::from(is_first);
         let name = match side {
-            Side::Baseline => "A",
-            Side::Candidate => "B",
+            ComparisonSide::Baseline => "A",
+            ComparisonSide::Candidate => "B",
         };
         Ok(LevelStarted {
             place: Some(LevelPlace { number: round as usize, of: rounds.get() as usize }),
@@ -111,7 +113,7 @@ impl PreparedAb {
     fn level(&self, turn: &AbTurn, tallies: &LevelTallies) -> Result<LevelReport, ExperimentError> {
         let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
         let context = EvaluationContext {
-            light: self.basis.light(),
+            light: self.basis.speed_of_light(),
             client: &self.basis.client,
             asked: self
                 .basis
@@ -128,7 +130,7 @@ impl PreparedAb {
         Ok(report)
     }
 
-    fn report(&self, rounds: Vec<Round>) -> AbReport {
+    fn report(&self, rounds: Vec<RoundTurns>) -> AbReport {
         let (rounds, requests): (Vec<AbRound>, Vec<_>) = rounds.into_iter().map(split).unzip();
         let comparison = self.compared(&rounds);
         let requests = comparison.as_ref().ok().map(|_| self.compared_requests(&rounds, requests));
@@ -139,6 +141,7 @@ impl PreparedAb {
             b,
             planned: self.spec.rounds.get(),
             settle: self.spec.settle.to_millis(),
+            slo: self.slo.clone(),
             rounds,
             comparison,
             requests,
@@ -177,9 +180,9 @@ impl PreparedAb {
             of_b.into_iter().for_each(|more| b.append(more));
         }
         let settings = self.settings_of(&counted(rounds));
-        let figures = FigureChoice { decided: Vec::new(), beside: settings.figures.decided };
-        let settings = ComparisonSettings { figures, ..self.comparison.clone() };
-        ComparisonTable::of_requests(&a, &b, Pairing::ByNumber, &settings)
+        let (figures, run_to_run) = (settings.figures.undecided(), RunToRun::NONE);
+        let settings = ComparisonSettings { figures, run_to_run, ..self.comparison.clone() };
+        ComparisonTable::of_requests(&a, &b, RequestPairing::ByNumber, &settings)
     }
 
     /// As it was settled before the run, but for whether there are tokens.
@@ -199,35 +202,35 @@ fn counted(rounds: &[AbRound]) -> Vec<(&LevelReport, &LevelReport)> {
 }
 
 /// Puts a turn into its round.
-fn add(rounds: &mut Vec<Round>, turn: &AbTurn, measured: Measured) {
+fn add(rounds: &mut Vec<RoundTurns>, turn: &AbTurn, measured: MeasuredTurn) {
     if rounds.last().is_none_or(|round| round.number != turn.round) {
-        rounds.push(Round { number: turn.round, a: None, b: None });
+        rounds.push(RoundTurns { number: turn.round, a: None, b: None });
     }
     if let Some(round) = rounds.last_mut() {
         match turn.side {
-            Side::Baseline => round.a = Some(measured),
-            Side::Candidate => round.b = Some(measured),
+            ComparisonSide::Baseline => round.a = Some(measured),
+            ComparisonSide::Candidate => round.b = Some(measured),
         }
     }
 }
 
 /// A round as the report has it, and what its turns' requests came to.
-fn split(Round { number, a, b }: Round) -> (AbRound, [Option<ComparedRequests>; 2]) {
-    let apart = |measured: Option<Measured>| match measured {
-        Some(Measured { report, requests }) => (Some(report), Some(requests)),
+fn split(RoundTurns { number, a, b }: RoundTurns) -> (AbRound, [Option<ComparedRequests>; 2]) {
+    let apart = |measured: Option<MeasuredTurn>| match measured {
+        Some(MeasuredTurn { report, requests }) => (Some(report), Some(requests)),
         None => (None, None),
     };
     let ((a, of_a), (b, of_b)) = (apart(a), apart(b));
-    (AbRound { number, first: Rounds::first_of(number), a, b }, [of_a, of_b])
+    (AbRound { number, first: RoundCount::first_of(number), a, b }, [of_a, of_b])
 }
 
 /// What is kept of the tapes of a turn.
-struct Kept {
+struct TurnTallies {
     tallies: LevelTallies,
     requests: ComparedRequests,
 }
 
-impl Observer for Kept {
+impl Observer for TurnTallies {
     fn notice(&mut self, notice: Notice<'_>) {
         if let Notice::RequestEnded(tape) = notice {
             self.tallies.add(tape);

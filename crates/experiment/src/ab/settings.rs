@@ -3,26 +3,26 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::Nanos;
-use fizeau_harness::{Load, TextAfter};
-use fizeau_metrics::{ComparisonSettings, Figure, GoodputGoals, Pace};
-use fizeau_record::{AbParty, AbPrompts};
+use fizeau_harness::{DriveLimits, TextAfter};
+use fizeau_metrics::{ComparisonSettings, GoodputGoals, LevelFigure, LoadPacing, Slo};
+use fizeau_record::{AbParty, AbPrompts, Profile};
 use fizeau_transport::Target;
-use fizeau_workload::{Content, Pacing, Salt};
+use fizeau_workload::{Pacing, PromptContent, Salt};
 
-use super::{AbSpec, PreparedAb, Rounds};
+use super::{AbSpec, PreparedAb, RoundCount};
 use crate::basis::RunBasis;
 use crate::client::in_flight;
 use crate::endpoint::{EndpointSource, PreparedEndpoint, split_url};
-use crate::input::{Field, InputError};
-use crate::level::{load_point, warmups_of};
-use crate::sweep::LevelSize;
+use crate::input::{InputError, InputField};
+use crate::level::{level_load, warmups_of};
+use crate::sweep::{LevelSize, check_goals};
 use crate::system::{RunOrigin, SystemUnderTest};
 use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
 
 /// The requests of a turn where no cap suggests more: enough for a p99.
 const REQUESTS: NonZeroU64 = NonZeroU64::new(100).unwrap();
 
-/// What an A/B run is to be: the endpoint of the experiment is the baseline (A), which a candidate (B) is held against.
+/// What an A/B run is to be: the endpoint of the experiment is the baseline (A), which a candidate (B) is compared with.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AbSettings {
@@ -33,7 +33,7 @@ pub struct AbSettings {
     /// What is asked of both sides, and when. By default ten requests for each slot, and at least a hundred.
     pub workload: WorkloadSpec,
     /// How many rounds.
-    pub rounds: Rounds,
+    pub rounds: RoundCount,
     /// A pause before each turn.
     pub settle: Nanos,
     /// The most requests in flight, on each side alike; none for no limit.
@@ -44,10 +44,12 @@ pub struct AbSettings {
     pub prompts: Option<AbPrompts>,
     /// The goals of single requests, for goodput.
     pub goals: GoodputGoals,
+    /// What each side must keep over its rounds; none where nobody asks.
+    pub slo: Option<Slo>,
     /// How strictly the sides are compared; at which figures shows when it is known whether there are tokens.
     pub comparison: ComparisonSettings,
     /// The figures that are asked for by name; empty for the usual ones.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<LevelFigure>,
 }
 
 /// A side of an A/B run, ready to be called.
@@ -72,7 +74,7 @@ impl AbSettings {
     pub fn new(
         candidate: impl Into<EndpointSource>,
         workload: WorkloadSpec,
-        rounds: Rounds,
+        rounds: RoundCount,
     ) -> Self {
         Self {
             candidate: candidate.into(),
@@ -84,6 +86,7 @@ impl AbSettings {
             warmups: None,
             prompts: None,
             goals: GoodputGoals::NONE,
+            slo: None,
             comparison: ComparisonSettings::default(),
             figures: Vec::new(),
         }
@@ -112,6 +115,7 @@ impl AbSettings {
         system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<PreparedAb, InputError> {
+        check_goals(self.slo.as_ref(), Profile::GENERAL, &self.goals)?;
         let parts = self.read(&a.target, &b.target)?;
         let (prompts, note) = self.prompts(&parts, &a.target, &b.target)?;
         let work = PreparedWorkload::of(parts.clone())?;
@@ -122,7 +126,7 @@ impl AbSettings {
             workload,
             tokenizer,
             dataset,
-            load: Load { max_in_flight: self.max_in_flight, stop_after: None },
+            load: DriveLimits { max_in_flight: self.max_in_flight, stop_after: None },
             warmup: warmups_of(work.requests(), self.warmups),
             settle: self.settle,
             prompts,
@@ -132,16 +136,17 @@ impl AbSettings {
         let described = work.described(NonZeroU64::MIN);
         Ok(PreparedAb {
             pace: match work.plan().pacing() {
-                Pacing::ClosedLoop => Pace::ClosedLoop,
-                Pacing::AtOnce => Pace::AllAtOnce,
-                Pacing::OpenLoop { .. } => Pace::OpenLoop,
+                Pacing::ClosedLoop => LoadPacing::ClosedLoop,
+                Pacing::AtOnce => LoadPacing::AllAtOnce,
+                Pacing::OpenLoop { .. } => LoadPacing::OpenLoop,
             },
-            load: load_point(&work, NonZeroU64::MIN, self.max_in_flight),
+            load: level_load(&work, NonZeroU64::MIN, self.max_in_flight),
             basis: RunBasis::new(&self.workload, work, described, system, origin)?,
             spec,
             sides: [AbSide { name: a_name, endpoint: a }, AbSide { name: b_name, endpoint: b }],
             comparison: self.comparison.clone(),
             figures: self.figures.clone(),
+            slo: self.slo.clone(),
             note,
         })
     }
@@ -153,27 +158,27 @@ impl AbSettings {
         a: &Target,
         b: &Target,
     ) -> Result<(AbPrompts, Option<&'static str>), InputError> {
-        let is_fixed = matches!(parts.spec.content, Content::VllmRandom(_));
+        let is_fixed = matches!(parts.spec.content, PromptContent::VllmRandom(_));
         match self.prompts {
             Some(AbPrompts::OwnBySide) if is_fixed => {
-                let why =
-                    "the prompts of vllm-random are those of its seed, and no salt changes them";
-                Err(InputError::new(Field::SidePrompts, why))
+                let why = "the prompts of vllm-random follow from its seed, and a salt cannot change \
+                     them";
+                Err(InputError::new(InputField::SidePrompts, why))
             }
             Some(prompts) => Ok((prompts, None)),
             None if !are_one(a, b) => Ok((AbPrompts::Same, None)),
             None if is_fixed || parts.spec.salt == Salt::NONE => Ok((
                 AbPrompts::Same,
                 Some(
-                    "A and B are the same address and get the same prompts: a prefix cache there serves whoever is second in \
-                     a round",
+                    "A and B are the same address and get the same prompts: its prefix cache \
+                     helps the side that is second in a round",
                 ),
             )),
             None => Ok((
                 AbPrompts::OwnBySide,
                 Some(
-                    "A and B are the same address: each gets prompts of its own, of the same lengths, so that no prefix \
-                     cache filled by the one serves the other",
+                    "A and B are the same address: each side gets prompts of its own with the \
+                     same lengths, so that neither finds the other's in a prefix cache",
                 ),
             )),
         }

@@ -2,7 +2,7 @@
 
 /// Doubles from a start until it goes ill, or halves from there until it goes well.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct LimitSearch {
     next: Option<u32>,
     best: u32,
     has_failed: bool,
@@ -11,12 +11,12 @@ pub(super) struct Search {
 
 /// How it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Went {
+pub(super) enum LevelOutcome {
     Ill,
     Well,
 }
 
-impl Search {
+impl LimitSearch {
     /// From `start` on, in at most `steps` steps.
     pub(super) const fn new(start: u32, steps: usize) -> Self {
         Self { next: Some(start), best: 0, has_failed: false, steps_left: steps }
@@ -28,17 +28,17 @@ impl Search {
     }
 
     /// Takes note of how that went.
-    pub(super) fn note(&mut self, went: Went) {
+    pub(super) fn note(&mut self, went: LevelOutcome) {
         let Some(tried) = self.next() else { return };
         self.steps_left -= 1;
         match went {
-            Went::Well => self.best = tried,
-            Went::Ill => self.has_failed = true,
+            LevelOutcome::Well => self.best = tried,
+            LevelOutcome::Ill => self.has_failed = true,
         }
         self.next = match went {
-            Went::Well if !self.has_failed => tried.checked_mul(2),
-            Went::Ill if self.best == 0 => Some(tried / 2).filter(|next| *next > 0),
-            Went::Well | Went::Ill => None,
+            LevelOutcome::Well if !self.has_failed => tried.checked_mul(2),
+            LevelOutcome::Ill if self.best == 0 => Some(tried / 2).filter(|next| *next > 0),
+            LevelOutcome::Well | LevelOutcome::Ill => None,
         };
     }
 
@@ -55,15 +55,15 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use super::{Search, Went};
+    use super::{LevelOutcome, LimitSearch};
 
     /// What is tried, and what comes out, where all up to `limit` goes well.
     fn search(start: u32, steps: usize, limit: u32) -> (Vec<u32>, u32, bool) {
-        let mut search = Search::new(start, steps);
+        let mut search = LimitSearch::new(start, steps);
         let mut tried = Vec::new();
         while let Some(next) = search.next() {
             tried.push(next);
-            search.note(if next <= limit { Went::Well } else { Went::Ill });
+            search.note(if next <= limit { LevelOutcome::Well } else { LevelOutcome::Ill });
         }
         (tried, search.best(), search.has_failed())
     }

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use fizeau_record::Connections;
-use fizeau_transport::{Balance, ConnectionUse, HttpVersion, Proxy, StampChoice, Target};
+use fizeau_record::ConnectionRecord;
+use fizeau_transport::{ConnectionUse, HttpVersion, LoadBalancing, Proxy, StampChoice, Target};
 
 use super::split_url;
 use crate::client::ConnectionNeeds;
-use crate::input::{Field, InputError};
+use crate::input::{InputError, InputField};
 
 /// How an endpoint is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ConnectionSpec {
     /// How several servers share the requests.
-    pub balance: Balance,
+    pub balance: LoadBalancing,
     /// Which certificates are trusted.
     pub trust: TrustSpec,
     /// What becomes of a connection when its request is over.
@@ -47,11 +47,11 @@ impl TrustSpec {
         use fizeau_transport::Trust;
         match self {
             Self::WebPki => Ok(target),
-            Self::Unchecked => target.trust(&Trust::Insecure).blame(Field::Insecure),
+            Self::Unchecked => target.trust(&Trust::Insecure).blame(InputField::Insecure),
             Self::File(path) => {
-                let pem = std::fs::read(path).blame_given(Field::CaCert, path.display())?;
+                let pem = std::fs::read(path).blame_given(InputField::CaCert, path.display())?;
                 let trusted = target.trust(&Trust::Pem(pem));
-                trusted.blame_given(Field::CaCert, path.display())
+                trusted.blame_given(InputField::CaCert, path.display())
             }
         }
     }
@@ -61,8 +61,8 @@ impl TrustSpec {
         let without = |field| InputError::new(field, "this build has no TLS");
         match self {
             Self::WebPki => Ok(target),
-            Self::Unchecked => Err(without(Field::Insecure)),
-            Self::File(_) => Err(without(Field::CaCert)),
+            Self::Unchecked => Err(without(InputField::Insecure)),
+            Self::File(_) => Err(without(InputField::CaCert)),
         }
     }
 }
@@ -111,12 +111,12 @@ impl ConnectionSpec {
     }
 
     /// For the record.
-    pub(super) fn describe(&self, target: &Target) -> Connections {
+    pub(super) fn describe(&self, target: &Target) -> ConnectionRecord {
         let also_at: Vec<String> =
             target.urls().skip(1).map(|url| split_url(&url).0.to_owned()).collect();
         let balance = match self.balance {
-            Balance::RoundRobin => "round_robin",
-            Balance::LeastInFlight => "least_in_flight",
+            LoadBalancing::RoundRobin => "round_robin",
+            LoadBalancing::LeastInFlight => "least_in_flight",
         };
         let streams = match self.http_version {
             HttpVersion::Http11 => None,
@@ -135,7 +135,7 @@ impl ConnectionSpec {
             TrustSpec::WebPki => "checked".to_owned(),
             TrustSpec::File(path) => format!("checked, also by {}", path.display()),
         };
-        Connections {
+        ConnectionRecord {
             balance: (!also_at.is_empty()).then(|| balance.to_owned()),
             also_at,
             http_version: streams.map_or("1.1", |_| "2").to_owned(),

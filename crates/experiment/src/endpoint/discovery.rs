@@ -2,14 +2,14 @@
 
 use fizeau_harness::on_own_thread;
 use fizeau_transport::{
-    Backend, Findings, Identity, KeepText, ModelError, ProbeError, Server, Target, candidates,
-    probe,
+    Backend, Findings, Identity, KeepText, ModelNameError, ProbeError, ServerKind, Target,
+    candidates, probe,
 };
 use serde::Serialize;
 
 use super::EndpointSpec;
-use crate::hint::Hint;
-use crate::input::{EndpointError, ExperimentError, Field, InputError};
+use crate::hint::InputHint;
+use crate::input::{EndpointError, ExperimentError, InputError, InputField};
 
 /// What was found out of an endpoint.
 #[derive(Debug, Clone, Serialize)]
@@ -48,24 +48,24 @@ impl EndpointSpec {
     async fn find(&self) -> Result<DetectedEndpoint, ExperimentError> {
         let first = self.base_urls.get(..1).unwrap_or_default();
         let (base_urls, extra_body) = (first.to_vec(), "{}".to_owned());
-        let spec = Self { base_urls, extra_body, ..self.clone() };
+        let spec = Self { base_urls, extra_body, logprobs: None, ..self.clone() };
         let target = |backend: Backend, model: &str| -> Result<Target, InputError> {
             Ok(spec.called(backend, model, KeepText::No)?.target)
         };
         let any = target(Backend::OpenAi, "")?;
-        let any = match Server::of(&any).and_then(|server| server.backends().first()) {
+        let any = match ServerKind::of(&any).and_then(|server| server.backends().first()) {
             Some(backend) => target(*backend, "")?,
             None => any,
         };
         let identity = Identity::of(&any).await.map_err(|error| {
-            EndpointError::new(format!("{}: {error}", first.concat())).hint(Hint::IsServerUp)
+            EndpointError::new(format!("{}: {error}", first.concat())).hint(InputHint::IsServerUp)
         })?;
         let model = self.served_model(&identity)?;
         let candidates = candidates(identity.server(), self.route.as_deref());
         let probed = probe(&candidates, |backend| target(backend, &model)).await;
         let probed = probed.map_err(|error| match error {
             ProbeError::Target(error) => ExperimentError::from(error),
-            error => EndpointError::new(error).field(Field::DetectedBackend).into(),
+            error => EndpointError::new(error).field(InputField::DetectedBackend).into(),
         })?;
         let url = target(probed.backend, &model)?.url();
         let server = identity.server().map(|server| server.to_string());
@@ -79,8 +79,8 @@ impl EndpointSpec {
             return Ok(self.model.clone());
         }
         identity.only_model().map(str::to_owned).map_err(|error| match error {
-            ModelError::Several(_) => InputError::new(Field::Model, error).into(),
-            error => EndpointError::new(error).field(Field::Model).into(),
+            ModelNameError::Several(_) => InputError::new(InputField::Model, error).into(),
+            error => EndpointError::new(error).field(InputField::Model).into(),
         })
     }
 }

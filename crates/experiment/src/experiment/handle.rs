@@ -6,7 +6,7 @@ use fizeau_harness::Cancel;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Experiment, ExperimentKind};
-use crate::event::{Event, Watcher};
+use crate::event::{RunEvent, Watcher};
 use crate::input::ExperimentError;
 
 /// An experiment in the background. It is `Send` and lives in any runtime, while the experiment has threads of its own. Dropping it
@@ -21,14 +21,14 @@ pub struct ExperimentHandle<O> {
 
 /// What happens in an experiment, as it happens. Nothing is lost for who reads late.
 #[derive(Debug)]
-pub struct EventStream(mpsc::UnboundedReceiver<Event>);
+pub struct EventStream(mpsc::UnboundedReceiver<RunEvent>);
 
 impl EventStream {
     /// The next event; none when the experiment is over.
     ///
     /// # Cancel safety
     /// No event is lost if the future is dropped.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<RunEvent> {
         self.0.recv().await
     }
 }
@@ -44,7 +44,7 @@ impl<O> ExperimentHandle<O> {
     /// # Errors
     /// As [`Experiment::run`].
     pub async fn join(mut self) -> Result<O, ExperimentError> {
-        let gone = || ExperimentError::broken("the experiment's thread is gone");
+        let gone = || ExperimentError::broken("the experiment's thread ended without a result");
         (&mut self.outcome).await.unwrap_or_else(|_| Err(gone()))
     }
 }
@@ -67,7 +67,7 @@ impl<K: ExperimentKind> Experiment<K> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ExperimentError::broken)?;
         let work = move || {
-            let came = runtime.block_on(self.run(&mut Sending(events)));
+            let came = runtime.block_on(self.run(&mut EventSender(events)));
             // Who no longer waits does not want it.
             let _ = tell.send(came);
         };
@@ -78,10 +78,10 @@ impl<K: ExperimentKind> Experiment<K> {
 }
 
 /// Sends events to whoever reads them.
-struct Sending(mpsc::UnboundedSender<Event>);
+struct EventSender(mpsc::UnboundedSender<RunEvent>);
 
-impl Watcher for Sending {
-    fn event(&mut self, event: Event) {
+impl Watcher for EventSender {
+    fn event(&mut self, event: RunEvent) {
         // Who reads no more does not want them.
         let _ = self.0.send(event);
     }
@@ -92,5 +92,5 @@ const _: () = {
     const fn is_send<T: Send>() {}
     is_send::<ExperimentHandle<fizeau_record::SweepReport>>();
     is_send::<Experiment>();
-    is_send::<Event>();
+    is_send::<RunEvent>();
 };

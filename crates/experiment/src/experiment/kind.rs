@@ -21,7 +21,7 @@ use crate::workload::ContextLimit;
 /// What an experiment can be: a level, a sweep, a search or an A/B run of endpoints, or the calibration of a client, each by the settings
 /// that say what it is to be.
 pub trait ExperimentKind: Clone + Send + 'static {
-    /// What comes of it.
+    /// Its outcome.
     type Outcome: Send + 'static;
 
     /// Runs `experiment` over HTTP.
@@ -44,7 +44,7 @@ pub trait EndpointKind: Clone + Send + 'static {
         None
     }
 
-    /// The folder of a run that was broken off and is gone on with.
+    /// The folder of a run that was interrupted and is resumed.
     fn resume(&self) -> Option<&Path> {
         None
     }
@@ -66,7 +66,7 @@ pub trait EndpointKind: Clone + Send + 'static {
 
 /// A run that is decided.
 pub trait PreparedRun {
-    /// What comes of it.
+    /// Its outcome.
     type Outcome: Send + 'static;
 
     /// What every kind of run has.
@@ -108,9 +108,10 @@ pub trait PreparedRun {
     /// Puts `document` on record.
     ///
     /// # Errors
-    /// If the system refuses, or the run that is gone on with was another.
+    /// If the system refuses, or the run that is resumed was another.
     fn keep(&self, folder: &RunFolder, document: &RunDocument) -> Result<(), ExperimentError> {
-        keep_run(folder, document, self.basis().light().ok()).map_err(ExperimentError::broken)
+        keep_run(folder, document, self.basis().speed_of_light().ok())
+            .map_err(ExperimentError::broken)
     }
 
     /// Measures all of it with one of `with` for each endpoint; `timer` waits for the pauses between.

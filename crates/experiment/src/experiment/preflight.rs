@@ -1,14 +1,16 @@
 //! One request before the first, so that an endpoint that cannot be used is one clear line.
 
-use fizeau_core::{EosRule, RequestId, RequestSource, Tape, Tokens};
+use fizeau_core::{
+    EosRule, Failure, FailureClass, Request, RequestId, RequestSource, Tape, Tokens,
+};
 use fizeau_harness::{Pacer, PreflightError, on_own_thread, preflight as try_one};
 use fizeau_transport::{Forcing, HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau_workload::Workload;
 
 use crate::endpoint::PreparedEndpoint;
-use crate::event::{Event, Note, Watcher};
-use crate::hint::Hint;
-use crate::input::{EndpointError, ExperimentError, Field, InputError};
+use crate::event::{RunEvent, RunNote, Watcher};
+use crate::hint::InputHint;
+use crate::input::{EndpointError, ExperimentError, InputError, InputField};
 use crate::workload::PreparedWorkload;
 
 impl PreparedEndpoint {
@@ -40,17 +42,13 @@ pub(super) async fn preflight(
     workload: &dyn Workload,
     watcher: &mut impl Watcher,
 ) -> Result<Tape, ExperimentError> {
-    let wrong = |error: &dyn ToString| InputError::new(Field::Workload, error.to_string());
-    let first = workload.warmup(Box::new(std::iter::once(0))).next_request();
-    let first = first.map_err(|error| wrong(&error))?;
-    let none = || wrong(&"the workload has no request");
-    let mut request = first.map(|scheduled| scheduled.request).ok_or_else(none)?;
+    let mut request = first_request(workload)?;
     request.max_output_tokens = request.max_output_tokens.min(SHORT);
     if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
         let backend = target.backend().as_str();
-        watcher.event(Event::Note(Note::Other(format!(
-            "{backend} cannot be told to generate the full length there; outputs may be shorter than asked, and the \
-             figures are of what came"
+        watcher.event(RunEvent::Note(RunNote::Other(format!(
+            "{backend} cannot be told to generate the full length on this route; outputs may be \
+             shorter than requested, and the figures count what came"
         ))));
     }
     let (transport, timer) = (HttpTransport::new(target.clone(), clock), Pacer::new(clock));
@@ -58,22 +56,52 @@ pub(super) async fn preflight(
     for (number, url) in (0..).zip(target.urls()) {
         // With nothing else in flight, both ways of balancing send the k-th request to the k-th endpoint.
         request.id = RequestId(number);
-        watcher.event(Event::Asking(url.clone()));
-        let tried = try_one(&transport, &timer, &request).await;
+        watcher.event(RunEvent::Asking(url.clone()));
+        let mut tried = try_one(&transport, &timer, &request).await;
+        if let Err(PreflightError::Failed(first)) = &tried
+            && is_broken(first)
+        {
+            let first = first.clone();
+            tried = try_one(&transport, &timer, &request).await;
+            if tried.is_ok() {
+                watcher.event(RunEvent::Note(RunNote::Other(format!(
+                    "{url}: the first reply was broken ({first}), the second was whole"
+                ))));
+            }
+        }
         let tried = tried.map_err(|error| unusable(&error, &url, target))?;
         tape.get_or_insert(tried);
     }
     for note in transport.notes() {
-        watcher.event(Event::Note(Note::Other(note.to_string())));
+        watcher.event(RunEvent::Note(RunNote::Other(note.to_string())));
     }
-    let none = || InputError::new(Field::BaseUrl, "name at least one server");
+    let none = || InputError::new(InputField::BaseUrl, "name at least one server");
     Ok(tape.ok_or_else(none)?)
+}
+
+/// The request that is tried: a warm-up request of the workload.
+pub(super) fn first_request(workload: &dyn Workload) -> Result<Request, InputError> {
+    let wrong = |error: &dyn ToString| InputError::new(InputField::Workload, error.to_string());
+    let first = workload.warmup(Box::new(std::iter::once(0))).next_request();
+    let first = first.map_err(|error| wrong(&error))?;
+    let none = || wrong(&"the workload has no request");
+    first.map(|scheduled| scheduled.request).ok_or_else(none)
+}
+
+/// Whether a reply came and was broken, which may be an accident and is worth a second try.
+fn is_broken(failure: &Failure) -> bool {
+    use FailureClass::{Empty, InStreamError, Malformed, Status, Truncated};
+    match failure.class {
+        Empty | InStreamError | Malformed | Truncated => true,
+        Status => failure.status.is_some_and(|status| status >= 500),
+        _ => false,
+    }
 }
 
 fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) -> EndpointError {
     let hint = match error {
-        PreflightError::Unsendable(_) => Hint::AnotherRoute,
-        PreflightError::Failed(failure) => Hint::Failed {
+        PreflightError::Unsendable(_) => InputHint::AnotherRoute,
+        PreflightError::Failed(failure) => InputHint::Failed {
             class: failure.class,
             status: failure.status,
             model: target.model().to_owned(),

@@ -1,18 +1,18 @@
 //! An experiment that is decided: made ready, and run.
 
-use fizeau_core::Timer;
+use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer};
 use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
-use fizeau_transport::{ConnectionUse, MonotonicClock, context_limit};
+use fizeau_transport::{ConnectionUse, MonotonicClock, context_limit, listed_model};
 
 use super::kind::{EndpointKind, PreparedRun};
-use super::preflight::preflight;
-use super::{Checks, Conduct, Experiment};
-use crate::client::Client;
+use super::preflight::{first_request, preflight};
+use super::{Experiment, PreflightChecks, RunConduct};
+use crate::client::MeasuringClient;
 use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
-use crate::event::{Event, Note, Watcher};
-use crate::hint::LimitSource;
-use crate::input::{Blame, EndpointError, ExperimentError, Field};
+use crate::event::{RunEvent, RunNote, Watcher};
+use crate::hint::{InputHint, LimitSource};
+use crate::input::{Blame, EndpointError, ExperimentError, InputField};
 use crate::workload::ContextLimit;
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.
@@ -33,7 +33,7 @@ impl<K: EndpointKind> Experiment<K> {
         let (endpoints, run) = self.decide(&self.sources())?;
         let folder = match (self.settings.resume(), &self.conduct.folder) {
             (Some(path), _) => Some(ClaimedFolder::again(path)),
-            (None, Some(path)) => Some(ClaimedFolder::new(path).blame(Field::Out)?),
+            (None, Some(path)) => Some(ClaimedFolder::new(path).blame(InputField::Out)?),
             (None, None) => None,
         };
         Ok(PreparedExperiment { experiment: self.clone(), endpoints, run, folder })
@@ -48,7 +48,7 @@ impl<K: EndpointKind> Experiment<K> {
         &self,
         sources: &[EndpointSource],
     ) -> Result<(Vec<PreparedEndpoint>, K::Prepared), ExperimentError> {
-        let Conduct { system, origin, .. } = &self.conduct;
+        let RunConduct { system, origin, .. } = &self.conduct;
         let keep_text = self.settings.keep_text();
         let endpoints = sources.iter().map(|source| source.prepare(keep_text));
         let endpoints: Vec<PreparedEndpoint> = endpoints.collect::<Result<_, _>>()?;
@@ -96,7 +96,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         let mut is_found = false;
         for source in &mut sources {
             if let Some(found) = source.detect().await? {
-                watcher.event(Event::Detected(Box::new(found.clone())));
+                watcher.event(RunEvent::Detected(Box::new(found.clone())));
                 *source = source.as_found(found);
                 is_found = true;
             }
@@ -105,12 +105,49 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             (self.endpoints, self.run) = self.experiment.decide(&sources)?;
             self.prepare_client()?;
         }
-        if self.experiment.conduct.checks == Checks::Endpoint {
-            for endpoint in &self.endpoints {
-                self.check(endpoint, watcher).await?;
-            }
+        if self.experiment.conduct.checks == PreflightChecks::Endpoint {
+            let Err(error) = self.check_each(watcher).await else { return Ok(self) };
+            return self.with_text_prompts(error, watcher).await;
         }
         Ok(self)
+    }
+
+    /// Where a server refused token ids (`error`) and takes the same prompt as text, the run sends text.
+    async fn with_text_prompts(
+        mut self,
+        error: ExperimentError,
+        watcher: &mut impl Watcher,
+    ) -> Result<Self, ExperimentError> {
+        let prompt = first_request(self.run.basis().work.plan()).map(|request| request.prompt);
+        let refused = match &error {
+            ExperimentError::Endpoint(refused) if is_refusal(refused) => {
+                refused.message().to_owned()
+            }
+            _ => return Err(error),
+        };
+        if !matches!(prompt, Ok(Prompt::TokenIds(_))) {
+            return Err(error);
+        }
+        let as_text = |endpoint: &PreparedEndpoint| {
+            let target = endpoint.target.clone().with_text_prompts();
+            PreparedEndpoint { target, ..endpoint.clone() }.into()
+        };
+        let sources: Vec<EndpointSource> = self.endpoints.iter().map(as_text).collect();
+        let Ok(decided) = self.experiment.decide(&sources) else { return Err(error) };
+        (self.endpoints, self.run) = decided;
+        self.prepare_client()?;
+        if self.check_each(watcher).await.is_err() {
+            return Err(error);
+        }
+        watcher.event(RunEvent::Note(RunNote::TextPrompts { refused }));
+        Ok(self)
+    }
+
+    async fn check_each(&self, watcher: &mut impl Watcher) -> Result<(), ExperimentError> {
+        for endpoint in &self.endpoints {
+            self.check(endpoint, watcher).await?;
+        }
+        Ok(())
     }
 
     fn prepare_client(&mut self) -> Result<(), ExperimentError> {
@@ -121,13 +158,13 @@ impl<K: EndpointKind> PreparedExperiment<K> {
 
     /// Says what one might not expect of where requests go and of what they need, before the first of them leaves.
     fn announce(&self, watcher: &mut impl Watcher) {
-        let mut note = |note| watcher.event(Event::Note(note));
+        let mut note = |note| watcher.event(RunEvent::Note(note));
         for PreparedEndpoint { reached, target, .. } in &self.endpoints {
             let urls: Vec<String> = target.urls().collect();
             if reached.is_unchecked(&urls) {
-                note(Note::Unchecked);
+                note(RunNote::Unchecked);
             }
-            reached.proxies(&urls).into_iter().for_each(|proxy| note(Note::Proxy(proxy)));
+            reached.proxies(&urls).into_iter().for_each(|proxy| note(RunNote::Proxy(proxy)));
         }
         let client = &self.run.basis().client;
         let is_per_request = |endpoint: &PreparedEndpoint| {
@@ -135,13 +172,13 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         };
         let requests = self.run.requests().filter(|_| self.endpoints.iter().any(is_per_request));
         if let Some((requests, limit)) = requests.and_then(|n| Some((n, client.scarce_ports(n)?))) {
-            note(Note::ScarcePorts { requests, limit });
+            note(RunNote::ScarcePorts { requests, limit });
         }
         let uncapped = self.run.uncapped_requests();
         if let Some((requests, limit)) =
             uncapped.and_then(|n| Some((n, client.scarce_connections(n)?)))
         {
-            note(Note::ScarceConnections { requests, limit });
+            note(RunNote::ScarceConnections { requests, limit });
         }
     }
 
@@ -158,10 +195,19 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         {
             self.run.check(&ContextLimit::new(tokens, LimitSource::Server))?;
         }
-        preflight(target, MonotonicClock::new(), basis.work.plan(), watcher).await.map(drop)
+        preflight(target, MonotonicClock::new(), basis.work.plan(), watcher).await?;
+        // A server that takes any name says in its list which model it has.
+        if let Ok(Some(served)) = listed_model(target).await
+            && served != target.model()
+            && served.split(':').next() != Some(target.model())
+        {
+            let asked = target.model().to_owned();
+            watcher.event(RunEvent::Note(RunNote::OtherModel { asked, served }));
+        }
+        Ok(())
     }
 
-    /// Runs it over HTTP. A run that is called off gives what it has.
+    /// Runs it over HTTP. A run that is interrupted gives what it has.
     ///
     /// # Errors
     /// If the endpoint cannot be used, or something breaks in the midst.
@@ -170,19 +216,19 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         let (clock, basis) = (MonotonicClock::new(), self.run.basis());
-        let mut crews = Vec::new();
+        let mut pools = Vec::new();
         for PreparedEndpoint { target, .. } in &self.endpoints {
             let (tokenizer, cancel) = (basis.work.tokenizer(), &self.experiment.conduct.cancel);
-            let crew = basis.client.start(target, clock, tokenizer, cancel)?;
-            let ready = crew.preconnect(self.run.connections_ahead()).await;
+            let pool = basis.client.start(target, clock, tokenizer, cancel)?;
+            let ready = pool.preconnect(self.run.connections_ahead()).await;
             ready.map_err(EndpointError::new)?;
-            crews.push(crew);
+            pools.push(pool);
         }
         let mut document = self.run.document()?;
         if let Some(endpoint) = self.endpoints.first() {
             document = endpoint.measured(document, &basis.client, &clock)?;
         }
-        self.measure(crews, Pacer::new(clock), &document, watcher).await
+        self.measure(pools, Pacer::new(clock), &document, watcher).await
     }
 
     /// Runs it with whatever can measure: a worker pool or a rig over any transport, in virtual time too. What calls it off is that one's.
@@ -208,7 +254,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         let thresholds = self.experiment.conduct.client.thresholds;
-        self.run.basis_mut().client = Client::of_record(thresholds, None, None);
+        self.run.basis_mut().client = MeasuringClient::of_record(thresholds, None, None);
         self.measure(with, timer, &self.run.document()?, watcher).await
     }
 
@@ -221,7 +267,19 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         let folder = self.folder();
         folder.map_or(Ok(()), |folder| self.run.keep(folder, document))?;
-        watcher.event(Event::Prepared(Box::new(self.run.basis().setup.clone())));
+        watcher.event(RunEvent::Prepared(Box::new(self.run.basis().setup.clone())));
         self.run.measure(with, timer, folder, watcher).await
     }
+}
+
+/// Whether a server said that it does not want the request, as it may do of token ids.
+const fn is_refusal(error: &EndpointError) -> bool {
+    matches!(
+        error.hint,
+        Some(InputHint::Failed {
+            class: FailureClass::Status,
+            status: Some(400 | 404 | 415 | 422 | 500),
+            ..
+        })
+    )
 }

@@ -2,9 +2,9 @@
 
 use fizeau_core::PerSec;
 use fizeau_transport::Target;
-use fizeau_workload::{Arrivals, Lengths, Plan, Salt, Spec};
+use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec, Salt};
 
-use crate::input::{Blame, Field, InputError};
+use crate::input::{Blame, InputError, InputField};
 use crate::workload::{ContextLimit, WorkloadSpec, words_or_ids};
 
 /// A thin stream of small requests beside the load, with figures of its own: what somebody else meets.
@@ -44,22 +44,23 @@ impl ProbeSpec {
             let right = format!(
                 "give requests per second above 0, at most {MOST}: probes are a thin stream beside the load"
             );
-            return Err(InputError::new(Field::ProbeRate, right).given(rate.get()));
+            return Err(InputError::new(InputField::ProbeRate, right).given(rate.get()));
         }
-        let lengths = [(Field::ProbePromptLength, input), (Field::ProbeOutputLength, output)];
+        let lengths =
+            [(InputField::ProbePromptLength, input), (InputField::ProbeOutputLength, output)];
         if let Some((field, _)) = lengths.into_iter().find(|(_, tokens)| *tokens == 0) {
             return Err(InputError::new(field, "give at least 1 token").given(0));
         }
-        let spec = Spec {
-            arrivals: Arrivals::Constant { rate },
+        let spec = PlanSpec {
+            arrivals: ArrivalLaw::Constant { rate },
             lengths: Lengths::fixed(input, output),
             content: words_or_ids(target),
             // None of the load's prompts, and those of another run only where the load's are.
             seed: workload.seed.child(PROBE),
             salt: workload.salt.of_probes(salt),
-            ..Spec::new(u64::MAX).blame(Field::ProbeRate)?
+            ..PlanSpec::new(u64::MAX).blame(InputField::ProbeRate)?
         };
-        Plan::new(spec).blame(Field::ProbeRate)
+        Plan::new(spec).blame(InputField::ProbeRate)
     }
 }
 
@@ -67,6 +68,6 @@ impl ProbeSpec {
 pub(super) fn check(probe: &Plan, limit: &ContextLimit) -> Result<(), InputError> {
     let longest = probe.spec().lengths.longest();
     limit.check(longest.input, longest.output, |message| {
-        InputError::new(Field::ProbeLengths, message)
+        InputError::new(InputField::ProbeLengths, message)
     })
 }

@@ -2,17 +2,19 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau_harness::{Load, TextAfter};
-use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
-use fizeau_record::LoadPoint;
+use fizeau_core::{LevelLoad, Nanos};
+use fizeau_harness::{DriveLimits, TextAfter};
+use fizeau_metrics::{GoodputGoals, Precision, Slo, WindowChoice};
+use fizeau_record::Profile;
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
 use fizeau_workload::{Pacing, Shard};
 
 use super::{PreparedLevel, ProbeSpec};
 use crate::basis::RunBasis;
-use crate::hint::Hint;
-use crate::input::{Field, InputError};
+use crate::hint::InputHint;
+use crate::input::{InputError, InputField};
+use crate::sweep::check_goals;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
 
@@ -30,6 +32,11 @@ pub struct LevelSettings {
     pub shard: Shard,
     /// A thin stream of small requests beside it.
     pub probe: Option<ProbeSpec>,
+    /// Release nothing more after this time. Where nobody says how many requests there are, a workload without end then has as many
+    /// as the time has room for.
+    pub time: Option<Nanos>,
+    /// What the level must keep; none where nobody asks.
+    pub slo: Option<Slo>,
     /// The goals of single requests, for goodput.
     pub goals: GoodputGoals,
     /// Which part of it is looked at beside the whole.
@@ -50,6 +57,8 @@ impl Default for LevelSettings {
             warmups: None,
             shard: Shard::WHOLE,
             probe: None,
+            time: None,
+            slo: None,
             goals: GoodputGoals::NONE,
             window: WindowChoice::AUTO,
             until: None,
@@ -71,28 +80,37 @@ impl LevelSettings {
         origin: &RunOrigin,
     ) -> Result<PreparedLevel, InputError> {
         self.check_shard()?;
+        check_goals(self.slo.as_ref(), Profile::GENERAL, &self.goals)?;
         let mut workload = self.workload.clone();
         if self.until.is_some() {
             workload.requests = workload.requests.or_else(|| workload.most_until_known());
+        } else if let Some(time) = self.time {
+            workload.requests = workload.requests.or_else(|| workload.most_in(time));
         }
         let work = workload.prepare(target)?;
         let work = match system.reader {
             PromptReader::Simulation => work.unread()?,
             PromptReader::Server => work,
         };
-        if self.until.is_some() && work.plan().pacing() == Pacing::AtOnce {
+        let ends = [
+            (InputField::Until, self.until.is_some()),
+            (InputField::LevelSeconds, self.time.is_some()),
+        ];
+        if let Some((field, _)) = ends.into_iter().find(|(_, is_given)| *is_given)
+            && work.plan().pacing() == Pacing::AtOnce
+        {
             let why = "say how hard to press, or all requests leave at once";
-            return Err(InputError::new(Field::Until, why).hint(Hint::NeedsLoad));
+            return Err(InputError::new(field, why).hint(InputHint::NeedsLoad));
         }
         let probe = self.probe.map(|probe| probe.plan(target, &workload, work.salt()));
         let one_in = self.shard.count();
-        let load_point = load_point(&work, one_in, self.max_in_flight);
+        let level_load = level_load(&work, one_in, self.max_in_flight);
         let described = work.described(one_in);
         let level = PreparedLevel {
             basis: RunBasis::new(&workload, work, described, system, origin)?,
             settings: Self { workload, ..self.clone() },
-            load: Load { max_in_flight: self.max_in_flight, stop_after: None },
-            load_point,
+            load: DriveLimits { max_in_flight: self.max_in_flight, stop_after: self.time },
+            level_load,
             probe: probe.transpose()?,
         };
         level.basis.limit.iter().try_for_each(|limit| level.check(limit))?;
@@ -107,7 +125,7 @@ impl LevelSettings {
             return Ok(());
         }
         let why = "each shard would draw a salt of its own";
-        Err(InputError::new(Field::Shard, why).given(self.shard).hint(Hint::SameSalt))
+        Err(InputError::new(InputField::Shard, why).given(self.shard).hint(InputHint::SameSalt))
     }
 }
 
@@ -117,15 +135,15 @@ pub(crate) fn warmups_of(requests: NonZeroU64, given: Option<u64>) -> u64 {
 }
 
 /// The rate of requests, all turns counted, where the load has one; else how many are in flight.
-pub(crate) fn load_point(
+pub(crate) fn level_load(
     work: &PreparedWorkload,
     one_in: NonZeroU64,
     cap: Option<NonZeroU32>,
-) -> LoadPoint {
+) -> LevelLoad {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
         let share = work.requests_per_arrival() / one_in.get() as f64;
-        return LoadPoint::Rate(rate * share);
+        return LevelLoad::Rate(rate * share);
     }
-    let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
-    LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
+    let all = NonZeroU32::try_from(work.requests()).unwrap_or(NonZeroU32::MAX);
+    LevelLoad::Concurrency(cap.map_or(all, |cap| cap.min(all)))
 }

@@ -44,6 +44,7 @@ pub(super) fn left(running: &RunningLevel, now: Duration) -> Option<TimeLeft> {
 mod tests {
     use fizeau_core::{Nanos, Tokens};
     use fizeau_harness::InFlight;
+    use fizeau_metrics::RequestMetrics;
 
     use super::*;
     use crate::event::{LevelStarted, RequestEnded};
@@ -61,9 +62,12 @@ mod tests {
     fn running(started: LevelStarted, done: u64) -> RunningLevel {
         let mut running = RunningLevel::new(started, s(10));
         running.warmed_up(InFlight::default(), s(12));
-        let request =
-            RequestEnded { failure: None, output: Tokens::new(1), ttft: None, tpot: None };
-        (0..done).for_each(|_| running.ended(request));
+        let request = RequestEnded {
+            failure: None,
+            output: Tokens::new(1),
+            metrics: RequestMetrics::default(),
+        };
+        (0..done).for_each(|_| running.ended(&request));
         running
     }
 

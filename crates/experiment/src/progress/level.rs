@@ -43,11 +43,11 @@ impl RunningLevel {
     }
 
     /// A request of the load ended.
-    pub(super) fn ended(&mut self, request: RequestEnded) {
+    pub(super) fn ended(&mut self, request: &RequestEnded) {
         self.done += 1;
         self.failed += u64::from(request.failure.is_some());
         self.tokens += request.output.get();
-        if let Some(ttft) = request.ttft {
+        if let Some(ttft) = request.metrics.ttft {
             self.ttft.record(ttft);
         }
     }

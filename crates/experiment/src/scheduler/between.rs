@@ -8,7 +8,7 @@ use fizeau_record::LevelReport;
 
 use super::SweepScheduler;
 use crate::event::Watcher;
-use crate::sweep::{Tried, load_between};
+use crate::sweep::{TriedLoad, load_between};
 
 impl<M: Measure, W: Watcher> SweepScheduler<'_, M, W> {
     /// The load between those that were measured which tells most of `slo`, of the kind that has been
@@ -26,8 +26,8 @@ impl<M: Measure, W: Watcher> SweepScheduler<'_, M, W> {
             let runs: Vec<&LevelReport> =
                 kind.iter().filter_map(|load| self.run_of(*load)).collect();
             let tried = kind.iter().zip(&runs);
-            let tried: Vec<Tried> = tried
-                .map(|(&load, run)| Tried { load, within: self.prepared.is_within(slo, run) })
+            let tried: Vec<TriedLoad> = tried
+                .map(|(&load, run)| TriedLoad { load, within: self.prepared.is_within(slo, run) })
                 .collect();
             let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
             let bend = knee(&points, StepRule::KNEE).map(|knee| knee.at);

@@ -1,10 +1,10 @@
 //! Whether more load still pays.
 
-use crate::sweep::Saturated;
+use crate::sweep::LoadSaturation;
 
 /// Why the load was raised no further, in words.
-pub(super) fn why(found: &Saturated) -> String {
-    let Saturated { best, beyond } = found;
+pub(super) fn why(found: &LoadSaturation) -> String {
+    let LoadSaturation { best, beyond } = found;
     let (false, Some(best)) = (beyond.is_saturated, best) else {
         return format!("saturated from {} on, where the queue grew", beyond.load);
     };

@@ -1,18 +1,18 @@
 //! A sweep, carried out and kept.
 
 use fizeau_harness::Measure;
-use fizeau_record::{Engine, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport};
+use fizeau_record::{EngineRecord, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport};
 
 use super::SweepScheduler;
-use crate::event::{Event, Note, Watcher};
-use crate::hint::Hint;
-use crate::input::{ExperimentError, Field, InputError};
+use crate::event::{RunEvent, RunNote, Watcher};
+use crate::hint::InputHint;
+use crate::input::{ExperimentError, InputError, InputField};
 use crate::runner::ResumedLevels;
 use crate::sweep::{LEVEL_TIME, PreparedSweep};
 
 impl PreparedSweep {
     /// Measures all of it with a worker pool or a rig, in either clock, going on with what was measured before. With a `folder`, each level
-    /// gets one of its own inside it before the next begins, and `sweep.json` comes at the end. A run that is called off gives what it
+    /// gets one of its own inside it before the next begins, and `sweep.json` comes at the end. A run that is interrupted gives what it
     /// has.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl PreparedSweep {
         let resumed = resumed.transpose()?;
         if let Some(levels) = &resumed {
             let (finished, cut) = (levels.len(), levels.cut().to_vec());
-            watcher.event(Event::Resumed { finished, cut });
+            watcher.event(RunEvent::Resumed { finished, cut });
         }
         self.note_short(watcher);
         let scheduler = SweepScheduler::new(self, with, folder, watcher);
@@ -42,7 +42,7 @@ impl PreparedSweep {
     pub(crate) fn note_short(&self, watcher: &mut impl Watcher) {
         let time = self.spec.size.time.filter(|time| self.is_by_time && *time < LEVEL_TIME);
         if let Some(time) = time {
-            watcher.event(Event::Note(Note::ShortLevels { time, needs: LEVEL_TIME }));
+            watcher.event(RunEvent::Note(RunNote::ShortLevels { time, needs: LEVEL_TIME }));
         }
     }
 
@@ -54,18 +54,22 @@ impl PreparedSweep {
         Self { resumed: Some(run), ..self }
     }
 
-    /// Refuses to go on with `run` as another sweep than it was, and names the first field that differs.
+    /// Refuses to resume `run` as another sweep than it was, and names the first field that differs.
     pub(crate) fn check_resumed(run: &StoredRun, now: &RunDocument) -> Result<(), InputError> {
         // The embedded engine listens elsewhere each time.
-        let is_embedded = matches!(now.setup.engine, Engine::Simulated { .. });
+        let is_embedded = matches!(now.setup.engine, EngineRecord::Simulated { .. });
         let is_elsewhere = |field: &str| is_embedded && field == "setup.endpoint.base_url";
         let differing = run.written().differing_when_resumed(now);
         let Some(first) = differing.into_iter().find(|found| !is_elsewhere(&found.field)) else {
             return Ok(());
         };
-        let shown = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
-        let message =
-            format!("{} is {} there and {} now", first.field, shown(first.one), shown(first.other));
-        Err(InputError::new(Field::Resume, message).hint(Hint::AsBegun))
+        let [begun, asked] = first.values();
+        let what = first.label();
+        let message = format!(
+            "all levels of a sweep must be measured alike: {what} was {begun} when this sweep \
+             was begun by `{}`, and is {asked} now",
+            run.written().setup.command_line_words()
+        );
+        Err(InputError::new(InputField::Resume, message).hint(InputHint::AsBegun))
     }
 }

@@ -2,10 +2,10 @@
 
 use fizeau_core::LevelLoad;
 use fizeau_metrics::{
-    Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Saturation, Slo, Statistic,
-    Support,
+    Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, SampleSupport, Saturation,
+    Slo, Statistic,
 };
-use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
+use fizeau_pareto::{Evaluation, FigureEstimate, LoadOutcome, Relation, log_margin};
 use fizeau_record::SearchJudgement;
 
 use super::spec::breaks;
@@ -48,18 +48,18 @@ fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
     }
 }
 
-fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) -> Bearing {
+fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) -> LoadOutcome {
     let served = match load {
         LevelLoad::Rate(_) => Some(level.throughput.requests_per_s.get()),
         LevelLoad::Concurrency(_) => None,
     };
     match judgement {
-        SearchJudgement::Failing | SearchJudgement::Saturated => Bearing::Saturated { served },
-        SearchJudgement::Held | SearchJudgement::Missed => Bearing::Borne,
+        SearchJudgement::Failing | SearchJudgement::Saturated => LoadOutcome::Saturated { served },
+        SearchJudgement::Held | SearchJudgement::Missed => LoadOutcome::Borne,
     }
 }
 
-fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
+fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
     match goal.metric.distribution(level) {
         Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
         None => share_of_bad(goal, level),
@@ -67,7 +67,7 @@ fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
 }
 
 /// A statistic of latencies with its interval; the greatest of them where a percentile takes more than there are.
-fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
+fn latency(sample: &Distribution, statistic: Statistic) -> Option<FigureEstimate> {
     let value = sample.value_or_max(statistic)?.value.get();
     let interval = sample.interval(statistic);
     with_interval(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
@@ -75,18 +75,18 @@ fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
 
 /// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is
 /// added to those that there were, so that none at all has a logarithm.
-fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
+fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
     let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
     let sent = level.requests.sent as f64;
     let bad = |good: f64| ((1.0 - good) * sent + 0.5) / (sent + 1.0);
-    let interval = level.throughput.intervals.good_share.and_then(Support::known);
+    let interval = level.throughput.intervals.good_share.and_then(SampleSupport::known);
     let interval = interval.map(|Interval { low, high, .. }| (bad(high), bad(low)));
     let limit = (1.0 - goal.limit).max(bad(1.0));
     log_margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
 }
 
 /// With an interval without ends where it is not known.
-fn with_interval(value: f64, interval: Option<(f64, f64)>) -> Option<Estimate> {
+fn with_interval(value: f64, interval: Option<(f64, f64)>) -> Option<FigureEstimate> {
     let (low, high) = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    Estimate::new(value, low.min(value), high.max(value)).ok()
+    FigureEstimate::new(value, low.min(value), high.max(value)).ok()
 }

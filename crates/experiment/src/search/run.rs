@@ -3,14 +3,14 @@
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LevelStatus, RunFolder, SearchAsked, SearchReport, SearchedLevel, SweepDocument,
+    LevelReport, LevelStatus, RunFolder, SearchReport, SearchTarget, SearchedLevel, SweepDocument,
     SweepReport,
 };
 use fizeau_transport::Target;
 
-use super::{LoadSearch, LoadSearchSpec, SearchStep, Trial};
+use super::{LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SearchTrial};
 use crate::event::{AfterLevel, Watcher};
-use crate::input::{ExperimentError, Field, InputError};
+use crate::input::{ExperimentError, InputError, InputField};
 use crate::runner::{LevelRunner, NextLevel};
 use crate::sweep::{PreparedSweep, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
@@ -47,9 +47,14 @@ impl SearchSettings {
     ) -> Result<PreparedSearch, InputError> {
         let spec = self.search.clone().sized(&self.levels, system.reader, self.confirm);
         let search = LoadSearch::new(spec);
-        let search = search.map_err(|error| InputError::new(Field::Search, error))?;
+        let search = search.map_err(|error| {
+            let is_short = matches!(error, LoadSearchError::TooLittleTime(_));
+            InputError::new(if is_short { InputField::Budget } else { InputField::Search }, error)
+        })?;
         let slo = Some(self.search.slo.clone());
-        let levels = SweepSettings { slo, ..self.levels.clone() };
+        let mut levels = SweepSettings { slo, ..self.levels.clone() };
+        // As much as a level may take: how much it does take follows from what is left.
+        levels.size.time = levels.size.time.or(self.search.budget);
         let mut levels = levels.prepare(target, system, origin)?;
         // What is measured decides on the next.
         levels.spec.levels.clear();
@@ -67,7 +72,7 @@ pub struct PreparedSearch {
     pub search: LoadSearch,
 }
 
-/// What came of a search.
+/// The outcome of a search.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SearchOutcome {
@@ -81,7 +86,7 @@ pub struct SearchOutcome {
 
 impl PreparedSearch {
     /// Carries the search out with a worker pool or a rig, in either clock. With a `folder`, each level gets one of its own inside it
-    /// before the next begins, and `search.json` and `sweep.json` come at the end. A run that is called off gives what it has; of a part
+    /// before the next begins, and `search.json` and `sweep.json` come at the end. A run that is interrupted gives what it has; of a part
     /// of a level nothing is concluded.
     ///
     /// # Errors
@@ -96,12 +101,13 @@ impl PreparedSearch {
         let (prepared, mut search) = (&self.levels, self.search.clone());
         let mut runner = LevelRunner::new(prepared, with, folder, watcher);
         let (mut levels, mut all): (Vec<LevelReport>, Vec<MeasuredLoad>) = (Vec::new(), Vec::new());
+        let begun = runner.now();
         loop {
             let step = search.next();
             let level = match step {
                 SearchStep::Measure(ask) => {
                     let most = usize::try_from(search.spec().most_levels).unwrap_or(usize::MAX);
-                    let next = NextLevel { of: Some(most), after: AfterLevel::Unknown };
+                    let next = NextLevel { of: Some(most), after: search.after(prepared) };
                     runner.level(ask, next).await?
                 }
                 // A long level is no point of the curve: it shows whether the answer can be kept up.
@@ -114,8 +120,10 @@ impl PreparedSearch {
                 break;
             }
             search.observe(&level.summary);
+            search.note_elapsed(runner.now().saturating_since(begun));
             levels.push(level);
         }
+        let elapsed = runner.now().saturating_since(begun);
         // Stable: levels of one load stay in the order in which they were measured.
         all.sort_by(|one, other| one.load.rising(&other.load));
         let (long, of_curve): (Vec<MeasuredLoad>, Vec<MeasuredLoad>) =
@@ -134,7 +142,7 @@ impl PreparedSearch {
         let concluded = of_curve.into_iter().filter(|level| level.status == LevelStatus::Finished);
         let sweep = SweepReport::new(setup.clone(), concluded.collect(), slo.clone());
         let sweep = finish(sweep, &levels);
-        let report = search.report(prepared, levels, &sweep);
+        let report = search.report(prepared, levels, &sweep, elapsed);
         if let Some(folder) = folder {
             let written = folder.write_json("search.json", &report);
             written.map_err(ExperimentError::broken)?;
@@ -166,34 +174,52 @@ impl MeasuredLoad {
 }
 
 impl LoadSearch {
+    /// What comes after the next level: at the most all levels that are allowed, and one that confirms.
+    fn after(&self, prepared: &PreparedSweep) -> AfterLevel {
+        let (spec, done) = (self.spec(), u64::try_from(self.trials().len()).unwrap_or(u64::MAX));
+        match (self.time_left(), spec.size.time.filter(|_| prepared.is_by_time)) {
+            (Some(left), _) => AfterLevel::Budget(left),
+            (None, Some(time)) => {
+                let others = u64::from(spec.most_levels).saturating_sub(done + 1);
+                let confirm = spec.confirm.and_then(|size| size.time).unwrap_or_default();
+                AfterLevel::Takes(time * others + confirm)
+            }
+            (None, None) => AfterLevel::Unknown,
+        }
+    }
+
     fn report(
         &self,
         prepared: &PreparedSweep,
         levels: Vec<LevelReport>,
         sweep: &SweepReport,
+        elapsed: Nanos,
     ) -> SearchReport {
         let spec = self.spec();
         let levels = levels.into_iter().zip(self.trials());
         SearchReport {
             setup: prepared.basis.setup.clone(),
             slo: spec.slo.clone(),
-            asked: SearchAsked {
+            asked: SearchTarget {
                 load: spec.over,
                 most_levels: spec.most_levels,
                 tolerance: spec.tolerance,
                 confidence: spec.confidence,
                 from: spec.from,
                 to: spec.to,
+                budget: spec.budget,
+                confirm: spec.confirm.and_then(|size| size.time),
             },
             found: self.found(),
             first_broken: self.first_broken(),
             levels: levels.map(|(level, trial)| searched(level, trial)).collect(),
+            elapsed: Some(elapsed),
             checklist: sweep.checklist(),
         }
     }
 }
 
-fn searched(level: LevelReport, trial: &Trial) -> SearchedLevel {
-    let &Trial { purpose, standing, judgement, .. } = trial;
+fn searched(level: LevelReport, trial: &SearchTrial) -> SearchedLevel {
+    let &SearchTrial { purpose, standing, judgement, .. } = trial;
     SearchedLevel { purpose, standing, judgement, level }
 }

@@ -6,6 +6,7 @@ use fizeau_core::{LoadKind, Nanos};
 use fizeau_metrics::{Comparison, Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
+use super::time::SHORTEST_BUDGET;
 use crate::sweep::{LevelSize, SweepSettings};
 use crate::system::PromptReader;
 
@@ -30,6 +31,9 @@ pub struct LoadSearchSpec {
     pub size: LevelSize,
     /// How large the level is at the load that was found; none for no such level.
     pub confirm: Option<LevelSize>,
+    /// The time for all of it; none for as long as it takes. The sizes then are the most that a level may take: how long each
+    /// is follows from what is left.
+    pub budget: Option<Nanos>,
 }
 
 /// Why nothing can be searched so.
@@ -41,12 +45,15 @@ pub enum LoadSearchError {
         "{0}: a search needs a goal that more load breaks, such as p99 ttft<500ms or goodput>0.99"
     )]
     NothingBreaks(String),
-    /// Range, tolerance or confidence are none.
+    /// The range, the tolerance or the confidence is invalid.
     #[error(transparent)]
     Spec(#[from] SearchSpecError),
     /// Not even the first loop and one level on each side.
-    #[error("{0} levels: a search takes at least 3")]
+    #[error("{0} levels are too few: a search needs at least 3")]
     TooFewLevels(u32),
+    /// Too little time.
+    #[error("{} s are too short for a search; give at least {} s", .0.as_secs_f64(), SHORTEST_BUDGET.as_secs_f64())]
+    TooLittleTime(Nanos),
 }
 
 impl LoadSearchSpec {
@@ -58,8 +65,8 @@ impl LoadSearchSpec {
     pub fn new(over: LoadKind, slo: Slo) -> Self {
         let size = LevelSize::default();
         let (most_levels, tolerance, confidence) = (12, 0.03, 0.95);
-        let (from, to, confirm) = (None, None, None);
-        Self { over, slo, from, to, most_levels, tolerance, confidence, size, confirm }
+        let (from, to, confirm, budget) = (None, None, None, None);
+        Self { over, slo, from, to, most_levels, tolerance, confidence, size, confirm, budget }
     }
 
     /// The same, with levels as `settings` have them: until their time is up, and where time costs nobody any and is not said, of as
@@ -78,7 +85,7 @@ impl LoadSearchSpec {
         };
         let size = settings.size;
         let by_default = match (reader, size.time) {
-            (PromptReader::Simulation, None) => Some(needed(&self.slo)),
+            (PromptReader::Simulation, None) if self.budget.is_none() => Some(needed(&self.slo)),
             _ => until_time_is_up,
         };
         let long = |time| LevelSize { requests: until_time_is_up, time: Some(time), ..size };
@@ -92,6 +99,9 @@ impl LoadSearchSpec {
         }
         if self.most_levels < 3 {
             return Err(LoadSearchError::TooFewLevels(self.most_levels));
+        }
+        if let Some(budget) = self.budget.filter(|budget| *budget < SHORTEST_BUDGET) {
+            return Err(LoadSearchError::TooLittleTime(budget));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use fizeau_roofline::{ExpertExchange, Overlap, Prefix, Routing};
+use fizeau_roofline::{ExpertExchange, ExpertRouting, Overlap, Prefix};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
@@ -37,7 +37,7 @@ impl<'a> SolQuery<'a> {
     /// ```
     pub fn line(&self, line: &'a [u8]) -> Result<QueryLine<'a>, SolQueryError> {
         let mut json = serde_json::Deserializer::from_slice(line);
-        let read = Reader(self).deserialize(&mut json);
+        let read = QueryReader(self).deserialize(&mut json);
         let read = read.and_then(|read| json.end().map(|()| read));
         read.map_err(|error| not_json(&error)).and_then(|read| read).map_err(SolQueryError)
     }
@@ -51,9 +51,9 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("not a JSON object: {what} at column {column}")
 }
 
-struct Reader<'q, 'a>(&'q SolQuery<'a>);
+struct QueryReader<'q, 'a>(&'q SolQuery<'a>);
 
-impl<'a> DeserializeSeed<'a> for Reader<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for QueryReader<'_, 'a> {
     type Value = Result<QueryLine<'a>, String>;
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Self::Value, D::Error> {
@@ -61,7 +61,7 @@ impl<'a> DeserializeSeed<'a> for Reader<'_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Reader<'_, 'a> {
+impl<'a> Visitor<'a> for QueryReader<'_, 'a> {
     type Value = Result<QueryLine<'a>, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,8 +72,8 @@ impl<'a> Visitor<'a> for Reader<'_, 'a> {
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut line = QueryLine { query: self.0.clone(), unknown: Vec::new() };
         let mut wrong = None;
-        while let Some(Name(name)) = map.next_key()? {
-            let value: Scalar<'a> = map.next_value()?;
+        while let Some(FieldName(name)) = map.next_key()? {
+            let value: FieldValue<'a> = map.next_value()?;
             if let Err(error) = line.set(&name, value) {
                 wrong.get_or_insert(error);
             }
@@ -84,10 +84,10 @@ impl<'a> Visitor<'a> for Reader<'_, 'a> {
 
 impl<'a> QueryLine<'a> {
     /// A null is as if the field were absent.
-    fn set(&mut self, name: &str, value: Scalar<'a>) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: FieldValue<'a>) -> Result<(), String> {
         let SolQuery { system, load } = &mut self.query;
         let spread = &mut system.spread;
-        if matches!(value, Scalar::Null(())) {
+        if matches!(value, FieldValue::Null(())) {
             return Ok(());
         }
         match name {
@@ -126,12 +126,12 @@ const EXCHANGES: [(&str, ExpertExchange); 3] = [
 
 /// A field's name.
 #[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A field's value.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Scalar<'a> {
+enum FieldValue<'a> {
     Null(()),
     Whole(u64),
     /// Any other number.
@@ -142,7 +142,7 @@ enum Scalar<'a> {
     Other(IgnoredAny),
 }
 
-impl<'a> Scalar<'a> {
+impl<'a> FieldValue<'a> {
     fn text(self, name: &str) -> Result<Cow<'a, str>, String> {
         match self {
             Self::Text(text) => Ok(text),
@@ -159,7 +159,7 @@ impl<'a> Scalar<'a> {
         })
     }
 
-    fn routing(self, name: &str) -> Result<Routing, String> {
+    fn routing(self, name: &str) -> Result<ExpertRouting, String> {
         self.text(name)?.parse().map_err(|error| format!("{name} {error}"))
     }
 

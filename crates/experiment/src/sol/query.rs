@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_record::DeploymentRecord;
-use fizeau_roofline::Load;
+use fizeau_roofline::UniformLoad;
 
 use super::SolQueryError;
 
@@ -76,7 +76,7 @@ impl LoadQuery {
     ///
     /// # Errors
     /// If there is none of something, more than [`MOST`](Self::MOST), or nothing of a prompt to compute.
-    pub fn load(&self) -> Result<Load, SolQueryError> {
+    pub fn load(&self) -> Result<UniformLoad, SolQueryError> {
         let Self { isl, osl, cached, concurrency } = *self;
         for (name, count) in [("isl", isl), ("osl", osl), ("concurrency", concurrency)] {
             if !(1..=Self::MOST).contains(&count) {
@@ -91,7 +91,7 @@ impl LoadQuery {
             )));
         }
         let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
-        let load = Load::new(Tokens::new(isl), Tokens::new(osl), concurrency);
+        let load = UniformLoad::new(Tokens::new(isl), Tokens::new(osl), concurrency);
         Ok(load.with_cached(Tokens::new(cached)))
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fizeau_core::{Seconds, Tokens};
 use fizeau_record::DeploymentRecord;
-use fizeau_roofline::{Load, Sample, System};
+use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -92,7 +92,7 @@ impl SystemQuery<'_> {
     pub fn samples_of_run(
         &self,
         folder: &Path,
-    ) -> Result<Vec<Result<Sample, SolQueryError>>, SolQueryError> {
+    ) -> Result<Vec<Result<CalibrationSample, SolQueryError>>, SolQueryError> {
         let kept = read::<RunFile>(&folder.join("run.json"));
         let (run, levels) = match read::<SweepFile>(&folder.join("sweep.json")) {
             Ok(SweepFile { setup, levels }) => {
@@ -167,7 +167,7 @@ impl LevelFile {
         name: &str,
         system: &System,
         query: &SystemQuery<'_>,
-    ) -> Result<Sample, String> {
+    ) -> Result<CalibrationSample, String> {
         let at = self.load.concurrency.ok_or("a level has no fixed concurrency")?;
         let wrong = |what: &str| format!("concurrency {at}: {what}");
         if self.validity.verdict != "valid" {
@@ -179,11 +179,13 @@ impl LevelFile {
             Ok::<_, String>(Tokens::new((sum / completed.max(1.0)).round().max(1.0) as u64))
         };
         let concurrency = NonZeroU64::new(at).ok_or_else(|| wrong("none were sent"))?;
-        let load = Load::new(mean(self.tokens.input)?, mean(self.tokens.output)?, concurrency);
+        let load =
+            UniformLoad::new(mean(self.tokens.input)?, mean(self.tokens.output)?, concurrency);
         let time = |of: &Option<LatencyFile>| of.as_ref()?.mean.map(|ms| Seconds::new(ms / 1e3));
         let tpot = time(&self.metrics.tpot_ms).ok_or_else(|| wrong("it has no TPOT"))?;
         let refused = |error: &dyn std::error::Error| wrong(&error.to_string());
-        let mut sample = Sample::new(system, &load, name, tpot).map_err(|error| refused(&error))?;
+        let mut sample =
+            CalibrationSample::new(system, &load, name, tpot).map_err(|error| refused(&error))?;
         if let Some(engine) = &query.engine {
             sample = sample.with_engine(engine.as_ref());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fizeau_roofline::{Device, MeasuredLevel, Model, Sample};
+use fizeau_roofline::{CalibrationSample, Device, MeasuredRow, Model};
 use thiserror::Error;
 
 use super::SolQueryError;
@@ -55,7 +55,7 @@ impl FitSources {
     ///
     /// # Errors
     /// If its model or its device is not known, or it cannot be as it says.
-    pub fn sample(&mut self, level: &MeasuredLevel) -> Result<Sample, SampleError> {
+    pub fn sample(&mut self, level: &MeasuredRow) -> Result<CalibrationSample, SampleError> {
         let (line, name) = (level.line, &level.model);
         let file = self.files.get(name).unwrap_or(name);
         let load = || LoadedModel::named(file).map(|loaded| loaded.model);

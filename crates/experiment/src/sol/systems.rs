@@ -6,14 +6,15 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_record::{DeploymentRecord, EngineChoices};
 use fizeau_roofline::{
-    Answer, AnswerError, Calibration, Device, Load, Model, Predictor, Routing, System,
+    Calibration, Device, ExpertRouting, LoadAnalysis, LoadAnalysisError, Model, Predictor, System,
+    UniformLoad,
 };
 
 use super::{SolQueryError, SystemQuery};
 use crate::device::LoadedDevice;
 use crate::model::LoadedModel;
 
-/// What queries have named so far. Files are read once; what could not be had is remembered as well, so that a file of many
+/// What queries have named so far. Files are read once; what could not be obtained is remembered as well, so that a file of many
 /// bad lines is no slower than one of good ones.
 #[derive(Debug, Default)]
 pub struct SolSystems {
@@ -44,7 +45,7 @@ impl PreparedSystem {
     ///
     /// # Errors
     /// If the model does not fit, or the load is none.
-    pub fn answer(&self, load: &Load) -> Result<Answer, SolQueryError> {
+    pub fn answer(&self, load: &UniformLoad) -> Result<LoadAnalysis, SolQueryError> {
         match &self.too_large {
             Some(why) => Err(SolQueryError::new(why)),
             None => self.system.answer(load).map_err(SolQueryError::new),
@@ -88,9 +89,9 @@ impl SolSystems {
             .calibration
             .as_ref()
             .map(|calibration| calibration.predictor(&system, query.engine.as_deref()));
-        let least = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
+        let least = UniformLoad::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
         let too_large = match system.answer(&least) {
-            Err(error @ AnswerError::WeightsDoNotFit { .. }) => Some(error.to_string()),
+            Err(error @ LoadAnalysisError::WeightsDoNotFit { .. }) => Some(error.to_string()),
             _ => None,
         };
         Ok(PreparedSystem { system, predictor, too_large })
@@ -129,8 +130,8 @@ fn write_key(key: &mut Vec<u8>, query: &SystemQuery<'_>) {
     let EngineChoices { prefix, routing, overlap, exchange } = *choices;
     key.extend_from_slice(&[prefix as u8, overlap as u8, exchange as u8]);
     let skew = match routing {
-        Routing::Strict => f64::INFINITY,
-        Routing::Skewed(alpha) => alpha,
+        ExpertRouting::Strict => f64::INFINITY,
+        ExpertRouting::Skewed(alpha) => alpha,
         _ => 0.0,
     };
     key.extend_from_slice(&skew.to_bits().to_le_bytes());

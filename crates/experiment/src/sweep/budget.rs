@@ -12,7 +12,7 @@ pub(crate) struct Budget {
     sustain: Duration,
 }
 
-/// A sustained run takes no longer where nobody says how long.
+/// A sustained run takes no longer by default.
 const LONGEST_SUSTAINED: Duration = Duration::from_secs(300);
 /// Nor more than this share of the budget.
 const SUSTAINED_SHARE: u32 = 5;
@@ -46,7 +46,7 @@ impl Budget {
     /// requests per second it is expected to complete: where its share of the time is too short for a p99, it may have a little
     /// more, but the levels after it come first. A level of fewer requests is marked, and one that is missing tells nothing.
     pub(crate) fn of_level(&self, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
-        share(self.left().saturating_sub(self.sustain), to_go, most, rate)
+        share_of_budget(self.left().saturating_sub(self.sustain), to_go, most, rate)
     }
 
     /// How long the sustained run may take; none if the time is used up.
@@ -58,7 +58,12 @@ impl Budget {
 
 /// An equal share of what is `left`, or up to half as much again where 100 requests take that at the expected `rate`; at most
 /// `most`.
-fn share(left: Duration, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
+pub(crate) fn share_of_budget(
+    left: Duration,
+    to_go: u32,
+    most: Nanos,
+    rate: Option<f64>,
+) -> Option<Nanos> {
     let left = left.mul_f64(1.0 - AROUND);
     let needs = rate.filter(|rate| *rate > 0.0).map(|rate| FOR_A_P99 / rate);
     let needs = needs.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -71,12 +76,12 @@ fn share(left: Duration, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<N
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Nanos, share};
+    use super::{Duration, Nanos, share_of_budget};
 
     const MINUTE: Nanos = Nanos::from_nanos(60_000_000_000);
 
     fn seconds(left: u64, to_go: u32, rate: Option<f64>) -> Option<u64> {
-        let share = share(Duration::from_secs(left), to_go, MINUTE, rate)?;
+        let share = share_of_budget(Duration::from_secs(left), to_go, MINUTE, rate)?;
         Some(share.as_nanos() / 1_000_000_000)
     }
 
@@ -96,7 +101,8 @@ mod tests {
         let (mut left, mut to_go) = (Duration::from_secs(40), 11);
         let mut before = None;
         for rate in [4.0, 8.0, 15.0, 30.0, 60.0, 60.0, 60.0, 60.0] {
-            let time = share(left, to_go, MINUTE, before).expect("every level has a share");
+            let time =
+                share_of_budget(left, to_go, MINUTE, before).expect("every level has a share");
             // What is in flight at its end comes on top.
             left = left.saturating_sub(Duration::from_nanos(time.as_nanos()).mul_f64(1.1));
             (before, to_go) = (Some(rate), to_go - 1);

@@ -9,7 +9,7 @@ use fizeau_harness::connections_ahead;
 use fizeau_workload::{Pacing, Spacing};
 
 use super::LevelSize;
-use crate::input::{Field, InputError};
+use crate::input::{InputError, InputField};
 
 /// The concurrencies where neither they nor rates are named.
 const USUAL: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -21,7 +21,7 @@ pub(crate) const MOST_BY_TIME: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepLoads {
     closed: Vec<NonZeroU32>,
-    rates: Rates,
+    rates: SweepRates,
     spacing: Spacing,
 }
 
@@ -29,7 +29,7 @@ impl Default for SweepLoads {
     /// Eight closed loops, each of twice the requests in flight of the one before: 1 to 128.
     fn default() -> Self {
         let closed = USUAL.into_iter().filter_map(NonZeroU32::new).collect();
-        Self { closed, rates: Rates::default(), spacing: Spacing::Random { burstiness: 1.0 } }
+        Self { closed, rates: SweepRates::default(), spacing: Spacing::Random { burstiness: 1.0 } }
     }
 }
 
@@ -39,14 +39,14 @@ impl SweepLoads {
     ///
     /// # Errors
     /// If a concurrency is 0.
-    pub fn new(concurrencies: &[u32], rates: Rates) -> Result<Self, InputError> {
+    pub fn new(concurrencies: &[u32], rates: SweepRates) -> Result<Self, InputError> {
         let named = match (concurrencies, &rates) {
-            ([], Rates::Named(rates)) if !rates.is_empty() => &[],
+            ([], SweepRates::Named(rates)) if !rates.is_empty() => &[],
             ([], _) => &USUAL[..],
             (named, _) => named,
         };
         let closed: Option<Vec<NonZeroU32>> = named.iter().copied().map(NonZeroU32::new).collect();
-        let zero = || InputError::new(Field::Levels, "0 is not a concurrency; the least is 1");
+        let zero = || InputError::new(InputField::Levels, "0 is not a concurrency; the least is 1");
         let mut closed = closed.ok_or_else(zero)?;
         closed.sort_unstable();
         closed.dedup();
@@ -63,9 +63,10 @@ impl SweepLoads {
             f64::INFINITY => Spacing::Even,
             burstiness if burstiness > 0.0 => Spacing::Random { burstiness },
             wrong => {
-                let wrong =
-                    format!("{wrong} is not above 0; 1 is Poisson, below 1 burstier, inf even");
-                return Err(InputError::new(Field::Burstiness, wrong));
+                let wrong = format!(
+                    "{wrong} is not above 0; 1 is Poisson, less is burstier, inf is evenly spaced"
+                );
+                return Err(InputError::new(InputField::Burstiness, wrong));
             }
         };
         Ok(Self { spacing, ..self })
@@ -81,8 +82,8 @@ impl SweepLoads {
     #[must_use]
     pub fn known(&self) -> Vec<LevelLoad> {
         let open: &[PerSec] = match &self.rates {
-            Rates::Named(rates) => rates,
-            Rates::Auto(_) => &[],
+            SweepRates::Named(rates) => rates,
+            SweepRates::Auto(_) => &[],
         };
         let closed = self.closed.iter().copied().map(LevelLoad::from);
         closed.chain(open.iter().copied().map(LevelLoad::Rate)).collect()
@@ -91,8 +92,8 @@ impl SweepLoads {
     /// How many rates are placed by what closed loops show.
     pub(crate) const fn to_place(&self) -> u32 {
         match self.rates {
-            Rates::Auto(count) => count,
-            Rates::Named(_) => 0,
+            SweepRates::Auto(count) => count,
+            SweepRates::Named(_) => 0,
         }
     }
 
@@ -119,12 +120,12 @@ impl SweepLoads {
             Spacing::Random { burstiness } => format!("burstiness {burstiness}"),
         };
         let open = match &self.rates {
-            Rates::Named(rates) if rates.is_empty() => return None,
-            Rates::Named(rates) => {
+            SweepRates::Named(rates) if rates.is_empty() => return None,
+            SweepRates::Named(rates) => {
                 let rates: Vec<String> = rates.iter().map(|rate| rate.get().to_string()).collect();
                 format!("open loop at {} requests/s ({law})", rates.join(", "))
             }
-            Rates::Auto(count) => {
+            SweepRates::Auto(count) => {
                 format!("open loop at {count} rates up to what the closed loop reached ({law})")
             }
         };
@@ -134,14 +135,14 @@ impl SweepLoads {
 
 /// The rates of the open loops of a sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Rates {
-    /// These; none where nobody asked.
+pub enum SweepRates {
+    /// These; none where it is not asked for.
     Named(Vec<PerSec>),
     /// So many, up to what the closed loops show can be served.
     Auto(u32),
 }
 
-impl Default for Rates {
+impl Default for SweepRates {
     /// None.
     fn default() -> Self {
         Self::Named(Vec::new())
@@ -151,7 +152,7 @@ impl Default for Rates {
 /// How many rates `auto` is.
 const AUTO: u32 = 8;
 
-impl Rates {
+impl SweepRates {
     /// These rates, in any order, to three decimals, as the folders of levels are named.
     ///
     /// # Errors
@@ -182,7 +183,7 @@ impl Rates {
     }
 }
 
-impl FromStr for Rates {
+impl FromStr for SweepRates {
     type Err = InputError;
 
     /// `1,2,4.5`, `auto` or `auto:8`.
@@ -192,7 +193,7 @@ impl FromStr for Rates {
         }
         let mut rates = Vec::new();
         for part in text.split(',').map(str::trim) {
-            let rate: f64 = part.parse().map_err(|_| wrong(format!("{part} is no rate")))?;
+            let rate: f64 = part.parse().map_err(|_| wrong(format!("{part} is not a rate")))?;
             if !(0.001..1e9).contains(&rate) {
                 return Err(wrong(format!("{part} is not between 0.001 and 1e9")));
             }
@@ -204,5 +205,5 @@ impl FromStr for Rates {
 
 fn wrong(what: impl Display) -> InputError {
     let right = format!("{what}; rates per second such as 1,2,4.5, or auto:8");
-    InputError::new(Field::Rates, right)
+    InputError::new(InputField::Rates, right)
 }

@@ -1,15 +1,17 @@
-//! A sweep, decided: what is asked, how it goes on, and what its levels are held against.
+//! A sweep, decided: what is asked, how it goes on, and what its levels are compared with.
 
 use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_metrics::Slo;
-use fizeau_record::{Asked, LevelPlan, LevelReport, OperatingPoint, StoredRun, SweepReport};
+use fizeau_record::{
+    LevelPlan, LevelReport, OperatingPoint, RequestedLoad, StoredRun, SweepReport,
+};
 use fizeau_roofline::HourlyRate;
 use fizeau_workload::Plan;
 
 use super::loads::MOST_BY_TIME;
-use super::{LevelAsk, LevelSize, SweepSettings, SweepSpec};
+use super::{LevelSize, LevelSpec, SweepSettings, SweepSpec};
 use crate::basis::RunBasis;
 
 /// A sweep, decided. Nothing has been sent.
@@ -22,11 +24,11 @@ pub struct PreparedSweep {
     pub settings: SweepSettings,
     /// The levels that are known ahead, and what is asked at each.
     pub spec: SweepSpec,
-    /// What an hour of a device costs; none where nobody knows.
+    /// What an hour of a device costs; none where it is not known.
     pub price: Option<HourlyRate>,
     /// Whether a closed loop goes on until its time is up.
     pub is_by_time: bool,
-    /// The sweep that was broken off and is gone on with.
+    /// The sweep that was interrupted and is resumed.
     pub resumed: Option<StoredRun>,
 }
 
@@ -40,16 +42,16 @@ impl PreparedSweep {
 
     /// A level of it, of the usual size.
     #[must_use]
-    pub fn ask(&self, load: LevelLoad, visit: u32) -> LevelAsk {
+    pub fn ask(&self, load: LevelLoad, visit: u32) -> LevelSpec {
         let mut size = self.spec.size;
         if self.is_by_time && load.concurrency().is_some() {
             size.requests = Some(MOST_BY_TIME);
         }
-        LevelAsk { load, visit, size }
+        LevelSpec { load, visit, size }
     }
 
     /// What a level asked by its plan, of which so many requests were released; none for all.
-    pub(crate) fn asked_of(&self, plan: &Plan, released: Option<u64>) -> Asked {
+    pub(crate) fn asked_of(&self, plan: &Plan, released: Option<u64>) -> RequestedLoad {
         self.basis.work.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
     }
 

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::Nanos;
 
 use super::{LevelSize, StopRule};
-use crate::input::{Field, InputError};
+use crate::input::{InputError, InputField};
 
 /// How a sweep goes on from level to level.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,18 +34,20 @@ impl SweepProtocol {
     /// Refuses what cannot be carried out.
     ///
     /// # Errors
-    /// If the sustained run takes no time.
+    /// If the sustained run, or all of it, takes no time.
     pub fn check(&self) -> Result<(), InputError> {
-        match self.sustain {
-            Some(Nanos::ZERO) => {
-                Err(InputError::new(Field::Sustain, "a run takes some time; give more than 0"))
+        for (field, time) in
+            [(InputField::Sustain, self.sustain), (InputField::Budget, self.budget)]
+        {
+            if time == Some(Nanos::ZERO) {
+                return Err(InputError::new(field, "a run takes some time; give more than 0"));
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 }
 
-/// How long a level lasts where nobody says so: shorter ones do not show whether they are steady.
+/// How long a level lasts by default: shorter ones do not show whether they are steady.
 pub const LEVEL_TIME: Nanos = Nanos::from_secs(60);
 
 /// The same, where it may go on until a figure is known: half as wide an interval takes four times as long.
@@ -61,10 +63,10 @@ pub fn level_size(
     warmups: Option<u64>,
 ) -> Result<LevelSize, InputError> {
     let nothing = "0 requests measure nothing; the least is 1";
-    let some = |n| NonZeroU64::new(n).ok_or_else(|| InputError::new(Field::Requests, nothing));
+    let some = |n| NonZeroU64::new(n).ok_or_else(|| InputError::new(InputField::Requests, nothing));
     if time == Some(Nanos::ZERO) {
         let message = "a level takes some time; give more than 0";
-        return Err(InputError::new(Field::LevelSeconds, message));
+        return Err(InputError::new(InputField::LevelSeconds, message));
     }
     Ok(LevelSize { requests: requests.map(some).transpose()?, time, warmup: warmups })
 }

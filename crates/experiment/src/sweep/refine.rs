@@ -7,7 +7,7 @@ use fizeau_core::PerSec;
 
 /// A load that was measured, and whether it was within the goals.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tried {
+pub struct TriedLoad {
     /// The load.
     pub load: LevelLoad,
     /// Whether the goals were met; none if there are none, or the level may not be judged.
@@ -24,10 +24,10 @@ pub struct Tried {
 /// ```
 /// use std::num::NonZeroU32;
 ///
-/// use fizeau_experiment::{Tried, load_between};
+/// use fizeau_experiment::{TriedLoad, load_between};
 /// use fizeau_core::LevelLoad;
 ///
-/// let tried = |slots, within| Tried {
+/// let tried = |slots, within| TriedLoad {
 ///     load: LevelLoad::Concurrency(NonZeroU32::new(slots).expect("more than none")),
 ///     within: Some(within),
 /// };
@@ -35,7 +35,7 @@ pub struct Tried {
 /// assert_eq!(next.map(|load| load.to_string()).as_deref(), Some("concurrency 32"));
 /// ```
 #[must_use]
-pub fn load_between(tried: &[Tried], bend: Option<usize>) -> Option<LevelLoad> {
+pub fn load_between(tried: &[TriedLoad], bend: Option<usize>) -> Option<LevelLoad> {
     if let Some((within, beyond)) = edge(tried) {
         return between(within, beyond);
     }
@@ -50,7 +50,7 @@ pub fn load_between(tried: &[Tried], bend: Option<usize>) -> Option<LevelLoad> {
 }
 
 /// The last load within the goals that has one beyond them above it, and the first such.
-fn edge(tried: &[Tried]) -> Option<(LevelLoad, LevelLoad)> {
+fn edge(tried: &[TriedLoad]) -> Option<(LevelLoad, LevelLoad)> {
     let beyond_after = |i: usize| tried.iter().skip(i + 1).find(|t| t.within == Some(false));
     let within = tried.iter().enumerate().rev().filter(|(_, t)| t.within == Some(true));
     within.into_iter().find_map(|(i, t)| Some((t.load, beyond_after(i)?.load)))

@@ -10,8 +10,8 @@ use fizeau_transport::Target;
 
 use super::{LevelSize, PreparedSweep, SweepLoads, SweepProtocol, SweepSpec};
 use crate::basis::RunBasis;
-use crate::hint::Hint;
-use crate::input::{Field, InputError};
+use crate::hint::InputHint;
+use crate::input::{InputError, InputField};
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{PreparedWorkload, WorkloadSpec};
 
@@ -28,7 +28,7 @@ pub struct SweepSettings {
     pub size: LevelSize,
     /// How it goes on from level to level.
     pub protocol: SweepProtocol,
-    /// What a level must keep to be run at; none where nobody asks.
+    /// What a level must keep to be run at; none where it is not asked for.
     pub slo: Option<Slo>,
     /// What is put first among the levels that do.
     pub profile: Profile,
@@ -40,7 +40,7 @@ pub struct SweepSettings {
     pub until: Option<Precision>,
     /// What an hour of a device costs; none for the lowest that was published of it.
     pub price: Option<HourlyRate>,
-    /// The folder of a sweep that was broken off, to go on with: it must have been of these settings, and what is finished there is not
+    /// The folder of a sweep that was interrupted, to resume: it must have been of these settings, and what is finished there is not
     /// measured again.
     pub resume: Option<PathBuf>,
 }
@@ -142,15 +142,15 @@ pub fn check_goals(
 ) -> Result<(), InputError> {
     let needs = |field| {
         let why = "goodput needs goals for single requests";
-        InputError::new(field, why).hint(Hint::NeedsGoodput)
+        InputError::new(field, why).hint(InputHint::NeedsGoodput)
     };
     let is_about = |metric| matches!(metric, Metric::GoodShare | Metric::GoodputPerSec);
     let of_slo = slo.and_then(|slo| slo.goals.iter().find(|goal| is_about(goal.metric)));
     match of_slo {
         _ if *goals != GoodputGoals::NONE => Ok(()),
-        Some(goal) => Err(needs(Field::Slo).given(goal)),
+        Some(goal) => Err(needs(InputField::Slo).given(goal)),
         None if profile.name == Profile::AGENT.name => {
-            Err(needs(Field::Profile).given(profile.name))
+            Err(needs(InputField::Profile).given(profile.name))
         }
         None => Ok(()),
     }

@@ -6,8 +6,8 @@ use fizeau_core::{LevelLoad, Nanos};
 
 /// One level to be measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LevelAsk {
-    /// How hard it presses.
+pub struct LevelSpec {
+    /// Its load.
     pub load: LevelLoad,
     /// How many times this load was measured before. Each visit has prompts and instants of its own.
     pub visit: u32,
@@ -59,4 +59,5 @@ const PER_SLOT: NonZeroU64 = NonZeroU64::new(10).unwrap();
 
 const FOR_A_P99: NonZeroU64 = NonZeroU64::new(100).unwrap();
 
-const MOST_WARMUPS: u64 = 50;
+/// Of more warm-up requests a level gains nothing.
+pub(crate) const MOST_WARMUPS: u64 = 50;

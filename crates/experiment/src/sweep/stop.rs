@@ -7,7 +7,7 @@ use fizeau_record::LevelReport;
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelYield {
-    /// How hard it pressed.
+    /// Its load.
     pub load: LevelLoad,
     /// Requests sent per second while they were sent, in an open loop: what chance made of its rate. None in a closed one,
     /// where what is sent follows from what is served.
@@ -65,7 +65,7 @@ impl Default for StopRule {
 
 /// That more load no longer pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Saturated {
+pub struct LoadSaturation {
     /// The level of most requests per second among those that paid; none if the lowest did not.
     pub best: Option<LevelYield>,
     /// The first of the levels at the end that did not pay.
@@ -95,7 +95,7 @@ impl StopRule {
     /// assert_eq!(StopRule::default().saturated(&flat[..2]), None, "not confirmed yet");
     /// ```
     #[must_use]
-    pub fn saturated(&self, levels: &[LevelYield]) -> Option<Saturated> {
+    pub fn saturated(&self, levels: &[LevelYield]) -> Option<LoadSaturation> {
         let mut best: Option<LevelYield> = None;
         let (mut beyond, mut in_succession) = (None, 0);
         for &level in levels {
@@ -112,7 +112,7 @@ impl StopRule {
         }
         let stopped = in_succession >= self.in_succession;
         let beyond = beyond?;
-        stopped.then_some(Saturated { best, beyond })
+        stopped.then_some(LoadSaturation { best, beyond })
     }
 
     fn pays(&self, level: LevelYield, best: Option<LevelYield>) -> bool {

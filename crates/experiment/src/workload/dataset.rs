@@ -10,7 +10,7 @@ use fizeau_workload::{Conversation, Dataset, ShareGpt, TextCodec};
 use serde::Serialize;
 
 use super::{RecordFormat, RecordsSource};
-use crate::input::{Blame, Field, InputError};
+use crate::input::{Blame, InputError, InputField};
 
 /// The file of a data set, for the record.
 #[derive(Debug, Clone, Serialize)]
@@ -34,7 +34,7 @@ pub(super) fn read(
     tokenizer: Option<&dyn TextCodec>,
 ) -> Result<(Arc<Dataset>, DataFile), InputError> {
     let (name, file) = open(&source.path)?;
-    let mut reader = BufReader::with_capacity(BUFFER, Sum::of(file));
+    let mut reader = BufReader::with_capacity(BUFFER, FnvHash::of(file));
     let output = source.output;
     let dataset = match source.format {
         RecordFormat::Custom => Dataset::jsonl(&name, &mut reader),
@@ -43,7 +43,7 @@ pub(super) fn read(
             Dataset::sharegpt(&name, &mut reader, &ShareGpt { take, codec: tokenizer, output })
         }
     };
-    let dataset = dataset.blame(Field::DatasetPath)?;
+    let dataset = dataset.blame(InputField::DatasetPath)?;
     let file = DataFile {
         name: source.format.name().to_owned(),
         path: source.path.to_string_lossy().into_owned(),
@@ -59,18 +59,18 @@ pub(super) fn read(
 }
 
 /// FNV-1a of 64 bits over all bytes that pass (Fowler, Noll, Vo: draft-eastlake-fnv).
-struct Sum {
+struct FnvHash {
     file: File,
     sum: u64,
 }
 
-impl Sum {
+impl FnvHash {
     const fn of(file: File) -> Self {
         Self { file, sum: 0xcbf2_9ce4_8422_2325 }
     }
 }
 
-impl Read for Sum {
+impl Read for FnvHash {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         let add = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -83,7 +83,7 @@ const BUFFER: usize = 1 << 16;
 
 /// The file at `path`, and its name for messages and the record.
 pub(super) fn open(path: &Path) -> Result<(String, File), InputError> {
-    let file = File::open(path).blame_given(Field::DatasetPath, path.display())?;
+    let file = File::open(path).blame_given(InputField::DatasetPath, path.display())?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     Ok((name, file))
 }

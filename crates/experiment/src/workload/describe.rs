@@ -1,32 +1,32 @@
 //! A workload as a person reads it.
 
 use fizeau_core::Tokens;
-use fizeau_record::{AskedLength, AskedLengths};
+use fizeau_record::{RequestedLength, RequestedLengths};
 use fizeau_workload::{
-    Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Sessions, Spacing, Spec,
-    Stage, ThinkTime, Turns,
+    ArrivalLaw, Length, Lengths, PlanSpec, PromptContent, RampShape, RampSpan, RateStage, Rescale,
+    Sessions, Spacing, ThinkTime, Turns,
 };
 
 /// Lengths that a file has.
-pub(super) fn of_file(what: &str) -> AskedLength {
-    AskedLength::in_words(format!("as the {what} has them"))
+pub(super) fn of_file(what: &str) -> RequestedLength {
+    RequestedLength::in_words(format!("as the {what} has them"))
 }
 
 /// Always `tokens`.
-fn fixed(tokens: Tokens) -> AskedLength {
+fn fixed(tokens: Tokens) -> RequestedLength {
     by_law(tokens.to_string(), tokens, tokens)
 }
 
-fn by_law(law: String, p50: Tokens, p90: Tokens) -> AskedLength {
-    AskedLength { p50: Some(p50), p90: Some(p90), ..AskedLength::in_words(law) }
+fn by_law(law: String, p50: Tokens, p90: Tokens) -> RequestedLength {
+    RequestedLength { p50: Some(p50), p90: Some(p90), ..RequestedLength::in_words(law) }
 }
 
 /// `own` with the `prefix` that stands before each.
-fn behind(own: AskedLength, prefix: Tokens) -> AskedLength {
+fn behind(own: RequestedLength, prefix: Tokens) -> RequestedLength {
     if prefix == Tokens::ZERO {
         return own;
     }
-    AskedLength {
+    RequestedLength {
         law: own.law.map(|law| format!("{law} behind a prefix of {prefix}")),
         p50: own.p50.map(|own| prefix + own),
         p90: own.p90.map(|own| prefix + own),
@@ -35,18 +35,18 @@ fn behind(own: AskedLength, prefix: Tokens) -> AskedLength {
 }
 
 /// Of each turn; a whole prompt has those before it too, and its length is not known.
-fn each_turn(turn: &AskedLength) -> AskedLength {
-    AskedLength::in_words(format!("each turn {}", turn.law.as_deref().unwrap_or_default()))
+fn each_turn(turn: &RequestedLength) -> RequestedLength {
+    RequestedLength::in_words(format!("each turn {}", turn.law.as_deref().unwrap_or_default()))
 }
 
 /// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
-pub(super) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> AskedLengths {
+pub(super) fn asked_lengths(spec: &PlanSpec, output: Option<Tokens>) -> RequestedLengths {
     let (input, output) = match &spec.content {
-        Content::Dataset { .. } => {
+        PromptContent::Dataset { .. } => {
             let output = output.map_or_else(|| data_output(&spec.lengths), fixed);
             (of_file("data set"), output)
         }
-        Content::PrefixRepetition(of) => (fixed(of.prefix + of.suffix), fixed(of.output)),
+        PromptContent::PrefixRepetition(of) => (fixed(of.prefix + of.suffix), fixed(of.output)),
         _ => {
             let (input, output) = laws(&spec.lengths);
             let has_turns = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
@@ -54,16 +54,21 @@ pub(super) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> AskedLengths
             (behind(input, spec.prefix_tokens()), output)
         }
     };
-    AskedLengths { input: Some(input), output: Some(output) }
+    RequestedLengths { input: Some(input), output: Some(output) }
 }
 
 /// What a data set does not say, the law of lengths does.
-fn data_output(lengths: &Lengths) -> AskedLength {
+fn data_output(lengths: &Lengths) -> RequestedLength {
     let own = "as the data set has them";
-    AskedLength::in_words(format!("{own}, else {}", laws(lengths).1.law.unwrap_or_default()))
+    RequestedLength::in_words(format!("{own}, else {}", output_law(lengths)))
 }
 
-fn laws(lengths: &Lengths) -> (AskedLength, AskedLength) {
+/// The law of output lengths as a person reads it.
+pub(super) fn output_law(lengths: &Lengths) -> String {
+    laws(lengths).1.law.unwrap_or_default()
+}
+
+fn laws(lengths: &Lengths) -> (RequestedLength, RequestedLength) {
     let (p50, p90) = (lengths.quantile(0.5), lengths.quantile(0.9));
     let (input, output) = match lengths {
         Lengths::Independent { input, output } => (law(input), law(output)),
@@ -86,7 +91,7 @@ fn law(length: &Length) -> String {
 
 /// What arrives.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Arriving {
+pub(super) enum ArrivalUnit {
     Requests,
     /// Conversations of several turns.
     Sessions,
@@ -114,19 +119,19 @@ pub(super) fn turns(sessions: Option<&Sessions>) -> String {
 }
 
 /// How requests arrive, in one line.
-pub(super) fn arrivals(arrivals: &Arrivals, what: Arriving) -> String {
+pub(super) fn arrivals(arrivals: &ArrivalLaw, what: ArrivalUnit) -> String {
     let a_second = match what {
-        Arriving::Requests => "a second",
-        Arriving::Sessions => "sessions a second",
+        ArrivalUnit::Requests => "a second",
+        ArrivalUnit::Sessions => "sessions a second",
     };
     match arrivals {
-        Arrivals::AllAtOnce => "all at once".to_owned(),
-        Arrivals::ClosedLoop => match what {
-            Arriving::Requests => "closed loop: a request leaves when a slot is free".to_owned(),
-            Arriving::Sessions => "closed loop: a session begins when a slot is free".to_owned(),
+        ArrivalLaw::AllAtOnce => "all at once".to_owned(),
+        ArrivalLaw::ClosedLoop => match what {
+            ArrivalUnit::Requests => "closed loop: a request leaves when a slot is free".to_owned(),
+            ArrivalUnit::Sessions => "closed loop: a session begins when a slot is free".to_owned(),
         },
-        Arrivals::Constant { rate } => format!("constant, {} {a_second}", rate.get()),
-        Arrivals::Gamma { rate, burstiness, rescale } => {
+        ArrivalLaw::Constant { rate } => format!("constant, {} {a_second}", rate.get()),
+        ArrivalLaw::Gamma { rate, burstiness, rescale } => {
             let law = match burstiness.to_bits() == 1.0_f64.to_bits() {
                 true => format!("Poisson, {} {a_second}", rate.get()),
                 false => format!("gamma, {} {a_second}, burstiness {burstiness}", rate.get()),
@@ -136,7 +141,7 @@ pub(super) fn arrivals(arrivals: &Arrivals, what: Arriving) -> String {
                 Rescale::ToMean => format!("{law}, stretched to the mean"),
             }
         }
-        Arrivals::Ramp { from, to, shape, over, spacing } => {
+        ArrivalLaw::Ramp { from, to, shape, over, spacing } => {
             let shape = match shape {
                 RampShape::Linear => "linear",
                 RampShape::Exponential => "exponential",
@@ -148,19 +153,20 @@ pub(super) fn arrivals(arrivals: &Arrivals, what: Arriving) -> String {
             let (from, to) = (from.get(), to.get());
             format!("{shape} ramp, {from} to {to} {a_second} over {over}{}", gaps(*spacing))
         }
-        Arrivals::Stages { stages, spacing } => {
-            let stage = |stage: &Stage| format!("{} for {} s", stage.rate.get(), stage.lasts.get());
+        ArrivalLaw::Stages { stages, spacing } => {
+            let stage =
+                |stage: &RateStage| format!("{} for {} s", stage.rate.get(), stage.lasts.get());
             let stages: Vec<String> = stages.iter().map(stage).collect();
             format!("stages of {}, {a_second}{}", stages.join(", "), gaps(*spacing))
         }
-        Arrivals::OnOff { on, off, mean_on, mean_off } => format!(
+        ArrivalLaw::OnOff { on, off, mean_on, mean_off } => format!(
             "bursts, {} {a_second} for {} s in the mean, then {} for {} s",
             on.get(),
             mean_on.get(),
             off.get(),
             mean_off.get()
         ),
-        Arrivals::Diurnal { mean, swing, period, spacing } => format!(
+        ArrivalLaw::Diurnal { mean, swing, period, spacing } => format!(
             "sine, {} {a_second} in the mean, {swing} of it up and down in {} s{}",
             mean.get(),
             period.get(),

@@ -4,8 +4,8 @@ use fizeau_core::Tokens;
 use fizeau_workload::SpecError;
 
 use super::WorkloadSpec;
-use crate::hint::{Hint, LimitSource};
-use crate::input::{Field, InputError};
+use crate::hint::{InputHint, LimitSource};
+use crate::input::{InputError, InputField};
 
 /// A limit, and who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,8 @@ impl ContextLimit {
         let limit = self.tokens;
         let (Some(cache), SpecError::Context { input, output, longest, .. }) = (self.cache, error)
         else {
-            return InputError::new(Field::Workload, error).hint(Hint::SaidBy(self.said_by));
+            return InputError::new(InputField::Workload, error)
+                .hint(InputHint::SaidBy(self.said_by));
         };
         let CacheBlocks { blocks, block } = cache;
         let needed = longest.get().div_ceil(block.get().max(1));
@@ -69,7 +70,7 @@ impl ContextLimit {
             "requests reach {longest} tokens, prompt {input} and output {output}, and the engine's cache of {blocks} blocks of \
              {block} tokens holds {limit}"
         );
-        InputError::new(Field::Workload, message).hint(Hint::CacheBlocks { needed })
+        InputError::new(InputField::Workload, message).hint(InputHint::CacheBlocks { needed })
     }
 
     /// Refuses a request of `input` and `output` tokens that is too long for the model, as `refused` has it.
@@ -87,7 +88,7 @@ impl ContextLimit {
             if self.cache.is_some() { "the engine's cache holds" } else { "the model takes" };
         let message =
             format!("{input} prompt and {output} output tokens are {total}, and {holds} {limit}");
-        Err(refused(message).hint(Hint::LeaveOut(self.said_by)))
+        Err(refused(message).hint(InputHint::LeaveOut(self.said_by)))
     }
 }
 

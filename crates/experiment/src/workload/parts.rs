@@ -4,20 +4,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use fizeau_workload::{
-    ArrivalsError, Content, Dataset, Lengths, Plan, SharedPrefix, Spec, SpecError, TextCodec,
+    ArrivalsError, Dataset, Lengths, Plan, PlanSpec, PromptContent, SharedPrefix, SpecError,
+    TextCodec,
 };
 
 use super::WorkloadSpec;
 use super::dataset::DataFile;
-use crate::hint::Hint;
-use crate::input::{Field, InputError};
+use crate::hint::InputHint;
+use crate::input::{InputError, InputField};
 
 /// What the plans of a workload are made of: the specification, and what files held.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct PlanParts {
     /// What is asked, and when.
-    pub spec: Spec,
+    pub spec: PlanSpec,
     /// Counts where the server does not.
     pub tokenizer: Option<Arc<dyn TextCodec>>,
     /// The records, where prompts are those of a data set.
@@ -51,17 +52,17 @@ impl PlanParts {
 
     /// The specification for whom a prompt that shares nothing with another is a length: nothing is drawn but that.
     #[must_use]
-    pub fn unread_spec(&self) -> Spec {
+    pub fn unread_spec(&self) -> PlanSpec {
         let stands_alone = self.spec.prefix == SharedPrefix::None && !self.has_turns();
         match self.spec.content {
-            Content::TokenIds { .. } if stands_alone => {
-                Spec { content: Content::Unread, ..self.spec.clone() }
+            PromptContent::TokenIds { .. } if stands_alone => {
+                PlanSpec { content: PromptContent::Unread, ..self.spec.clone() }
             }
             _ => self.spec.clone(),
         }
     }
 
-    pub(super) fn plan_of(&self, spec: Spec) -> Result<Plan, InputError> {
+    pub(super) fn plan_of(&self, spec: PlanSpec) -> Result<Plan, InputError> {
         let mut builder = Plan::builder(spec);
         if let Some(tokenizer) = &self.tokenizer {
             builder = builder.tokenizer(Arc::clone(tokenizer));
@@ -89,7 +90,7 @@ impl PlanParts {
         match of.think_time {
             Some(_) if !has_turns => {
                 let why = "it comes between turns, and no request has a next one";
-                Err(InputError::new(Field::ThinkTime, why).hint(Hint::NeedsTurns))
+                Err(InputError::new(InputField::ThinkTime, why).hint(InputHint::NeedsTurns))
             }
             _ => Ok(()),
         }
@@ -113,37 +114,37 @@ impl PlanParts {
     }
 
     /// The input that led to `error`.
-    fn field_of(&self, error: &SpecError) -> Field {
+    fn field_of(&self, error: &SpecError) -> InputField {
         let is_paired = matches!(self.spec.lengths, Lengths::Pairs(_));
         match error {
-            SpecError::Arrivals(ArrivalsError::Burstiness(_)) => Field::Burstiness,
-            SpecError::Arrivals(_) => Field::Arrivals,
+            SpecError::Arrivals(ArrivalsError::Burstiness(_)) => InputField::Burstiness,
+            SpecError::Arrivals(_) => InputField::Arrivals,
             SpecError::Length { .. } | SpecError::NoLength { .. } | SpecError::TooLong { .. }
                 if is_paired =>
             {
-                Field::LengthPairs
+                InputField::LengthPairs
             }
             SpecError::Length { which, .. }
             | SpecError::NoLength { which }
             | SpecError::TooLong { which, .. } => match *which {
-                "output" => Field::OutputLength,
-                _ => Field::PromptLength,
+                "output" => InputField::OutputLength,
+                _ => InputField::PromptLength,
             },
-            SpecError::Ratio { .. } => Field::RangeRatio,
-            SpecError::Model { .. } => Field::Adapters,
-            SpecError::PrefixGroups { .. } => Field::PrefixGroups,
-            SpecError::Prefixes { .. } => Field::PrefixRepetitions,
+            SpecError::Ratio { .. } => InputField::RangeRatio,
+            SpecError::Model { .. } => InputField::Adapters,
+            SpecError::PrefixGroups { .. } => InputField::PrefixGroups,
+            SpecError::Prefixes { .. } => InputField::PrefixRepetitions,
             SpecError::SessionPrompt(_) | SpecError::Turns { .. } if self.has_own_turns => {
-                Field::Turns
+                InputField::Turns
             }
-            SpecError::SessionPrompt(_) | SpecError::Turns { .. } => Field::DatasetPath,
-            SpecError::ThinkTime { .. } => Field::ThinkTime,
-            SpecError::NoTokenizer | SpecError::Tokenizer(_) => Field::Tokenizer,
-            SpecError::Dataset { .. } => Field::DatasetPath,
-            SpecError::TooFewRecords { .. } => Field::DataRepeat,
-            SpecError::VocabularySize { .. } => Field::VocabularySize,
-            SpecError::TooMany { .. } => Field::Requests,
-            _ => Field::Workload,
+            SpecError::SessionPrompt(_) | SpecError::Turns { .. } => InputField::DatasetPath,
+            SpecError::ThinkTime { .. } => InputField::ThinkTime,
+            SpecError::NoTokenizer | SpecError::Tokenizer(_) => InputField::Tokenizer,
+            SpecError::Dataset { .. } => InputField::DatasetPath,
+            SpecError::TooFewRecords { .. } => InputField::DataRepeat,
+            SpecError::VocabularySize { .. } => InputField::VocabularySize,
+            SpecError::TooMany { .. } => InputField::Requests,
+            _ => InputField::Workload,
         }
     }
 }

@@ -6,13 +6,17 @@ use std::sync::Arc;
 
 use fizeau_core::{PerSec, Tokens};
 use fizeau_metrics::CacheExpectation;
-use fizeau_record::{self as record, Asked, AskedArrivals, AskedLength, AskedLengths, Json};
-use fizeau_workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
+use fizeau_record::{
+    self as record, ArrivalMoments, Json, RequestedLength, RequestedLengths, RequestedLoad,
+};
+use fizeau_workload::{
+    ArrivalLaw, Plan, PlanSpec, PromptContent, Rescale, Salt, TextCodec, Trace, Workload,
+};
 
-use super::describe::{self, Arriving};
+use super::describe::{self, ArrivalUnit};
 use super::limit::ContextLimit;
 use super::{PlanParts, WorkloadSpec, records, trace};
-use crate::input::{ExperimentError, Field, InputError};
+use crate::input::{ExperimentError, InputError, InputField};
 
 /// A workload that is ready to be sent.
 #[derive(Clone)]
@@ -21,11 +25,11 @@ pub struct PreparedWorkload {
     name: String,
     /// As it was given.
     tokenizer_name: Option<String>,
-    kind: Kind,
+    kind: PreparedKind,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum PreparedKind {
     Plan { plan: Plan, parts: Box<PlanParts> },
     Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
 }
@@ -43,7 +47,7 @@ impl PreparedWorkload {
     /// If they cannot be planned.
     pub fn of(parts: PlanParts) -> Result<Self, InputError> {
         let (name, tokenizer_name) = (parts.name.clone(), parts.tokenizer_name.clone());
-        let kind = Kind::Plan { plan: parts.plan()?, parts: Box::new(parts) };
+        let kind = PreparedKind::Plan { plan: parts.plan()?, parts: Box::new(parts) };
         Ok(Self { name, tokenizer_name, kind })
     }
 
@@ -55,29 +59,30 @@ impl PreparedWorkload {
         Self {
             name: of.source.description(),
             tokenizer_name: of.tokenizer.as_ref().map(ToString::to_string),
-            kind: Kind::Trace { trace, tokenizer },
+            kind: PreparedKind::Trace { trace, tokenizer },
         }
     }
 
     /// As a report names it, where this run has one share in `one_in`.
-    pub fn described(&self, one_in: NonZeroU64) -> record::Workload {
-        let AskedLengths { input, output } = self.asked_lengths();
-        let words = |length: Option<AskedLength>| length.map_or_else(String::new, |of| of.words());
-        record::Workload {
+    pub fn described(&self, one_in: NonZeroU64) -> record::WorkloadRecord {
+        let RequestedLengths { input, output } = self.asked_lengths();
+        let words =
+            |length: Option<RequestedLength>| length.map_or_else(String::new, |of| of.words());
+        record::WorkloadRecord {
             dataset: self.name.clone(),
             input_tokens: words(input),
             output_tokens: words(output),
             seed: Some(self.seed()),
             arrivals: self.describe_arrivals(),
-            asked: self.asked(one_in),
+            asked: self.requested_load(one_in),
         }
     }
 
     /// As a driver sees it.
     pub fn plan(&self) -> &dyn Workload {
         match &self.kind {
-            Kind::Plan { plan, .. } => plan,
-            Kind::Trace { trace, .. } => trace,
+            PreparedKind::Plan { plan, .. } => plan,
+            PreparedKind::Trace { trace, .. } => trace,
         }
     }
 
@@ -87,11 +92,11 @@ impl PreparedWorkload {
     /// If it cannot be planned so.
     pub fn unread(self) -> Result<Self, InputError> {
         match self.kind {
-            Kind::Plan { parts, .. } => {
+            PreparedKind::Plan { parts, .. } => {
                 let plan = parts.plan_of(parts.unread_spec())?;
-                Ok(Self { kind: Kind::Plan { plan, parts }, ..self })
+                Ok(Self { kind: PreparedKind::Plan { plan, parts }, ..self })
             }
-            Kind::Trace { .. } => Ok(self),
+            PreparedKind::Trace { .. } => Ok(self),
         }
     }
 
@@ -102,61 +107,61 @@ impl PreparedWorkload {
 
     fn seed(&self) -> u64 {
         match &self.kind {
-            Kind::Plan { plan, .. } => plan.spec().seed.0,
-            Kind::Trace { trace, .. } => trace.spec().seed.0,
+            PreparedKind::Plan { plan, .. } => plan.spec().seed.0,
+            PreparedKind::Trace { trace, .. } => trace.spec().seed.0,
         }
     }
 
     /// What sets its prompts apart from those of other runs.
     pub fn salt(&self) -> Salt {
         match &self.kind {
-            Kind::Plan { plan, .. } => plan.spec().salt,
-            Kind::Trace { trace, .. } => trace.spec().salt,
+            PreparedKind::Plan { plan, .. } => plan.spec().salt,
+            PreparedKind::Trace { trace, .. } => trace.spec().salt,
         }
     }
 
     /// Counts where the server does not.
     pub fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
         match &self.kind {
-            Kind::Plan { parts, .. } => parts.tokenizer.clone(),
-            Kind::Trace { tokenizer, .. } => tokenizer.clone(),
+            PreparedKind::Plan { parts, .. } => parts.tokenizer.clone(),
+            PreparedKind::Trace { tokenizer, .. } => tokenizer.clone(),
         }
     }
 
     /// How many requests come of an arrival, in the mean: the turns of a conversation.
     pub fn requests_per_arrival(&self) -> f64 {
         match &self.kind {
-            Kind::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
-            Kind::Trace { .. } => 1.0,
+            PreparedKind::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
+            PreparedKind::Trace { .. } => 1.0,
         }
     }
 
     /// The mean rate of arrivals that was asked for.
     pub fn mean_rate(&self) -> Option<PerSec> {
         match &self.kind {
-            Kind::Plan { plan, .. } => mean_rate(plan),
-            Kind::Trace { trace, .. } => trace::mean_rate(trace),
+            PreparedKind::Plan { plan, .. } => mean_rate(plan),
+            PreparedKind::Trace { trace, .. } => trace::mean_rate(trace),
         }
     }
 
     /// The prompt's nominal length, for servers that do not say how long it was.
     pub fn typical_prompt(&self) -> Tokens {
         match &self.kind {
-            Kind::Plan { plan, .. } => typical_prompt(plan.spec()),
-            Kind::Trace { trace, .. } => trace::typical_prompt(trace),
+            PreparedKind::Plan { plan, .. } => typical_prompt(plan.spec()),
+            PreparedKind::Trace { trace, .. } => trace::typical_prompt(trace),
         }
     }
 
     /// The lengths that were asked for.
-    pub fn asked_lengths(&self) -> AskedLengths {
+    pub fn asked_lengths(&self) -> RequestedLengths {
         match &self.kind {
-            Kind::Plan { plan, parts } => {
+            PreparedKind::Plan { plan, parts } => {
                 let output = parts.file.as_ref().and_then(|file| file.output_tokens);
                 describe::asked_lengths(plan.spec(), output)
             }
-            Kind::Trace { .. } => {
+            PreparedKind::Trace { .. } => {
                 let [input, output] = ["trace"; 2].map(|what| Some(describe::of_file(what)));
-                AskedLengths { input, output }
+                RequestedLengths { input, output }
             }
         }
     }
@@ -164,15 +169,15 @@ impl PreparedWorkload {
     /// How requests arrive, in one line.
     pub fn describe_arrivals(&self) -> String {
         match &self.kind {
-            Kind::Plan { plan, parts } if parts.has_turns() => {
+            PreparedKind::Plan { plan, parts } if parts.has_turns() => {
                 let spec = plan.spec();
-                let arrivals = describe::arrivals(&spec.arrivals, Arriving::Sessions);
+                let arrivals = describe::arrivals(&spec.arrivals, ArrivalUnit::Sessions);
                 format!("{arrivals}; turns: {}", describe::turns(spec.sessions.as_ref()))
             }
-            Kind::Plan { plan, .. } => {
-                describe::arrivals(&plan.spec().arrivals, Arriving::Requests)
+            PreparedKind::Plan { plan, .. } => {
+                describe::arrivals(&plan.spec().arrivals, ArrivalUnit::Requests)
             }
-            Kind::Trace { trace, .. } => trace::describe_arrivals(trace),
+            PreparedKind::Trace { trace, .. } => trace::describe_arrivals(trace),
         }
     }
 
@@ -180,29 +185,29 @@ impl PreparedWorkload {
     #[must_use]
     pub fn of_level(&self, plan: Plan) -> Self {
         match &self.kind {
-            Kind::Plan { parts, .. } => {
-                Self { kind: Kind::Plan { plan, parts: parts.clone() }, ..self.clone() }
+            PreparedKind::Plan { parts, .. } => {
+                Self { kind: PreparedKind::Plan { plan, parts: parts.clone() }, ..self.clone() }
             }
-            Kind::Trace { .. } => self.clone(),
+            PreparedKind::Trace { .. } => self.clone(),
         }
     }
 
     /// What is asked of arrivals and of a cache, as figures, where every `one_in`-th session is ours.
-    pub fn asked(&self, one_in: NonZeroU64) -> Asked {
+    pub fn requested_load(&self, one_in: NonZeroU64) -> RequestedLoad {
         self.asked_of(one_in, None)
     }
 
-    /// As [`Self::asked`], where only so many requests of the plan were `released`; none for all.
-    pub fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> Asked {
+    /// As [`Self::requested_load`], where only so many requests of the plan were `released`; none for all.
+    pub fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> RequestedLoad {
         let asked = match &self.kind {
-            Kind::Plan { plan, parts } => asked(plan, parts, released),
-            Kind::Trace { trace, .. } => trace::asked(trace, released),
+            PreparedKind::Plan { plan, parts } => requested_of_plan(plan, parts, released),
+            PreparedKind::Trace { trace, .. } => trace::requested_load(trace, released),
         };
         if one_in == NonZeroU64::MIN {
             return asked;
         }
         let share = 1.0 / one_in.get() as f64;
-        let arrivals = asked.arrivals.map(|whole| AskedArrivals {
+        let arrivals = asked.arrivals.map(|whole| ArrivalMoments {
             rate: whole.rate.map(|rate| rate * share),
             // A gap of ours is the sum of so many of the whole, which is simple where those are independent.
             cv_squared: whole.cv_squared.filter(|_| self.is_renewal()).map(|cv| cv * share),
@@ -212,18 +217,18 @@ impl PreparedWorkload {
             CacheExpectation::Share(_) => CacheExpectation::Reuse,
             other => other,
         };
-        Asked { arrivals, cache }
+        RequestedLoad { arrivals, cache }
     }
 
     /// Whether gaps are independent of each other.
     fn is_renewal(&self) -> bool {
         match &self.kind {
-            Kind::Plan { plan, .. } => match plan.spec().arrivals {
-                Arrivals::Constant { .. } => true,
-                Arrivals::Gamma { rescale, .. } => rescale == Rescale::None,
+            PreparedKind::Plan { plan, .. } => match plan.spec().arrivals {
+                ArrivalLaw::Constant { .. } => true,
+                ArrivalLaw::Gamma { rescale, .. } => rescale == Rescale::None,
                 _ => false,
             },
-            Kind::Trace { .. } => false,
+            PreparedKind::Trace { .. } => false,
         }
     }
 
@@ -233,13 +238,13 @@ impl PreparedWorkload {
     /// What the longest request takes, and who says that the model takes less.
     pub fn check(&self, limit: &ContextLimit) -> Result<(), InputError> {
         match &self.kind {
-            Kind::Plan { plan, parts } => check(plan.spec(), parts, limit),
-            Kind::Trace { trace, .. } => {
+            PreparedKind::Plan { plan, parts } => check(plan.spec(), parts, limit),
+            PreparedKind::Trace { trace, .. } => {
                 let longest = trace.facts().longest;
                 limit.check(longest.input, longest.output, |message| {
                     let message =
                         format!("{}, line {}: {message}", trace.spec().name, longest.line);
-                    InputError::new(Field::Workload, message)
+                    InputError::new(InputField::Workload, message)
                 })
             }
         }
@@ -248,16 +253,18 @@ impl PreparedWorkload {
     /// That records come more than once, in words.
     pub fn repeated(&self) -> Option<String> {
         match &self.kind {
-            Kind::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
-            Kind::Trace { trace, .. } => trace::repeated(trace),
+            PreparedKind::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
+            PreparedKind::Trace { trace, .. } => trace::repeated(trace),
         }
     }
 
     /// What is not as one might think, in words: what of a file is not sent so, and what is not judged.
     pub fn notes(&self) -> Vec<String> {
         let notes = match &self.kind {
-            Kind::Plan { parts, .. } => [parts.left_out(), parts.unjudged()],
-            Kind::Trace { trace, .. } => [trace::left_out(trace), None],
+            PreparedKind::Plan { parts, .. } => {
+                [parts.left_out(), parts.unjudged(), parts.of_one_length()]
+            }
+            PreparedKind::Trace { trace, .. } => [trace::left_out(trace), None, None],
         };
         notes.into_iter().flatten().collect()
     }
@@ -268,8 +275,8 @@ impl PreparedWorkload {
     /// If it cannot be written as JSON.
     pub fn record(&self) -> Result<Json, ExperimentError> {
         let mut record = match &self.kind {
-            Kind::Plan { parts, .. } => parts.record(),
-            Kind::Trace { trace, .. } => trace::record(trace),
+            PreparedKind::Plan { parts, .. } => parts.record(),
+            PreparedKind::Trace { trace, .. } => trace::record(trace),
         }?;
         if let (Some(fields), Some(name)) = (record.as_object_mut(), &self.tokenizer_name) {
             fields.insert("tokenizer".to_owned(), name.as_str().into());
@@ -289,15 +296,15 @@ fn arrivals(plan: &Plan) -> u64 {
 }
 
 /// What is asked of `plan`'s arrivals and of a cache.
-fn asked(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> Asked {
+fn requested_of_plan(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> RequestedLoad {
     let arrivals = match &plan.spec().arrivals {
-        Arrivals::ClosedLoop => None,
-        law => Some(AskedArrivals {
+        ArrivalLaw::ClosedLoop => None,
+        law => Some(ArrivalMoments {
             rate: mean_rate(plan),
-            cv_squared: law.asked().and_then(|asked| asked.cv_squared),
+            cv_squared: law.requested().and_then(|asked| asked.cv_squared),
         }),
     };
-    Asked { arrivals, cache: cache(plan, parts, released) }
+    RequestedLoad { arrivals, cache: cache(plan, parts, released) }
 }
 
 /// What a prefix cache may supply of `plan`, or of the requests of it that were `released`.
@@ -317,17 +324,17 @@ fn cache(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> CacheExpectat
 }
 
 /// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
-fn check(spec: &Spec, parts: &PlanParts, limit: &ContextLimit) -> Result<(), InputError> {
+fn check(spec: &PlanSpec, parts: &PlanParts, limit: &ContextLimit) -> Result<(), InputError> {
     match &spec.content {
-        Content::Dataset { .. } => records::check_limit(spec, parts, limit),
+        PromptContent::Dataset { .. } => records::check_limit(spec, parts, limit),
         _ => spec.check_context(limit.tokens).map_err(|error| limit.refusal(&error)),
     }
 }
 
 /// The median length of a prompt as the laws have it.
-fn typical_prompt(spec: &Spec) -> Tokens {
+fn typical_prompt(spec: &PlanSpec) -> Tokens {
     match &spec.content {
-        Content::PrefixRepetition(of) => of.prefix + of.suffix,
+        PromptContent::PrefixRepetition(of) => of.prefix + of.suffix,
         _ => spec.prefix_tokens() + spec.lengths.quantile(0.5).input,
     }
 }

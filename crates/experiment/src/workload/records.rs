@@ -1,13 +1,14 @@
-//! The records of a data set held against what they are sent to.
+//! The records of a data set compared with what they are sent to.
 
 use fizeau_core::{Message, Prompt, Request, RequestId, Role, TokenCounter, Tokens};
 use fizeau_transport::{PromptKind, Target};
-use fizeau_workload::{Content, Form, Salt, Spec, TextCodec, Turn};
+use fizeau_workload::{PlanSpec, PromptContent, PromptForm, Salt, TextCodec, Turn};
 use serde_json::Value;
 
+use super::describe::output_law;
 use super::{ContextLimit, PlanParts};
-use crate::hint::Hint;
-use crate::input::{ExperimentError, Field, InputError};
+use crate::hint::InputHint;
+use crate::input::{ExperimentError, InputError, InputField};
 
 impl PlanParts {
     /// Refuses records that cannot be sent to `target`, before any is sent.
@@ -15,7 +16,8 @@ impl PlanParts {
     /// # Errors
     /// Which record is the first that cannot.
     pub fn check_sendable(&self, target: &Target) -> Result<(), InputError> {
-        let (Content::Dataset { form, .. }, Some(dataset)) = (&self.spec.content, &self.dataset)
+        let (PromptContent::Dataset { form, .. }, Some(dataset)) =
+            (&self.spec.content, &self.dataset)
         else {
             return Ok(());
         };
@@ -23,7 +25,7 @@ impl PlanParts {
             for turn in &conversation.turns {
                 if let Some((wrong, hint)) = unsendable(turn, *form, target) {
                     let message = format!("{}, record {number} {wrong}", dataset.name);
-                    let error = InputError::new(Field::DatasetPath, message);
+                    let error = InputError::new(InputField::DatasetPath, message);
                     return Err(match hint {
                         Some(hint) => error.hint(hint),
                         None => error,
@@ -43,11 +45,32 @@ impl PlanParts {
         let unsalted = if self.spec.salt == Salt::NONE { 0 } else { dataset.unsalted() };
         let unsalted = (unsalted > 0).then(|| {
             format!(
-                "{unsalted} bodies do not begin with plain text and go out as they stand, the same in every run"
+                "{unsalted} bodies do not begin with plain text and are sent as they are, the \
+                 same in every run"
             )
         });
         let parts: Vec<String> = dropped.into_iter().chain(unsalted).collect();
         (!parts.is_empty()).then(|| format!("{}: {}", dataset.name, parts.join("; ")))
+    }
+
+    /// That records without a length of their own all ask for the same, in words.
+    pub(super) fn of_one_length(&self) -> Option<String> {
+        let dataset = self.dataset.as_ref()?;
+        let turns = || dataset.conversations.iter().flat_map(|conversation| &conversation.turns);
+        let untold = turns().filter(|turn| turn.output_tokens.is_none()).count();
+        let is_given = self.file.as_ref().is_some_and(|file| file.output_tokens.is_some());
+        let counts = match &self.tokenizer {
+            None => " (a tokenizer would count the answers of ShareGPT)",
+            Some(_) => "",
+        };
+        (untold > 0 && !is_given).then(|| {
+            format!(
+                "{}: {untold} of {} requests have no output length of their own and ask for {} tokens{counts}",
+                dataset.name,
+                turns().count(),
+                output_law(&self.spec.lengths)
+            )
+        })
     }
 
     /// What was asked, and what the data set has.
@@ -64,24 +87,30 @@ impl PlanParts {
 }
 
 /// Why `turn` cannot be sent, as words behind its number, and what to do about it.
-fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<(String, Option<Hint>)> {
+fn unsendable(
+    turn: &Turn,
+    form: PromptForm,
+    target: &Target,
+) -> Option<(String, Option<InputHint>)> {
     let (kind, what) = match (&turn.prompt, form) {
         (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
-        (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => (PromptKind::Chat, "messages"),
+        (Prompt::Chat(_), _) | (Prompt::Text(_), PromptForm::Chat) => {
+            (PromptKind::Chat, "messages")
+        }
         (Prompt::Text(_), _) => (PromptKind::Text, "text"),
         (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
     };
     if !target.route().takes(kind) {
         let url = target.url();
         let why = format!("has {what}, which {url} does not take");
-        return Some((why, Some(Hint::AnotherRecordRoute)));
+        return Some((why, Some(InputHint::AnotherRecordRoute)));
     }
     let is_plain = turn.extra.is_none() && turn.model.is_none();
     if is_plain && matches!(turn.prompt, Prompt::Text(_)) {
         return None;
     }
     let prompt = match (&turn.prompt, form) {
-        (Prompt::Text(text), Form::Chat) => {
+        (Prompt::Text(text), PromptForm::Chat) => {
             Prompt::Chat(vec![Message { role: Role::User, content: text.clone() }])
         }
         (prompt, _) => prompt.clone(),
@@ -97,7 +126,7 @@ fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<(String, Optio
 /// Refuses the first record that is longer than `limit`, as far as its lengths are known or a tokenizer counts them. The
 /// turns of a conversation add up. All records are looked at: warm-up takes those that the measured part leaves.
 pub(super) fn check_limit(
-    spec: &Spec,
+    spec: &PlanSpec,
     parts: &PlanParts,
     limit: &ContextLimit,
 ) -> Result<(), InputError> {
@@ -115,7 +144,7 @@ pub(super) fn check_limit(
         }
         limit.check(input, output, |message| {
             let message = format!("{}, record {number}: {message}", dataset.name);
-            InputError::new(Field::Workload, message)
+            InputError::new(InputField::Workload, message)
         })?;
     }
     Ok(())

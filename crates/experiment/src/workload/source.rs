@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fizeau_core::Tokens;
 use fizeau_workload::{
-    Order, PrefixRepetition, Repeat, Take, TraceFormat, TracePacing, VllmRandom,
+    ConversationUse, PrefixRepetition, RecordOrder, RecordReuse, TraceFormat, TracePacing,
+    VllmRandom,
 };
 
 /// Where prompts come from.
@@ -42,6 +43,36 @@ impl PromptSource {
         }
     }
 
+    /// Every source, which reads `path` if it reads a file, with all else as by default.
+    fn all(path: &Path) -> impl Iterator<Item = Self> {
+        let shared = RecordFormat::ShareGpt(ConversationUse::FirstExchange);
+        let records = [shared, RecordFormat::Custom, RecordFormat::OpenAiBatch]
+            .map(|format| Self::Records(RecordsSource::new(format, path)));
+        let traces = TraceKind::ALL.map(|kind| Self::Trace(TraceSource::new(kind, path)));
+        let vllm = Self::VllmRandom(VllmRandom::default());
+        let prefixes = Self::PrefixRepetition(PrefixRepetition::default());
+        [Self::Random, vllm, Self::Sonnet, prefixes].into_iter().chain(records).chain(traces)
+    }
+
+    /// The source of that name, which reads `path` if it reads a file, with all else as by default; none if there is none.
+    ///
+    /// ```
+    /// use fizeau_experiment::PromptSource;
+    /// assert!(PromptSource::named("sonnet", "").is_some_and(|source| source.is_endless()));
+    /// assert_eq!(PromptSource::named("azure", "trace.csv").map(|source| source.name()), Some("azure"));
+    /// ```
+    #[must_use]
+    pub fn named(name: &str, path: impl AsRef<Path>) -> Option<Self> {
+        Self::all(path.as_ref()).find(|source| source.name() == name)
+    }
+
+    /// All names, with commas between them.
+    #[must_use]
+    pub fn names() -> String {
+        let names: Vec<&str> = Self::all(Path::new("")).map(|source| source.name()).collect();
+        names.join(", ")
+    }
+
     /// Its name, and its file's.
     pub(super) fn description(&self) -> String {
         let path = match self {
@@ -72,15 +103,15 @@ pub struct RecordsSource {
     /// The output tokens of each request, whatever the file says.
     pub output: Option<Tokens>,
     /// In which order they are taken.
-    pub order: Order,
+    pub order: RecordOrder,
     /// What happens when they are fewer than are asked for.
-    pub repeat: Repeat,
+    pub repeat: RecordReuse,
 }
 
 impl RecordsSource {
     /// The records of the file at `path`, shuffled, as often as it takes.
     pub fn new(format: RecordFormat, path: impl Into<PathBuf>) -> Self {
-        let (output, order, repeat) = (None, Order::default(), Repeat::default());
+        let (output, order, repeat) = (None, RecordOrder::default(), RecordReuse::default());
         Self { format, path: path.into(), output, order, repeat }
     }
 }
@@ -90,7 +121,7 @@ impl RecordsSource {
 #[non_exhaustive]
 pub enum RecordFormat {
     /// Conversations as ShareGPT has them, and what is taken of each.
-    ShareGpt(Take),
+    ShareGpt(ConversationUse),
     /// JSON lines of one's own.
     Custom,
     /// Requests as OpenAI's batches have them.
@@ -109,12 +140,12 @@ impl RecordFormat {
 
     /// Whether whole conversations are asked for.
     pub(super) const fn takes_conversations(self) -> bool {
-        matches!(self, Self::ShareGpt(Take::Conversation))
+        matches!(self, Self::ShareGpt(ConversationUse::Conversation))
     }
 
     /// Whether a record may be a conversation of several turns.
     pub(super) const fn may_have_turns(self) -> bool {
-        matches!(self, Self::ShareGpt(Take::Conversation) | Self::Custom)
+        matches!(self, Self::ShareGpt(ConversationUse::Conversation) | Self::Custom)
     }
 }
 
@@ -129,14 +160,14 @@ pub struct TraceSource {
     /// When its requests leave.
     pub pacing: TracePacing,
     /// What happens when it has fewer requests than are asked for.
-    pub repeat: Repeat,
+    pub repeat: RecordReuse,
 }
 
 impl TraceSource {
     /// The trace in the file at `path`, at its own times, as often as it takes.
     pub fn new(kind: TraceKind, path: impl Into<PathBuf>) -> Self {
         let pacing = TracePacing::TimeStamps { speed_up: 1.0 };
-        Self { kind, path: path.into(), pacing, repeat: Repeat::default() }
+        Self { kind, path: path.into(), pacing, repeat: RecordReuse::default() }
     }
 }
 
@@ -166,7 +197,7 @@ impl TraceKind {
 
 fizeau_core::words! {
     /// Its name.
-    pub TraceKind::name {
+    pub TraceKind::name, all {
         Mooncake = "mooncake", TimedTrace = "timed_trace", Azure = "azure", BurstGpt = "burstgpt",
     }
 }

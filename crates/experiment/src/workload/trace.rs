@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, PerSec, Tokens};
 use fizeau_metrics::CacheExpectation;
-use fizeau_record::{Asked, AskedArrivals};
+use fizeau_record::{ArrivalMoments, RequestedLoad};
 use fizeau_transport::Target;
 use fizeau_workload::{
-    Opener, Pacing, Salt, Trace, TraceFormat, TracePacing, TraceSpec, Wording, Workload,
+    Pacing, Salt, TextSource, Trace, TraceFormat, TraceOpener, TracePacing, TraceSpec, Workload,
 };
 use serde_json::Value;
 
 use super::{PreparedWorkload, TraceSource, WorkloadSpec, form, synthetic};
-use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::tokenizer::TokenizerSpec;
 
 /// The trace that `spec` asks for, for `target`. The whole file is read once; nothing is sent.
@@ -26,7 +26,7 @@ pub(super) fn prepare(
 ) -> Result<PreparedWorkload, InputError> {
     let path = source.path.clone();
     let tokenizer = of.tokenizer.as_ref().map(TokenizerSpec::load).transpose()?;
-    let wording = if tokenizer.is_some() { Wording::Exact } else { Wording::Words };
+    let wording = if tokenizer.is_some() { TextSource::Exact } else { TextSource::Words };
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let spec = TraceSpec {
         pacing: source.pacing,
@@ -39,10 +39,10 @@ pub(super) fn prepare(
         ..TraceSpec::new(&*name, source.kind.format())
     };
     // A file that is not there is told by its whole path.
-    let of_file = |error| InputError::new(Field::DatasetPath, error).given(path.display());
+    let of_file = |error| InputError::new(InputField::DatasetPath, error).given(path.display());
     if !std::fs::metadata(&path).map_err(of_file)?.is_file() {
-        let why = "no file; a trace is read twice, so that a pipe will not do";
-        return Err(InputError::new(Field::DatasetPath, why).given(path.display()));
+        let why = "this is not a file; a trace is read twice, so it cannot be a pipe";
+        return Err(InputError::new(InputField::DatasetPath, why).given(path.display()));
     }
     File::open(&path).map_err(of_file)?;
     let opener = opener(path);
@@ -50,11 +50,11 @@ pub(super) fn prepare(
         None => Trace::new(spec, opener),
         Some(codec) => Trace::with_tokenizer(spec, opener, Arc::clone(codec)),
     };
-    let trace = trace.blame(Field::DatasetPath)?;
+    let trace = trace.blame(InputField::DatasetPath)?;
     Ok(PreparedWorkload::of_trace(trace, tokenizer, of))
 }
 
-fn opener(path: PathBuf) -> Opener {
+fn opener(path: PathBuf) -> TraceOpener {
     Arc::new(move || {
         let file = File::open(&path)?;
         Ok(Box::new(BufReader::with_capacity(BUFFER, file)) as Box<dyn BufRead + Send>)
@@ -90,10 +90,10 @@ pub(super) fn mean_rate(trace: &Trace) -> Option<PerSec> {
 
 /// What is asked of arrivals and of a cache. Only a format with ids of blocks says what prompts share, and it is summed over
 /// the whole: where no more than some requests were `released` hits are reported, not judged.
-pub(super) fn asked(trace: &Trace, released: Option<u64>) -> Asked {
+pub(super) fn requested_load(trace: &Trace, released: Option<u64>) -> RequestedLoad {
     let arrivals = match trace.pacing() {
         Pacing::ClosedLoop => None,
-        _ => Some(AskedArrivals { rate: mean_rate(trace), cv_squared: None }),
+        _ => Some(ArrivalMoments { rate: mean_rate(trace), cv_squared: None }),
     };
     let cache = match trace.spec().format {
         _ if trace.spec().salt == Salt::NONE => CacheExpectation::Reuse,
@@ -105,7 +105,7 @@ pub(super) fn asked(trace: &Trace, released: Option<u64>) -> Asked {
         }
         _ => CacheExpectation::None,
     };
-    Asked { arrivals, cache }
+    RequestedLoad { arrivals, cache }
 }
 
 /// That the trace is begun again, in words.
@@ -113,7 +113,8 @@ pub(super) fn repeated(trace: &Trace) -> Option<String> {
     let (requests, records) = (trace.requests(), trace.facts().records);
     let rounds = trace.rounds();
     (rounds > 1).then(|| {
-        format!("{requests} requests are asked for and the trace has {records}: it is replayed up to {rounds} times")
+        format!("the trace has {records} records for {requests} requests: it is replayed up to {rounds} \
+         times")
     })
 }
 
@@ -123,7 +124,10 @@ pub(super) fn left_out(trace: &Trace) -> Option<String> {
     let skipped = (facts.skipped > 0)
         .then(|| format!("{} rows with an empty prompt or reply are left out", facts.skipped));
     let late = (facts.late > 0).then(|| {
-        format!("{} rows are earlier than one before them and leave together with it", facts.late)
+        format!(
+            "{} rows are earlier than a row before them and leave together with that row",
+            facts.late
+        )
     });
     let parts: Vec<String> = skipped.into_iter().chain(late).collect();
     (!parts.is_empty()).then(|| format!("{name}: {}", parts.join("; ")))

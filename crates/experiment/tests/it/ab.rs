@@ -5,12 +5,12 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Timer, Transport};
-use fizeau_experiment::{Ab, AbSpec, AbTurn, Rounds, turn_name};
-use fizeau_harness::{Cancel, Load, Rig, SelfWatch, TextAfter};
-use fizeau_metrics::{GoodputGoals, Side};
+use fizeau_experiment::{AbRunner, AbSpec, AbTurn, RoundCount, turn_name};
+use fizeau_harness::{Cancel, DriveLimits, Rig, SelfWatch, TextAfter};
+use fizeau_metrics::{ComparisonSide, GoodputGoals};
 use fizeau_record::AbPrompts;
 use fizeau_record::{RunFolder, StoredRun};
-use fizeau_workload::{Length, Lengths, Salt, Seed, Spec};
+use fizeau_workload::{Length, Lengths, PlanSpec, Salt, Seed};
 
 use crate::stand::{Paused, Server, paused};
 
@@ -22,11 +22,11 @@ fn spec(rounds: u32) -> AbSpec {
         output: Length::Fixed(fizeau_core::Tokens::new(1)),
     };
     AbSpec {
-        rounds: Rounds::new(rounds).unwrap(),
-        workload: Spec { lengths, seed: Seed(7), salt: Salt(9), ..Spec::new(6).unwrap() },
+        rounds: RoundCount::new(rounds).unwrap(),
+        workload: PlanSpec { lengths, seed: Seed(7), salt: Salt(9), ..PlanSpec::new(6).unwrap() },
         tokenizer: None,
         dataset: None,
-        load: Load { max_in_flight: NonZeroU32::new(2), stop_after: None },
+        load: DriveLimits { max_in_flight: NonZeroU32::new(2), stop_after: None },
         warmup: 2,
         settle: SETTLE,
         prompts: AbPrompts::Same,
@@ -37,10 +37,10 @@ fn spec(rounds: u32) -> AbSpec {
 
 /// A server that notes which side asked what, and when; it calls the run off at a given request.
 struct Noted<'a> {
-    side: Side,
+    side: ComparisonSide,
     server: Server<'a>,
     time: &'a Paused,
-    asked: &'a RefCell<Vec<(Side, Stamp, Request)>>,
+    asked: &'a RefCell<Vec<(ComparisonSide, Stamp, Request)>>,
     call_off: Option<(&'a Cancel, &'a Cell<u32>)>,
 }
 
@@ -59,7 +59,7 @@ impl Transport for Noted<'_> {
     }
 }
 
-type Asked = Vec<(Side, Stamp, Request)>;
+type Asked = Vec<(ComparisonSide, Stamp, Request)>;
 
 /// Runs `spec`, called off at the request of that number; gives the turns and all that was asked.
 fn measured(
@@ -77,10 +77,10 @@ fn measured(
             asked: &asked,
             call_off: call_off.map(|_| (&cancel, &left)),
         };
-        let (a, b) = (side(Side::Baseline), side(Side::Candidate));
+        let (a, b) = (side(ComparisonSide::Baseline), side(ComparisonSide::Candidate));
         let rig =
             |transport| Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut ab = Ab::new(rig(&a), rig(&b), &time, spec, folder);
+        let mut ab = AbRunner::new(rig(&a), rig(&b), &time, spec, folder);
         let mut turns = Vec::new();
         while let Some(turn) = ab.next_turn(&mut ()).await.unwrap() {
             turns.push(turn);
@@ -120,7 +120,7 @@ fn a_pause_comes_before_each_turn() {
 }
 
 /// The prompts of a side, round by round, warm-up included.
-fn prompts(asked: &Asked, of: Side) -> Vec<Vec<&Prompt>> {
+fn prompts(asked: &Asked, of: ComparisonSide) -> Vec<Vec<&Prompt>> {
     let blocks = asked.chunks(8).filter(|block| block[0].0 == of);
     blocks.map(|block| block.iter().map(|(_, _, request)| &request.prompt).collect()).collect()
 }
@@ -128,7 +128,8 @@ fn prompts(asked: &Asked, of: Side) -> Vec<Vec<&Prompt>> {
 #[test]
 fn both_sides_are_asked_the_same_and_no_prompt_comes_in_two_rounds() {
     let (_, asked) = measured(&spec(6), None, None);
-    let (a, b) = (prompts(&asked, Side::Baseline), prompts(&asked, Side::Candidate));
+    let (a, b) =
+        (prompts(&asked, ComparisonSide::Baseline), prompts(&asked, ComparisonSide::Candidate));
     assert_eq!(a, b);
     let mut all: Vec<String> = a.iter().flatten().map(|prompt| format!("{prompt:?}")).collect();
     all.sort_unstable();
@@ -140,7 +141,8 @@ fn both_sides_are_asked_the_same_and_no_prompt_comes_in_two_rounds() {
 fn own_prompts_have_the_same_lengths_and_other_words() {
     let spec = AbSpec { prompts: AbPrompts::OwnBySide, ..spec(5) };
     let (_, asked) = measured(&spec, None, None);
-    let (a, b) = (prompts(&asked, Side::Baseline), prompts(&asked, Side::Candidate));
+    let (a, b) =
+        (prompts(&asked, ComparisonSide::Baseline), prompts(&asked, ComparisonSide::Candidate));
     let length = |prompt: &Prompt| match prompt {
         Prompt::TokenIds(ids) => ids.len(),
         other => unreachable!("{other:?}"),
@@ -168,7 +170,7 @@ fn a_run_that_is_called_off_in_a_pause_ends_there() {
         let rig =
             || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = AbSpec { settle: Nanos::from_secs(3_600), ..spec(5) };
-        let mut ab = Ab::new(rig(), rig(), &time, &spec, None);
+        let mut ab = AbRunner::new(rig(), rig(), &time, &spec, None);
         let mut turns = 0;
         while let Some(upcoming) = ab.upcoming() {
             let off = async {
@@ -204,7 +206,7 @@ fn each_turn_is_a_level_of_the_folder() {
 
 #[test]
 fn fewer_than_five_rounds_are_refused() {
-    assert!(Rounds::new(5).is_ok());
-    let error = Rounds::new(4).unwrap_err().to_string();
+    assert!(RoundCount::new(5).is_ok());
+    let error = RoundCount::new(4).unwrap_err().to_string();
     assert!(error.starts_with("4 are too few: give at least 5"), "{error}");
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use fizeau_core::{LoadKind, Nanos};
 use fizeau_experiment::{
-    AbSettings, Event, Experiment, ExperimentError, LevelSettings, LoadSearchSpec, Rates, Rounds,
-    SearchSettings, SweepLoads, Watcher, WorkloadSpec, level_size,
+    AbSettings, Experiment, ExperimentError, LevelSettings, LoadSearchSpec, RoundCount, RunEvent,
+    SearchSettings, SweepLoads, SweepRates, Watcher, WorkloadSpec, level_size,
 };
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_transport::{Backend, Target};
@@ -34,11 +34,11 @@ fn scratch(name: &str) -> PathBuf {
 struct Counts([usize; 3]);
 
 impl Watcher for Counts {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: RunEvent) {
         let place = match event {
-            Event::Prepared(_) => 0,
-            Event::LevelStarted(_) => 1,
-            Event::LevelEnded(_) => 2,
+            RunEvent::Prepared(_) => 0,
+            RunEvent::LevelStarted(_) => 1,
+            RunEvent::LevelEnded(_) => 2,
             _ => return,
         };
         self.0[place] += 1;
@@ -53,7 +53,7 @@ fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
         let rig =
             || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let size = level_size(Some(20), None, Some(1)).unwrap();
-        let loads = SweepLoads::new(&[1, 2], Rates::default()).unwrap();
+        let loads = SweepLoads::new(&[1, 2], SweepRates::default()).unwrap();
         let folder = scratch("level");
 
         let mut level = LevelSettings::default();
@@ -85,7 +85,7 @@ fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
         assert_eq!(outcome.report.found.load, Some(4.0), "all that it may try is within the goal");
         assert_eq!(counts.0[1], outcome.report.levels.len());
 
-        let mut ab = AbSettings::new(target(), workload(), Rounds::new(5).unwrap());
+        let mut ab = AbSettings::new(target(), workload(), RoundCount::new(5).unwrap());
         ab.workload.requests = 20.try_into().ok();
         ab.max_in_flight = 2.try_into().ok();
         let mut counts = Counts::default();
@@ -101,8 +101,8 @@ fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
 struct Full(PathBuf);
 
 impl Watcher for Full {
-    fn event(&mut self, event: Event) {
-        if let Event::LevelStarted(_) = event {
+    fn event(&mut self, event: RunEvent) {
+        if let RunEvent::LevelStarted(_) = event {
             std::fs::create_dir(self.0.join("summary.json")).unwrap();
         }
     }

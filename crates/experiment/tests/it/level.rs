@@ -3,16 +3,16 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
 use fizeau_experiment::LevelSize;
-use fizeau_experiment::{Sweep, SweepSpec};
+use fizeau_experiment::{SweepRunner, SweepSpec};
 use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau_metrics::Verdict;
-use fizeau_workload::{Lengths, Spec};
+use fizeau_workload::{Lengths, PlanSpec};
 
 use crate::stand::{Paused, Server, paused};
 
 fn spec(levels: &[u32], requests: u64) -> SweepSpec {
     let levels = levels.iter().copied().filter_map(NonZeroU32::new).map(LevelLoad::from);
-    let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+    let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
     let size = LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) };
     SweepSpec { size, ..SweepSpec::new(levels, workload) }
 }
@@ -25,7 +25,7 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
         let cancel = Cancel::new();
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = spec(&[1, 4], 20);
-        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut sweep = SweepRunner::new(rig, &spec, None);
         let mut rates = Vec::new();
         for ask in spec.asks() {
             let level = sweep.level(ask, &mut ()).await.unwrap().unwrap();
@@ -72,7 +72,7 @@ fn calling_off_ends_the_sweep_after_a_partial_level() {
         let cancel = Cancel::new();
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = spec(&[1, 2, 4], 20);
-        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut sweep = SweepRunner::new(rig, &spec, None);
         let mut watcher = CallOff(cancel.clone(), 0);
         let [one, two, three] = [0, 1, 2].map(|k| spec.asks().nth(k).unwrap());
         let first = sweep.level(one, &mut watcher).await.unwrap().unwrap();

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use fizeau_core::LevelLoad;
 use fizeau_core::{Nanos, PerSec};
-use fizeau_experiment::{LevelAsk, LevelSize};
-use fizeau_experiment::{Sweep, SweepSpec};
+use fizeau_experiment::{LevelSize, LevelSpec};
+use fizeau_experiment::{SweepRunner, SweepSpec};
 use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau_record::{LevelRole, RunFolder, StoredRun};
-use fizeau_workload::{Lengths, Spec};
+use fizeau_workload::{Lengths, PlanSpec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -90,26 +90,26 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
         .unwrap();
     let size = LevelSize { requests: NonZeroU64::new(20), time: None, warmup: Some(1) };
     let asks = [
-        LevelAsk { load: LevelLoad::Rate(PerSec::new(12.34567)), visit: 0, size },
-        LevelAsk { load: slots(10_000), visit: 0, size },
-        LevelAsk { load: slots(2), visit: 1, size },
-        LevelAsk { load: slots(2), visit: 0, size },
+        LevelSpec { load: LevelLoad::Rate(PerSec::new(12.34567)), visit: 0, size },
+        LevelSpec { load: slots(10_000), visit: 0, size },
+        LevelSpec { load: slots(2), visit: 1, size },
+        LevelSpec { load: slots(2), visit: 0, size },
     ];
-    let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+    let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
     let spec = SweepSpec { size, ..SweepSpec::new([], workload) };
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut sweep = Sweep::new(rig, &spec, Some(folder.clone()));
+        let mut sweep = SweepRunner::new(rig, &spec, Some(folder.clone()));
         for ask in asks {
             let path = scratch.0.join(ask.load.folder(ask.visit)).join("level.json");
             let mut looking = Looking(path, None);
             sweep.level(ask, &mut looking).await.unwrap().unwrap();
             assert!(looking.1.unwrap().contains("fizeau.level/1"));
         }
-        sweep.sustained(LevelAsk { visit: 2, ..asks[3] }, &mut ()).await.unwrap().unwrap();
+        sweep.sustained(LevelSpec { visit: 2, ..asks[3] }, &mut ()).await.unwrap().unwrap();
     });
     fs::create_dir_all(scratch.0.join("concurrency-0064-partial")).unwrap();
     fs::write(scratch.0.join("concurrency-0064-partial/tapes.jsonl"), "").unwrap();

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use fizeau_core::{FailureClass, RequestSource as _, Tokens};
 use fizeau_experiment::{
-    EndpointSpec, ExperimentError, Field, Hint, InputError, LimitSource, PreparedLevel,
+    EndpointSpec, ExperimentError, InputError, InputField, InputHint, LimitSource, PreparedLevel,
     PreparedSearch, PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource,
     ReferenceSpec, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
 };
@@ -27,30 +27,30 @@ fn what_is_wrong_is_told_by_the_input_that_it_is_about() {
     let error = refused(&WorkloadSpec::new(PromptSource::Records(records)));
     assert_eq!(
         (error.field, error.given.as_deref()),
-        (Field::DatasetPath, Some("no/such/file.jsonl"))
+        (InputField::DatasetPath, Some("no/such/file.jsonl"))
     );
     let trace = TraceSource::new(TraceKind::Azure, "no/such/trace.csv");
     let trace = WorkloadSpec::new(PromptSource::Trace(trace));
-    assert_eq!(refused(&trace).field, Field::DatasetPath);
+    assert_eq!(refused(&trace).field, InputField::DatasetPath);
     let error = trace.parts(&target()).unwrap_err();
-    assert_eq!((error.field, error.hint), (Field::Dataset, Some(Hint::TraceIsOneLevel)));
+    assert_eq!((error.field, error.hint), (InputField::Dataset, Some(InputHint::TraceIsOneLevel)));
     let mut spec = WorkloadSpec::default();
     spec.lengths = Lengths::Independent {
         input: Length::Fixed(Tokens::new(8)),
         output: Length::Fixed(Tokens::ZERO),
     };
-    assert_eq!(refused(&spec).field, Field::OutputLength);
+    assert_eq!(refused(&spec).field, InputField::OutputLength);
     let mut spec = WorkloadSpec::default();
     spec.think_time = Some(ThinkTime::None);
     let error = refused(&spec);
-    assert_eq!((error.field, error.hint), (Field::ThinkTime, Some(Hint::NeedsTurns)));
+    assert_eq!((error.field, error.hint), (InputField::ThinkTime, Some(InputHint::NeedsTurns)));
     let mut spec = EndpointSpec::new("http://127.0.0.1:1", "llama");
     spec.base_urls.clear();
-    assert_eq!(spec.prepare(KeepText::No).unwrap_err().field, Field::BaseUrl);
+    assert_eq!(spec.prepare(KeepText::No).unwrap_err().field, InputField::BaseUrl);
     let error = ReferenceSpec::new("llama-3.1-8b", "no-such-device").load().unwrap_err();
-    assert_eq!((error.field, error.given), (Field::Hardware, None));
+    assert_eq!((error.field, error.given), (InputField::Hardware, None));
     let error = ReferenceSpec::new("no-such-model", "h100-sxm").load().unwrap_err();
-    assert_eq!(error.field, Field::ModelConfig);
+    assert_eq!(error.field, InputField::ModelConfig);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_limit_says_who_set_it() {
     let limit = spec.context_limit(Some(r#"{"max_position_embeddings": 8}"#)).unwrap();
     assert_eq!((limit.tokens, limit.said_by), (Tokens::new(512), LimitSource::Given));
     let error = spec.prepare(&target()).unwrap().check(&limit).unwrap_err();
-    assert_eq!(error.hint, Some(Hint::SaidBy(LimitSource::Given)));
+    assert_eq!(error.hint, Some(InputHint::SaidBy(LimitSource::Given)));
     spec.max_context = None;
     let limit = spec.context_limit(Some(r#"{"max_position_embeddings": 8}"#)).unwrap();
     assert_eq!(limit.said_by, LimitSource::ModelConfig);
@@ -79,23 +79,23 @@ fn no_hint_names_a_flag() {
     let statuses = [None, Some(302), Some(401), Some(404), Some(422), Some(500), Some(503)];
     let failed = failures.iter().flat_map(|&class| {
         let model = || "llama".to_owned();
-        statuses.map(|status| Hint::Failed { class, status, model: model(), backend: "vllm" })
+        statuses.map(|status| InputHint::Failed { class, status, model: model(), backend: "vllm" })
     });
     let others = [
-        Hint::AnotherRoute,
-        Hint::AnotherRecordRoute,
-        Hint::TraceIsOneLevel,
-        Hint::NeedsTurns,
-        Hint::SameSalt,
-        Hint::SaidBy(LimitSource::Given),
-        Hint::LeaveOut(LimitSource::Server),
-        Hint::CacheBlocks { needed: 7 },
-        Hint::BuiltWithout(TokenizerKind::Tiktoken),
-        Hint::BuiltWithout(TokenizerKind::TokenizerJson),
-        Hint::NeedsLoad,
-        Hint::NeedsGoodput,
-        Hint::IsServerUp,
-        Hint::AsBegun,
+        InputHint::AnotherRoute,
+        InputHint::AnotherRecordRoute,
+        InputHint::TraceIsOneLevel,
+        InputHint::NeedsTurns,
+        InputHint::SameSalt,
+        InputHint::SaidBy(LimitSource::Given),
+        InputHint::LeaveOut(LimitSource::Server),
+        InputHint::CacheBlocks { needed: 7 },
+        InputHint::BuiltWithout(TokenizerKind::Tiktoken),
+        InputHint::BuiltWithout(TokenizerKind::TokenizerJson),
+        InputHint::NeedsLoad,
+        InputHint::NeedsGoodput,
+        InputHint::IsServerUp,
+        InputHint::AsBegun,
     ];
     for hint in failed.chain(others) {
         assert!(!hint.to_string().contains("--"), "{hint}");
@@ -117,24 +117,24 @@ fn an_endpoint_that_does_not_answer_is_one_error_from_any_thread() {
     });
     let (tried, found) = done.join().unwrap();
     let Err(ExperimentError::Endpoint(error)) = tried else { panic!("{tried:?}") };
-    assert!(matches!(error.hint, Some(Hint::Failed { class: FailureClass::Connect, .. })));
+    assert!(matches!(error.hint, Some(InputHint::Failed { class: FailureClass::Connect, .. })));
     let Err(ExperimentError::Endpoint(error)) = found else { panic!("{found:?}") };
-    assert_eq!(error.hint, Some(Hint::IsServerUp));
+    assert_eq!(error.hint, Some(InputHint::IsServerUp));
 }
 
 fn sendable<F: Future + Send>(future: F) -> F {
     future
 }
 
-/// Compiles only if a run that a crew measures may be awaited in a task of any runtime.
+/// Compiles only if a run that a pool measures may be awaited in a task of any runtime.
 #[expect(dead_code, reason = "that it compiles is the test")]
 fn what_a_crew_measures_moves_between_threads(
     sweep: &PreparedSweep,
     level: &PreparedLevel,
     search: &PreparedSearch,
-    crew: [WorkerPool<RequestError>; 3],
+    pool: [WorkerPool<RequestError>; 3],
 ) {
-    let [one, two, three] = crew;
+    let [one, two, three] = pool;
     drop(sendable(sweep.run(one, None, &mut ())));
     drop(sendable(level.run(two, None, &mut ())));
     drop(sendable(search.run(three, None, &mut ())));

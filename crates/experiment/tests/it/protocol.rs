@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, PerSec};
-use fizeau_experiment::{LevelYield, StopRule, Tried, load_between, rates_up_to};
+use fizeau_experiment::{LevelYield, StopRule, TriedLoad, load_between, rates_up_to};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -25,7 +25,7 @@ fn number(load: LevelLoad) -> f64 {
 }
 
 /// Loads of one kind, rising, and whether each was within the goals.
-fn any_tried() -> impl Strategy<Value = Vec<Tried>> {
+fn any_tried() -> impl Strategy<Value = Vec<TriedLoad>> {
     let loads = prop::collection::btree_set(1..5_000_u32, 1..12);
     let within = prop::collection::vec(prop::option::of(any::<bool>()), 12);
     (loads, within, any::<bool>()).prop_map(|(loads, within, is_open)| {
@@ -34,7 +34,7 @@ fn any_tried() -> impl Strategy<Value = Vec<Tried>> {
             false => slots(n),
         };
         let tried = loads.into_iter().map(load).zip(within);
-        tried.map(|(load, within)| Tried { load, within }).collect()
+        tried.map(|(load, within)| TriedLoad { load, within }).collect()
     })
 }
 
@@ -68,12 +68,12 @@ proptest! {
     fn refining_ends_at_the_edge_of_the_goals(edge in 1..5_000_u32, top in 5_000..20_000_u32) {
         let within = |n: f64| Some(n <= f64::from(edge));
         let mut tried = vec![
-            Tried { load: slots(1), within: within(1.0) },
-            Tried { load: slots(top), within: within(f64::from(top)) },
+            TriedLoad { load: slots(1), within: within(1.0) },
+            TriedLoad { load: slots(top), within: within(f64::from(top)) },
         ];
         let mut levels = 0;
         while let Some(load) = load_between(&tried, None) {
-            tried.push(Tried { load, within: within(number(load)) });
+            tried.push(TriedLoad { load, within: within(number(load)) });
             tried.sort_by(|a, b| a.load.rising(&b.load));
             levels += 1;
             prop_assert!(levels <= 16, "bisection over a range of 20,000");

@@ -4,14 +4,14 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_experiment::{
-    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, Sweep, SweepSpec,
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SweepRunner, SweepSpec,
 };
-use fizeau_experiment::{LevelAsk, LevelSize};
+use fizeau_experiment::{LevelSize, LevelSpec};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
 use fizeau_record::{SearchJudgement, SearchPurpose};
-use fizeau_workload::{Lengths, Spec};
+use fizeau_workload::{Lengths, PlanSpec};
 
 use crate::stand::{Paused, Server, paused};
 
@@ -39,16 +39,16 @@ fn searched(spec: LoadSearchSpec) -> LoadSearch {
 
 /// Measures the levels that `next` asks for, given what came of the one before, and gives the last.
 fn measured(
-    mut next: impl FnMut(Option<&LevelSummary>) -> Option<LevelAsk>,
+    mut next: impl FnMut(Option<&LevelSummary>) -> Option<LevelSpec>,
 ) -> Option<LevelSummary> {
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
         let plan = SweepSpec::new([], workload);
-        let (mut sweep, mut last) = (Sweep::new(rig, &plan, None), None);
+        let (mut sweep, mut last) = (SweepRunner::new(rig, &plan, None), None);
         while let Some(ask) = next(last.as_ref()) {
             last = Some(sweep.level(ask, &mut ()).await.unwrap().unwrap().run.summary);
         }
@@ -58,7 +58,7 @@ fn measured(
 
 /// A level of 60 requests of 100 ms each: too few for a p99.
 fn searched_level() -> LevelSummary {
-    let ask = LevelAsk { load: LoadSearchSpec::FIRST.into(), visit: 0, size: size(60) };
+    let ask = LevelSpec { load: LoadSearchSpec::FIRST.into(), visit: 0, size: size(60) };
     measured(|last| last.is_none().then_some(ask)).unwrap()
 }
 

@@ -5,7 +5,7 @@ mod counts;
 mod weather;
 
 use fizeau::experiment::AbTurn;
-use fizeau::metrics::{Answer, Figure};
+use fizeau::metrics::{ComparisonAnswer, LevelFigure};
 
 use counts::{Design, FEW, alarm, compared, count};
 use weather::{Size, USUAL, Weather};
@@ -33,8 +33,12 @@ fn a_candidate_that_is_five_per_cent_slower_is_found_worse() {
     let looks = |turns: &[AbTurn]| {
         let table = compared(turns, Design::Alternating);
         let has = |answer, figure| table.answered(answer).any(|found| found == figure);
-        let better = table.answered(Answer::Better).next().is_some();
-        [has(Answer::Worse, Figure::OUTPUT_TPS), has(Answer::Worse, Figure::P50_TPOT), better]
+        let better = table.answered(ComparisonAnswer::Better).next().is_some();
+        [
+            has(ComparisonAnswer::Worse, LevelFigure::OUTPUT_TPS),
+            has(ComparisonAnswer::Worse, LevelFigure::P50_TPOT),
+            better,
+        ]
     };
     let [tps, tpot, better] = count(100, Size { rounds: 10, requests: FEW }, slower, looks);
     println!("output TPS {tps}, TPOT {tpot} of 100");

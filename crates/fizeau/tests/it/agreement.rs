@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use fizeau::core::{Nanos, PerSec, Timer, Tokens, Transport};
-use fizeau::harness::{Cancel, Load, Measure, Pacer, PlannedLevel, Rig, SelfWatch};
+use fizeau::harness::{Cancel, DriveLimits, Measure, Pacer, PlannedLevel, Rig, SelfWatch};
 use fizeau::metrics::LevelSummary;
 use fizeau::roofline::Acceptance;
 use fizeau::sim::http::{Server, ServerConfig};
@@ -11,7 +11,7 @@ use fizeau::sim::{
     Drafts, Engine, EngineConfig, PrefixCaching, SimTransport, StepLoad, StepTime, VirtualTime,
 };
 use fizeau::transport::{Backend, HttpTransport, MonotonicClock, Target};
-use fizeau::workload::{Arrivals, Length, Lengths, Plan, SharedPrefix, Spec};
+use fizeau::workload::{ArrivalLaw, Length, Lengths, Plan, PlanSpec, SharedPrefix};
 
 /// How far the two may be apart.
 const APART: f64 = 0.03;
@@ -38,14 +38,14 @@ fn engine(config: &EngineConfig) -> Engine<impl StepTime + Clone + Send + 'stati
 fn plan(prefix: SharedPrefix) -> Plan {
     let uniform = |nominal, ratio| Length::Uniform { nominal: Tokens::new(nominal), ratio };
     let lengths = Lengths::Independent { input: uniform(400, 0.5), output: uniform(16, 0.5) };
-    let arrivals = Arrivals::poisson(PerSec::new(5.0));
-    Plan::new(Spec { arrivals, lengths, prefix, ..Spec::new(REQUESTS).unwrap() }).unwrap()
+    let arrivals = ArrivalLaw::poisson(PerSec::new(5.0));
+    Plan::new(PlanSpec { arrivals, lengths, prefix, ..PlanSpec::new(REQUESTS).unwrap() }).unwrap()
 }
 
 async fn measured<T: Transport, C: Timer>(plan: &Plan, transport: &T, timer: &C) -> LevelSummary {
     let cancel = Cancel::new();
     let mut rig = Rig { transport, timer, watch: SelfWatch::Off, cancel: &cancel };
-    let level = PlannedLevel::new(plan, Load::default());
+    let level = PlannedLevel::new(plan, DriveLimits::default());
     let run = rig.measure(level, &mut Vec::new(), &mut ()).await;
     run.unwrap().summary
 }

@@ -4,6 +4,9 @@
 mod cases;
 
 use cases::{CASES, Case};
+use fizeau::core::Nanos;
+use fizeau::experiment::{Confirmation, LevelSize, LoadSearchSpec};
+use fizeau::pareto::SearchEnding;
 
 /// The bench has 100 seeds of each goal: `cargo xtask bench search`.
 #[test]
@@ -36,5 +39,28 @@ fn short_levels_claim_no_confidence() {
         assert!(!found.has_errors, "seed {seed}: {found:?}");
         let edge = found.edge.unwrap();
         assert!((edge.low()..=edge.high()).contains(&case.truth), "seed {seed}: {found:?}");
+    }
+}
+
+/// In virtual time: a level in flight at the end of the time may take a little longer.
+#[test]
+fn a_search_keeps_to_its_budget_and_ends_with_a_load_that_kept_the_goals() {
+    for (case, seconds) in [(CASES[0], 60), (CASES[1], 180), (CASES[3], 180), (CASES[4], 30)] {
+        let spec = LoadSearchSpec {
+            budget: Some(Nanos::from_secs(seconds)),
+            confirm: Some(LevelSize::default()),
+            size: LevelSize::default(),
+            ..case.spec()
+        };
+        let (search, took) = case.searched(spec, 1849);
+        let (share, found) = (took.as_secs_f64() / seconds as f64, search.found());
+        assert!((0.5..1.05).contains(&share), "{} in {seconds} s: {share}", case.name);
+        assert_eq!(found.ending, SearchEnding::OutOfTime, "{}", case.name);
+        let load = found.load.unwrap_or_else(|| panic!("{}: {found:?}", case.name));
+        assert!((0.3..1.25).contains(&(load / case.truth)), "{}: {load}", case.name);
+        if seconds >= 60 {
+            let held = matches!(search.confirmation(), Confirmation::Held { .. });
+            assert!(held, "{}: {:?}", case.name, search.confirmation());
+        }
     }
 }

@@ -4,14 +4,14 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::LevelLoad;
 use fizeau::core::{PerSec, Seconds, Tape, Tokens};
-use fizeau::experiment::{Sweep, SweepSpec, SweptLevel};
+use fizeau::experiment::{SweepRunner, SweepSpec, SweptLevel};
 use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
 use fizeau::metrics::Verdict;
-use fizeau::pareto::{Direction, StepRule, frontier, knee};
-use fizeau::record::{LengthTally, LightCurve};
-use fizeau::roofline::{Bound, Load, Measured};
+use fizeau::pareto::{Objective, StepRule, frontier, knee};
+use fizeau::record::{LengthTally, SpeedOfLightCurve};
+use fizeau::roofline::{Bound, MeasuredFigures, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Length, Lengths, Seed, Spec};
+use fizeau::workload::{Length, Lengths, PlanSpec, Seed};
 
 const INPUT: u64 = 250;
 const OUTPUT: u64 = 100;
@@ -38,17 +38,17 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().engine());
     let cancel = Cancel::new();
     let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-    let workload = Spec {
+    let workload = PlanSpec {
         lengths: Lengths::Independent {
             input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },
             output: Length::Fixed(Tokens::new(OUTPUT)),
         },
         seed: Seed(seed),
-        ..Spec::new(1).unwrap()
+        ..PlanSpec::new(1).unwrap()
     };
     let levels = levels.iter().copied().filter_map(NonZeroU32::new).map(LevelLoad::from);
     let spec = SweepSpec::new(levels, workload);
-    let mut sweep = Sweep::new(rig, &spec, None);
+    let mut sweep = SweepRunner::new(rig, &spec, None);
     let all = time.block_on(async {
         let mut all = Vec::new();
         for ask in spec.asks() {
@@ -95,7 +95,7 @@ fn the_knee_is_at_the_slots_and_the_frontier_holds_all_below() {
     let levels = swept(&[1, 2, 4, 8, 16, 32, 64, 128], 0);
     let points = points(&levels);
     assert_eq!(knee(&points, StepRule::KNEE).map(|knee| knee.at), Some(6));
-    let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]).unwrap();
+    let best = frontier(&points, &[Objective::Maximize, Objective::Minimize]).unwrap();
     assert_eq!(best[..7], [0, 1, 2, 3, 4, 5, 6]);
 }
 
@@ -103,14 +103,14 @@ fn the_knee_is_at_the_slots_and_the_frontier_holds_all_below() {
 fn nothing_is_faster_than_light() {
     let scenario = Scenario::llama_3_1_8b_h100().unwrap();
     for level in swept(&[1, 8, 64, 128], 1) {
-        let load = Load::new(
+        let load = UniformLoad::new(
             Tokens::new(INPUT),
             Tokens::new(OUTPUT),
             NonZeroU64::from(level.ask.load.concurrency().unwrap()),
         );
         let bound = Bound::at(scenario.system(), &load).unwrap();
         let summary = level.run.summary;
-        let measured = Measured {
+        let measured = MeasuredFigures {
             ttft: summary.metrics.ttft.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
             tpot: summary.metrics.tpot.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
             e2el: summary.metrics.e2el.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
@@ -138,7 +138,7 @@ fn no_level_is_beyond_the_speed_of_light_curve() {
     let levels = observed(&loads, 3);
     levels.iter().flat_map(|(_, tapes)| tapes).for_each(|tape| all.add(tape));
     let places = loads.map(|load| NonZeroU64::new(load.into()).unwrap());
-    let curve = LightCurve::over(system.into(), &all, &places).unwrap();
+    let curve = SpeedOfLightCurve::over(system.into(), &all, &places).unwrap();
     for (level, _) in &levels {
         let load = u64::from(level.ask.load.concurrency().unwrap().get());
         let point = curve.points().iter().find(|point| point.concurrency.get() == load).unwrap();

@@ -5,13 +5,13 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use fizeau_core::{Nanos, Part, Release, RequestSource, Stamp, Tape, Timer, Transport};
+use fizeau_core::{Nanos, Release, RequestPurpose, RequestSource, Stamp, Tape, Timer, Transport};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::in_flight::InFlightTable;
-use super::outlet::{Landed, Urgency, Yielding, fly, launch};
+use super::outlet::{CompletedRequest, NextRelease, Yielding, poll_once, send_request};
 use super::release_queue::ReleaseQueue;
-use super::{DriveError, Driven, Ended, Outlet, Slots, TextAfter};
+use super::{DriveEnding, DriveError, DriveOutcome, Outlet, Slots, TextAfter};
 use crate::cancel::CancelWatch;
 use crate::{Cancel, InFlight};
 
@@ -29,8 +29,8 @@ pub(crate) struct DriveLoop<'a, T, C> {
     until: Option<&'a Cancel>,
     /// Counts what is in flight; none where nobody watches.
     in_flight: Option<InFlight>,
-    part: Part,
-    urgency: Rc<Urgency>,
+    part: RequestPurpose,
+    urgency: Rc<NextRelease>,
 }
 
 impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
@@ -45,7 +45,7 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
             text: TextAfter::Keep,
             until: None,
             in_flight: None,
-            part: Part::Load,
+            part: RequestPurpose::Load,
             urgency: Rc::default(),
         }
     }
@@ -64,7 +64,7 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         Self { in_flight: Some(in_flight), ..self }
     }
 
-    /// A switch that calls off courses of this level alone.
+    /// A switch that calls off the drive loops of this level alone.
     pub(super) fn switch(&self) -> Cancel {
         self.cancel.part()
     }
@@ -78,14 +78,14 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         DriveLoop { cancel, in_flight, urgency, ..*self }
     }
 
-    /// The course of the probe stream beside this one, `until` the load is over. Each lets the other's due requests go
+    /// The drive loop of the probe stream that runs beside this one, `until` the load is over. Each lets the other's due requests go
     /// before it reads.
-    pub(super) fn beside(&self, until: &'a Cancel) -> Self {
+    pub(super) fn for_probes(&self, until: &'a Cancel) -> Self {
         Self {
             stop_after: None,
             until: Some(until),
             in_flight: None,
-            part: Part::Probe,
+            part: RequestPurpose::Probe,
             urgency: Rc::clone(&self.urgency),
             ..*self
         }
@@ -96,32 +96,38 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         source: &mut S,
         slots: &mut L,
         outlet: &mut K,
-    ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>> {
-        let ears = Ears { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
-        let mut flights = FuturesUnordered::new();
-        let mut manifest = InFlightTable::new(self.in_flight.clone());
+    ) -> Result<DriveOutcome, DriveError<S::Error, T::Error, K::Error>> {
+        let signals =
+            DriveSignals { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
+        let mut sending = FuturesUnordered::new();
+        let mut table = InFlightTable::new(self.in_flight.clone());
         let mut unkept = VecDeque::new();
-        let mut line = ReleaseQueue::new(self.timer, self.start);
-        line.refill(source).map_err(DriveError::Source)?;
+        let mut queue = ReleaseQueue::new(self.timer, self.start);
+        queue.refill(source).map_err(DriveError::Source)?;
         let ended = loop {
-            let (now, earliest) = (self.timer.now(), line.earliest());
+            let (now, earliest) = (self.timer.now(), queue.earliest());
             let time_up = self.is_up(now) || earliest.is_some_and(|at| self.is_beyond(at));
-            let is_idle = flights.is_empty() && (time_up || earliest.is_none());
+            let is_idle = sending.is_empty() && (time_up || earliest.is_none());
             if let Some(ended) = self.over(is_idle, time_up) {
                 break Ok(ended);
             }
-            let mut open = (!time_up).then_some(&mut line);
-            if let Some(line) = &mut open
-                && let Some(leaving) = line.departure(now, slots).await
+            let mut open = (!time_up).then_some(&mut queue);
+            if let Some(queue) = &mut open
+                && let Some(leaving) = queue.next_ready(now, slots).await
             {
                 let release = Release { intended: leaving.intended, released: now };
-                manifest.enter(&leaving.request, release);
-                let flight = launch(Box::pin(fly(self.transport, leaving, release))).await;
-                flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
-                if let Err(error) = line.refill(source) {
+                table.enter(&leaving.request, release);
+                let request_future =
+                    poll_once(Box::pin(send_request(self.transport, leaving, release))).await;
+                sending.push(Yielding {
+                    request_future,
+                    urgency: &self.urgency,
+                    clock: self.timer,
+                });
+                if let Err(error) = queue.refill(source) {
                     break Err(DriveError::Source(error));
                 }
-                self.make_way(line.earliest()).await;
+                self.make_way(queue.earliest()).await;
                 continue;
             }
             // Only once nothing can be released: a disk that stalls must not hold requests back.
@@ -130,31 +136,32 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
                 continue;
             }
             outlet.rest().map_err(DriveError::Sink)?;
-            if let Some(landed) = self.event(&mut flights, &ears, open, slots).await {
-                manifest.leave(landed.id);
-                if let Err(error) = self.land(landed, source, slots, &mut line, &mut unkept) {
+            if let Some(completed) = self.event(&mut sending, &signals, open, slots).await {
+                table.leave(completed.id);
+                if let Err(error) = self.complete(completed, source, slots, &mut queue, &mut unkept)
+                {
                     break Err(error);
                 }
             }
         };
         // Abandon before recording, so that the endpoint is left alone at once. What was sent has its tape, also if the drive
         // broke off.
-        drop(flights);
+        drop(sending);
         self.urgency.set(self.part, None);
-        for tape in unkept.into_iter().chain(manifest.cancelled(self.timer.now())) {
+        for tape in unkept.into_iter().chain(table.cancelled(self.timer.now())) {
             outlet.put(tape).map_err(DriveError::Sink)?;
         }
         outlet.rest().map_err(DriveError::Sink)?;
-        let (ended, held_back, abandoned) = (ended?, line.held_back(), source.abandoned());
-        Ok(Driven { start: self.start, ended, held_back, abandoned })
+        let (ended, held_back, abandoned) = (ended?, queue.held_back(), source.abandoned());
+        Ok(DriveOutcome { start: self.start, ended, held_back, abandoned })
     }
 
     /// Lets a due probe go before the next of a burst of requests, and the load go on between probes where the `next` is due
     /// already.
     async fn make_way(&self, next: Option<Stamp>) {
         let makes_way = match self.part {
-            Part::Load => self.urgency.is_probe_due(|| self.timer.now()),
-            Part::Probe => next.is_some_and(|at| at <= self.timer.now()),
+            RequestPurpose::Load => self.urgency.is_probe_due(|| self.timer.now()),
+            RequestPurpose::Probe => next.is_some_and(|at| at <= self.timer.now()),
         };
         if makes_way {
             let mut has_made_way = false;
@@ -183,15 +190,15 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
     }
 
     /// Whether the drive ends now, and why. It is idle when nothing is in flight and nothing more may be released.
-    fn over(&self, is_idle: bool, time_up: bool) -> Option<Ended> {
+    fn over(&self, is_idle: bool, time_up: bool) -> Option<DriveEnding> {
         if self.cancel.is_cancelled() {
-            return Some(Ended::Cancelled);
+            return Some(DriveEnding::Cancelled);
         }
         let is_enough = self.until.is_some_and(Cancel::is_cancelled);
         is_idle.then_some(match time_up {
-            _ if is_enough => Ended::Enough,
-            true => Ended::TimeUp,
-            false => Ended::Exhausted,
+            _ if is_enough => DriveEnding::Enough,
+            true => DriveEnding::TimeUp,
+            false => DriveEnding::Exhausted,
         })
     }
 
@@ -199,28 +206,28 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
     /// all else shows by itself when it is looked for.
     async fn event<F: Future + Unpin>(
         &self,
-        flights: &mut FuturesUnordered<F>,
-        ears: &Ears,
-        mut line: Option<&mut ReleaseQueue<'_, C>>,
+        sending: &mut FuturesUnordered<F>,
+        signals: &DriveSignals,
+        mut queue: Option<&mut ReleaseQueue<'_, C>>,
         slots: &mut impl Slots,
     ) -> Option<F::Output> {
-        let at = line.as_mut().and_then(|line| line.set_alarm(self.deadline()));
+        let at = queue.as_mut().and_then(|queue| queue.set_alarm(self.deadline()));
         self.urgency.set(self.part, at);
         poll_fn(|cx| {
-            if ears.cancel.poll(cx).is_ready() {
+            if signals.cancel.poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            if let Some(line) = &mut line {
+            if let Some(queue) = &mut queue {
                 // The next request goes first: a late send cannot be mended, a tape can wait.
-                let until = ears.until.as_ref();
-                if line.poll(slots, cx).is_ready()
+                let until = signals.until.as_ref();
+                if queue.poll(slots, cx).is_ready()
                     || until.is_some_and(|until| until.poll(cx).is_ready())
                 {
                     return Poll::Ready(None);
                 }
             }
-            match flights.poll_next_unpin(cx) {
-                Poll::Ready(Some(landed)) => Poll::Ready(Some(landed)),
+            match sending.poll_next_unpin(cx) {
+                Poll::Ready(Some(completed)) => Poll::Ready(Some(completed)),
                 Poll::Ready(None) | Poll::Pending => Poll::Pending,
             }
         })
@@ -229,15 +236,15 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
 
     /// Sees to what follows from a request that ended, and to its slot. Its tape goes to the `unkept`, also where nobody can
     /// say what follows.
-    fn land<S: RequestSource, K>(
+    fn complete<S: RequestSource, K>(
         &self,
-        landed: Landed<T::Error>,
+        completed: CompletedRequest<T::Error>,
         source: &mut S,
         slots: &mut impl Slots,
-        line: &mut ReleaseQueue<'_, C>,
+        queue: &mut ReleaseQueue<'_, C>,
         unkept: &mut VecDeque<Tape>,
     ) -> Result<(), DriveError<S::Error, T::Error, K>> {
-        let Landed { id, keeps_slot, sent } = landed;
+        let CompletedRequest { id, keeps_slot, sent } = completed;
         let mut tape = sent.map_err(|error| DriveError::Unsendable { request: id, error })?;
         let end = tape.marks.end.unwrap_or_else(|| self.timer.now());
         let next = source.after(&tape, end.saturating_since(self.start));
@@ -249,14 +256,14 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         }
         unkept.push_back(tape);
         if let Some(next) = next.map_err(DriveError::Source)? {
-            line.follow(next, end, keeps_slot);
+            queue.follow(next, end, keeps_slot);
         }
         Ok(())
     }
 }
 
 /// What a drive hears of from outside.
-struct Ears {
+struct DriveSignals {
     cancel: CancelWatch,
     until: Option<CancelWatch>,
 }

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fizeau_core::{
-    Asked, Failure, FailureClass, Marks, Outcome, Part, Release, Request, RequestId, SessionId,
-    Stamp, Tape,
+    Failure, FailureClass, Marks, Outcome, Release, Request, RequestId, RequestPurpose,
+    RequestedTokens, SessionId, Stamp, Tape,
 };
 
 pub(super) struct InFlightTable {
-    entries: BTreeMap<RequestId, Entry>,
+    entries: BTreeMap<RequestId, InFlightEntry>,
     /// Told of each; none where nobody counts.
     count: Option<InFlight>,
 }
 
-struct Entry {
+struct InFlightEntry {
     session: SessionId,
     turn: u32,
-    part: Part,
+    part: RequestPurpose,
     model: Option<Arc<str>>,
-    asked: Asked,
+    asked: RequestedTokens,
     release: Release,
 }
 
@@ -31,14 +31,14 @@ impl InFlightTable {
     }
 
     pub(super) fn enter(&mut self, request: &Request, release: Release) {
-        let asked = Asked {
+        let asked = RequestedTokens {
             input_tokens: request.input_tokens,
             output_tokens: request.max_output_tokens,
             eos: request.eos,
         };
         let Request { session, turn, part, .. } = *request;
         let model = request.model.clone();
-        let entry = Entry { session, turn, part, model, asked, release };
+        let entry = InFlightEntry { session, turn, part, model, asked, release };
         self.entries.insert(request.id, entry);
         self.count.iter().for_each(InFlight::left);
     }

@@ -8,13 +8,13 @@ use std::task::{Context, Poll, ready};
 
 use fizeau_core::{Nanos, Stamp, Timer};
 
-use super::slots::{Rank, Slots};
+use super::slots::{ScheduleRank, Slots};
 
 /// A cap that only this driver knows. It remembers when each slot became free, which is when a request without an instant
 /// of its own ought to have left.
 pub(crate) struct LocalSlots<'t, C> {
     timer: &'t C,
-    opening: Opening,
+    opening: SlotOpening,
     /// None for no cap.
     cap: Option<NonZeroU32>,
     opened: u64,
@@ -26,14 +26,14 @@ pub(crate) struct LocalSlots<'t, C> {
 
 /// When the slots of a driver open for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Opening {
+pub(crate) struct SlotOpening {
     /// The first one's instant.
     pub(crate) first: Stamp,
     /// How much later each other one's is than the one's before.
     pub(crate) step: Nanos,
 }
 
-impl Opening {
+impl SlotOpening {
     /// All at `at`.
     pub(crate) const fn at_once(at: Stamp) -> Self {
         Self { first: at, step: Nanos::ZERO }
@@ -46,7 +46,7 @@ impl Opening {
 
 impl<'t, C: Timer> LocalSlots<'t, C> {
     /// `cap` slots that open as `opening` says; none for no cap.
-    pub(crate) const fn new(timer: &'t C, cap: Option<NonZeroU32>, opening: Opening) -> Self {
+    pub(crate) const fn new(timer: &'t C, cap: Option<NonZeroU32>, opening: SlotOpening) -> Self {
         Self { timer, opening, cap, opened: 0, free: VecDeque::new(), alarm: None }
     }
 
@@ -74,7 +74,7 @@ impl<'t, C: Timer> LocalSlots<'t, C> {
 }
 
 impl<C: Timer> Slots for LocalSlots<'_, C> {
-    fn poll_take(&mut self, _: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
+    fn poll_take(&mut self, _: ScheduleRank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         loop {
             if let Some(since) = self.take() {
                 return Poll::Ready(Some(since));
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn slots_open_one_after_another_and_the_one_free_longest_goes_first() {
         let clock = Assignment(Cell::new(ms(0)));
-        let opening = Opening { first: ms(10), step: Nanos::from_millis(10) };
+        let opening = SlotOpening { first: ms(10), step: Nanos::from_millis(10) };
         let mut slots = LocalSlots::new(&clock, NonZeroU32::new(3), opening);
         let take = |slots: &mut LocalSlots<'_, Assignment>, now| {
             clock.0.set(ms(now));
-            let rank = Rank { due: ms(0), request: RequestId(0) };
+            let rank = ScheduleRank { due: ms(0), request: RequestId(0) };
             match slots.poll_take(rank, &mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(since) => since,
                 Poll::Pending => None,

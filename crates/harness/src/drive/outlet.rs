@@ -5,10 +5,10 @@ use std::future::{Future, Ready, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use fizeau_core::{Clock, Part, Release, RequestId, Stamp, Tape, TapeSink, Transport};
+use fizeau_core::{Clock, Release, RequestId, RequestPurpose, Stamp, Tape, TapeSink, Transport};
 use futures_util::future::Either;
 
-use super::release_queue::Departure;
+use super::release_queue::ReadyRequest;
 
 /// Takes finished tapes by value, so that they can go on to another thread without a copy.
 pub(crate) trait Outlet {
@@ -23,18 +23,18 @@ pub(crate) trait Outlet {
 }
 
 /// A sink, as an outlet: it is told to flush when nothing more is at hand.
-pub(crate) struct Keep<'a, K> {
+pub(crate) struct SinkOutlet<'a, K> {
     sink: &'a mut K,
     unflushed: bool,
 }
 
-impl<'a, K> Keep<'a, K> {
+impl<'a, K> SinkOutlet<'a, K> {
     pub(crate) const fn new(sink: &'a mut K) -> Self {
         Self { sink, unflushed: false }
     }
 }
 
-impl<K: TapeSink> Outlet for Keep<'_, K> {
+impl<K: TapeSink> Outlet for SinkOutlet<'_, K> {
     type Error = K::Error;
 
     fn put(&mut self, tape: Tape) -> Result<(), K::Error> {
@@ -50,45 +50,45 @@ impl<K: TapeSink> Outlet for Keep<'_, K> {
 // A request on its way.
 
 /// A request that is back.
-pub(super) struct Landed<E> {
+pub(super) struct CompletedRequest<E> {
     pub(super) id: RequestId,
     pub(super) keeps_slot: bool,
     pub(super) sent: Result<Tape, E>,
 }
 
 /// Sends what leaves, as `release` says.
-pub(super) async fn fly<T: Transport>(
+pub(super) async fn send_request<T: Transport>(
     transport: &T,
-    leaving: Departure,
+    leaving: ReadyRequest,
     release: Release,
-) -> Landed<T::Error> {
-    let Departure { request, keeps_slot, .. } = leaving;
+) -> CompletedRequest<T::Error> {
+    let ReadyRequest { request, keeps_slot, .. } = leaving;
     let mut sent = transport.send(&request, release).await;
     if let Ok(tape) = &mut sent {
         // What follows from a tape hangs on these, whether the transport copied them or not.
         (tape.session, tape.turn, tape.part) = (request.session, request.turn, request.part);
         tape.model = request.model;
     }
-    Landed { id: request.id, keeps_slot, sent }
+    CompletedRequest { id: request.id, keeps_slot, sent }
 }
 
-/// Lets `flight` go as far as it can, which sends its request. Left to the other flights' turn, it would wait for
+/// Lets `request_future` go as far as it can, which sends its request. Left to its turn among the others, it would wait for
 /// the making of the next request and for the tapes of all that ended at the same time. It comes boxed, since it is large, and
 /// each hand that it goes through would copy it.
-pub(super) async fn launch<F: Future>(
-    mut flight: Pin<Box<F>>,
+pub(super) async fn poll_once<F: Future>(
+    mut request_future: Pin<Box<F>>,
 ) -> Either<Pin<Box<F>>, Ready<F::Output>> {
-    match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
-        Poll::Ready(landed) => Either::Right(std::future::ready(landed)),
-        Poll::Pending => Either::Left(flight),
+    match poll_fn(|cx| Poll::Ready(request_future.as_mut().poll(cx))).await {
+        Poll::Ready(completed) => Either::Right(std::future::ready(completed)),
+        Poll::Pending => Either::Left(request_future),
     }
 }
 
-/// A flight that lets a due request go first: otherwise a thousand flights with something to read would hold it up for
+/// A request in flight that lets a due request go first: otherwise a thousand requests with something to read would hold it up for
 /// as long as all their reading takes.
 pub(super) struct Yielding<'a, F, C> {
-    pub(super) flight: F,
-    pub(super) urgency: &'a Urgency,
+    pub(super) request_future: F,
+    pub(super) urgency: &'a NextRelease,
     pub(super) clock: &'a C,
 }
 
@@ -100,22 +100,22 @@ impl<F: Future + Unpin, C: Clock> Future for Yielding<'_, F, C> {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        Pin::new(&mut self.flight).poll(cx)
+        Pin::new(&mut self.request_future).poll(cx)
     }
 }
 
 /// When the next request is due, while one is waited for: of the load, and of the probe stream beside it.
 #[derive(Debug, Default)]
-pub(super) struct Urgency {
+pub(super) struct NextRelease {
     load: Cell<Option<Stamp>>,
     probe: Cell<Option<Stamp>>,
 }
 
-impl Urgency {
-    pub(super) fn set(&self, part: Part, at: Option<Stamp>) {
+impl NextRelease {
+    pub(super) fn set(&self, part: RequestPurpose, at: Option<Stamp>) {
         match part {
-            Part::Load => self.load.set(at),
-            Part::Probe => self.probe.set(at),
+            RequestPurpose::Load => self.load.set(at),
+            RequestPurpose::Probe => self.probe.set(at),
         }
     }
 

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use fizeau_core::{Nanos, Part, RequestSource, Scheduled, Tape, Timer, Transport};
+use fizeau_core::{Nanos, RequestPurpose, RequestSource, Scheduled, Tape, Timer, Transport};
 use futures_util::future::join;
 
-use super::{DriveError, DriveLoop, Driven, LocalSlots, Opening, Outlet, Slots};
+use super::{DriveError, DriveLoop, DriveOutcome, LocalSlots, Outlet, SlotOpening, Slots};
 use crate::Cancel;
 
 /// A probe stream.
-pub(crate) struct Probing<S> {
+pub(crate) struct ProbeStream<S> {
     pub(crate) requests: S,
     /// Thrown when the load is over.
     pub(crate) until: Cancel,
@@ -19,7 +19,7 @@ pub(crate) struct Probing<S> {
 
 /// A hold on the load of a level. Each driver of it has one, and when the last is dropped the load is over.
 #[derive(Clone)]
-pub(crate) struct Underway {
+pub(crate) struct LoadHold {
     #[expect(dead_code, reason = "it acts when the last of its holders drops it")]
     over: Arc<ThrownAtEnd>,
 }
@@ -32,7 +32,7 @@ impl Drop for ThrownAtEnd {
     }
 }
 
-impl Underway {
+impl LoadHold {
     /// The first hold, and the switch that is thrown when all have been dropped.
     pub(crate) fn new() -> (Self, Cancel) {
         let over = Cancel::new();
@@ -44,17 +44,17 @@ impl Underway {
 /// take up the task and the memory, and the load would never end. Who waits for it keeps its intended instant.
 const MOST_PROBES: Option<NonZeroU32> = NonZeroU32::new(256);
 
-/// Runs the load of `requests` on `course`, and beside it, outside of its cap, the stream of `probe` until the load is over
+/// Runs the load of `requests` on `drive_loop`, and beside it, outside of its cap, the stream of `probe` until the load is over
 /// everywhere; probes in flight then still finish. The load's `slots` are given up as soon as it is over here: others may
 /// wait behind its place, and the probes for them.
 pub(crate) async fn drive_with_probe<S, P, T, C, L, K>(
-    course: &DriveLoop<'_, T, C>,
+    drive_loop: &DriveLoop<'_, T, C>,
     requests: &mut S,
-    underway: Underway,
+    load_hold: LoadHold,
     mut slots: L,
-    probe: Option<Probing<P>>,
+    probe: Option<ProbeStream<P>>,
     outlet: &mut K,
-) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>>
+) -> Result<DriveOutcome, DriveError<S::Error, T::Error, K::Error>>
 where
     S: RequestSource,
     P: RequestSource<Error = S::Error>,
@@ -63,22 +63,25 @@ where
     L: Slots,
     K: Outlet,
 {
-    let Some(Probing { requests: probes, until }) = probe else {
-        return course.run(requests, &mut slots, outlet).await;
+    let Some(ProbeStream { requests: probes, until }) = probe else {
+        return drive_loop.run(requests, &mut slots, outlet).await;
     };
     let outlet = RefCell::new(outlet);
     // If one of both breaks off the other is called off, and leaves its tapes.
-    let off = course.switch();
-    let course = course.heeding(&off);
+    let off = drive_loop.switch();
+    let drive_loop = drive_loop.heeding(&off);
     let load = async {
-        let driven = course.run(requests, &mut slots, &mut Shared(&outlet)).await;
-        drop((slots, underway));
+        let driven = drive_loop.run(requests, &mut slots, &mut SharedOutlet(&outlet)).await;
+        drop((slots, load_hold));
         driven.inspect_err(|_| off.cancel())
     };
     let probing = async {
-        let mut slots = LocalSlots::new(course.timer, MOST_PROBES, Opening::at_once(course.start));
-        let beside = course.beside(&until);
-        let driven = beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await;
+        let mut slots =
+            LocalSlots::new(drive_loop.timer, MOST_PROBES, SlotOpening::at_once(drive_loop.start));
+        let probe_loop = drive_loop.for_probes(&until);
+        let driven = probe_loop
+            .run(&mut ProbeRequests(probes), &mut slots, &mut SharedOutlet(&outlet))
+            .await;
         driven.inspect_err(|_| off.cancel())
     };
     // The probes first: each time that both have something to do, theirs is the little.
@@ -87,9 +90,9 @@ where
 }
 
 /// An outlet of both streams, which run on one task.
-struct Shared<'a, 'k, K>(&'a RefCell<&'k mut K>);
+struct SharedOutlet<'a, 'k, K>(&'a RefCell<&'k mut K>);
 
-impl<K: Outlet> Outlet for Shared<'_, '_, K> {
+impl<K: Outlet> Outlet for SharedOutlet<'_, '_, K> {
     type Error = K::Error;
 
     fn put(&mut self, tape: Tape) -> Result<(), K::Error> {
@@ -102,16 +105,16 @@ impl<K: Outlet> Outlet for Shared<'_, '_, K> {
 }
 
 /// Requests that are probes.
-struct Marked<S>(S);
+struct ProbeRequests<S>(S);
 
 fn marked(next: Option<Scheduled>) -> Option<Scheduled> {
     next.map(|mut next| {
-        next.request.part = Part::Probe;
+        next.request.part = RequestPurpose::Probe;
         next
     })
 }
 
-impl<S: RequestSource> RequestSource for Marked<S> {
+impl<S: RequestSource> RequestSource for ProbeRequests<S> {
     type Error = S::Error;
 
     fn next_request(&mut self) -> Result<Option<Scheduled>, S::Error> {

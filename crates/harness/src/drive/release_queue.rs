@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use fizeau_core::{Request, RequestSource, Scheduled, Stamp, Timer};
 
-use super::slots::{Rank, Slots};
+use super::slots::{ScheduleRank, Slots};
 
 /// The requests that wait for their instant, for a slot, or for both: the source's own next one, which is made ahead, and
 /// the next turns of sessions.
@@ -21,42 +21,42 @@ pub(super) struct ReleaseQueue<'t, C> {
     own: Option<(Option<Stamp>, Request)>,
     is_exhausted: bool,
     /// Turns whose sessions kept their slots.
-    seated: BTreeMap<Rank, Request>,
+    seated: BTreeMap<ScheduleRank, Request>,
     /// Turns that need a slot.
-    unseated: BTreeMap<Rank, Request>,
-    first: Option<First>,
-    alarm: Option<Alarm<'t>>,
+    unseated: BTreeMap<ScheduleRank, Request>,
+    first: Option<DueRequest>,
+    alarm: Option<ReleaseAlarm<'t>>,
     held_back: u64,
 }
 
 /// A request whose instant has come, and that lacks nothing but a slot.
-struct First {
-    rank: Rank,
+struct DueRequest {
+    rank: ScheduleRank,
     request: Request,
     /// Whether it came without an instant: it ought to leave when its slot becomes free.
     is_slot_bound: bool,
-    slot: Option<Taken>,
+    slot: Option<TakenSlot>,
 }
 
-impl First {
+impl DueRequest {
     /// Whether its instant came before there was a slot for it: then the cap held it back, not the client, be it that it
     /// was called only after others that stood before it.
     fn is_held(&self) -> bool {
-        let free_since = self.slot.as_ref().and_then(|Taken(since)| *since);
+        let free_since = self.slot.as_ref().and_then(|TakenSlot(since)| *since);
         !self.is_slot_bound && free_since.is_some_and(|since| self.rank.due < since)
     }
 }
 
 /// A slot that has been taken, and since when it was free, where that is known.
-struct Taken(Option<Stamp>);
+struct TakenSlot(Option<Stamp>);
 
-struct Alarm<'t> {
+struct ReleaseAlarm<'t> {
     at: Stamp,
     ringing: Pin<Box<dyn Future<Output = ()> + 't>>,
 }
 
 /// A request that may leave.
-pub(super) struct Departure {
+pub(super) struct ReadyRequest {
     pub(super) request: Request,
     pub(super) intended: Stamp,
     /// Whether its session keeps its slot between turns.
@@ -93,7 +93,7 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
     pub(super) fn follow(&mut self, next: Scheduled, end: Stamp, keeps_slot: bool) {
         let Scheduled { at, request } = next;
         let due = at.map_or(end, |offset| self.start + offset);
-        let rank = Rank { due, request: request.id };
+        let rank = ScheduleRank { due, request: request.id };
         let queue = if keeps_slot { &mut self.seated } else { &mut self.unseated };
         queue.insert(rank, request);
     }
@@ -111,30 +111,30 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
     }
 
     /// The request that leaves `now`, if any may. Where one only lacks a slot, the task is woken when it may have one.
-    pub(super) async fn departure(
+    pub(super) async fn next_ready(
         &mut self,
         now: Stamp,
         slots: &mut impl Slots,
-    ) -> Option<Departure> {
+    ) -> Option<ReadyRequest> {
         if let Some(seated) = self.seated.first_entry().filter(|turn| turn.key().due <= now) {
-            let (Rank { due, .. }, request) = seated.remove_entry();
-            return Some(Departure { request, intended: due, keeps_slot: true });
+            let (ScheduleRank { due, .. }, request) = seated.remove_entry();
+            return Some(ReadyRequest { request, intended: due, keeps_slot: true });
         }
         if self.first.is_none() {
             self.first = self.called(now);
         }
         let _ = poll_fn(|cx| Poll::Ready(self.poll_slot(slots, cx))).await;
         let first = self.first.take_if(|first| first.slot.is_some());
-        self.held_back += u64::from(first.as_ref().is_some_and(First::is_held));
-        first.map(|First { rank, request, is_slot_bound, slot, .. }| {
-            let free_since = slot.and_then(|Taken(since)| since).filter(|_| is_slot_bound);
+        self.held_back += u64::from(first.as_ref().is_some_and(DueRequest::is_held));
+        first.map(|DueRequest { rank, request, is_slot_bound, slot, .. }| {
+            let free_since = slot.and_then(|TakenSlot(since)| since).filter(|_| is_slot_bound);
             let intended = free_since.unwrap_or(rank.due);
-            Departure { request, intended, keeps_slot: is_slot_bound }
+            ReadyRequest { request, intended, keeps_slot: is_slot_bound }
         })
     }
 
     /// Whose turn it is to have a slot `now`.
-    fn called(&mut self, now: Stamp) -> Option<First> {
+    fn called(&mut self, now: Stamp) -> Option<DueRequest> {
         let own = self.own.as_ref().map(|(at, _)| at.unwrap_or(now));
         let turn = due(&self.unseated);
         let is_turn = turn.is_some_and(|turn| own.is_none_or(|own| turn <= own));
@@ -145,15 +145,15 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
             true => self.unseated.pop_first().map(|(rank, request)| (Some(rank.due), request))?,
             false => self.own.take()?,
         };
-        let rank = Rank { due: at.unwrap_or(self.start), request: request.id };
-        Some(First { rank, request, is_slot_bound: at.is_none(), slot: None })
+        let rank = ScheduleRank { due: at.unwrap_or(self.start), request: request.id };
+        Some(DueRequest { rank, request, is_slot_bound: at.is_none(), slot: None })
     }
 
     /// Ready when the first has its slot.
     fn poll_slot(&mut self, slots: &mut impl Slots, cx: &mut Context<'_>) -> Poll<()> {
         let Some(first) = &mut self.first else { return Poll::Pending };
         if first.slot.is_none() {
-            first.slot = Some(Taken(ready!(slots.poll_take(first.rank, cx))));
+            first.slot = Some(TakenSlot(ready!(slots.poll_take(first.rank, cx))));
         }
         Poll::Ready(())
     }
@@ -173,14 +173,14 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
             // The old one goes first, so that there is one wait at a time.
             self.alarm = None;
             let timer = self.timer;
-            self.alarm = at.map(|at| Alarm { at, ringing: Box::pin(timer.sleep_until(at)) });
+            self.alarm = at.map(|at| ReleaseAlarm { at, ringing: Box::pin(timer.sleep_until(at)) });
         }
         at
     }
 
     /// Ready when there is a reason to look again: the instant of the alarm has come, or there is a slot for the first.
     pub(super) fn poll(&mut self, slots: &mut impl Slots, cx: &mut Context<'_>) -> Poll<()> {
-        // The clock before the alarm, which may come through late: flights make way for who is due, and would do so for nothing
+        // The clock before the alarm, which may come through late: requests in flight let the one that is due go first, and would do so for nothing
         // until it rings.
         if let Some(alarm) = &mut self.alarm
             && (self.timer.now() >= alarm.at || alarm.ringing.as_mut().poll(cx).is_ready())
@@ -193,6 +193,6 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
 }
 
 /// When the first of `queue` is due.
-fn due(queue: &BTreeMap<Rank, Request>) -> Option<Stamp> {
+fn due(queue: &BTreeMap<ScheduleRank, Request>) -> Option<Stamp> {
     queue.keys().next().map(|rank| rank.due)
 }

@@ -10,7 +10,7 @@ use fizeau_core::{RequestId, Stamp};
 
 /// A request's place in the order of the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
+pub(crate) struct ScheduleRank {
     /// Its instant; the level's start for one that has none.
     pub(crate) due: Stamp,
     pub(crate) request: RequestId,
@@ -20,14 +20,14 @@ pub(crate) struct Rank {
 pub(crate) trait Slots {
     /// Takes a slot for the request of `rank`. Where there is none, the task is woken when there may be one: by a request of its
     /// own that ends, or by the waker. Tells since when there was a slot, where that is known: what was due before had to wait.
-    fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>>;
+    fn poll_take(&mut self, rank: ScheduleRank, cx: &mut Context<'_>) -> Poll<Option<Stamp>>;
 
     /// Gives back the slot of a request that ended at `at`.
     fn give_back(&mut self, at: Stamp);
 }
 
 impl<L: Slots + ?Sized> Slots for Box<L> {
-    fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
+    fn poll_take(&mut self, rank: ScheduleRank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         (**self).poll_take(rank, cx)
     }
 
@@ -39,16 +39,16 @@ impl<L: Slots + ?Sized> Slots for Box<L> {
 /// One cap for the drivers of all workers. While slots are free it is one atomic count; only when it is full do drivers
 /// queue, in the order of the schedule.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct SharedCap {
     free: AtomicI64,
     /// How many are in the queue; read without its lock.
     waiting: AtomicUsize,
     /// Until when there were fewer slots than were wanted, in nanoseconds; zero if there always were enough.
     short_until: AtomicU64,
-    queue: Mutex<BTreeMap<Rank, Waker>>,
+    queue: Mutex<BTreeMap<ScheduleRank, Waker>>,
 }
 
-impl Gate {
+impl SharedCap {
     pub(crate) fn new(cap: NonZeroU32) -> Arc<Self> {
         let free = AtomicI64::new(cap.get().into());
         Arc::new(Self {
@@ -83,12 +83,12 @@ impl Gate {
         (short_until > 0).then(|| Stamp::from_nanos(short_until))
     }
 
-    fn queue(&self) -> MutexGuard<'_, BTreeMap<Rank, Waker>> {
+    fn queue(&self) -> MutexGuard<'_, BTreeMap<ScheduleRank, Waker>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes the first of the queue, if there is a slot for it.
-    fn call_next(&self, queue: &BTreeMap<Rank, Waker>) {
+    fn call_next(&self, queue: &BTreeMap<ScheduleRank, Waker>) {
         if self.free.load(Ordering::SeqCst) > 0
             && let Some(first) = queue.values().next()
         {
@@ -97,21 +97,21 @@ impl Gate {
     }
 }
 
-/// One driver's place at a [`Gate`].
-pub(crate) struct Seat {
-    gate: Arc<Gate>,
+/// One driver's place at a [`SharedCap`].
+pub(crate) struct CapSeat {
+    gate: Arc<SharedCap>,
     /// The request that it queues for.
-    queued: Option<Rank>,
+    queued: Option<ScheduleRank>,
 }
 
-impl Seat {
-    pub(crate) const fn new(gate: Arc<Gate>) -> Self {
+impl CapSeat {
+    pub(crate) const fn new(gate: Arc<SharedCap>) -> Self {
         Self { gate, queued: None }
     }
 }
 
-impl Slots for Seat {
-    fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
+impl Slots for CapSeat {
+    fn poll_take(&mut self, rank: ScheduleRank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         let gate = &*self.gate;
         if gate.waiting.load(Ordering::SeqCst) == 0 && gate.take() {
             return Poll::Ready(gate.free_since());
@@ -137,7 +137,7 @@ impl Slots for Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for CapSeat {
     /// Whoever leaves makes room for the next in the queue.
     fn drop(&mut self) {
         if let Some(rank) = self.queued.take() {
@@ -172,15 +172,15 @@ mod tests {
         }
     }
 
-    fn take(seat: &mut Seat, id: u64, task: &Arc<Task>) -> bool {
+    fn take(seat: &mut CapSeat, id: u64, task: &Arc<Task>) -> bool {
         let waker = Waker::from(Arc::clone(task));
-        let rank = Rank { due: Stamp::EPOCH, request: RequestId(id) };
+        let rank = ScheduleRank { due: Stamp::EPOCH, request: RequestId(id) };
         seat.poll_take(rank, &mut Context::from_waker(&waker)).is_ready()
     }
 
-    fn gate<const N: usize>(cap: u32) -> ([Seat; N], [Arc<Task>; N]) {
-        let gate = Gate::new(NonZeroU32::new(cap).unwrap_or(NonZeroU32::MIN));
-        let seats = std::array::from_fn(|_| Seat::new(Arc::clone(&gate)));
+    fn gate<const N: usize>(cap: u32) -> ([CapSeat; N], [Arc<Task>; N]) {
+        let gate = SharedCap::new(NonZeroU32::new(cap).unwrap_or(NonZeroU32::MIN));
+        let seats = std::array::from_fn(|_| CapSeat::new(Arc::clone(&gate)));
         (seats, std::array::from_fn(|_| Arc::default()))
     }
 
@@ -223,12 +223,12 @@ mod tests {
 
     #[test]
     fn the_gate_neither_loses_nor_makes_slots_between_threads() {
-        let gate = Gate::new(NonZeroU32::new(3).unwrap_or(NonZeroU32::MIN));
+        let gate = SharedCap::new(NonZeroU32::new(3).unwrap_or(NonZeroU32::MIN));
         let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
         let pass = |worker: u64| {
-            let mut seat = Seat::new(Arc::clone(&gate));
+            let mut seat = CapSeat::new(Arc::clone(&gate));
             for k in 0..2_000 {
-                let rank = Rank { due: Stamp::EPOCH, request: RequestId(4 * k + worker) };
+                let rank = ScheduleRank { due: Stamp::EPOCH, request: RequestId(4 * k + worker) };
                 let admitted = std::future::poll_fn(|cx| seat.poll_take(rank, cx));
                 block_on(admitted);
                 most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use fizeau_core::{Clock, Nanos, Stamp};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Alarms {
     #[cfg(target_os = "linux")]
-    idle: kernel::Pool,
+    idle: kernel::AlarmPool,
 }
 
 impl Alarms {
@@ -50,14 +50,14 @@ mod kernel {
 
     /// Alarms that nobody sleeps on. The lock is each worker's own, and never contended.
     #[derive(Debug, Clone, Default)]
-    pub(super) struct Pool(Arc<Mutex<Vec<Fd>>>);
+    pub(super) struct AlarmPool(Arc<Mutex<Vec<Fd>>>);
 
-    impl Pool {
+    impl AlarmPool {
         /// An alarm; none if the system has no file descriptor left.
-        pub(super) fn take(&self) -> Option<Alarm> {
+        pub(super) fn take(&self) -> Option<PacerAlarm> {
             let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let fd = idle.map_or_else(make, Ok).ok()?;
-            Some(Alarm { fd: Some(fd), pool: self.clone() })
+            Some(PacerAlarm { fd: Some(fd), pool: self.clone() })
         }
     }
 
@@ -72,12 +72,12 @@ mod kernel {
     }
 
     /// An alarm in use; it goes back to its pool when dropped.
-    pub(super) struct Alarm {
+    pub(super) struct PacerAlarm {
         fd: Option<Fd>,
-        pool: Pool,
+        pool: AlarmPool,
     }
 
-    impl Alarm {
+    impl PacerAlarm {
         /// A system that refuses to set an alarm leaves the wait to the caller's spinning.
         pub(super) async fn wait_until(self, clock: &impl Clock, at: Stamp) {
             let Some(fd) = &self.fd else { return };
@@ -95,7 +95,7 @@ mod kernel {
         }
     }
 
-    impl Drop for Alarm {
+    impl Drop for PacerAlarm {
         fn drop(&mut self) {
             let mut idle = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
             idle.extend(self.fd.take());

@@ -1,8 +1,8 @@
 //! Naps: arrivals are let gather for a moment before a worker looks for them, where that can do no harm.
 //!
 //! To go to sleep and to be woken costs a thread more than to read what has come. With hundreds of streams a worker
-//! would be woken for nearly every token; after a nap it finds a dozen at once. What the kernel has stamped does not
-//! age meanwhile: arrivals keep their instants, and the read lag shows the naps.
+//! would be woken for nearly every token; after a pause it finds a dozen at once. What the kernel has stamped does not
+//! age meanwhile: arrivals keep their instants, and the read lag shows the pauses.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,47 +14,47 @@ use fizeau_core::{
 
 use super::Preconnect;
 
-/// The longest nap; the system adds its timer slack, 50 us on Linux. A reply's end waits for it too, and with it the
+/// The longest pause; the system adds its timer slack, 50 us on Linux. A reply's end waits for it too, and with it the
 /// request that takes its slot.
 const LONGEST: Nanos = Nanos::from_micros(450);
-/// A shorter nap gathers too little.
+/// A shorter pause gathers too little.
 const SHORTEST: Nanos = Nanos::from_micros(100);
-/// How many arrivals are worth a nap; to gather more saves little, and holds up the replies that end.
+/// How many arrivals are worth a pause; to gather more saves little, and holds up the replies that end.
 const ENOUGH: u64 = 20;
-/// How many naps a gap between two events of one reply must hold: what is read together shares a stamp.
-const NAPS_IN_A_GAP: u64 = 10;
-/// No nap is taken when something is due within this.
+/// How many pauses a gap between two events of one reply must hold: what is read together shares a stamp.
+const PAUSES_IN_A_GAP: u64 = 10;
+/// No pause is taken when something is due within this.
 const CLEAR: Nanos = Nanos::from_millis(1);
 /// Fewer than one in so many gaps may be close: events that come in pairs look slow on average.
 const FEW: u64 = 50;
 /// Below so many requests in flight a worker has little to read and time enough for it.
 const FEWEST: u32 = 32;
 
-/// What decides whether a worker may nap.
+/// What decides whether a worker may pause.
 #[derive(Debug, Clone)]
-pub(super) struct PollCoalescer(Arc<State>);
+pub(super) struct PollCoalescer(Arc<CoalescerState>);
 
 #[derive(Debug)]
-struct State {
+struct CoalescerState {
     in_flight: AtomicU32,
     /// The gap between the events of the last reply, in nanoseconds; zero while it is not known, or where the kernel did
-    /// not stamp it, so that a nap would spoil the stamps.
+    /// not stamp it, so that a pause would spoil the stamps.
     pace: AtomicU64,
     /// When something is due: a request of the load, a probe, a slot that opens. All waits are the worker's own, so that
     /// the lock is never contended.
     due: Mutex<Vec<Stamp>>,
 }
 
-impl State {
+impl CoalescerState {
     fn due(&self) -> MutexGuard<'_, Vec<Stamp>> {
         self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl PollCoalescer {
-    /// No naps until a reply has shown that they do no harm.
+    /// No pauses until a reply has shown that they do no harm.
     pub(super) fn new() -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(CoalescerState {
             in_flight: AtomicU32::new(0),
             pace: AtomicU64::new(0),
             due: Mutex::default(),
@@ -63,8 +63,8 @@ impl PollCoalescer {
 
     /// Naps if that does no harm. To be called by the worker's thread when it has nothing to do.
     pub(super) fn take(&self, clock: &impl Clock) {
-        if let Some(nap) = self.length(|| clock.now()) {
-            std::thread::sleep(Duration::from(nap));
+        if let Some(pause) = self.length(|| clock.now()) {
+            std::thread::sleep(Duration::from(pause));
         }
     }
 
@@ -73,10 +73,10 @@ impl PollCoalescer {
         let pace = Nanos::from_nanos(state.pace.load(Relaxed));
         let in_flight = state.in_flight.load(Relaxed);
         let enough = pace / u64::from(in_flight) * ENOUGH;
-        let nap = (pace / NAPS_IN_A_GAP).min(enough).min(LONGEST);
+        let pause = (pace / PAUSES_IN_A_GAP).min(enough).min(LONGEST);
         let is_clear = || state.due().iter().min().is_none_or(|due| now() + CLEAR < *due);
-        let is_fine = nap >= SHORTEST && in_flight >= FEWEST && is_clear();
-        is_fine.then_some(nap)
+        let is_fine = pause >= SHORTEST && in_flight >= FEWEST && is_clear();
+        is_fine.then_some(pause)
     }
 
     /// Forgets what was known of the server's pace: another level may have another.
@@ -95,7 +95,7 @@ impl PollCoalescer {
     }
 }
 
-/// How many events came so soon after the one before that a nap might have taken in both.
+/// How many events came so soon after the one before that a pause might have taken in both.
 fn close_gaps(tape: &Tape) -> u64 {
     let pairs = tape.arrivals.iter().zip(tape.arrivals.iter().skip(1));
     let gaps = pairs.filter_map(|(earlier, later)| later.at.since(earlier.at));
@@ -104,81 +104,81 @@ fn close_gaps(tape: &Tape) -> u64 {
 
 /// A transport that counts what is in flight and looks at what came of it.
 #[derive(Debug)]
-pub(super) struct Counted<T> {
+pub(super) struct CountedTransport<T> {
     pub(super) transport: T,
-    pub(super) nap: PollCoalescer,
+    pub(super) coalescer: PollCoalescer,
 }
 
-impl<T: Transport> Transport for Counted<T> {
+impl<T: Transport> Transport for CountedTransport<T> {
     type Error = T::Error;
 
     async fn send(&self, request: &Request, release: Release) -> Result<Tape, T::Error> {
-        let in_flight = InFlight::begin(&self.nap);
+        let in_flight = InFlightGuard::begin(&self.coalescer);
         let sent = self.transport.send(request, release).await;
         drop(in_flight);
-        sent.inspect(|tape| self.nap.note(tape))
+        sent.inspect(|tape| self.coalescer.note(tape))
     }
 }
 
-impl<T: Preconnect> Preconnect for Counted<T> {
+impl<T: Preconnect> Preconnect for CountedTransport<T> {
     async fn preconnect(&self, count: usize) -> Result<(), Failure> {
         self.transport.preconnect(count).await
     }
 }
 
 /// A request in flight, until it is dropped.
-struct InFlight<'n>(&'n PollCoalescer);
+struct InFlightGuard<'n>(&'n PollCoalescer);
 
-impl<'n> InFlight<'n> {
-    fn begin(nap: &'n PollCoalescer) -> Self {
-        nap.0.in_flight.fetch_add(1, Relaxed);
-        Self(nap)
+impl<'n> InFlightGuard<'n> {
+    fn begin(coalescer: &'n PollCoalescer) -> Self {
+        coalescer.0.in_flight.fetch_add(1, Relaxed);
+        Self(coalescer)
     }
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.0.in_flight.fetch_sub(1, Relaxed);
     }
 }
 
-/// A timer whose waits no nap may overrun.
+/// A timer whose waits no pause may overrun.
 #[derive(Debug)]
-pub(super) struct Wakeful<C> {
+pub(super) struct CoalescedTimer<C> {
     pub(super) timer: C,
-    pub(super) nap: PollCoalescer,
+    pub(super) coalescer: PollCoalescer,
 }
 
-impl<C: Clock> Clock for Wakeful<C> {
+impl<C: Clock> Clock for CoalescedTimer<C> {
     fn now(&self) -> Stamp {
         self.timer.now()
     }
 }
 
-impl<C: Timer> Timer for Wakeful<C> {
+impl<C: Timer> Timer for CoalescedTimer<C> {
     async fn sleep_until(&self, at: Stamp) {
-        let due = Due::at(&self.nap, at);
+        let due = DueGuard::at(&self.coalescer, at);
         self.timer.sleep_until(at).await;
         drop(due);
     }
 }
 
 /// Something that is due, until it is dropped.
-struct Due<'n> {
-    nap: &'n PollCoalescer,
+struct DueGuard<'n> {
+    coalescer: &'n PollCoalescer,
     at: Stamp,
 }
 
-impl<'n> Due<'n> {
-    fn at(nap: &'n PollCoalescer, at: Stamp) -> Self {
-        nap.0.due().push(at);
-        Self { nap, at }
+impl<'n> DueGuard<'n> {
+    fn at(coalescer: &'n PollCoalescer, at: Stamp) -> Self {
+        coalescer.0.due().push(at);
+        Self { coalescer, at }
     }
 }
 
-impl Drop for Due<'_> {
+impl Drop for DueGuard<'_> {
     fn drop(&mut self) {
-        let mut due = self.nap.0.due();
+        let mut due = self.coalescer.0.due();
         if let Some(own) = due.iter().position(|at| *at == self.at) {
             due.swap_remove(own);
         }
@@ -205,36 +205,36 @@ mod tests {
     }
 
     #[test]
-    fn naps_are_taken_where_they_do_no_harm_and_only_there() {
-        let nap = PollCoalescer::new();
-        let flights: Vec<_> = (0..FEWEST).map(|_| InFlight::begin(&nap)).collect();
-        let length = || nap.length(|| ms(0));
+    fn wake_ups_are_coalesced_where_it_does_no_harm_and_only_there() {
+        let coalescer = PollCoalescer::new();
+        let flights: Vec<_> = (0..FEWEST).map(|_| InFlightGuard::begin(&coalescer)).collect();
+        let length = || coalescer.length(|| ms(0));
         let fine = || length().is_some();
         assert!(!fine(), "nothing is known of the server's pace yet");
-        nap.note(&tape(2, StampSource::Kernel));
+        coalescer.note(&tape(2, StampSource::Kernel));
         assert_eq!(length(), Some(Nanos::from_micros(200)));
-        nap.note(&tape(500, StampSource::Kernel));
+        coalescer.note(&tape(500, StampSource::Kernel));
         assert_eq!(length(), Some(LONGEST));
-        nap.note(&tape(5, StampSource::User));
-        assert!(!fine(), "a stamp of our own would be late by the nap");
-        nap.note(&tape(0, StampSource::Kernel));
+        coalescer.note(&tape(5, StampSource::User));
+        assert!(!fine(), "a stamp of our own would be late by the pause");
+        coalescer.note(&tape(0, StampSource::Kernel));
         assert!(!fine(), "two events might share a stamp");
         let mut pairs = tape(10, StampSource::Kernel);
         for pair in pairs.arrivals.chunks_mut(2) {
             pair[1].at = pair[0].at + Nanos::from_micros(300);
         }
-        nap.note(&pairs);
+        coalescer.note(&pairs);
         assert!(!fine(), "nor may the two of a pair");
-        nap.note(&tape(5, StampSource::Kernel));
-        nap.forget();
+        coalescer.note(&tape(5, StampSource::Kernel));
+        coalescer.forget();
         assert!(!fine(), "another level may be another server's");
-        nap.note(&tape(5, StampSource::Kernel));
-        let soon = Due::at(&nap, ms(1));
+        coalescer.note(&tape(5, StampSource::Kernel));
+        let soon = DueGuard::at(&coalescer, ms(1));
         assert!(!fine(), "a request is due");
         drop(soon);
-        let later = Due::at(&nap, ms(2));
+        let later = DueGuard::at(&coalescer, ms(2));
         assert!(fine());
-        let probe = Due::at(&nap, ms(1));
+        let probe = DueGuard::at(&coalescer, ms(1));
         assert!(!fine(), "of two that are due the sooner counts");
         drop(probe);
         assert!(fine());

@@ -8,8 +8,8 @@ use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 use tokio::sync::oneshot;
 
-use super::worker::{Message, Unsendable};
-use crate::drive::{Driven, Ended, Keep, Outlet};
+use super::worker::{Unsendable, WorkerMessage};
+use crate::drive::{DriveEnding, DriveOutcome, Outlet, SinkOutlet};
 use crate::level::{LevelRun, Tee, widen};
 use crate::observe::{Notice, Observer};
 use crate::{Cancel, DriveError, InFlight};
@@ -22,7 +22,7 @@ const PILE: usize = 1_000;
 
 /// Takes in what the workers send, until each is done.
 pub(super) struct Collector<E> {
-    inbox: UnboundedReceiver<Message<E>>,
+    inbox: UnboundedReceiver<WorkerMessage<E>>,
     /// Calls this level off.
     cancel: Cancel,
     /// Kept by the workers.
@@ -31,7 +31,7 @@ pub(super) struct Collector<E> {
     ready: usize,
     over: usize,
     warmup: WarmUp,
-    driven: Option<Driven>,
+    driven: Option<DriveOutcome>,
     watch: ClientWatch,
     unsendable: Option<Unsendable<E>>,
     lost: Option<usize>,
@@ -39,7 +39,7 @@ pub(super) struct Collector<E> {
 
 impl<E: Error> Collector<E> {
     pub(super) fn new(
-        inbox: UnboundedReceiver<Message<E>>,
+        inbox: UnboundedReceiver<WorkerMessage<E>>,
         cancel: Cancel,
         in_flight: InFlight,
         workers: usize,
@@ -83,11 +83,11 @@ impl<E: Error> Collector<E> {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
-        self.keep(&mut Keep::new(&mut tee)).await.map_err(DriveError::Sink)?;
+        self.keep(&mut SinkOutlet::new(&mut tee)).await.map_err(DriveError::Sink)?;
         if let Some(error) = self.unsendable.take() {
             return Err(widen(error));
         }
-        let driven = self.driven.unwrap_or_else(|| Driven::none(start));
+        let driven = self.driven.unwrap_or_else(|| DriveOutcome::none(start));
         Ok(LevelRun::of(tee, self.watch, driven, self.warmup))
     }
 
@@ -133,21 +133,21 @@ impl<E: Error> Collector<E> {
     }
 
     /// Takes note of `message`. Gives the tape that it carries.
-    fn note(&mut self, message: Message<E>) -> Option<Tape> {
+    fn note(&mut self, message: WorkerMessage<E>) -> Option<Tape> {
         match message {
-            Message::Ended(tape) => return Some(tape),
-            Message::Ready(warmup) => {
+            WorkerMessage::Ended(tape) => return Some(tape),
+            WorkerMessage::Ready(warmup) => {
                 self.ready += 1;
                 self.warmup.sent += warmup.sent;
                 self.warmup.failed += warmup.failed;
             }
-            Message::Done(Ok((driven, watch))) => self.over(driven, watch),
-            Message::Done(Err(error)) => {
+            WorkerMessage::Done(Ok((driven, watch))) => self.over(driven, watch),
+            WorkerMessage::Done(Err(error)) => {
                 self.over += 1;
                 self.unsendable.get_or_insert(error);
                 self.cancel.cancel();
             }
-            Message::Gone(worker) => {
+            WorkerMessage::Gone(worker) => {
                 self.over += 1;
                 self.lost = Some(worker);
                 self.cancel.cancel();
@@ -157,11 +157,11 @@ impl<E: Error> Collector<E> {
     }
 
     /// A worker is done: what it did is added to what the others did.
-    fn over(&mut self, driven: Driven, watch: ClientWatch) {
+    fn over(&mut self, driven: DriveOutcome, watch: ClientWatch) {
         self.over += 1;
         self.driven = Some(match self.driven {
             None => driven,
-            Some(sum) => Driven {
+            Some(sum) => DriveOutcome {
                 start: sum.start.min(driven.start),
                 ended: worse(sum.ended, driven.ended),
                 held_back: sum.held_back + driven.held_back,
@@ -184,8 +184,8 @@ impl<E> Drop for Collector<E> {
 }
 
 /// Why a level of two parts ended.
-fn worse(one: Ended, other: Ended) -> Ended {
-    let worst_first = [Ended::Cancelled, Ended::TimeUp, Ended::Enough];
+fn worse(one: DriveEnding, other: DriveEnding) -> DriveEnding {
+    let worst_first = [DriveEnding::Cancelled, DriveEnding::TimeUp, DriveEnding::Enough];
     let mut found = worst_first.into_iter().filter(|ended| [one, other].contains(ended));
-    found.next().unwrap_or(Ended::Exhausted)
+    found.next().unwrap_or(DriveEnding::Exhausted)
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fizeau_core::{Nanos, Stamp, Timer};
-use fizeau_workload::{Numbers, Pacing, Shard, Walk};
+use fizeau_workload::{Pacing, SessionNumbers, Shard, Walk};
 
-use crate::drive::{Gate, LocalSlots, Opening, Probing, Seat, Slots, Underway};
+use crate::drive::{CapSeat, LoadHold, LocalSlots, ProbeStream, SharedCap, SlotOpening, Slots};
 use crate::level::PlannedLevel;
 
 /// What one worker has to send, and under which cap.
@@ -16,31 +16,31 @@ pub(super) struct Assignment {
     pub(super) warmup: Walk,
     /// Its measured requests.
     pub(super) requests: Walk,
-    pub(super) cap: Share,
+    pub(super) cap: CapShare,
     /// To be dropped when its load is over.
-    pub(super) underway: Underway,
+    pub(super) load_hold: LoadHold,
     /// The probe stream, for one worker alone.
-    pub(super) probe: Option<Probing<Walk>>,
+    pub(super) probe: Option<ProbeStream<Walk>>,
 }
 
 /// A worker's share of the cap.
-pub(super) struct Share {
-    place: Place,
+pub(super) struct CapShare {
+    place: WorkerIndex,
     is_closed: bool,
     /// None for no cap.
     slots: Option<NonZeroU32>,
     /// The cap of all, where it is not split.
-    gate: Option<Arc<Gate>>,
+    gate: Option<Arc<SharedCap>>,
 }
 
 /// The `index`-th of `of` workers.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct WorkerIndex {
     index: u64,
     of: NonZeroUsize,
 }
 
-impl Place {
+impl WorkerIndex {
     /// The number over all workers of this one's `slot`. As the remainder of the cap goes to the first workers, these are
     /// the numbers below the cap, each once.
     const fn number(self, slot: u32) -> u64 {
@@ -48,9 +48,9 @@ impl Place {
     }
 
     /// The sessions of this worker: of those that are `shard`'s every `of`-th, or, in a closed loop, the first of each of
-    /// its `slots`, then the next that no worker has `drawn` yet. The first are dealt and not drawn: a worker that wakes
+    /// its `slots`, then the next that no worker has `drawn` yet. The first are assigned beforehand, not drawn: a worker that wakes
     /// early must not take the session of another's first slot.
-    fn sessions(self, shard: Shard, slots: u32, drawn: Option<Arc<AtomicU64>>) -> Numbers {
+    fn sessions(self, shard: Shard, slots: u32, drawn: Option<Arc<AtomicU64>>) -> SessionNumbers {
         match drawn {
             Some(drawn) => {
                 let first = (0..slots).map(move |slot| self.number(slot));
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// The hands of a level for at most `workers` workers; fewer where the cap has not a slot for each.
+/// The assignments of a level for at most `workers` workers; fewer where the cap has not a slot for each.
 pub(super) fn assignments(level: &PlannedLevel<'_>, workers: usize) -> Vec<Assignment> {
     let cap = level.load.max_in_flight;
     let is_closed = cap.is_some() && level.plan.pacing() == Pacing::ClosedLoop;
@@ -73,26 +73,26 @@ pub(super) fn assignments(level: &PlannedLevel<'_>, workers: usize) -> Vec<Assig
     let of = NonZeroUsize::new(workers.min(most)).unwrap_or(NonZeroUsize::MIN);
     // Those before are the first of each slot.
     let drawn = Arc::new(AtomicU64::new(cap.map_or(0, |cap| cap.get().into())));
-    let gate = cap.filter(|_| !is_closed).map(Gate::new);
-    let (underway, over) = Underway::new();
-    let hand = |index: usize| {
+    let gate = cap.filter(|_| !is_closed).map(SharedCap::new);
+    let (load_hold, over) = LoadHold::new();
+    let assignment = |index: usize| {
         let slots = cap.and_then(|cap| {
             let slots = share(cap.get().into(), of.get(), index);
             NonZeroU32::new(u32::try_from(slots).unwrap_or(u32::MAX))
         });
-        let place = Place { index: index as u64, of };
-        let dealt = slots.map_or(0, NonZeroU32::get);
+        let place = WorkerIndex { index: index as u64, of };
+        let assigned = slots.map_or(0, NonZeroU32::get);
         let drawn = is_closed.then(|| Arc::clone(&drawn));
         let warmup = (place.index..level.warmup).step_by(of.get());
         Assignment {
             warmup: level.plan.warmup(Box::new(warmup)),
-            requests: level.plan.walk(place.sessions(level.shard, dealt, drawn)),
-            cap: Share { place, is_closed, slots, gate: gate.clone() },
-            underway: underway.clone(),
+            requests: level.plan.walk(place.sessions(level.shard, assigned, drawn)),
+            cap: CapShare { place, is_closed, slots, gate: gate.clone() },
+            load_hold: load_hold.clone(),
             probe: level.probe.filter(|_| index == 0).map(|probe| probe.until(&over)),
         }
     };
-    (0..of.get()).map(hand).collect()
+    (0..of.get()).map(assignment).collect()
 }
 
 /// The part of `total` that the `index`-th of `of` workers has; the remainder goes to the first.
@@ -101,24 +101,24 @@ pub(super) fn share(total: u64, of: usize, index: usize) -> u64 {
     total / of + u64::from(index < total % of)
 }
 
-impl Share {
+impl CapShare {
     /// The cap of the warm-up, which is a closed loop whatever the level is.
     pub(super) fn warmup_slots<'t, C: Timer>(&self, timer: &'t C) -> LocalSlots<'t, C> {
-        LocalSlots::new(timer, self.slots, Opening::at_once(timer.now()))
+        LocalSlots::new(timer, self.slots, SlotOpening::at_once(timer.now()))
     }
 
     /// The cap of the level, which begins at `start`.
     pub(super) fn slots<'t>(&self, timer: &'t impl Timer, start: Stamp) -> Box<dyn Slots + 't> {
         let opening = match self.is_closed {
-            true => Opening {
+            true => SlotOpening {
                 first: start + OPENING * self.place.index,
                 step: OPENING * self.place.of.get() as u64,
             },
-            false => Opening::at_once(start),
+            false => SlotOpening::at_once(start),
         };
         match &self.gate {
             None => Box::new(LocalSlots::new(timer, self.slots, opening)),
-            Some(gate) => Box::new(Seat::new(Arc::clone(gate))),
+            Some(gate) => Box::new(CapSeat::new(Arc::clone(gate))),
         }
     }
 }

@@ -6,10 +6,10 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use fizeau_core::{
-    Clock, FailureClass, Nanos, Outcome, Part, Release, Request, RequestSource, Scheduled, Stamp,
-    Tape, TapeSink, Timer, Transport,
+    Clock, FailureClass, Nanos, Outcome, Release, Request, RequestPurpose, RequestSource,
+    Scheduled, Stamp, Tape, TapeSink, Timer, Transport,
 };
-use fizeau_harness::{Cancel, DriveError, Ended, Load, drive};
+use fizeau_harness::{Cancel, DriveEnding, DriveError, DriveLimits, drive};
 use proptest::prelude::*;
 
 use crate::stand::{Listed, Paused, Readings, Server, Streams, paused};
@@ -22,11 +22,15 @@ fn at(millis: u64) -> Stamp {
     Stamp::EPOCH + ms(millis)
 }
 
-fn cap(n: u32) -> Load {
-    Load { max_in_flight: NonZeroU32::new(n), stop_after: None }
+fn cap(n: u32) -> DriveLimits {
+    DriveLimits { max_in_flight: NonZeroU32::new(n), stop_after: None }
 }
 
-async fn tapes(offsets: Vec<Option<Nanos>>, service: Nanos, load: Load) -> (Vec<Tape>, usize) {
+async fn tapes(
+    offsets: Vec<Option<Nanos>>,
+    service: Nanos,
+    load: DriveLimits,
+) -> (Vec<Tape>, usize) {
     let time = Paused::new();
     let server = Server::new(&time, service);
     let mut tapes = Vec::new();
@@ -47,7 +51,7 @@ fn a_closed_loop_keeps_its_concurrency_and_intends_each_request_when_its_slot_fr
 #[test]
 fn an_open_loop_sends_on_time_whatever_the_server_does() {
     let offsets = (0..5).map(|k| Some(ms(10 * k))).collect();
-    let (tapes, most) = paused(tapes(offsets, ms(10_000), Load::default()));
+    let (tapes, most) = paused(tapes(offsets, ms(10_000), DriveLimits::default()));
     assert_eq!(most, 5, "no request waited for another");
     for (k, tape) in tapes.iter().enumerate() {
         assert_eq!(tape.marks.intended, at(10 * k as u64));
@@ -76,7 +80,7 @@ fn lateness_of_a_sleepy_timer(service: Nanos) -> Vec<Nanos> {
         let (time, timer) = (Paused::new(), Sleepy(Paused::new()));
         let server = Server::new(&time, service);
         let mut list = Listed::new((0..40).map(|k| Some(ms(10 * k))));
-        let (mut tapes, load) = (Vec::new(), Load::default());
+        let (mut tapes, load) = (Vec::new(), DriveLimits::default());
         drive(&mut list, &server, &timer, load, &mut tapes, &Cancel::new()).await.unwrap();
         tapes
     });
@@ -137,11 +141,11 @@ fn time_up_stops_releasing_and_lets_what_is_in_flight_finish() {
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, ms(100));
-        let load = Load { stop_after: Some(ms(250)), ..cap(1) };
+        let load = DriveLimits { stop_after: Some(ms(250)), ..cap(1) };
         let (mut tapes, cancel) = (Vec::new(), Cancel::new());
         let mut source = Listed::new(vec![None; 1_000]);
         let driven = drive(&mut source, &server, &time, load, &mut tapes, &cancel).await.unwrap();
-        assert_eq!(driven.ended, Ended::TimeUp);
+        assert_eq!(driven.ended, DriveEnding::TimeUp);
         assert_eq!(tapes.len(), 3, "released at 0, 100 and 200 ms");
         assert!(tapes.iter().all(Tape::is_success));
     });
@@ -152,12 +156,12 @@ fn a_schedule_past_the_time_limit_is_not_waited_for() {
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, ms(1));
-        let load = Load { stop_after: Some(ms(50)), max_in_flight: None };
+        let load = DriveLimits { stop_after: Some(ms(50)), max_in_flight: None };
         let mut source = Listed::new([Some(ms(10)), Some(ms(3_600_000))]);
         let mut tapes = Vec::new();
         let driven =
             drive(&mut source, &server, &time, load, &mut tapes, &Cancel::new()).await.unwrap();
-        assert_eq!((driven.ended, tapes.len()), (Ended::TimeUp, 1));
+        assert_eq!((driven.ended, tapes.len()), (DriveEnding::TimeUp, 1));
     });
 }
 
@@ -181,7 +185,7 @@ fn calling_off_keeps_what_ended_and_marks_what_was_in_flight() {
         let mut sink = CancelAfter(Vec::new(), cancel.clone());
         let mut source = Listed::new(vec![None; 100]);
         let driven = drive(&mut source, &server, &time, cap(2), &mut sink, &cancel).await.unwrap();
-        assert_eq!(driven.ended, Ended::Cancelled);
+        assert_eq!(driven.ended, DriveEnding::Cancelled);
         let ended = sink.0.iter().filter(|tape| tape.is_success()).count();
         let cancelled = sink.0.iter().filter(|tape| {
             matches!(&tape.outcome, Outcome::Failed(f) if f.class == FailureClass::Cancelled)
@@ -267,7 +271,7 @@ fn a_due_request_does_not_wait_for_all_that_have_something_to_read() {
     // A hundred to begin with, which takes until 100 ms; then one in the midst of the third round of readings.
     let offsets = (0..101).map(|k| Some(ms(if k < 100 { 0 } else { 250 })));
     let (mut source, cancel, mut tapes) = (Listed::new(offsets), Cancel::new(), Vec::new());
-    let load = Load::default();
+    let load = DriveLimits::default();
     let mut driving = pin!(drive(&mut source, &streams, &clock, load, &mut tapes, &cancel));
     let mut cx = Context::from_waker(Waker::noop());
     for _ in 0..10 {
@@ -276,7 +280,7 @@ fn a_due_request_does_not_wait_for_all_that_have_something_to_read() {
     }
     let sent = streams.sent.borrow();
     assert_eq!(sent.len(), 101);
-    assert_eq!(sent[100], (Part::Load, Release::at(at(250))));
+    assert_eq!(sent[100], (RequestPurpose::Load, Release::at(at(250))));
 }
 
 proptest! {

@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 
 use fizeau_core::Nanos;
 use fizeau_harness::{
-    Cancel, InFlight, Load, Measure, Notice, Observer, PlannedLevel, Rig, SelfWatch,
+    Cancel, DriveLimits, InFlight, Measure, Notice, Observer, PlannedLevel, Rig, SelfWatch,
 };
-use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
+use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
 use crate::stand::{Paused, Server, paused};
 
@@ -39,9 +39,9 @@ fn read(off: Option<usize>) -> Reader {
         let cancel = Cancel::new();
         let mut rig =
             Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(20).unwrap() };
-        let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..workload }).unwrap();
-        let load = Load { max_in_flight: NonZeroU32::new(4), stop_after: None };
+        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(20).unwrap() };
+        let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
+        let load = DriveLimits { max_in_flight: NonZeroU32::new(4), stop_after: None };
         let level = PlannedLevel { warmup: 3, ..PlannedLevel::new(&plan, load) };
         let off = off.map(|after| (after, cancel.clone()));
         let mut reader = Reader { off, ..Reader::default() };

@@ -1,7 +1,6 @@
 //! The integration tests of `fizeau-harness`, one binary.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
-mod crew;
 mod drive;
 mod in_flight;
 mod pacer;
@@ -11,3 +10,4 @@ mod sessions;
 mod stand;
 mod threads;
 mod until;
+mod worker_pool;

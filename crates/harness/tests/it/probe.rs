@@ -5,15 +5,17 @@ use std::num::NonZeroU32;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-use fizeau_core::{FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, TapeSink};
-use fizeau_harness::{Cancel, Ended, LevelRun, Load, Measure, PlannedLevel, Probe, Rig, SelfWatch};
-use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
+use fizeau_core::{FailureClass, Nanos, Outcome, PerSec, RequestPurpose, Stamp, Tape, TapeSink};
+use fizeau_harness::{
+    Cancel, DriveEnding, DriveLimits, LevelRun, Measure, PlannedLevel, Probe, Rig, SelfWatch,
+};
+use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
 use crate::stand::{Paused, Readings, Server, Streams, paused};
 
-fn plan(requests: u64, arrivals: Arrivals) -> Plan {
+fn plan(requests: u64, arrivals: ArrivalLaw) -> Plan {
     let lengths = Lengths::fixed(4, 4);
-    Plan::new(Spec { arrivals, lengths, ..Spec::new(requests).unwrap() }).unwrap()
+    Plan::new(PlanSpec { arrivals, lengths, ..PlanSpec::new(requests).unwrap() }).unwrap()
 }
 
 /// Ten requests after each other, 100 ms each, with `rate` probes a second beside them.
@@ -21,16 +23,16 @@ async fn level(rate: f64, sink: &mut impl TapeSink, cancel: &Cancel) -> (LevelRu
     let time = Paused::new();
     let server = Server::new(&time, Nanos::from_millis(100));
     let mut rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel };
-    let load = plan(10, Arrivals::ClosedLoop);
-    let probes = plan(1_000_000, Arrivals::Constant { rate: PerSec::new(rate) });
-    let cap = Load { max_in_flight: NonZeroU32::new(1), stop_after: None };
+    let load = plan(10, ArrivalLaw::ClosedLoop);
+    let probes = plan(1_000_000, ArrivalLaw::Constant { rate: PerSec::new(rate) });
+    let cap = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
     let level =
         PlannedLevel { probe: Some(Probe { plan: &probes }), ..PlannedLevel::new(&load, cap) };
     let run = rig.measure(level, sink, &mut ()).await;
     (run.unwrap_or_else(|error| panic!("{error}")), server.most_in_flight.get())
 }
 
-fn of(part: Part, tapes: &[Tape]) -> Vec<&Tape> {
+fn of(part: RequestPurpose, tapes: &[Tape]) -> Vec<&Tape> {
     tapes.iter().filter(|tape| tape.part == part).collect()
 }
 
@@ -42,8 +44,8 @@ fn at(millis: u64) -> Stamp {
 fn probes_leave_on_time_beside_the_load_until_it_is_over_and_then_finish() {
     let mut tapes = Vec::new();
     let (run, most) = paused(level(25.0, &mut tapes, &Cancel::new()));
-    let (load, probes) = (of(Part::Load, &tapes), of(Part::Probe, &tapes));
-    assert_eq!(run.driven.ended, Ended::Exhausted);
+    let (load, probes) = (of(RequestPurpose::Load, &tapes), of(RequestPurpose::Probe, &tapes));
+    assert_eq!(run.driven.ended, DriveEnding::Exhausted);
     assert_eq!(run.summary.requests.sent, 10, "probes have no part in the figures of the load");
     let intended: Vec<Stamp> = load.iter().map(|tape| tape.marks.intended).collect();
     assert_eq!(intended, (0..10).map(|k| at(100 * k)).collect::<Vec<_>>(), "as without probes");
@@ -74,9 +76,9 @@ fn calling_off_reaches_the_probes_too() {
     let cancel = Cancel::new();
     let mut sink = CallOff(cancel.clone(), Vec::new());
     let (run, _) = paused(level(25.0, &mut sink, &cancel));
-    assert_eq!(run.driven.ended, Ended::Cancelled);
+    assert_eq!(run.driven.ended, DriveEnding::Cancelled);
     let is_cancelled = |tape: &&&Tape| matches!(&tape.outcome, Outcome::Failed(f) if f.class == FailureClass::Cancelled);
-    for part in [Part::Load, Part::Probe] {
+    for part in [RequestPurpose::Load, RequestPurpose::Probe] {
         assert!(of(part, &sink.1).iter().filter(is_cancelled).count() > 0, "{part:?}");
     }
 }
@@ -90,10 +92,10 @@ fn a_due_probe_does_not_wait_for_all_of_the_load() {
     let mut rig =
         Rig { transport: &streams, timer: &clock, watch: SelfWatch::Off, cancel: &cancel };
     // A hundred at once take until 100 ms, and each round of readings takes as long.
-    let load = plan(100, Arrivals::AllAtOnce);
-    let probes = plan(1_000, Arrivals::Constant { rate: PerSec::new(20.0) });
+    let load = plan(100, ArrivalLaw::AllAtOnce);
+    let probes = plan(1_000, ArrivalLaw::Constant { rate: PerSec::new(20.0) });
     let probe = Some(Probe { plan: &probes });
-    let level = PlannedLevel { probe, ..PlannedLevel::new(&load, Load::default()) };
+    let level = PlannedLevel { probe, ..PlannedLevel::new(&load, DriveLimits::default()) };
     let (mut tapes, mut nobody) = (Vec::<Tape>::new(), ());
     let mut measuring = pin!(rig.measure(level, &mut tapes, &mut nobody));
     // A runtime polls again as soon as somebody has asked for it; here it always does.
@@ -105,7 +107,7 @@ fn a_due_probe_does_not_wait_for_all_of_the_load() {
         streams.wake();
     }
     let sent = streams.sent.borrow();
-    let probes: Vec<_> = sent.iter().filter(|(part, _)| *part == Part::Probe).collect();
+    let probes: Vec<_> = sent.iter().filter(|(part, _)| *part == RequestPurpose::Probe).collect();
     assert!(probes.len() >= 10, "{}", probes.len());
     let late =
         probes.iter().map(|(_, release)| release.released.saturating_since(release.intended)).max();
@@ -117,10 +119,10 @@ fn a_due_probe_does_not_wait_for_all_of_the_load() {
 fn a_stream_that_is_too_fast_is_held_back() {
     let (mut tapes, cancel) = (Vec::new(), Cancel::new());
     let (run, most) = paused(level(1e5, &mut tapes, &cancel));
-    assert_eq!((run.driven.ended, run.summary.requests.sent), (Ended::Exhausted, 10));
+    assert_eq!((run.driven.ended, run.summary.requests.sent), (DriveEnding::Exhausted, 10));
     assert_eq!(most, 1 + 256, "one of the load, and the most probes that there may be");
     assert_eq!(run.driven.held_back, 0, "this is of the load");
-    let probes = of(Part::Probe, &tapes);
+    let probes = of(RequestPurpose::Probe, &tapes);
     let intended = |k: u64| Stamp::EPOCH + Nanos::from_micros(10 * (k + 1));
     assert!(probes.iter().all(|probe| probe.marks.intended == intended(probe.request.0)));
 }

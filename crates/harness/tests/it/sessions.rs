@@ -6,15 +6,16 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{
-    Nanos, Part, PerSec, Prompt, Release, Request, Seconds, SessionId, Stamp, Tape, TapeSink,
-    Transport,
+    Nanos, PerSec, Prompt, Release, Request, RequestPurpose, Seconds, SessionId, Stamp, Tape,
+    TapeSink, Transport,
 };
 use fizeau_harness::{
-    Cancel, DriveError, Driven, Ended, LevelRun, Load, Measure, PlannedLevel, Rig, SelfWatch,
-    TextAfter, drive,
+    Cancel, DriveEnding, DriveError, DriveLimits, DriveOutcome, LevelRun, Measure, PlannedLevel,
+    Rig, SelfWatch, TextAfter, drive,
 };
 use fizeau_workload::{
-    Arrivals, Content, Lengths, Plan, Seed, Sessions, Shard, Spec, ThinkTime, Turns, Wording,
+    ArrivalLaw, Lengths, Plan, PlanSpec, PromptContent, Seed, Sessions, Shard, TextSource,
+    ThinkTime, Turns,
 };
 use proptest::prelude::*;
 
@@ -28,12 +29,12 @@ fn at(millis: u64) -> Stamp {
     Stamp::EPOCH + ms(millis)
 }
 
-fn cap(n: u32) -> Load {
-    Load { max_in_flight: NonZeroU32::new(n), stop_after: None }
+fn cap(n: u32) -> DriveLimits {
+    DriveLimits { max_in_flight: NonZeroU32::new(n), stop_after: None }
 }
 
-fn every(gap: u64) -> Arrivals {
-    Arrivals::Constant { rate: PerSec::new(1_000.0 / gap as f64) }
+fn every(gap: u64) -> ArrivalLaw {
+    ArrivalLaw::Constant { rate: PerSec::new(1_000.0 / gap as f64) }
 }
 
 /// Thinking of so many milliseconds.
@@ -41,28 +42,28 @@ fn think(millis: u64) -> ThinkTime {
     ThinkTime::Fixed { seconds: Seconds::new(millis as f64 / 1_000.0) }
 }
 
-fn plan(requests: u64, arrivals: Arrivals, turns: u32, think: ThinkTime) -> Plan {
+fn plan(requests: u64, arrivals: ArrivalLaw, turns: u32, think: ThinkTime) -> Plan {
     let turns = Turns::Fixed(NonZeroU32::new(turns).unwrap());
-    Plan::new(Spec {
+    Plan::new(PlanSpec {
         arrivals,
         lengths: Lengths::fixed(4, 4),
-        content: Content::Text(Wording::Words),
+        content: PromptContent::Text(TextSource::Words),
         sessions: Some(Sessions { turns, think }),
-        ..Spec::new(requests).unwrap()
+        ..PlanSpec::new(requests).unwrap()
     })
     .unwrap()
 }
 
 struct Run {
     tapes: Vec<Tape>,
-    driven: Driven,
+    driven: DriveOutcome,
     most_in_flight: usize,
     /// When the drive was over.
     over: Stamp,
 }
 
 /// Drives `plan` against a server that takes 100 ms a request; every `fail_every`-th fails.
-async fn driven(plan: &Plan, load: Load, fail_every: Option<u64>) -> Run {
+async fn driven(plan: &Plan, load: DriveLimits, fail_every: Option<u64>) -> Run {
     let time = Paused::new();
     let server = Server { fail_every, ..Server::new(&time, ms(100)) };
     let (mut tapes, cancel) = (Vec::new(), Cancel::new());
@@ -83,7 +84,7 @@ fn times(tapes: &[Tape]) -> Vec<(u64, u64, u64)> {
 
 #[test]
 fn in_a_closed_loop_a_slot_is_a_user_who_thinks_between_turns() {
-    let plan = plan(8, Arrivals::ClosedLoop, 2, think(1_000));
+    let plan = plan(8, ArrivalLaw::ClosedLoop, 2, think(1_000));
     let run = paused(driven(&plan, cap(2), None));
     let expected = [
         (0, 0, 0),
@@ -97,13 +98,14 @@ fn in_a_closed_loop_a_slot_is_a_user_who_thinks_between_turns() {
         (7, 2_300, 2_300),
     ];
     assert_eq!(times(&run.tapes), expected);
-    assert_eq!(run.driven.ended, Ended::Exhausted);
+    assert_eq!(run.driven.ended, DriveEnding::Exhausted);
     assert_eq!((run.driven.held_back, run.driven.abandoned), (0, 0));
 }
 
 #[test]
 fn without_thinking_a_turn_is_intended_and_sent_as_the_one_before_ends() {
-    for (arrivals, load) in [(Arrivals::ClosedLoop, cap(1)), (every(10), Load::default())] {
+    for (arrivals, load) in [(ArrivalLaw::ClosedLoop, cap(1)), (every(10), DriveLimits::default())]
+    {
         let plan = plan(3, arrivals, 3, ThinkTime::None);
         let run = paused(driven(&plan, load, None));
         for pair in run.tapes.windows(2) {
@@ -128,7 +130,7 @@ fn in_an_open_loop_a_turn_waits_for_a_slot_like_any_other_and_its_waiting_shows(
 fn later_turns_and_new_sessions_leave_in_the_order_of_their_instants() {
     // First turns at 50, 100, and so on; second ones 170 ms after them.
     let plan = plan(8, every(50), 2, think(70));
-    let run = paused(driven(&plan, Load::default(), None));
+    let run = paused(driven(&plan, DriveLimits::default(), None));
     let mut times = times(&run.tapes);
     assert!(times.iter().all(|(_, intended, released)| intended == released));
     times.sort_by_key(|(_, _, released)| *released);
@@ -138,17 +140,17 @@ fn later_turns_and_new_sessions_leave_in_the_order_of_their_instants() {
 
 #[test]
 fn a_time_limit_stops_later_turns_too_and_who_thinks_beyond_it_keeps_his_slot() {
-    let load = Load { stop_after: Some(ms(1_000)), ..cap(2) };
+    let load = DriveLimits { stop_after: Some(ms(1_000)), ..cap(2) };
     let hour = think(3_600_000);
-    let run = paused(driven(&plan(20, Arrivals::ClosedLoop, 2, hour), load, None));
+    let run = paused(driven(&plan(20, ArrivalLaw::ClosedLoop, 2, hour), load, None));
     assert_eq!(times(&run.tapes), [(0, 0, 0), (2, 0, 0)], "nobody else came in their places");
     assert_eq!(run.over, at(1_000));
-    assert_eq!((run.driven.ended, run.driven.abandoned), (Ended::TimeUp, 0));
+    assert_eq!((run.driven.ended, run.driven.abandoned), (DriveEnding::TimeUp, 0));
     // In the open loop what is due beyond the limit is not waited for.
-    let load = Load { stop_after: Some(ms(1_000)), max_in_flight: None };
+    let load = DriveLimits { stop_after: Some(ms(1_000)), max_in_flight: None };
     let run = paused(driven(&plan(4, every(10), 2, hour), load, None));
     assert_eq!(times(&run.tapes), [(0, 10, 10), (2, 20, 20)]);
-    assert_eq!((run.driven.ended, run.over), (Ended::TimeUp, at(120)));
+    assert_eq!((run.driven.ended, run.over), (DriveEnding::TimeUp, at(120)));
 }
 
 #[test]
@@ -167,9 +169,9 @@ fn calling_off_works_while_all_users_think() {
         let server = Server::new(&time, ms(100));
         let cancel = Cancel::new();
         let mut sink = CallOff(cancel.clone(), Vec::new());
-        let mut source = plan(2, Arrivals::ClosedLoop, 2, think(3_600_000)).source();
+        let mut source = plan(2, ArrivalLaw::ClosedLoop, 2, think(3_600_000)).source();
         let driven = drive(&mut source, &server, &time, cap(1), &mut sink, &cancel).await.unwrap();
-        assert_eq!(driven.ended, Ended::Cancelled);
+        assert_eq!(driven.ended, DriveEnding::Cancelled);
         assert_eq!(sink.1.len(), 1);
         assert_eq!(fizeau_core::Clock::now(&time), at(100), "nobody waited for the thinking");
     });
@@ -178,12 +180,12 @@ fn calling_off_works_while_all_users_think() {
 #[test]
 fn a_turn_that_fails_frees_its_slot_and_what_will_not_come_is_counted() {
     // Every fourth request fails: 0 with two turns to come, 4 with one, 8 with none.
-    let plan = plan(12, Arrivals::ClosedLoop, 3, think(10));
+    let plan = plan(12, ArrivalLaw::ClosedLoop, 3, think(10));
     let run = paused(driven(&plan, cap(1), Some(4)));
     let ids: Vec<u64> = run.tapes.iter().map(|tape| tape.request.0).collect();
     assert_eq!(ids, [0, 3, 4, 6, 7, 8, 9, 10, 11]);
     assert_eq!(run.driven.abandoned, 3);
-    assert_eq!(run.driven.ended, Ended::Exhausted);
+    assert_eq!(run.driven.ended, DriveEnding::Exhausted);
 }
 
 /// Notes what it was given to read.
@@ -215,7 +217,7 @@ async fn level(level: PlannedLevel<'_>) -> (LevelRun, Vec<Tape>, BTreeMap<u64, S
 
 #[test]
 fn the_text_of_a_reply_is_kept_until_the_next_turn_has_it_and_no_longer() {
-    let plan = plan(4, Arrivals::ClosedLoop, 2, ThinkTime::None);
+    let plan = plan(4, ArrivalLaw::ClosedLoop, 2, ThinkTime::None);
     let (_, tapes, prompts) = paused(level(PlannedLevel::new(&plan, cap(2))));
     assert!(tapes.iter().all(|tape| tape.text.is_none()));
     for (first, second) in [(0, 1), (2, 3)] {
@@ -240,7 +242,7 @@ fn a_transport_that_keeps_no_text_cannot_go_on_and_says_so() {
     paused(async {
         let time = Paused::new();
         let server = Mute(Server::new(&time, ms(1)));
-        let mut source = plan(4, Arrivals::ClosedLoop, 2, ThinkTime::None).source();
+        let mut source = plan(4, ArrivalLaw::ClosedLoop, 2, ThinkTime::None).source();
         let (mut tapes, cancel) = (Vec::new(), Cancel::new());
         let error = drive(&mut source, &server, &time, cap(2), &mut tapes, &cancel).await;
         let Err(DriveError::Source(error)) = error else { panic!("{error:?}") };
@@ -253,7 +255,7 @@ fn a_transport_that_keeps_no_text_cannot_go_on_and_says_so() {
 
 #[test]
 fn shards_make_up_the_plan() {
-    for arrivals in [Arrivals::ClosedLoop, every(20)] {
+    for arrivals in [ArrivalLaw::ClosedLoop, every(20)] {
         let plan = plan(31, arrivals, 3, think(50));
         let mut all = Vec::new();
         for index in 0..3 {
@@ -275,8 +277,8 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         (0.0..0.3).prop_map(|mean| ThinkTime::Exponential { mean: Seconds::new(mean) }),
     ];
     let arrivals = prop_oneof![
-        Just(Arrivals::ClosedLoop),
-        Just(Arrivals::AllAtOnce),
+        Just(ArrivalLaw::ClosedLoop),
+        Just(ArrivalLaw::AllAtOnce),
         (1_u64..80).prop_map(every)
     ];
     let turns = (1_u32..4, 0_u32..4);
@@ -286,7 +288,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             let turns = Turns::Uniform { least: turns(least), most: turns(least + more) };
             let sessions = Some(Sessions { turns, think });
             let plan = plan(requests, arrivals, 1, think);
-            Plan::new(Spec { sessions, seed: Seed(seed), ..plan.spec().clone() }).unwrap()
+            Plan::new(PlanSpec { sessions, seed: Seed(seed), ..plan.spec().clone() }).unwrap()
         },
     )
 }
@@ -303,11 +305,11 @@ proptest! {
         let mut ids: Vec<u64> = run.tapes.iter().map(|tape| tape.request.0).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (0..plan.len().get()).collect::<Vec<_>>());
-        prop_assert_eq!((run.driven.ended, run.driven.abandoned), (Ended::Exhausted, 0));
+        prop_assert_eq!((run.driven.ended, run.driven.abandoned), (DriveEnding::Exhausted, 0));
         let mut sessions: BTreeMap<SessionId, Vec<&Tape>> = BTreeMap::new();
         for tape in &run.tapes {
             prop_assert!(tape.marks.released >= tape.marks.intended);
-            prop_assert_eq!(tape.part, Part::Load);
+            prop_assert_eq!(tape.part, RequestPurpose::Load);
             sessions.entry(tape.session).or_default().push(tape);
         }
         for turns in sessions.values() {
@@ -319,7 +321,7 @@ proptest! {
             }
         }
         // In a closed loop no more sessions are under way than there are slots, thinking included.
-        if plan.spec().arrivals == Arrivals::ClosedLoop {
+        if plan.spec().arrivals == ArrivalLaw::ClosedLoop {
             let spans: Vec<_> = sessions
                 .values()
                 .map(|turns| (turns[0].marks.released, turns[turns.len() - 1].marks.end.unwrap()))

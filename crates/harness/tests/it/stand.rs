@@ -10,8 +10,8 @@ use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
 use fizeau_core::{
-    Clock, EosRule, Nanos, Part, Prompt, Release, Request, RequestId, RequestSource, Scheduled,
-    Stamp, Tape, Timer, Tokens, Transport,
+    Clock, EosRule, Nanos, Prompt, Release, Request, RequestId, RequestPurpose, RequestSource,
+    Scheduled, Stamp, Tape, Timer, Tokens, Transport,
 };
 
 pub(crate) fn request(id: u64) -> Request {
@@ -63,7 +63,7 @@ pub(crate) struct Streams<'a> {
     readings: &'a Readings,
     asleep: RefCell<Vec<Waker>>,
     /// What was sent, and when.
-    pub(crate) sent: RefCell<Vec<(Part, Release)>>,
+    pub(crate) sent: RefCell<Vec<(RequestPurpose, Release)>>,
 }
 
 impl<'a> Streams<'a> {

@@ -22,15 +22,15 @@ fn sendable<F: Future + Send>(future: F) -> F {
     future
 }
 
-/// Compiles only if what a crew gives may be awaited in a task of any runtime, whatever clock it has.
+/// Compiles only if what a pool gives may be awaited in a task of any runtime, whatever clock it has.
 #[expect(dead_code, reason = "that it compiles is the test")]
-fn a_crew_measures_in_any_task(
-    crew: &mut WorkerPool<Infallible, OwnClock>,
+fn a_worker_pool_measures_in_any_task(
+    pool: &mut WorkerPool<Infallible, OwnClock>,
     level: PlannedLevel<'_>,
 ) {
     let mut tapes = Vec::<Tape>::new();
-    drop(sendable(crew.measure(level, &mut tapes, &mut ())));
-    drop(sendable(crew.preconnect(1)));
+    drop(sendable(pool.measure(level, &mut tapes, &mut ())));
+    drop(sendable(pool.preconnect(1)));
 }
 
 #[test]

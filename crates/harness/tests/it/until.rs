@@ -4,9 +4,11 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, Release, Request, Tape, Transport};
-use fizeau_harness::{Cancel, Ended, LevelRun, Load, Measure, PlannedLevel, Rig, SelfWatch};
-use fizeau_metrics::{Precision, RandomBits, ResampleSeed, Support};
-use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
+use fizeau_harness::{
+    Cancel, DriveEnding, DriveLimits, LevelRun, Measure, PlannedLevel, Rig, SelfWatch,
+};
+use fizeau_metrics::{Precision, RandomBits, ResampleSeed, SampleSupport};
+use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
 use crate::stand::{Paused, Server, paused};
 
@@ -26,14 +28,14 @@ impl Transport for Uneven<'_> {
 /// At most `most` requests, two at a time, until `asked` is known.
 fn level(most: u64, asked: &str) -> LevelRun {
     let asked: Precision = asked.parse().unwrap();
-    let spec = Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(most).unwrap() };
-    let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..spec }).unwrap();
+    let spec = PlanSpec { lengths: Lengths::fixed(4, 1), ..PlanSpec::new(most).unwrap() };
+    let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..spec }).unwrap();
     paused(async {
         let time = Paused::new();
         let (server, cancel) = (Uneven(&time), Cancel::new());
         let (timer, watch) = (&time, SelfWatch::Off);
         let mut rig = Rig { transport: &server, timer, watch, cancel: &cancel };
-        let load = Load { max_in_flight: NonZeroU32::new(2), stop_after: None };
+        let load = DriveLimits { max_in_flight: NonZeroU32::new(2), stop_after: None };
         let level = PlannedLevel { until: Some(&asked), ..PlannedLevel::new(&plan, load) };
         rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap()
     })
@@ -43,12 +45,12 @@ fn level(most: u64, asked: &str) -> LevelRun {
 #[test]
 fn a_level_ends_once_the_interval_is_narrow_enough() {
     let run = level(100_000, "mean e2el ci=2%");
-    assert_eq!(run.driven.ended, Ended::Enough);
+    assert_eq!(run.driven.ended, DriveEnding::Enough);
     assert!(run.is_precise() && !run.is_partial());
     let requests = &run.summary.requests;
     assert!((300..1_600).contains(&requests.completed), "{requests:?}");
     assert_eq!(requests.failed, 0, "what was in flight has finished");
-    let width = run.precision[0].half_width.and_then(Support::known).unwrap();
+    let width = run.precision[0].half_width.and_then(SampleSupport::known).unwrap();
     assert!((0.01..0.021).contains(&width), "{width}");
 }
 
@@ -71,25 +73,27 @@ fn two_looks_in_succession_must_find_it() {
 #[test]
 fn a_tail_waits_for_as_many_as_it_needs() {
     let run = level(100_000, "p99 e2el ci=50%");
-    assert_eq!(run.driven.ended, Ended::Enough);
+    assert_eq!(run.driven.ended, DriveEnding::Enough);
     assert!((368..=1_000).contains(&run.summary.requests.completed));
 }
 
 #[test]
 fn a_plan_that_is_too_short_says_what_it_came_to() {
     let run = level(200, "mean e2el ci=0.1%, p99 e2el ci=5%");
-    assert_eq!((run.driven.ended, run.summary.requests.sent), (Ended::Exhausted, 200));
+    assert_eq!((run.driven.ended, run.summary.requests.sent), (DriveEnding::Exhausted, 200));
     assert!(!run.is_precise());
-    assert!(matches!(run.precision[0].half_width, Some(Support::Known(width)) if width > 0.001));
+    assert!(
+        matches!(run.precision[0].half_width, Some(SampleSupport::Known(width)) if width > 0.001)
+    );
     let unsupported = run.precision[1].half_width;
-    assert!(matches!(unsupported, Some(Support::NotSupported { needs: 368.., has: 200 })));
+    assert!(matches!(unsupported, Some(SampleSupport::NotSupported { needs: 368.., has: 200 })));
 }
 
 /// Levels of 1, 2 and 8 slots, of at most 100,000 requests each and for at most so long.
 fn levels(asked: &str, most: Nanos) -> Vec<LevelRun> {
     let asked: Precision = asked.parse().unwrap();
-    let spec = Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(100_000).unwrap() };
-    let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..spec }).unwrap();
+    let spec = PlanSpec { lengths: Lengths::fixed(4, 1), ..PlanSpec::new(100_000).unwrap() };
+    let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..spec }).unwrap();
     paused(async {
         let time = Paused::new();
         let (transport, cancel) = (Uneven(&time), Cancel::new());
@@ -97,7 +101,8 @@ fn levels(asked: &str, most: Nanos) -> Vec<LevelRun> {
         let mut rig = Rig { transport, timer, watch, cancel: &cancel };
         let mut runs = Vec::new();
         for slots in [1, 2, 8] {
-            let load = Load { max_in_flight: NonZeroU32::new(slots), stop_after: Some(most) };
+            let load =
+                DriveLimits { max_in_flight: NonZeroU32::new(slots), stop_after: Some(most) };
             let level =
                 PlannedLevel { warmup: 2, until: Some(&asked), ..PlannedLevel::new(&plan, load) };
             runs.push(rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap());
@@ -111,7 +116,7 @@ fn each_level_ends_by_itself_once_the_figure_is_known() {
     let runs = levels("mean e2el ci=2%", Nanos::from_secs(3_600));
     assert_eq!(runs.len(), 3);
     for run in runs {
-        assert_eq!(run.driven.ended, Ended::Enough);
+        assert_eq!(run.driven.ended, DriveEnding::Enough);
         assert!(run.is_precise());
         assert!((300..1_600).contains(&run.summary.requests.completed));
     }
@@ -122,7 +127,7 @@ fn each_level_ends_by_itself_once_the_figure_is_known() {
 fn a_level_whose_time_is_up_says_that_it_is_not_known() {
     let runs = levels("mean e2el ci=2%", Nanos::from_secs(20));
     let ended: Vec<_> = runs.iter().map(|run| (run.driven.ended, run.is_precise())).collect();
-    assert_eq!(ended[0], (Ended::TimeUp, false));
-    assert_eq!(ended[2], (Ended::Enough, true));
+    assert_eq!(ended[0], (DriveEnding::TimeUp, false));
+    assert_eq!(ended[2], (DriveEnding::Enough, true));
     assert!(runs.iter().all(|run| run.precision.len() == 1 && !run.is_partial()));
 }

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForeignError {
     /// It has the form of no tool that is known.
-    #[error("{file}: no form that is known ({why}); known are {known}")]
+    #[error("{file}: its format is not known ({why}); the formats are {known}")]
     Unknown {
         /// The file.
         file: String,
@@ -14,7 +14,7 @@ pub enum ForeignError {
         known: String,
     },
     /// There is no format of that name.
-    #[error("`{name}` is no format; known are {known}")]
+    #[error("`{name}` is not a format; the formats are {known}")]
     NoFormat {
         /// What was given.
         name: String,
@@ -30,7 +30,7 @@ pub enum ForeignError {
         why: String,
     },
     /// A field that is needed is not there.
-    #[error("{place}: no field `{field}`, which a result of {tool} has")]
+    #[error("{place}: the field `{field}` is missing, which a result of {tool} has")]
     Missing {
         /// The file, and which record in it.
         place: String,

@@ -3,15 +3,9 @@
 use std::collections::BTreeMap;
 
 use fizeau_core::Millis;
-use fizeau_metrics::Distribution;
+use fizeau_metrics::{Distribution, Metric};
 
-use super::{ImportedCounts, ImportedLevel, NotKnown};
-
-/// The latencies that have columns, each with the names of its own in [`LevelTable`](crate::LevelTable).
-const LATENCIES: [&str; 4] = ["ttft", "tpot", "itl", "e2el"];
-
-/// What is shown of each.
-const STATISTICS: [&str; 5] = ["mean", "p50", "p90", "p99", "max"];
+use super::{ImportedCounts, ImportedLevel, UnknownFact};
 
 /// Figures as they are put together, with what could not be.
 #[derive(Debug, Default)]
@@ -19,7 +13,7 @@ pub(super) struct FigureSheet {
     completed: u64,
     figures: BTreeMap<String, f64>,
     greatest: Vec<String>,
-    not_known: Vec<NotKnown>,
+    not_known: Vec<UnknownFact>,
     caveats: Vec<String>,
 }
 
@@ -46,7 +40,7 @@ impl FigureSheet {
             _ => 1,
         };
         if ms.is_some() && self.completed < needs {
-            let why = format!("{} requests, and it takes {needs}", self.completed);
+            let why = format!("{} requests, and it needs {needs}", self.completed);
             return self.not_known(&name, &why);
         }
         self.put(&name, ms);
@@ -70,7 +64,7 @@ impl FigureSheet {
     }
 
     pub(super) fn not_known(&mut self, what: &str, why: &str) {
-        self.not_known.push(NotKnown::new(what, why));
+        self.not_known.push(UnknownFact::new(what, why));
     }
 
     pub(super) fn caveat(&mut self, text: impl Into<String>) {
@@ -92,8 +86,9 @@ impl FigureSheet {
         self.put("output_tokens", reply);
         self.put("context_tokens", prompt.zip(reply).map(|(prompt, reply)| prompt + reply));
         let said = |name: &str| self.not_known.iter().any(|known| known.what == name);
-        let names = LATENCIES.into_iter().flat_map(|metric| {
-            STATISTICS.map(|statistic| (metric, format!("{statistic}_{metric}_ms")))
+        let names = Metric::headline().flat_map(|metric| {
+            let columns = metric.tabulated().iter().filter_map(move |of| metric.column(*of));
+            columns.map(move |name| (metric.entry().key, name))
         });
         let missing = names.filter(|(metric, name)| {
             !self.figures.contains_key(name) && !said(name) && !said(metric)
@@ -102,7 +97,7 @@ impl FigureSheet {
         if !missing.is_empty() && self.completed > 0 {
             self.not_known(&missing.join(", "), "not in the file");
         }
-        if level.load.is_unknown && !level.not_known.iter().any(NotKnown::names_load) {
+        if level.load.is_unknown && !level.not_known.iter().any(UnknownFact::names_load) {
             self.not_known("the load", "not in the file");
         }
         level.figures = self.figures;

@@ -60,7 +60,7 @@ pub struct ExportLevel<'a> {
     pub goals: &'a GoodputGoals,
     /// What was seen of each request, in the order of the requests. Empty for a level that was imported without.
     pub tapes: &'a [Tape],
-    /// What the wall clock showed at the epoch of the tapes, since 1970; none where nobody knows.
+    /// What the wall clock showed at the epoch of the tapes, since 1970; none where it is not known.
     pub epoch_unix: Option<Nanos>,
     /// What was imported, where the level came from another tool's file.
     pub imported: Option<&'a ImportedLevel>,

@@ -16,7 +16,7 @@ const FORMATS: [&dyn ForeignFormat; 8] =
 /// use fizeau_interop::{ForeignFile, ForeignFormats};
 /// assert_eq!(ForeignFormats::named("vllm").map(|format| format.key()), Ok("vllm"));
 /// let error = ForeignFormats::of(&ForeignFile::new("notes.txt", b"Dear diary")).err().unwrap();
-/// assert!(error.to_string().starts_with("notes.txt: no form that is known (no JSON); known are "));
+/// assert!(error.to_string().starts_with("notes.txt: its format is not known (no JSON); the formats are "));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ForeignFormats;

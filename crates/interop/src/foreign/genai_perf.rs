@@ -6,14 +6,14 @@ use crate::Peer;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::read::{GREATEST_COUNT, Loose, Record};
+use super::read::{GREATEST_COUNT, Lenient, Record};
 use super::statistics::{self, single};
 use super::vllm::{self, blank, levels_of};
 use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown, lists,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, UnknownFact, lists,
 };
-use crate::RequestRate;
+use crate::VllmRequestRate;
 use crate::vllm::object::Object;
 
 /// The form of GenAI-Perf's files.
@@ -54,15 +54,15 @@ impl ForeignFormat for GenAiPerf {
 #[derive(Debug, Default, Deserialize)]
 struct Config {
     /// Since the configuration file came; before that at the top.
-    perf_analyzer: Loose<PerfAnalyzer>,
-    concurrency: Loose<u64>,
-    request_rate: Loose<f64>,
-    model_names: Loose<Vec<String>>,
-    formatted_model_name: Loose<String>,
-    model: Loose<String>,
-    endpoint: Loose<Endpoint>,
-    endpoint_type: Loose<String>,
-    service_kind: Loose<String>,
+    perf_analyzer: Lenient<PerfAnalyzer>,
+    concurrency: Lenient<u64>,
+    request_rate: Lenient<f64>,
+    model_names: Lenient<Vec<String>>,
+    formatted_model_name: Lenient<String>,
+    model: Lenient<String>,
+    endpoint: Lenient<Endpoint>,
+    endpoint_type: Lenient<String>,
+    service_kind: Lenient<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -72,14 +72,14 @@ struct PerfAnalyzer {
 
 #[derive(Debug, Deserialize)]
 struct Stimulus {
-    concurrency: Loose<u64>,
-    request_rate: Loose<f64>,
+    concurrency: Lenient<u64>,
+    request_rate: Lenient<f64>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Endpoint {
     #[serde(rename = "type")]
-    kind: Loose<String>,
+    kind: Lenient<String>,
 }
 
 impl Config {
@@ -87,7 +87,7 @@ impl Config {
         let stimulus = self.perf_analyzer.0.as_ref().map(|analyzer| &analyzer.stimulus);
         let rate = stimulus.and_then(|stimulus| stimulus.request_rate.0);
         let cap = stimulus.and_then(|stimulus| stimulus.concurrency.0);
-        ImportedLoad::told(rate.or(self.request_rate.0), cap.or(self.concurrency.0))
+        ImportedLoad::from_rate_and_cap(rate.or(self.request_rate.0), cap.or(self.concurrency.0))
     }
 
     fn about(self) -> ImportedAbout {
@@ -110,7 +110,7 @@ fn import(
 ) -> Result<ImportedLevel, ForeignError> {
     let completed =
         single(record, "request_count")?.ok_or_else(|| record.missing("request_count.avg"))?;
-    let config = record.field::<Loose<Config>>("input_config")?.and_then(|config| config.0);
+    let config = record.field::<Lenient<Config>>("input_config")?.and_then(|config| config.0);
     let config = config.unwrap_or_default();
     let level = ImportedLevel {
         load: config.load(),
@@ -146,7 +146,8 @@ fn figures(record: &Record<'_>, completed: u64) -> Result<FigureSheet, ForeignEr
     statistics::timed(&mut sheet, record, &latencies)?;
     sheet.caveat("tokens are those of GenAI-Perf's tokenizer");
     sheet.caveat(
-        "TPOT is shared over all tokens but one, and rounded to nanoseconds: ours leaves out those of the first event",
+        "TPOT divides by all tokens but one and is rounded to nanoseconds; ours leaves out every \
+         token of the first event",
     );
     sheet.caveat(
         "a reply that broke off counts as a whole one, and a request without a reply in the rate",
@@ -155,19 +156,19 @@ fn figures(record: &Record<'_>, completed: u64) -> Result<FigureSheet, ForeignEr
     Ok(sheet)
 }
 
-fn not_known() -> Vec<NotKnown> {
+fn not_known() -> Vec<UnknownFact> {
     vec![
-        NotKnown::new(
+        UnknownFact::new(
             "tapes",
-            "the file has figures alone: no figure can be computed again, none has an interval",
+            "the file has figures alone: figures cannot be computed again and have no intervals",
         ),
-        NotKnown::new("failed requests", "not in the file"),
-        NotKnown::new("the date, and how long it took", "not in the file"),
-        NotKnown::new(
+        UnknownFact::new("failed requests", "not in the file"),
+        UnknownFact::new("the date, and how long it took", "not in the file"),
+        UnknownFact::new(
             "the client's own proof",
             "how late it sent and how busy it was is not in the file",
         ),
-        NotKnown::new("goodput", "what it is of is not in the file"),
+        UnknownFact::new("goodput", "what it is of is not in the file"),
     ]
 }
 
@@ -193,7 +194,7 @@ fn document(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, For
     object.set("request_count", json!({"unit": "count", "avg": completed}));
     let run = &level.run;
     let stimulus = match (run.request_rate, run.max_concurrency) {
-        (RequestRate::Limited(rate), _) => json!({"request_rate": rate.get()}),
+        (VllmRequestRate::Limited(rate), _) => json!({"request_rate": rate.get()}),
         (_, cap) => json!({"concurrency": cap}),
     };
     let kind = if run.backend.contains("chat") { "chat" } else { "completions" };

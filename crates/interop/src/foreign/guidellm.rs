@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::figures::iso_of_unix;
-use super::read::{GREATEST_COUNT, Loose, Record};
+use super::read::{GREATEST_COUNT, Lenient, Record};
 use super::vllm::{kept, source};
 use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, UnknownFact,
 };
 use requests::{Request, Requests};
 
@@ -64,30 +64,30 @@ impl ForeignFormat for GuideLlm {
 /// What all benchmarks of a document have in common.
 #[derive(Debug, Deserialize)]
 struct Report {
-    metadata: Loose<Metadata>,
-    config: Loose<Config>,
-    args: Loose<Config>,
+    metadata: Lenient<Metadata>,
+    config: Lenient<Config>,
+    args: Lenient<Config>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Metadata {
-    guidellm_version: Loose<String>,
+    guidellm_version: Lenient<String>,
 }
 
 /// What was asked, of a benchmark or of all.
 #[derive(Debug, Deserialize)]
 struct Config {
-    strategy: Loose<Strategy>,
-    backend: Loose<Backend>,
-    model: Loose<String>,
-    data: Loose<Named>,
-    spec: Loose<Spec>,
+    strategy: Lenient<Strategy>,
+    backend: Lenient<Backend>,
+    model: Lenient<String>,
+    data: Lenient<Named>,
+    spec: Lenient<Spec>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Spec {
-    backend: Loose<Backend>,
-    data: Loose<Vec<Data>>,
+    backend: Lenient<Backend>,
+    data: Lenient<Vec<Data>>,
 }
 
 /// A backend, or its name alone.
@@ -96,17 +96,17 @@ struct Spec {
 enum Backend {
     Name(String),
     Known {
-        model: Loose<String>,
-        request_format: Loose<String>,
-        kind: Loose<String>,
-        type_: Loose<String>,
+        model: Lenient<String>,
+        request_format: Lenient<String>,
+        kind: Lenient<String>,
+        type_: Lenient<String>,
     },
 }
 
 #[derive(Debug, Deserialize)]
 struct Data {
-    source: Loose<String>,
-    kind: Loose<String>,
+    source: Lenient<String>,
+    kind: Lenient<String>,
 }
 
 /// A name, or several.
@@ -119,18 +119,18 @@ enum Named {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 struct Strategy {
-    type_: Loose<String>,
-    streams: Loose<u64>,
-    max_concurrency: Loose<u64>,
-    rate: Loose<f64>,
+    type_: Lenient<String>,
+    streams: Lenient<u64>,
+    max_concurrency: Lenient<u64>,
+    rate: Lenient<f64>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Benchmark {
     metrics: Metrics,
-    config: Loose<Config>,
-    args: Loose<Config>,
-    scheduler: Loose<Scheduler>,
+    config: Lenient<Config>,
+    args: Lenient<Config>,
+    scheduler: Lenient<Scheduler>,
     requests: Option<Groups>,
     duration: Option<f64>,
     start_time: Option<f64>,
@@ -138,7 +138,7 @@ struct Benchmark {
 
 #[derive(Debug, Deserialize)]
 struct Scheduler {
-    strategy: Loose<Strategy>,
+    strategy: Lenient<Strategy>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -271,7 +271,7 @@ fn latencies(metrics: &Metrics, sheet: &mut FigureSheet) {
     }
     sheet.caveat("a percentile is the value of one request, without interpolation");
     sheet.caveat("a request without a first token has a TTFT of 0 in the file's statistics");
-    sheet.caveat("E2EL runs to the end of the stream: at least what ours is");
+    sheet.caveat("E2EL runs to the end of the stream, so it is at least ours");
     sheet.not_known(
         "tpot",
         "GuideLLM weighs inter_token_latency_ms by tokens, ours counts each request once; its time_per_output_token_ms has the time to the first token in it",
@@ -300,7 +300,7 @@ impl Strategy {
             _ => self.max_concurrency.0,
         };
         let rate = self.rate.0.filter(|_| matches!(kind, Some("constant" | "poisson")));
-        let told = ImportedLoad::told(rate, cap);
+        let told = ImportedLoad::from_rate_and_cap(rate, cap);
         // As much as it can, all at once.
         ImportedLoad { is_unknown: told.is_unknown && kind != Some("throughput"), ..told }
     }
@@ -358,21 +358,22 @@ impl Config {
     }
 }
 
-fn not_known(has_tapes: bool) -> Vec<NotKnown> {
+fn not_known(has_tapes: bool) -> Vec<UnknownFact> {
     let mut all = match has_tapes {
         true => vec![
-            NotKnown::new(
+            UnknownFact::new(
                 "when each token came",
                 "the file has the first and the last of a reply, and how many chunks; tapes have them evenly between, so that gaps \
                  and stalls of this run are made up",
             ),
-            NotKnown::new("the length that was asked of each reply", "not in the file"),
+            UnknownFact::new("the length that was asked of each reply", "not in the file"),
         ],
-        false => vec![NotKnown::new(
+        false => vec![UnknownFact::new(
             "tapes",
-            "the file has not all requests (sample_size): no figure can be computed again, none has an interval",
+            "the file lacks some requests (sample_size): figures cannot be computed again and \
+             have no intervals",
         )],
     };
-    all.push(NotKnown::new("the client's own proof", "how busy it was is not in the file"));
+    all.push(UnknownFact::new("the client's own proof", "how busy it was is not in the file"));
     all
 }

@@ -14,7 +14,7 @@ use super::statistics::Statistics;
 use super::vllm::blank;
 use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, UnknownFact,
 };
 use requests::{Requests, StageCounts};
 
@@ -148,7 +148,7 @@ impl Stage<'_> {
         let LoadSummary { concurrency, requested_rate } = self.document.load_summary;
         let cap = concurrency.filter(|cap| *cap > 0);
         // Of a closed loop the rate is a number that the tool makes up to schedule it.
-        ImportedLoad::told(requested_rate.filter(|_| cap.is_none()), cap)
+        ImportedLoad::from_rate_and_cap(requested_rate.filter(|_| cap.is_none()), cap)
     }
 
     /// With what its requests did, or with why that is not known.
@@ -196,11 +196,11 @@ impl Successes {
                 of.iter().for_each(|of| of.put(&mut sheet, metric, 1e3));
             }
         }
-        sheet.caveat("E2EL runs to the end of the stream: at least what ours is");
+        sheet.caveat("E2EL runs to the end of the stream, so it is at least ours");
         sheet.caveat("TTFT and TPOT are of replies of two tokens or more");
         sheet.caveat(
-        "TPOT is shared over all tokens but one: ours leaves out those of the first event, which are more where it has several",
-    );
+            "TPOT divides by all tokens but one; ours leaves out every token of the first event",
+        );
         sheet.caveat("tokens are those of inference-perf's tokenizer");
         sheet.not_known("itl", "inference-perf has a gap of 0 between tokens of one chunk");
         sheet
@@ -208,21 +208,24 @@ impl Successes {
 }
 
 /// `why` is why no tapes are there.
-fn not_known(why: Option<&str>) -> Vec<NotKnown> {
+fn not_known(why: Option<&str>) -> Vec<UnknownFact> {
     let mut all = match why {
         None => vec![
-            NotKnown::new("the length that was asked of each reply", "not in the file"),
-            NotKnown::new("tokens of each event", "those of a reply are spread over its instants"),
+            UnknownFact::new("the length that was asked of each reply", "not in the file"),
+            UnknownFact::new(
+                "tokens of each event",
+                "those of a reply are spread over its instants",
+            ),
         ],
-        Some(why) => vec![NotKnown::new(
+        Some(why) => vec![UnknownFact::new(
             "tapes",
-            format!("{why}: no figure can be computed again, none has an interval"),
+            format!("{why}: figures cannot be computed again and have no intervals"),
         )],
     };
     all.extend([
-        NotKnown::new("the client's own proof", "how busy it was is not in the file"),
-        NotKnown::new("the date and the data set", "not in the file"),
-        NotKnown::new("goodput", "its share is of the requests that succeeded, ours of all"),
+        UnknownFact::new("the client's own proof", "how busy it was is not in the file"),
+        UnknownFact::new("the date and the data set", "not in the file"),
+        UnknownFact::new("goodput", "its share is of the requests that succeeded, ours of all"),
     ]);
     all
 }

@@ -1,6 +1,6 @@
 //! Lists of one value a request, read as figures and as tapes.
 
-use fizeau_core::{Part, Tape};
+use fizeau_core::{RequestPurpose, Tape};
 
 use super::read::Record;
 use super::{FigureSheet, ForeignError, Seen};
@@ -74,7 +74,8 @@ pub(super) fn tapes(lists: &Lists, record: &Record<'_>) -> Result<Vec<Tape>, For
 
 /// The tapes of the load in the order of the requests, as the tools write them.
 pub(super) fn by_request(tapes: &[Tape]) -> Vec<&Tape> {
-    let mut all: Vec<&Tape> = tapes.iter().filter(|tape| tape.part == Part::Load).collect();
+    let mut all: Vec<&Tape> =
+        tapes.iter().filter(|tape| tape.part == RequestPurpose::Load).collect();
     all.sort_by_key(|tape| tape.request);
     all
 }

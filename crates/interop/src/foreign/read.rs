@@ -80,7 +80,7 @@ impl<'a> Record<'a> {
 
     /// One field of it; none for null.
     pub(super) fn field<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, ForeignError> {
-        let value = self.map.get(name).map(|value| Option::deserialize(At(value)));
+        let value = self.map.get(name).map(|value| Option::deserialize(ValueAtPath(value)));
         let read = value.transpose().map_err(|odd| self.error(odd.within(name)))?;
         Ok(read.flatten())
     }
@@ -130,11 +130,11 @@ impl<'a> Record<'a> {
         ForeignError::Wrong { place: self.place.clone(), field: field.to_owned(), found, wanted }
     }
 
-    fn error(&self, odd: Odd) -> ForeignError {
+    fn error(&self, odd: FieldError) -> ForeignError {
         match odd.what {
-            What::Missing => self.missing(&odd.path),
-            What::Wrong(found, wanted) => self.wrong(&odd.path, &found, wanted),
-            What::Other(why) => {
+            FieldProblem::Missing => self.missing(&odd.path),
+            FieldProblem::Wrong(found, wanted) => self.wrong(&odd.path, &found, wanted),
+            FieldProblem::Other(why) => {
                 ForeignError::damaged(&self.place, format!("`{}`: {why}", odd.path))
             }
         }
@@ -152,31 +152,31 @@ pub(super) fn words(value: &Value) -> Option<String> {
 
 /// What is there if it is as it ought to be, and nothing for all else: of what a result may lack.
 #[derive(Debug, Clone)]
-pub(super) struct Loose<T>(pub(super) Option<T>);
+pub(super) struct Lenient<T>(pub(super) Option<T>);
 
-impl<T> Default for Loose<T> {
+impl<T> Default for Lenient<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Loose<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let value = Option::<Value>::deserialize(from)?;
-        Ok(Self(value.and_then(|value| T::deserialize(At(&value)).ok())))
+        Ok(Self(value.and_then(|value| T::deserialize(ValueAtPath(&value)).ok())))
     }
 }
 
 /// What is wrong, and with which field.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {what:?}")]
-struct Odd {
+struct FieldError {
     path: String,
-    what: What,
+    what: FieldProblem,
 }
 
 #[derive(Debug)]
-enum What {
+enum FieldProblem {
     Missing,
     /// What was found, and what is wanted.
     Wrong(String, &'static str),
@@ -186,7 +186,7 @@ enum What {
 const NULL: &str = "null or NaN";
 const A_VALUE: &str = "a value";
 
-impl Odd {
+impl FieldError {
     /// The same of the field or the element `step` of something greater.
     fn within(self, step: &str) -> Self {
         let path = match self.path.as_str() {
@@ -198,34 +198,34 @@ impl Odd {
     }
 }
 
-impl de::Error for Odd {
+impl de::Error for FieldError {
     fn custom<T: std::fmt::Display>(why: T) -> Self {
-        Self { path: String::new(), what: What::Other(why.to_string()) }
+        Self { path: String::new(), what: FieldProblem::Other(why.to_string()) }
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self { path: field.to_owned(), what: What::Missing }
+        Self { path: field.to_owned(), what: FieldProblem::Missing }
     }
 }
 
 /// A value within a record.
 #[derive(Clone, Copy)]
-struct At<'a>(&'a Value);
+struct ValueAtPath<'a>(&'a Value);
 
-impl<'a> At<'a> {
-    fn wrong(self, wanted: &'static str) -> Odd {
+impl<'a> ValueAtPath<'a> {
+    fn wrong(self, wanted: &'static str) -> FieldError {
         let what = match self.0 {
-            Value::Null => What::Wrong(NULL.to_owned(), A_VALUE),
-            found => What::Wrong(found.to_string(), wanted),
+            Value::Null => FieldProblem::Wrong(NULL.to_owned(), A_VALUE),
+            found => FieldProblem::Wrong(found.to_string(), wanted),
         };
-        Odd { path: String::new(), what }
+        FieldError { path: String::new(), what }
     }
 }
 
-impl<'de> Deserializer<'de> for At<'de> {
-    type Error = Odd;
+impl<'de> Deserializer<'de> for ValueAtPath<'de> {
+    type Error = FieldError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Odd> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FieldError> {
         match self.0 {
             Value::Array(list) => visitor.visit_seq(Items(list.iter().enumerate())),
             Value::Object(map) => visitor.visit_map(Entries { left: map.iter(), value: None }),
@@ -233,19 +233,19 @@ impl<'de> Deserializer<'de> for At<'de> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Odd> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FieldError> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Odd> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FieldError> {
         let number = self.0.as_f64().filter(|number| (0.0..=GREATEST).contains(number));
         visitor.visit_f64(number.ok_or_else(|| self.wrong("a number from 0 to 1e15"))?)
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Odd> {
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FieldError> {
         let is_whole =
             |number: &f64| number.fract() == 0.0 && (0.0..=GREATEST_COUNT).contains(number);
         let whole = || self.0.as_f64().filter(is_whole).map(|number| number as u64);
@@ -253,11 +253,11 @@ impl<'de> Deserializer<'de> for At<'de> {
         visitor.visit_u64(count.ok_or_else(|| self.wrong("a whole number from 0 up"))?)
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Odd> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FieldError> {
         visitor.visit_borrowed_str(self.0.as_str().ok_or_else(|| self.wrong("a text"))?)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Odd> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FieldError> {
         let list = self.0.as_array().ok_or_else(|| self.wrong("a list"))?;
         visitor.visit_seq(Items(list.iter().enumerate()))
     }
@@ -267,7 +267,7 @@ impl<'de> Deserializer<'de> for At<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Odd> {
+    ) -> Result<V::Value, FieldError> {
         let map = self.0.as_object().ok_or_else(|| self.wrong("an object"))?;
         visitor.visit_map(Entries { left: map.iter(), value: None })
     }
@@ -282,14 +282,14 @@ impl<'de> Deserializer<'de> for At<'de> {
 struct Items<'a>(std::iter::Enumerate<std::slice::Iter<'a, Value>>);
 
 impl<'de> SeqAccess<'de> for Items<'de> {
-    type Error = Odd;
+    type Error = FieldError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Odd> {
+    ) -> Result<Option<T::Value>, FieldError> {
         let Some((index, value)) = self.0.next() else { return Ok(None) };
-        let read = seed.deserialize(At(value));
+        let read = seed.deserialize(ValueAtPath(value));
         read.map(Some).map_err(|odd| odd.within(&format!("[{index}]")))
     }
 }
@@ -301,18 +301,24 @@ struct Entries<'a> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'de> {
-    type Error = Odd;
+    type Error = FieldError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Odd> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, FieldError> {
         self.value = self.left.next();
         let Some((key, _)) = self.value else { return Ok(None) };
         seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Odd> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, FieldError> {
         let Some((key, value)) = self.value else {
             return Err(de::Error::custom("a value before its key"));
         };
-        seed.deserialize(At(value)).map_err(|odd| odd.within(key))
+        seed.deserialize(ValueAtPath(value)).map_err(|odd| odd.within(key))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::read::{Loose, Record};
+use super::read::{Lenient, Record};
 use super::{FigureSheet, ForeignError, ImportedCounts, ImportedLoad};
 
 /// The totals of a result, and what was asked.
@@ -21,13 +21,13 @@ pub(super) struct Serving {
     total_throughput: Option<f64>,
     max_concurrency: Option<u64>,
     multi_turn_concurrency: Option<u64>,
-    pub(super) backend: Loose<String>,
-    pub(super) endpoint_type: Loose<String>,
-    pub(super) dataset_name: Loose<String>,
-    pub(super) model_id: Loose<String>,
-    pub(super) date: Loose<String>,
-    pub(super) label: Loose<String>,
-    pub(super) tag: Loose<String>,
+    pub(super) backend: Lenient<String>,
+    pub(super) endpoint_type: Lenient<String>,
+    pub(super) dataset_name: Lenient<String>,
+    pub(super) model_id: Lenient<String>,
+    pub(super) date: Lenient<String>,
+    pub(super) label: Lenient<String>,
+    pub(super) tag: Lenient<String>,
 }
 
 impl Serving {
@@ -64,7 +64,7 @@ impl Serving {
             Some("inf" | "trace") => None,
             _ => record.field::<f64>("request_rate")?,
         };
-        let told = ImportedLoad::told(rate, cap);
+        let told = ImportedLoad::from_rate_and_cap(rate, cap);
         // Of a ramp the file has `inf` too, and no one rate.
         let is_unknown = match word {
             Some("inf") => false,

@@ -7,13 +7,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::name::plain_file_name;
-use super::read::{Loose, Record};
+use super::read::{Lenient, Record};
 use super::serving::{Serving, latencies};
 use super::statistics::{self, figure};
 use super::vllm::{self, blank, levels_of};
 use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, NotKnown, lists,
+    ImportedAbout, ImportedCounts, ImportedLevel, UnknownFact, lists,
 };
 use crate::vllm::lists::Lists;
 use crate::vllm::object::Object;
@@ -62,12 +62,12 @@ impl ForeignFormat for Sglang {
 /// What the server said of itself.
 #[derive(Debug, Default, Deserialize)]
 struct ServerInfo {
-    served_model_name: Loose<String>,
-    model_path: Loose<String>,
+    served_model_name: Lenient<String>,
+    model_path: Lenient<String>,
     tp_size: Option<u64>,
     pp_size: Option<u64>,
     dp_size: Option<u64>,
-    enable_dp_attention: Loose<bool>,
+    enable_dp_attention: Lenient<bool>,
 }
 
 fn import(
@@ -122,7 +122,8 @@ fn figures(
             let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2e_latency")];
             latencies(record, &mut sheet, names)?;
             sheet.caveat(
-                "E2EL and TPOT run to the last line of the stream, usage and end marker included: at least what ours are",
+                "E2EL and TPOT run to the last line of the stream, with usage and end marker, so \
+                 they are at least ours",
             );
         }
     }
@@ -134,22 +135,22 @@ fn figures(
     Ok(sheet)
 }
 
-fn not_known(record: &Record<'_>) -> Vec<NotKnown> {
+fn not_known(record: &Record<'_>) -> Vec<UnknownFact> {
     let tapes = match record.has("ttfts") {
         true => "the file does not say when each request was sent",
         false => "the file has no first token and gaps of each request (--output-details)",
     };
-    let why = format!("{tapes}: no figure can be computed again, none has an interval");
+    let why = format!("{tapes}: figures cannot be computed again and have no intervals");
     let mut all = vec![
-        NotKnown::new("tapes", why),
-        NotKnown::new("failed requests", "the file counts those that succeeded"),
-        NotKnown::new("the date", "not in the file"),
-        NotKnown::new(
+        UnknownFact::new("tapes", why),
+        UnknownFact::new("failed requests", "the file counts those that succeeded"),
+        UnknownFact::new("the date", "not in the file"),
+        UnknownFact::new(
             "the client's own proof",
             "how late it sent and how busy it was is not in the file",
         ),
-        NotKnown::new("warm-up", "not in the file"),
-        NotKnown::new(
+        UnknownFact::new("warm-up", "not in the file"),
+        UnknownFact::new(
             "peaks of requests in flight and of tokens per second",
             "SGLang counts whatever touches a whole second, which can exceed the cap or be below the mean",
         ),
@@ -157,10 +158,10 @@ fn not_known(record: &Record<'_>) -> Vec<NotKnown> {
     if record.has("request_goodput") {
         let why =
             "its share is of all requests sent, and the file does not count those that failed";
-        all.push(NotKnown::new("goodput", why));
+        all.push(UnknownFact::new("goodput", why));
     }
     if record.text("request_rate") == Some("trace") {
-        all.push(NotKnown::new("the load", "times came from a trace, which is not in the file"));
+        all.push(UnknownFact::new("the load", "times came from a trace, which is not in the file"));
     }
     all
 }

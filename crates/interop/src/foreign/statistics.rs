@@ -6,14 +6,14 @@ use fizeau_metrics::{Percent, PercentileRule};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::read::{Loose, Record};
+use super::read::{Lenient, Record};
 use super::{FigureSheet, ForeignError};
 use crate::vllm::object::{Field, Object};
 
 /// What a tool has of a sample, by the names of AIPerf, GenAI-Perf, GuideLLM or inference-perf.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Statistics {
-    unit: Loose<String>,
+    unit: Lenient<String>,
     #[serde(alias = "mean")]
     avg: Option<f64>,
     #[serde(alias = "median")]

@@ -14,11 +14,11 @@ use super::read::Record;
 use super::serving::{Serving, latencies};
 use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedLevel, ImportedSource, NotKnown,
+    ImportedAbout, ImportedLevel, ImportedSource, UnknownFact,
 };
 use crate::vllm::lists::Lists;
 use crate::vllm::object::Object;
-use crate::{Detail, Selection, VllmResult};
+use crate::{VllmDetail, VllmResult, VllmSelection};
 
 /// The form of the client written in Python.
 pub(super) struct VllmPython;
@@ -44,7 +44,7 @@ impl ForeignFormat for VllmPython {
         let file = |level: &ExportLevel<'_>| {
             Ok(ExportedFile {
                 name: named(level, &level.run.file_name()),
-                bytes: record(level, self.key(), Detail::Full)?.to_line().into_bytes(),
+                bytes: record(level, self.key(), VllmDetail::Full)?.to_line().into_bytes(),
             })
         };
         levels.iter().map(file).collect()
@@ -222,7 +222,7 @@ fn figures(
         }
     }
     sheet.caveat(
-        "TPOT is shared over all tokens but one: ours leaves out those of the first event, which are more where it has several",
+        "TPOT divides by all tokens but one; ours leaves out every token of the first event",
     );
     sheet.not_known(
         "itl",
@@ -231,39 +231,42 @@ fn figures(
     Ok(sheet)
 }
 
-fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<NotKnown> {
+fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
     let mut all = Vec::new();
     match has_tapes {
         true => all.extend([
-            NotKnown::new("tokens of each event", "the file has the sum of a reply; it is spread over its events"),
-            NotKnown::new("the length that was asked of each reply", "not in the file"),
-            NotKnown::new("connections", "not in the file"),
+            UnknownFact::new(
+                "tokens of each event",
+                "the file has the sum of a reply; it is spread over its events",
+            ),
+            UnknownFact::new("the length that was asked of each reply", "not in the file"),
+            UnknownFact::new("connections", "not in the file"),
         ]),
-        false => all.push(NotKnown::new(
+        false => all.push(UnknownFact::new(
             "tapes",
-            "the file has no start, first token and gaps of each request (--save-detailed): no figure can be \
-             computed again, none has an interval",
+            "the file has no start, first token and gaps of each request (--save-detailed): \
+             figures cannot be computed again and have no intervals",
         )),
     }
-    all.push(NotKnown::new(
+    all.push(UnknownFact::new(
         "the client's own proof",
         "how late it sent and how busy it was is not in the file",
     ));
-    all.push(NotKnown::new("warm-up", "not in the file"));
-    all.push(NotKnown::new(
+    all.push(UnknownFact::new("warm-up", "not in the file"));
+    all.push(UnknownFact::new(
         "peaks of requests in flight and of tokens per second",
         "vLLM counts whatever touches a whole second, which can exceed the cap or be below the mean",
     ));
     if let Some(goodput) = record.words("request_goodput") {
         let why = format!("the file has {goodput} requests/s, and not the goals that it is of");
-        all.push(NotKnown::new("goodput", why));
+        all.push(UnknownFact::new("goodput", why));
     }
     if record.has("steady_state") {
         let why = "vllm-rs counts chunks for tokens there";
-        all.push(NotKnown::new("its steady state", why));
+        all.push(UnknownFact::new("its steady state", why));
     }
     if record.has("ramp_up_strategy") {
-        all.push(NotKnown::new("the load", "the rate was ramped, and figures are of all of it"));
+        all.push(UnknownFact::new("the load", "the rate was ramped, and figures are of all of it"));
     }
     all
 }
@@ -272,13 +275,13 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<NotKnown> {
 pub(super) fn record(
     level: &ExportLevel<'_>,
     format: &'static str,
-    detail: Detail,
+    detail: VllmDetail,
 ) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
         return Ok(again(own, level.tapes, &[ENDS, &["queue_times"]].concat()));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
-    let selection = Selection::parse("ttft,tpot,itl,e2el", "50,90,95,99").unwrap_or_default();
+    let selection = VllmSelection::parse("ttft,tpot,itl,e2el", "50,90,95,99").unwrap_or_default();
     Ok(VllmResult::of(level.run.clone(), tapes, &selection, level.goals, detail).fields())
 }
 

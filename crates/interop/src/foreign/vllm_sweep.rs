@@ -6,7 +6,7 @@ use super::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel, csv,
 };
 use crate::vllm::object::Object;
-use crate::{Detail, RequestRate};
+use crate::{VllmDetail, VllmRequestRate};
 
 /// The form of vLLM's sweeps: a result with a `run_number` and the settings that the sweep varied.
 pub(super) struct VllmSweep;
@@ -47,7 +47,7 @@ impl ForeignFormat for VllmSweep {
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
         let mut folders: Vec<(String, Vec<Object>)> = Vec::new();
         for (index, level) in levels.iter().enumerate() {
-            let mut record = vllm::record(level, self.key(), Detail::Brief)?;
+            let mut record = vllm::record(level, self.key(), VllmDetail::Brief)?;
             let folder = folder(level, index);
             let at = folders.iter().position(|(known, _)| *known == folder);
             let at = at.unwrap_or_else(|| {
@@ -97,7 +97,7 @@ fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLev
 /// The folder of a combination, by the tool's own pattern. Runs of one load are in one.
 fn folder(level: &ExportLevel<'_>, index: usize) -> String {
     match (level.run.request_rate, level.run.max_concurrency) {
-        (RequestRate::Limited(rate), _) => format!("BENCH--request_rate={}", rate.get()),
+        (VllmRequestRate::Limited(rate), _) => format!("BENCH--request_rate={}", rate.get()),
         (_, Some(cap)) => format!("BENCH--max_concurrency={cap}"),
         _ => format!("BENCH--combination={index}"),
     }

@@ -17,14 +17,14 @@ pub(super) struct Peaks {
 
 /// When a request was sent, when it was over, and when its events came.
 #[derive(Debug, Clone)]
-pub(super) struct Flight {
+pub(super) struct RequestSpan {
     pub(super) sent: Stamp,
     pub(super) over: Stamp,
     pub(super) events: Vec<Stamp>,
 }
 
 /// The peaks over seconds that are counted from the first sending on.
-pub(super) fn peaks(flights: &[Flight]) -> Peaks {
+pub(super) fn peaks(flights: &[RequestSpan]) -> Peaks {
     let Some(origin) = flights.iter().map(|flight| flight.sent).min() else {
         return Peaks::default();
     };

@@ -9,7 +9,7 @@ use super::Peer;
 
 /// A word that tools use for different things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Concept {
+pub enum PeerTerm {
     /// Time to first token.
     Ttft,
     /// Time per output token.
@@ -34,9 +34,9 @@ pub enum Concept {
     Tokens,
 }
 
-/// What one tool means by a [`Concept`].
+/// What one tool means by a [`PeerTerm`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Definition {
+pub struct TermDefinition {
     /// Which tool.
     pub peer: Peer,
     /// Its name for it; empty where it has no such figure.
@@ -47,8 +47,8 @@ pub struct Definition {
     pub differs: &'static str,
 }
 
-impl Concept {
-    /// The concept with this [`Concept::key`].
+impl PeerTerm {
+    /// The concept with this [`PeerTerm::key`].
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|concept| concept.key() == key)
@@ -56,7 +56,7 @@ impl Concept {
 
     /// What we mean by it, in one line.
     ///
-    /// Of the symbols used here and in each [`Definition`], s is the sending of the request's first byte, f and
+    /// Of the symbols used here and in each [`TermDefinition`], s is the sending of the request's first byte, f and
     /// l the first and the last token's arrival, e the end of the reply, n the output tokens and k those of the
     /// first event.
     #[must_use]
@@ -67,17 +67,17 @@ impl Concept {
     /// What each tool means by it, in the order of [`Peer::ALL`].
     ///
     /// ```
-    /// use fizeau_interop::{Concept, Peer};
-    /// let tpot = Concept::Tpot.definitions();
+    /// use fizeau_interop::{PeerTerm, Peer};
+    /// let tpot = PeerTerm::Tpot.definitions();
     /// let guidellm = tpot.iter().find(|tool| tool.peer == Peer::GuideLlm);
     /// assert_eq!(guidellm.map(|tool| tool.name), Some("inter_token_latency_ms"));
     /// ```
     #[must_use]
-    pub fn definitions(self) -> Vec<Definition> {
+    pub fn definitions(self) -> Vec<TermDefinition> {
         let tools = &self.entry().tools;
         let definition = |peer: Peer| {
             let [name, rule, differs] = *tools.get(peer.key())?;
-            Some(Definition { peer, name, rule, differs })
+            Some(TermDefinition { peer, name, rule, differs })
         };
         Peer::ALL.into_iter().filter_map(definition).collect()
     }
@@ -100,7 +100,7 @@ impl Concept {
 
 fizeau_core::words! {
     /// The word for it on a command line.
-    pub Concept::key, all {
+    pub PeerTerm::key, all {
         Ttft = "ttft", Tpot = "tpot", Itl = "itl", E2el = "e2el", Throughput = "throughput",
         Goodput = "goodput", Concurrency = "concurrency", Duration = "duration",
         Percentiles = "percentiles", Failures = "failures", Tokens = "tokens",

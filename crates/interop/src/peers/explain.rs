@@ -6,9 +6,10 @@ use serde::{Serialize, Serializer};
 use fizeau_record::text::{five_digits, wrap};
 use fizeau_record::{JsonError, PeerRow};
 
-use super::beside::row;
+use super::comparison::row;
 use super::{
-    Concept, Definition, OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
+    OwnFigures, PeerFigure, PeerSettings, PeerStatistic, PeerTerm, PeerUnit, PeerValue,
+    TermDefinition,
 };
 
 /// What each tool means by a word, its figures of a run, and why they differ; our own first.
@@ -16,24 +17,24 @@ use super::{
 /// It serializes as `concept`, `ours` and `tools`.
 ///
 /// ```
-/// use fizeau_interop::Concept;
-/// use fizeau_interop::Explanation;
-/// let text = Explanation::new(Concept::Tpot).text(80);
+/// use fizeau_interop::PeerTerm;
+/// use fizeau_interop::TermExplanation;
+/// let text = TermExplanation::new(PeerTerm::Tpot).text(80);
 /// assert!(text.contains("guidellm: inter_token_latency_ms"));
 /// assert!(text.lines().all(|line| line.chars().count() <= 80));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    concept: Concept,
+pub struct TermExplanation {
+    concept: PeerTerm,
     /// Absent without a run.
     ours: Option<Vec<PeerFigure>>,
-    tools: Vec<Tool>,
+    tools: Vec<ToolDefinition>,
 }
 
 /// What one tool means.
 #[derive(Debug, Clone, PartialEq)]
-struct Tool {
-    definition: Definition,
+struct ToolDefinition {
+    definition: TermDefinition,
     figures: Option<Vec<PeerFigure>>,
 }
 
@@ -44,7 +45,7 @@ const SYMBOLS: [&str; 3] = [
     "n: tokens of the reply; k: those of its first event",
 ];
 
-impl Explanation {
+impl TermExplanation {
     /// The document of schema `fizeau.explanation/1`, of no run.
     ///
     /// # Errors
@@ -55,7 +56,7 @@ impl Explanation {
             schema: &'a str,
             version: &'a str,
             #[serde(flatten)]
-            explanation: &'a Explanation,
+            explanation: &'a TermExplanation,
         }
         let (schema, version) = ("fizeau.explanation/1", env!("CARGO_PKG_VERSION"));
         let document = Document { schema, version, explanation: self };
@@ -64,20 +65,20 @@ impl Explanation {
 
     /// The definitions alone.
     #[must_use]
-    pub fn new(concept: Concept) -> Self {
+    pub fn new(concept: PeerTerm) -> Self {
         let tools = concept.definitions().into_iter();
-        let tools = tools.map(|definition| Tool { definition, figures: None }).collect();
+        let tools = tools.map(|definition| ToolDefinition { definition, figures: None }).collect();
         Self { concept, ours: None, tools }
     }
 
     /// With the figures of `tapes`. They are looked at more than once.
     #[must_use]
-    pub fn of(concept: Concept, tapes: &[Tape], settings: &PeerSettings) -> Self {
+    pub fn of(concept: PeerTerm, tapes: &[Tape], settings: &PeerSettings) -> Self {
         let own = OwnFigures::of(tapes, settings);
-        let tool = |definition: Definition| {
+        let tool = |definition: TermDefinition| {
             let report = definition.peer.figures(tapes, settings);
             let figures = concept.figures_of(&report).into_iter().cloned().collect();
-            Tool { definition, figures: Some(figures) }
+            ToolDefinition { definition, figures: Some(figures) }
         };
         Self {
             concept,
@@ -101,7 +102,7 @@ impl Explanation {
         );
         lines.push(self.line(&name, self.ours.as_deref()));
         lines.push(wrap(&format!("  {}", self.concept.ours()), width));
-        for Tool { definition, figures } in &self.tools {
+        for ToolDefinition { definition, figures } in &self.tools {
             let name = match (definition.name, figures.iter().flatten().next()) {
                 ("", None) => definition.peer.key().to_owned(),
                 ("", Some(reckoned)) => format!("{}: ({})", definition.peer.key(), reckoned.name),
@@ -169,11 +170,11 @@ fn head(statistic: Option<PeerStatistic>) -> String {
 }
 
 /// By hand, since what a tool lacks is null with its reason beside it, which follows from the figure.
-impl Serialize for Explanation {
+impl Serialize for TermExplanation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let rows = |figures: &Vec<PeerFigure>| figures.iter().map(row).collect();
         let ours = self.ours.as_ref().map(rows);
-        let tool = |Tool { definition, figures }: &Tool| {
+        let tool = |ToolDefinition { definition, figures }: &ToolDefinition| {
             let name = Some(definition.name).filter(|name| !name.is_empty());
             ToolShown {
                 tool: definition.peer.key(),
@@ -187,9 +188,9 @@ impl Serialize for Explanation {
                 figures: figures.as_ref().map(rows),
             }
         };
-        Shown {
+        ExplanationDocument {
             concept: self.concept.key(),
-            ours: Ours { rule: self.concept.ours(), figures: ours },
+            ours: OwnDefinition { rule: self.concept.ours(), figures: ours },
             tools: self.tools.iter().map(tool).collect(),
         }
         .serialize(to)
@@ -198,14 +199,14 @@ impl Serialize for Explanation {
 
 /// An explanation as a document.
 #[derive(Serialize)]
-struct Shown {
+struct ExplanationDocument {
     concept: &'static str,
-    ours: Ours,
+    ours: OwnDefinition,
     tools: Vec<ToolShown>,
 }
 
 #[derive(Serialize)]
-struct Ours {
+struct OwnDefinition {
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     figures: Option<Vec<PeerRow>>,

@@ -1,7 +1,7 @@
 //! GenAI-Perf, which AIPerf followed.
 //!
 //! It rounds the inter-token latency of each request to whole nanoseconds, merges events that came in one read
-//! into one response, and stops at an error event. A reply that broke off without one is a reply like any other
+//! into one response, and stops at an error event. A reply that ended early without one is a reply like any other
 //! to it, so nothing is told of a run with a failed request that had output. Percentiles are numpy's,
 //! deviations divide by n. The request rate counts all requests in its file, those without a response too.
 

@@ -1,6 +1,6 @@
 //! GuideLLM.
 //!
-//! Three groups and their total: successful, incomplete (called off), errored. What a request lacks counts as
+//! Three groups and their total: successful, incomplete (cancelled), errored. What a request lacks counts as
 //! 0.0, in the distributions too. Of an empty group there is the count alone. Inter-token latency is weighted by
 //! n - 1 and time per output token, which has the first token in it, by n; both spread the time evenly over a reply.
 //! A percentile is the least value up to which the weights make up that share. The window is the whole run: warm-up and cool-down are not cut here.

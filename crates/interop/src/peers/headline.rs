@@ -1,24 +1,24 @@
 //! Which figures stand for a concept.
 
-use super::{Concept, OwnFigures, PeerFigure, PeerReport, PeerStatistic, PeerUnit};
+use super::{OwnFigures, PeerFigure, PeerReport, PeerStatistic, PeerTerm, PeerUnit};
 
 /// What is shown of a sample.
 const SHOWN: [PeerStatistic; 3] =
     [PeerStatistic::Mean, PeerStatistic::Percentile(50), PeerStatistic::Percentile(99)];
 
-impl Concept {
+impl PeerTerm {
     /// The figures of `report` that stand for this concept: mean, median and p99 of a latency, or the one number of a run. None
     /// where the tool has no such figure; where it only reckons with one, that ([`PeerReport::reckoned`]).
     ///
     /// ```
     /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-    /// use fizeau_interop::{Concept, Peer, PeerSettings};
+    /// use fizeau_interop::{PeerTerm, Peer, PeerSettings};
     ///
     /// let mut tape = Tape::sent_at(Stamp::EPOCH);
     /// let at = Stamp::EPOCH + Nanos::from_millis(20);
     /// tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
     /// let report = Peer::InferenceBenchmarker.figures([&tape], &PeerSettings::default());
-    /// let names: Vec<_> = Concept::Ttft.figures_of(&report).iter().map(|f| &*f.name).collect();
+    /// let names: Vec<_> = PeerTerm::Ttft.figures_of(&report).iter().map(|f| &*f.name).collect();
     /// let all = ["time_to_first_token_ms.avg", "time_to_first_token_ms.p50", "time_to_first_token_ms.p99"];
     /// assert_eq!(names, all);
     /// ```

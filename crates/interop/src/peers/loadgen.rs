@@ -34,7 +34,7 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let (samples, tokens) = ("Completed samples per second", "Completed tokens per second");
     if run.failed() > 0 {
-        let reason = "it knows no failed query, and some failed";
+        let reason = "it has no failed queries, and some failed here";
         sheet.absent(samples, PeerUnit::PerSecond, reason);
         sheet.absent(tokens, PeerUnit::PerSecond, reason);
         return sheet;

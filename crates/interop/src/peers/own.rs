@@ -1,6 +1,6 @@
 //! Our own figures of the same tapes, to stand beside a tool's.
 
-use fizeau_core::{Millis, Nanos, Part, PerSec, Tape};
+use fizeau_core::{Millis, Nanos, PerSec, RequestPurpose, Tape};
 
 use super::sample::Sample;
 use super::{PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
@@ -27,7 +27,7 @@ use fizeau_metrics::{
 /// let report = Peer::VllmPython.figures([&tape], &settings);
 /// let theirs = report.get("mean_tpot_ms").ok_or("vLLM has a TPOT")?;
 /// assert_eq!(theirs.value.get(), Some(20.0 / 9.0));
-/// assert_eq!(own.beside(theirs).and_then(|v| v.get()), Some(10.0));
+/// assert_eq!(own.comparable(theirs).and_then(|v| v.get()), Some(10.0));
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl OwnFigures {
     /// Those of `tapes`; probes are left out. They are looked at more than once.
     #[must_use]
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
-        let load = tapes.into_iter().filter(|tape| tape.part == Part::Load);
+        let load = tapes.into_iter().filter(|tape| tape.part == RequestPurpose::Load);
         let load: Vec<&Tape> = load.collect();
         let summary = LevelSummary::of(load.iter().copied(), &settings.goals);
         let each = |figure: fn(&RequestMetrics) -> Option<Millis>| -> Sample {
@@ -68,7 +68,7 @@ impl OwnFigures {
 
     /// Our figure beside `figure`, in the unit of that; none where we have no name for it.
     #[must_use]
-    pub fn beside(&self, figure: &PeerFigure) -> Option<PeerValue> {
+    pub fn comparable(&self, figure: &PeerFigure) -> Option<PeerValue> {
         let value = self.get(figure.ours?, figure.statistic)?;
         let scale = match (figure.unit, figure.statistic) {
             (_, None | Some(PeerStatistic::Count)) => 1.0,

@@ -1,7 +1,7 @@
 //! The figures of one tool as a list.
 
 use super::sample::Column;
-use super::{Concept, Peer};
+use super::{Peer, PeerTerm};
 
 /// What a tool would have reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub struct PeerReport {
     /// Its figures, in its own order.
     pub figures: Vec<PeerFigure>,
     /// What its rates are made of and its report does not have, with what it is a figure of.
-    pub reckoned: Vec<(Concept, PeerFigure)>,
+    pub reckoned: Vec<(PeerTerm, PeerFigure)>,
 }
 
 /// One figure of a tool.
@@ -145,7 +145,7 @@ impl PeerReport {
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     figures: Vec<PeerFigure>,
-    reckoned: Vec<(Concept, PeerFigure)>,
+    reckoned: Vec<(PeerTerm, PeerFigure)>,
 }
 
 impl Sheet {
@@ -155,15 +155,15 @@ impl Sheet {
 
     /// The time that its rates are over, which it does not report.
     pub(super) fn duration(&mut self, seconds: impl Into<PeerValue>) {
-        self.reckon(Concept::Duration, PeerUnit::Seconds, seconds.into());
+        self.reckon(PeerTerm::Duration, PeerUnit::Seconds, seconds.into());
     }
 
     /// How many output tokens its rates count, which it does not report.
     pub(super) fn tokens(&mut self, count: u64) {
-        self.reckon(Concept::Tokens, PeerUnit::Count, count.into());
+        self.reckon(PeerTerm::Tokens, PeerUnit::Count, count.into());
     }
 
-    fn reckon(&mut self, concept: Concept, unit: PeerUnit, value: PeerValue) {
+    fn reckon(&mut self, concept: PeerTerm, unit: PeerUnit, value: PeerValue) {
         let name = "not reported, but in its rates".to_owned();
         let ours = Some(concept.own_name());
         self.reckoned.push((concept, PeerFigure { name, value, unit, ours, statistic: None }));
@@ -177,7 +177,7 @@ impl Sheet {
         value: impl Into<PeerValue>,
         ours: &'static str,
     ) {
-        self.push(name.into(), unit, value.into(), (Some(ours), None));
+        self.push(name.into(), unit, value.into(), Some(ours), None);
     }
 
     /// A figure of the whole run that we have no name for.
@@ -187,7 +187,7 @@ impl Sheet {
         unit: PeerUnit,
         value: impl Into<PeerValue>,
     ) {
-        self.push(name.into(), unit, value.into(), (None, None));
+        self.push(name.into(), unit, value.into(), None, None);
     }
 
     /// A figure that the tool has and we cannot tell.
@@ -218,7 +218,7 @@ impl Sheet {
             PeerStatistic::Count => PeerUnit::Count,
             _ => column.unit,
         };
-        self.push(name.into(), unit, value.into(), (column.ours, Some(statistic)));
+        self.push(name.into(), unit, value.into(), column.ours, Some(statistic));
     }
 
     fn push(
@@ -226,7 +226,8 @@ impl Sheet {
         name: String,
         unit: PeerUnit,
         value: PeerValue,
-        (ours, statistic): (Option<&'static str>, Option<PeerStatistic>),
+        ours: Option<&'static str>,
+        statistic: Option<PeerStatistic>,
     ) {
         self.figures.push(PeerFigure { name, value, unit, ours, statistic });
     }

@@ -1,6 +1,6 @@
 //! What the rules of all tools take from tapes. Times are seconds unless a name says otherwise.
 
-use fizeau_core::{Channel, FailureClass, Nanos, Outcome, Part, Stamp, Tape, Tokens};
+use fizeau_core::{Channel, FailureClass, Nanos, Outcome, RequestPurpose, Stamp, Tape, Tokens};
 
 use super::PeerSettings;
 use fizeau_metrics::SimpleGoals;
@@ -14,7 +14,7 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(super) fn of(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
-        let load = tapes.into_iter().filter(|tape| tape.part == Part::Load);
+        let load = tapes.into_iter().filter(|tape| tape.part == RequestPurpose::Load);
         Self { tapes: load.collect(), settings: settings.clone() }
     }
 
@@ -174,7 +174,7 @@ pub(crate) fn reported_or_counted(tape: &Tape) -> u64 {
     reported(tape).unwrap_or_else(|| counted(tape))
 }
 
-/// Whether the request was called off before its end, rather than gone wrong.
-pub(super) fn was_called_off(tape: &Tape) -> bool {
+/// Whether the request was cancelled before its end, rather than gone wrong.
+pub(crate) fn was_called_off(tape: &Tape) -> bool {
     matches!(&tape.outcome, Outcome::Failed(failure) if failure.class == FailureClass::Cancelled)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fizeau_core::Stamp;
 
-use super::buckets::Flight;
+use super::buckets::RequestSpan;
 
 /// The share of the cap that counts as full.
 const THRESHOLD: f64 = 0.95;
@@ -19,7 +19,7 @@ pub(super) struct Window {
 }
 
 /// The window over `flights` under a cap of `target`; none if the threshold was never reached.
-pub(super) fn window(flights: &[Flight], target: u32) -> Option<Window> {
+pub(super) fn window(flights: &[RequestSpan], target: u32) -> Option<Window> {
     let mut changes: BTreeMap<Stamp, i64> = BTreeMap::new();
     for flight in flights {
         *changes.entry(flight.sent).or_default() += 1;
@@ -43,7 +43,7 @@ pub(super) fn window(flights: &[Flight], target: u32) -> Option<Window> {
 }
 
 /// How many events came within the window, its two ends included.
-pub(super) fn events_within(flights: &[Flight], window: &Window) -> u64 {
+pub(super) fn events_within(flights: &[RequestSpan], window: &Window) -> u64 {
     let inside = |at: &&Stamp| (window.start..=window.end).contains(*at);
     flights.iter().flat_map(|flight| &flight.events).filter(inside).count() as u64
 }

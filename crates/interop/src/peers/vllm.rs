@@ -5,7 +5,7 @@
 
 use fizeau_core::{Stamp, Tape};
 
-use super::buckets::{Flight, peaks};
+use super::buckets::{RequestSpan, peaks};
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
@@ -38,12 +38,12 @@ impl Reading {
         run.good().filter(|tape| self.meets(run, tape) == [true; 3]).count() as u64
     }
 
-    pub(super) fn flights(&self, run: &Run<'_>) -> Vec<Flight> {
+    pub(super) fn flights(&self, run: &Run<'_>) -> Vec<RequestSpan> {
         let flight = |tape| {
             let sent = run::sent(tape);
             let lasted = (self.latency)(tape).unwrap_or(0.0);
             let lasted = fizeau_core::Nanos::from_secs_f64(lasted).unwrap_or_default();
-            Flight { sent, over: sent + lasted, events: (self.events)(tape) }
+            RequestSpan { sent, over: sent + lasted, events: (self.events)(tape) }
         };
         run.good().map(flight).collect()
     }

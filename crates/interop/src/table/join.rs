@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use csv::Terminator;
 
-use super::{Table, TableError};
+use super::{InputTable, InputTableError};
 use crate::foreign::csv_of_lines;
 
-impl Table {
+impl InputTable {
     /// This table with the columns of `other` in the rows that agree in every column that both have, and how many rows of `other`
     /// are for none of this one. A column that is empty in every row is taken from `other` too.
     ///
     /// # Errors
     /// If they have no column in common, or two rows of `other` are for the same.
-    pub fn join(&self, other: &Self) -> Result<(Self, usize), TableError> {
+    pub fn join(&self, other: &Self) -> Result<(Self, usize), InputTableError> {
         let (mine, others) = (self.all_words(), other.all_words());
         let place = |name: &String| other.heads.iter().position(|head| head == name);
         let is_empty = |at: usize| mine.iter().all(|(_, row)| row[at].is_empty());
@@ -22,7 +22,7 @@ impl Table {
             shared.filter_map(|(at, head)| Some((at, place(head)?))).collect();
         if shared.is_empty() {
             let (table, heads) = (other.name.clone(), other.heads.join(", "));
-            return Err(TableError::NothingShared { table, heads });
+            return Err(InputTableError::NothingShared { table, heads });
         }
         let key = |row: &[String], of: fn(&(usize, usize)) -> usize| -> Vec<String> {
             shared.iter().map(|pair| canonical(&row[of(pair)])).collect()
@@ -30,7 +30,7 @@ impl Table {
         let mut found: HashMap<Vec<String>, usize> = HashMap::new();
         for (at, (number, row)) in others.iter().enumerate() {
             if let Some(before) = found.insert(key(row, |pair| pair.1), at) {
-                let what = format!("it is for the same as row {before}; give one row for each");
+                let what = format!("it repeats row {before}; give one row for each");
                 return Err(other.wrong(*number, what));
             }
         }

@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
-use super::{Table, TableError};
+use super::{InputTable, InputTableError};
 
 /// All fields of some columns, as words.
 fn fields(text: &str, columns: &[&str]) -> Vec<Vec<String>> {
-    let table = Table::new("t.csv", text.as_bytes().to_vec()).unwrap();
+    let table = InputTable::new("t.csv", text.as_bytes().to_vec()).unwrap();
     let mut rows = Vec::new();
     table
-        .each::<TableError>(columns, |row, field| {
+        .each::<InputTableError>(columns, |row, field| {
             assert_eq!(row, rows.len());
             let words = columns.iter().map(|name| field(name).unwrap_or_default().into_owned());
             rows.push(words.collect());
@@ -18,7 +18,7 @@ fn fields(text: &str, columns: &[&str]) -> Vec<Vec<String>> {
 }
 
 fn refused(text: &[u8]) -> String {
-    Table::new("t.csv", text.to_vec()).unwrap_err().to_string()
+    InputTable::new("t.csv", text.to_vec()).unwrap_err().to_string()
 }
 
 /// The traps of RFC 4180: quotes, doubled quotes, commas, ends of lines and nothing within quotes; CRLF; a byte order mark.
@@ -44,7 +44,7 @@ fn the_last_line_needs_no_end_and_names_may_have_spaces_around_them() {
 fn rows_are_given_back_as_they_came() {
     for newline in ["\n", "\r\n"] {
         let lines = ["a,\"b\"", "1.50,\"x, \"\"y\"\"\"", "2e3,", "3,z"];
-        let table = Table::new("t.csv", lines.join(newline).into_bytes()).unwrap();
+        let table = InputTable::new("t.csv", lines.join(newline).into_bytes()).unwrap();
         let more = [("layer".to_owned(), vec!["1".to_owned(), "2".to_owned()])];
         let expected = ["a,\"b\",layer", "1.50,\"x, \"\"y\"\"\",1", "3,z,2", ""].join(newline);
         assert_eq!(table.to_csv(&[0, 2], &more), expected);
@@ -66,7 +66,7 @@ fn what_is_no_table_is_refused_with_the_line() {
 fn json_lines_are_rows_too() {
     let text = "{\"a\": 1, \"b\": \"x\", \"n\": {\"deep\": [1]}}\n\n{\"b\": null, \"c\": 2.5e3, \"a\": \"7\"}\n";
     assert_eq!(fields(text, &["a", "b", "c"]), [["1", "x", ""], ["7", "", "2500"]]);
-    let table = Table::new("t.jsonl", text.as_bytes().to_vec()).unwrap();
+    let table = InputTable::new("t.jsonl", text.as_bytes().to_vec()).unwrap();
     assert_eq!(table.heads(), ["a", "b", "n", "c"]);
     let csv = table.to_csv(&[0, 1], &[("layer".to_owned(), vec!["1".into(), "2".into()])]);
     assert_eq!(csv, "a,b,n,c,layer\n1,x,\"{\"\"deep\"\":[1]}\",,1\n7,,,2500.0,2\n");
@@ -77,8 +77,8 @@ fn json_lines_are_rows_too() {
 #[test]
 fn an_unknown_column_is_answered_with_those_that_there_are() {
     for text in ["a,b\n1,2\n", "{\"a\":1,\"b\":2}\n"] {
-        let table = Table::new("t", text.as_bytes().to_vec()).unwrap();
-        let error = table.each::<TableError>(&["a", "z"], |_, _| Ok(())).unwrap_err();
+        let table = InputTable::new("t", text.as_bytes().to_vec()).unwrap();
+        let error = table.each::<InputTableError>(&["a", "z"], |_, _| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "t: no column `z`; there are `a`, `b`");
     }
 }

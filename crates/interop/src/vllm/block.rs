@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::{RequestRate, VllmResult, figures::rate};
+use super::{VllmRequestRate, VllmResult, figures::rate};
 
 impl VllmResult {
     /// The block that vLLM's client prints at its end, without a newline after the last line.
@@ -19,12 +19,16 @@ impl VllmResult {
     fn count_lines(&self) -> Vec<String> {
         let mut lines = vec![
             line("Successful requests:", self.completed),
-            line("Failed requests:", self.failed),
+            line("Failed requests:", self.failed - self.cancelled),
         ];
+        // vLLM's client keeps nothing of a run that is interrupted, and has no line for these.
+        if self.cancelled > 0 {
+            lines.push(line("Cancelled requests:", self.cancelled));
+        }
         if let Some(cap) = self.run.max_concurrency {
             lines.push(line("Maximum request concurrency:", cap));
         }
-        if let RequestRate::Limited(rate) = self.run.request_rate {
+        if let VllmRequestRate::Limited(rate) = self.run.request_rate {
             lines.push(two("Request rate configured (RPS):", rate.get()));
         }
         lines.push(two("Benchmark duration (s):", self.duration.get()));

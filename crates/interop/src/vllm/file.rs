@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct VllmResultFile {
     path: PathBuf,
-    mode: ResultMode,
+    mode: VllmResultMode,
 }
 
 /// What happens to a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResultMode {
+pub enum VllmResultMode {
     /// One object a line, after what is there.
     Append,
     /// It is replaced.
@@ -25,7 +25,7 @@ impl VllmResultFile {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn prepare(path: impl Into<PathBuf>, mode: ResultMode) -> io::Result<Self> {
+    pub fn prepare(path: impl Into<PathBuf>, mode: VllmResultMode) -> io::Result<Self> {
         let path = path.into();
         let existed = path.exists();
         OpenOptions::new().create(true).append(true).open(&path)?;
@@ -48,8 +48,8 @@ impl VllmResultFile {
     /// If the system refuses.
     pub fn write(&self, json: &str) -> io::Result<()> {
         match self.mode {
-            ResultMode::Replace => self.replace(json),
-            ResultMode::Append => {
+            VllmResultMode::Replace => self.replace(json),
+            VllmResultMode::Append => {
                 let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
                 let before = file.metadata()?.len();
                 writeln!(file, "{json}").inspect_err(|_| {

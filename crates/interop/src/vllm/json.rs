@@ -4,11 +4,11 @@ use fizeau_core::PerSec;
 use serde_json::Value;
 
 use super::object::Object;
-use super::{RequestRate, VllmResult, VllmRun, figures::rate};
+use super::{VllmRequestRate, VllmResult, VllmRun, figures::rate};
 
 /// How much of each request goes into the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Detail {
+pub enum VllmDetail {
     /// Totals, latencies and queue times, as vLLM writes by default.
     #[default]
     Brief,
@@ -30,7 +30,7 @@ const REQUESTS: [&str; 9] = [
     "errors",
 ];
 
-impl RequestRate {
+impl VllmRequestRate {
     /// As files have it: `"inf"` where it was not limited.
     pub(crate) fn field(self) -> Value {
         match self {
@@ -61,7 +61,7 @@ impl VllmRun {
         let is_even = self.burstiness.is_infinite();
         object.set("burstiness", if is_even { "inf".into() } else { Value::from(self.burstiness) });
         object.set("max_concurrency", self.max_concurrency);
-        if let RequestRate::Ramp { strategy, start, end } = self.request_rate {
+        if let VllmRequestRate::Ramp { strategy, start, end } = self.request_rate {
             object.set("ramp_up_strategy", strategy.as_str());
             object.set("ramp_up_start_rps", start.get());
             object.set("ramp_up_end_rps", end.get());
@@ -83,8 +83,8 @@ impl VllmResult {
         self.totals(&mut object);
         match self.detail {
             // These two stay in vLLM's file whether or not details were asked for.
-            Detail::Brief => self.requests.put(&mut object, &["latencies", "queue_times"]),
-            Detail::Full => self.requests.put(&mut object, &REQUESTS),
+            VllmDetail::Brief => self.requests.put(&mut object, &["latencies", "queue_times"]),
+            VllmDetail::Full => self.requests.put(&mut object, &REQUESTS),
         }
         object.set("max_output_tokens_per_s", self.peak_tokens.get());
         object.set("max_concurrent_requests", self.peak_concurrency);

@@ -3,7 +3,7 @@
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde::{Deserialize, Deserializer};
 
-use super::Detail;
+use super::VllmDetail;
 use super::object::{Field, Object};
 use crate::peers::run::{
     events, first_token, last_token, queued, reported_or_counted, sent, spans,
@@ -59,13 +59,13 @@ impl Lists {
     pub(crate) fn of(tapes: &[&Tape]) -> Self {
         let epoch = tapes.iter().map(|tape| tape.marks.released).min().unwrap_or_default();
         let mut all = Self::default();
-        tapes.iter().for_each(|tape| all.add(tape, epoch, Detail::Full));
+        tapes.iter().for_each(|tape| all.add(tape, epoch, VllmDetail::Full));
         all
     }
 
     /// A failed request has zeros for what it did not reach, as vLLM has it; its error text tells it apart. Latencies and
     /// queue times stand in every file, the rest only in a full one.
-    pub(crate) fn add(&mut self, tape: &Tape, epoch: Stamp, detail: Detail) {
+    pub(crate) fn add(&mut self, tape: &Tape, epoch: Stamp, detail: VllmDetail) {
         let good = tape.is_success();
         let seconds = |span: Option<Nanos>| {
             let span = span.filter(|_| good);
@@ -73,7 +73,7 @@ impl Lists {
         };
         self.latencies.push(seconds(last_token(tape)));
         self.queue_times.push(queued(tape).as_secs_f64());
-        if detail == Detail::Brief {
+        if detail == VllmDetail::Brief {
             return;
         }
         self.input_lens.push(tape.input_tokens().map_or(0, Tokens::get));

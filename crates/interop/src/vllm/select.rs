@@ -6,7 +6,7 @@ use fizeau_metrics::Percent;
 
 /// Which metrics and percentiles a result shall have. The default is vLLM's: `ttft,tpot,itl` and `99`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Selection {
+pub struct VllmSelection {
     /// The metrics; they are reported in vLLM's own order, whatever the order here.
     pub(super) metrics: Vec<VllmMetric>,
     /// The percentiles, in the order given.
@@ -32,7 +32,7 @@ pub enum VllmMetric {
 
 /// Why a selection cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SelectionError {
+pub enum VllmSelectionError {
     /// There is no such metric.
     #[error(
         "`{name}` is not a metric: use any of ttft, tpot, itl, e2el, client_queue_time, \
@@ -52,7 +52,7 @@ pub enum SelectionError {
     },
 }
 
-impl Default for Selection {
+impl Default for VllmSelection {
     fn default() -> Self {
         Self {
             metrics: vec![VllmMetric::Ttft, VllmMetric::Tpot, VllmMetric::Itl],
@@ -61,19 +61,19 @@ impl Default for Selection {
     }
 }
 
-impl Selection {
+impl VllmSelection {
     /// A selection from the text of vLLM's `--percentile-metrics` and `--metric-percentiles`.
     ///
     /// ```
-    /// use fizeau_interop::Selection;
-    /// assert!(Selection::parse("ttft,tpot,itl,e2el", "50,99,99.9").is_ok());
-    /// let error = Selection::parse("ttft", "101").unwrap_err();
+    /// use fizeau_interop::VllmSelection;
+    /// assert!(VllmSelection::parse("ttft,tpot,itl,e2el", "50,99,99.9").is_ok());
+    /// let error = VllmSelection::parse("ttft", "101").unwrap_err();
     /// assert!(error.to_string().starts_with("`101` is not a percentile"));
     /// ```
     ///
     /// # Errors
     /// If a metric is unknown or a percentile is not a number from 0 to 100.
-    pub fn parse(metrics: &str, percentiles: &str) -> Result<Self, SelectionError> {
+    pub fn parse(metrics: &str, percentiles: &str) -> Result<Self, VllmSelectionError> {
         let parts = |text: &'_ str| -> Vec<String> {
             let parts = text.split(',').map(str::trim);
             parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -85,7 +85,7 @@ impl Selection {
         metrics.dedup();
         let percentile = |text: &String| {
             let value = text.parse().ok().and_then(|value| Percent::new(value).ok());
-            value.ok_or_else(|| SelectionError::Percentile { text: text.clone() })
+            value.ok_or_else(|| VllmSelectionError::Percentile { text: text.clone() })
         };
         let percentiles: Result<Vec<Percent>, _> =
             parts(percentiles).iter().map(percentile).collect();
@@ -126,10 +126,10 @@ fizeau_core::words! {
 }
 
 impl FromStr for VllmMetric {
-    type Err = SelectionError;
+    type Err = VllmSelectionError;
 
-    fn from_str(name: &str) -> Result<Self, SelectionError> {
+    fn from_str(name: &str) -> Result<Self, VllmSelectionError> {
         let found = Self::ALL.into_iter().find(|metric| metric.key() == name);
-        found.ok_or_else(|| SelectionError::Metric { name: name.to_owned() })
+        found.ok_or_else(|| VllmSelectionError::Metric { name: name.to_owned() })
     }
 }

@@ -1,33 +1,34 @@
 //! vLLM's result, added up one tape at a time.
 
-use fizeau_core::{Part, PerSec, Seconds, Stamp, Tape, Tokens};
+use fizeau_core::{PerSec, RequestPurpose, Seconds, Stamp, Tape, Tokens};
 use fizeau_metrics::{GoodputGoals, PooledSample, SimpleGoals};
 
 use super::figures::{self, Stats};
 use super::lists::Lists;
 use super::peaks::{Flights, PeakRate};
 use super::probes::Probes;
-use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
+use super::{VllmDetail, VllmMetric, VllmRequestRate, VllmResult, VllmRun, VllmSelection};
 use crate::peers::run;
 
 /// What vLLM's client would have seen of a level so far, without the tapes: some fifty bytes a request; with
-/// [`Detail::Full`] all that its file then holds, which grows with every token.
+/// [`VllmDetail::Full`] all that its file then holds, which grows with every token.
 ///
 /// ```
 /// use fizeau_core::{Stamp, Tape};
 /// use fizeau_metrics::GoodputGoals;
-/// use fizeau_interop::{Detail, Selection, VllmTally};
-/// let mut tally = VllmTally::new(&Selection::default(), &GoodputGoals::default(), Detail::Brief);
+/// use fizeau_interop::{VllmDetail, VllmSelection, VllmTally};
+/// let mut tally = VllmTally::new(&VllmSelection::default(), &GoodputGoals::default(), VllmDetail::Brief);
 /// tally.add(&Tape::sent_at(Stamp::EPOCH));
 /// ```
 #[derive(Debug, Clone)]
 pub struct VllmTally {
-    selection: Selection,
+    selection: VllmSelection,
     /// None where there are none, or none that vLLM could be asked for.
     goals: Option<SimpleGoals>,
-    detail: Detail,
+    detail: VllmDetail,
     completed: u64,
     failed: u64,
+    cancelled: u64,
     good: u64,
     input_tokens: Tokens,
     output_tokens: Tokens,
@@ -53,7 +54,7 @@ impl VllmTally {
     /// or go beyond what vLLM can be asked for: one group of TTFT, TPOT and E2EL),
     /// `detail` what the file shall hold of each request.
     #[must_use]
-    pub fn new(selection: &Selection, goals: &GoodputGoals, detail: Detail) -> Self {
+    pub fn new(selection: &VllmSelection, goals: &GoodputGoals, detail: VllmDetail) -> Self {
         let sample = |&metric: &VllmMetric| match metric {
             VllmMetric::Itl => (metric, Sample::Gaps(PooledSample::default())),
             _ => (metric, Sample::Each(Vec::new())),
@@ -65,6 +66,7 @@ impl VllmTally {
             detail,
             completed: 0,
             failed: 0,
+            cancelled: 0,
             good: 0,
             input_tokens: Tokens::ZERO,
             output_tokens: Tokens::ZERO,
@@ -79,7 +81,7 @@ impl VllmTally {
     /// Takes a tape in; one of a probe stream counts among the probes alone. The lists of the file are in the order of the
     /// tapes.
     pub fn add(&mut self, tape: &Tape) {
-        if tape.part == Part::Probe {
+        if tape.part == RequestPurpose::Probe {
             self.probes.get_or_insert_default().add(tape);
             return;
         }
@@ -92,6 +94,7 @@ impl VllmTally {
         self.good += u64::from(self.goals.is_some_and(|goals| figures::meets(tape, &goals)));
         if !tape.is_success() {
             self.failed += 1;
+            self.cancelled += u64::from(run::was_called_off(tape));
             return;
         }
         self.completed += 1;
@@ -118,7 +121,7 @@ impl VllmTally {
         let available = |metric: VllmMetric| match metric {
             VllmMetric::ClientQueueTime => run.max_concurrency.is_some(),
             VllmMetric::E2elIncludingClientQueue => {
-                let limited = matches!(run.request_rate, RequestRate::Limited(_));
+                let limited = matches!(run.request_rate, VllmRequestRate::Limited(_));
                 run.max_concurrency.is_some() && limited
             }
             _ => true,
@@ -134,6 +137,7 @@ impl VllmTally {
             duration,
             completed: self.completed,
             failed: self.failed,
+            cancelled: self.cancelled,
             input_tokens: self.input_tokens,
             output_tokens: self.output_tokens,
             peak_concurrency: self.flights.peak(),

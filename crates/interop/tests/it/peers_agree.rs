@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use fizeau_core::{FailureClass, Part, Tape, Usage};
+use fizeau_core::{FailureClass, RequestPurpose, Tape, Usage};
 use fizeau_interop::{
-    Concept, OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
+    OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerTerm, PeerUnit, PeerValue,
 };
 use fizeau_metrics::RequestMetrics;
 use proptest::prelude::*;
@@ -96,14 +96,14 @@ proptest! {
         let own = OwnFigures::of(&replies, &settings);
         for peer in Peer::ALL {
             for figure in peer.figures(&replies, &settings).figures {
-                let beside = own.beside(&figure);
+                let beside = own.comparable(&figure);
                 prop_assert_eq!(beside.is_some(), figure.ours.is_some(), "{:?}", figure);
                 if let Some(PeerValue::Known(value)) = beside {
                     prop_assert!(value.is_finite(), "{:?}", figure);
                 }
             }
         }
-        for concept in Concept::ALL {
+        for concept in PeerTerm::ALL {
             prop_assert!(!concept.own_figures(&own).is_empty(), "{concept:?}");
         }
     }
@@ -132,7 +132,7 @@ proptest! {
 #[test]
 fn probes_are_in_no_figure() {
     let mut probe = tape(0, &[(5000, 9)]);
-    probe.part = Part::Probe;
+    probe.part = RequestPurpose::Probe;
     let load = tape(0, &[(10, 1), (20, 1)]);
     for peer in Peer::ALL {
         let settings = PeerSettings::default();
@@ -146,10 +146,10 @@ fn keys_lead_back_to_what_they_name() {
         assert_eq!(Peer::from_key(peer.key()), Some(peer));
         assert!(!peer.version().is_empty());
     }
-    for concept in Concept::ALL {
-        assert_eq!(Concept::from_key(concept.key()), Some(concept));
+    for concept in PeerTerm::ALL {
+        assert_eq!(PeerTerm::from_key(concept.key()), Some(concept));
     }
-    assert_eq!(Concept::from_key("latency"), None);
+    assert_eq!(PeerTerm::from_key("latency"), None);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn every_name_in_a_definition_is_that_of_a_figure() {
     let reply = tape(0, &[(10, 1), (20, 1)]);
     let goals = "ttft:20".parse().unwrap();
     let settings = PeerSettings { goals, max_concurrency: Some(1) };
-    for concept in Concept::ALL {
+    for concept in PeerTerm::ALL {
         let tools = concept.definitions();
         let peers: Vec<Peer> = tools.iter().map(|tool| tool.peer).collect();
         assert_eq!(peers, Peer::ALL, "{concept:?}");
@@ -185,7 +185,7 @@ fn a_concept_is_shown_by_the_figures_that_its_definitions_name() {
     let replies = [tape(0, &[(10, 1), (20, 1)]), tape(0, &[(10, 1), (30, 1)])];
     let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(1) };
     let own = OwnFigures::of(&replies, &settings);
-    for concept in Concept::ALL {
+    for concept in PeerTerm::ALL {
         for tool in concept.definitions() {
             let report = tool.peer.figures(&replies, &settings);
             let shown = concept.figures_of(&report);
@@ -197,26 +197,26 @@ fn a_concept_is_shown_by_the_figures_that_its_definitions_name() {
             for figure in shown.iter().filter(|_| own.statistic.is_none()) {
                 let is_same = figure.ours == own.ours
                     || matches!(figure.value, PeerValue::Absent(_))
-                    || (concept == Concept::Duration && figure.unit == PeerUnit::Millis)
-                    || (concept == Concept::Failures && figure.ours.is_none());
+                    || (concept == PeerTerm::Duration && figure.unit == PeerUnit::Millis)
+                    || (concept == PeerTerm::Failures && figure.ours.is_none());
                 assert!(is_same, "{concept:?} {figure:?}");
             }
         }
     }
-    let names = |concept: Concept, peer: Peer| -> Vec<String> {
+    let names = |concept: PeerTerm, peer: Peer| -> Vec<String> {
         let report = peer.figures(&replies, &settings);
         concept.figures_of(&report).iter().map(|figure| figure.name.clone()).collect()
     };
     // A longer name that holds the one that is meant does not get in its way.
     let key = "successes.latency.time_per_output_token";
     let wanted = ["mean", "median", "p99"].map(|statistic| format!("{key}.{statistic}"));
-    assert_eq!(names(Concept::Tpot, Peer::InferencePerf), wanted);
+    assert_eq!(names(PeerTerm::Tpot, Peer::InferencePerf), wanted);
     let wanted = ["mean", "percentiles.p50", "percentiles.p99"];
     let wanted = wanted.map(|statistic| format!("successful.inter_token_latency_ms.{statistic}"));
-    assert_eq!(names(Concept::Tpot, Peer::GuideLlm), wanted);
-    assert_eq!(names(Concept::Throughput, Peer::AiPerf), ["output_token_throughput.avg"]);
-    assert_eq!(names(Concept::Goodput, Peer::Sglang), ["request_goodput"]);
+    assert_eq!(names(PeerTerm::Tpot, Peer::GuideLlm), wanted);
+    assert_eq!(names(PeerTerm::Throughput, Peer::AiPerf), ["output_token_throughput.avg"]);
+    assert_eq!(names(PeerTerm::Goodput, Peer::Sglang), ["request_goodput"]);
     // Ours are those of the tool where each event has one token.
-    let mean = Concept::Ttft.own_figures(&own)[0].clone();
+    let mean = PeerTerm::Ttft.own_figures(&own)[0].clone();
     assert_eq!((mean.statistic, mean.value), (Some(PeerStatistic::Mean), PeerValue::Known(10.0)));
 }

@@ -30,7 +30,7 @@ fn loadgen_counts_from_the_schedule() {
         ["Mean latency (ns)", "Mean First Token latency (ns)", "50.00 percentile latency (ns)"]
     {
         let figure = report.get(name).unwrap();
-        assert_eq!(own.beside(figure), Some(figure.value), "{name}");
+        assert_eq!(own.comparable(figure), Some(figure.value), "{name}");
     }
 }
 
@@ -69,7 +69,7 @@ fn a_group_with_failed_requests_is_none_of_our_figures() {
     for (name, count) in [("successful.request_count", 1.0), ("total.request_count", 2.0)] {
         let figure = report.get(name).unwrap();
         assert_eq!(figure.value, PeerValue::Known(count));
-        assert_eq!(own.beside(figure), Some(figure.value), "{name}");
+        assert_eq!(own.comparable(figure), Some(figure.value), "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau_interop::{
-    ExportSource, ForeignFile, ForeignFormats, LevelAgain, LevelTapes, Peer, TakenBeside,
+    ExportSource, ExtraTallies, ForeignFile, ForeignFormats, LevelTapes, Peer, RereadLevel,
 };
 use fizeau_record::StoredRun;
 
@@ -32,13 +32,13 @@ fn a_level_is_read_again_with_what_is_asked_for() {
     let run = open("bench");
     let reader = run.reader().unwrap();
     let stored = &run.levels()[0];
-    let plain = LevelAgain::read(&reader, stored, TakenBeside::default()).unwrap();
+    let plain = RereadLevel::read(&reader, stored, ExtraTallies::default()).unwrap();
     assert!(plain.vllm.is_none() && plain.read.report.detail.is_none());
-    let detailed = LevelAgain::read(&reader, stored, TakenBeside::DETAIL).unwrap();
+    let detailed = RereadLevel::read(&reader, stored, ExtraTallies::DETAIL).unwrap();
     assert!(detailed.vllm.is_none() && detailed.read.report.detail.is_some());
-    let mut wanted = TakenBeside::default();
+    let mut wanted = ExtraTallies::default();
     wanted.vllm = true;
-    let block = LevelAgain::read(&reader, stored, wanted).unwrap().vllm.unwrap().block();
+    let block = RereadLevel::read(&reader, stored, wanted).unwrap().vllm.unwrap().block();
     let all = LevelTapes::read(&reader, stored).unwrap();
     assert_eq!(all.vllm().block(), block);
     assert_eq!(all.peers(&[Peer::VllmPython]).len(), 1);

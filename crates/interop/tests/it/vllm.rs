@@ -1,10 +1,12 @@
 //! vLLM's block and file, by hand-made tapes.
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens,
-    Usage,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, RequestPurpose, Stamp, Tape,
+    Tokens, Usage,
 };
-use fizeau_interop::{Detail, RampStrategy, RequestRate, Selection, VllmResult, VllmRun};
+use fizeau_interop::{
+    VllmDetail, VllmRampStrategy, VllmRequestRate, VllmResult, VllmRun, VllmSelection,
+};
 use fizeau_metrics::GoodputGoals;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ fn run() -> VllmRun {
         model_id: "openai/gpt-oss-120b".to_owned(),
         tokenizer_id: Some("openai/gpt-oss-120b".to_owned()),
         metadata: Vec::new(),
-        request_rate: RequestRate::Unlimited,
+        request_rate: VllmRequestRate::Unlimited,
         burstiness: 1.0,
         max_concurrency: Some(3),
     }
@@ -47,14 +49,14 @@ fn tapes() -> Vec<Tape> {
 }
 
 fn result(run: VllmRun, metrics: &str, percentiles: &str) -> VllmResult {
-    let selection = Selection::parse(metrics, percentiles).unwrap();
+    let selection = VllmSelection::parse(metrics, percentiles).unwrap();
     // One of the two that succeed meets it.
     let goals = "ttft:50".parse().unwrap();
-    VllmResult::of(run, &tapes(), &selection, &goals, Detail::Full)
+    VllmResult::of(run, &tapes(), &selection, &goals, VllmDetail::Full)
 }
 
-fn by_default(run: VllmRun, tapes: &[Tape], detail: Detail) -> VllmResult {
-    VllmResult::of(run, tapes, &Selection::default(), &GoodputGoals::default(), detail)
+fn by_default(run: VllmRun, tapes: &[Tape], detail: VllmDetail) -> VllmResult {
+    VllmResult::of(run, tapes, &VllmSelection::default(), &GoodputGoals::default(), detail)
 }
 
 fn parsed(result: &VllmResult) -> Value {
@@ -145,10 +147,10 @@ const STATS: [&str; 12] = [
 
 #[test]
 fn the_keys_stand_in_vllms_order() {
-    let full = by_default(run(), &tapes(), Detail::Full).to_json();
+    let full = by_default(run(), &tapes(), VllmDetail::Full).to_json();
     let expected = [&ASKED[..], &TOTALS, &DETAILED, &PEAKS, &STATS].concat();
     assert_eq!(keys(&full), expected);
-    let brief = by_default(run(), &tapes(), Detail::Brief).to_json();
+    let brief = by_default(run(), &tapes(), VllmDetail::Brief).to_json();
     let kept = ["latencies", "queue_times"];
     let expected = [&ASKED[..], &TOTALS, &kept, &PEAKS, &STATS].concat();
     assert_eq!(keys(&brief), expected);
@@ -193,13 +195,15 @@ fn goodput_is_by_vllms_rule() {
         failed,
     ];
     let goals: GoodputGoals = "ttft:30 tpot:10 e2el:60".parse().unwrap();
-    let result = VllmResult::of(run(), &tapes, &Selection::default(), &goals, Detail::Brief);
+    let result =
+        VllmResult::of(run(), &tapes, &VllmSelection::default(), &goals, VllmDetail::Brief);
     assert_eq!(result.goodput(), Some(PerSec::new(2.0 / 0.1)));
-    assert_eq!(by_default(run(), &tapes, Detail::Brief).goodput(), None);
+    assert_eq!(by_default(run(), &tapes, VllmDetail::Brief).goodput(), None);
     // It has neither groups nor other figures.
     for beyond in ["ttft:30 or e2el:60", "itl_p99:30"] {
         let goals: GoodputGoals = beyond.parse().unwrap();
-        let result = VllmResult::of(run(), &tapes, &Selection::default(), &goals, Detail::Brief);
+        let result =
+            VllmResult::of(run(), &tapes, &VllmSelection::default(), &goals, VllmDetail::Brief);
         assert_eq!(result.goodput(), None);
         assert!(parsed(&result)["request_goodput"].is_null());
     }
@@ -209,7 +213,7 @@ fn goodput_is_by_vllms_rule() {
 fn the_servers_count_goes_before_ours() {
     let mut one = tape(0, &[(20, 1), (50, 1)]);
     one.usage = Some(Usage { completion_tokens: Some(Tokens::new(7)), ..Usage::default() });
-    let json = parsed(&by_default(run(), &[one], Detail::Full));
+    let json = parsed(&by_default(run(), &[one], VllmDetail::Full));
     assert_eq!(json["output_lens"], json!([7]));
     assert_eq!(json["mean_tpot_ms"], 5.0);
     assert!(json["request_goodput"].is_null());
@@ -218,7 +222,7 @@ fn the_servers_count_goes_before_ours() {
 #[test]
 fn rates_labels_and_metadata() {
     let mut limited = run();
-    limited.request_rate = RequestRate::Limited(PerSec::new(10.0));
+    limited.request_rate = VllmRequestRate::Limited(PerSec::new(10.0));
     limited.max_concurrency = None;
     limited.burstiness = f64::INFINITY;
     limited.label = Some("rack 7/night".to_owned());
@@ -243,7 +247,7 @@ fn rates_labels_and_metadata() {
     assert_eq!(keys(&text)[7], "gpu");
 
     assert_eq!(run().file_name(), "vllm-infqps-concurrency3-gpt-oss-120b-20260801-120000.json");
-    let json = parsed(&by_default(run(), &[], Detail::Brief));
+    let json = parsed(&by_default(run(), &[], VllmDetail::Brief));
     assert_eq!(json["request_rate"], "inf");
     assert!(json["label"].is_null());
 }
@@ -252,12 +256,13 @@ fn rates_labels_and_metadata() {
 fn a_ramp_has_its_own_name_and_fields() {
     let (start, end) = (PerSec::new(1.0), PerSec::new(20.0));
     let mut ramp = run();
-    ramp.request_rate = RequestRate::Ramp { strategy: RampStrategy::Exponential, start, end };
+    ramp.request_rate =
+        VllmRequestRate::Ramp { strategy: VllmRampStrategy::Exponential, start, end };
     assert_eq!(
         ramp.file_name(),
         "vllm-ramp-up-exponential-1qps-20qps-concurrency3-gpt-oss-120b-20260801-120000.json"
     );
-    let json = parsed(&by_default(ramp, &[], Detail::Brief));
+    let json = parsed(&by_default(ramp, &[], VllmDetail::Brief));
     assert_eq!(json["request_rate"], "inf");
     assert_eq!(json["ramp_up_strategy"], "exponential");
     assert_eq!((&json["ramp_up_start_rps"], &json["ramp_up_end_rps"]), (&json!(1.0), &json!(20.0)));
@@ -273,7 +278,7 @@ fn queue_times_need_a_cap_and_their_sum_a_rate_too() {
     };
     assert_eq!(has(run()), (true, false));
     let mut limited = run();
-    limited.request_rate = RequestRate::Limited(PerSec::new(1.0));
+    limited.request_rate = VllmRequestRate::Limited(PerSec::new(1.0));
     assert_eq!(has(limited.clone()), (true, true));
     limited.max_concurrency = None;
     assert_eq!(has(limited), (false, false));
@@ -314,7 +319,7 @@ P99 ITL (ms):                            19.90
 /// Replies of one token have no pace and no gaps; vLLM writes 0.0, and not the -0.0 of an empty sum.
 #[test]
 fn an_empty_sample_is_zero_without_a_sign() {
-    let result = by_default(run(), &[tape(0, &[(20, 1)])], Detail::Brief);
+    let result = by_default(run(), &[tape(0, &[(20, 1)])], VllmDetail::Brief);
     let (block, json) = (result.block(), result.to_json());
     assert!(block.contains("Mean TPOT (ms):                          0.00"), "{block}");
     assert!(json.contains(r#""mean_itl_ms":0.0,"median_itl_ms":0.0,"std_itl_ms":0.0"#), "{json}");
@@ -322,10 +327,10 @@ fn an_empty_sample_is_zero_without_a_sign() {
 
 #[test]
 fn a_wrong_selection_is_told_what_would_be_right() {
-    let error = Selection::parse("ttft,speed", "99").unwrap_err().to_string();
+    let error = VllmSelection::parse("ttft,speed", "99").unwrap_err().to_string();
     assert!(error.starts_with("`speed` is not a metric: use any of ttft"), "{error}");
     for wrong in ["x", "-1", "100.1", "NaN"] {
-        let error = Selection::parse("ttft", wrong).unwrap_err().to_string();
+        let error = VllmSelection::parse("ttft", wrong).unwrap_err().to_string();
         assert!(error.contains(wrong), "{error}");
     }
 }
@@ -339,7 +344,7 @@ proptest! {
         let tapes: Vec<Tape> = requests.iter()
             .map(|&(sent, took, tokens)| tape(sent, &[(sent + took, tokens)]))
             .collect();
-        let result = by_default(run(), &tapes, Detail::Brief);
+        let result = by_default(run(), &tapes, VllmDetail::Brief);
         prop_assert_eq!(result.num_prompts(), tapes.len() as u64);
         let json = parsed(&result);
         let mean = json["output_throughput"].as_f64().unwrap();
@@ -356,15 +361,15 @@ proptest! {
 fn a_probe_is_beside_the_figures_and_in_none_of_them() {
     let tapes = tapes();
     let mut probe = tapes[0].clone();
-    probe.part = Part::Probe;
+    probe.part = RequestPurpose::Probe;
     let mut lost = Tape {
         outcome: Outcome::Failed(Failure::new(FailureClass::Status, "made by hand")),
         ..probe.clone()
     };
     lost.arrivals.clear();
     let result = |tapes: &[&Tape]| {
-        let (all, none) = (Selection::default(), GoodputGoals::default());
-        VllmResult::of(run(), tapes.iter().copied(), &all, &none, Detail::Full)
+        let (all, none) = (VllmSelection::default(), GoodputGoals::default());
+        VllmResult::of(run(), tapes.iter().copied(), &all, &none, VllmDetail::Full)
     };
     let (beside, alone) = (result(&[&tapes[0], &probe, &lost]), result(&[&tapes[0]]));
     assert_eq!(beside.block(), alone.block());

@@ -3,8 +3,8 @@
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens,
 };
-use fizeau_interop::{Detail, RequestRate, Selection, VllmResult, VllmRun};
 use fizeau_interop::{Peer, PeerSettings};
+use fizeau_interop::{VllmDetail, VllmRequestRate, VllmResult, VllmRun, VllmSelection};
 use fizeau_metrics::GoodputGoals;
 use serde_json::Value;
 
@@ -36,17 +36,17 @@ fn vllms_file_and_vllms_figures_agree() {
         model_id: "org/model".to_owned(),
         tokenizer_id: None,
         metadata: Vec::new(),
-        request_rate: RequestRate::Limited(PerSec::new(100.0)),
+        request_rate: VllmRequestRate::Limited(PerSec::new(100.0)),
         burstiness: 1.0,
         max_concurrency: Some(4),
     };
     let goals: GoodputGoals = "ttft:4.5 tpot:2".parse().unwrap();
-    let selection = Selection::parse(
+    let selection = VllmSelection::parse(
         "ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue",
         "90,95,99",
     )
     .unwrap();
-    let file = VllmResult::of(run, &tapes(), &selection, &goals, Detail::Brief);
+    let file = VllmResult::of(run, &tapes(), &selection, &goals, VllmDetail::Brief);
     let file: Value = serde_json::from_str(&file.to_json()).unwrap();
 
     let settings = PeerSettings { goals, max_concurrency: Some(4) };

@@ -3,9 +3,9 @@
 use fizeau_core::Estimate;
 
 use super::student::normal_quantile;
-use super::{Alpha, Sides};
+use super::{SignificanceLevel, UnpairedValues};
 
-impl Sides {
+impl UnpairedValues {
     /// Cliff's delta, from -1 (every value of the candidate is smaller) over 0 to 1 (every one is greater).
     ///
     /// The interval is the asymmetric one of N. Cliff (1993, "Dominance statistics") with the variance of D.
@@ -13,7 +13,7 @@ impl Sides {
     /// -1 and 1 that variance is zero; the interval there is Wilson's for as many comparisons as the smaller
     /// side has values, none of them lost.
     #[must_use]
-    pub fn cliffs_delta(&self, alpha: Alpha) -> Estimate<f64> {
+    pub fn cliffs_delta(&self, alpha: SignificanceLevel) -> Estimate<f64> {
         let of_candidate = dominances(&self.candidate, &self.baseline);
         let against_baseline = dominances(&self.baseline, &self.candidate);
         let (m, n) = (self.baseline.len() as f64, self.candidate.len() as f64);
@@ -26,8 +26,8 @@ impl Sides {
             return Estimate::widened(d, Some(alpha.interval(low, high)));
         }
         let untied: f64 = of_candidate.iter().map(|dominance| dominance.untied).sum();
-        let of_means = spread(&of_candidate, d) / (n - 1.0);
-        let of_other = spread(&against_baseline, -d) / (m - 1.0);
+        let of_means = sum_of_squares(&of_candidate, d) / (n - 1.0);
+        let of_other = sum_of_squares(&against_baseline, -d) / (m - 1.0);
         // The squares of the single comparisons are 1, of a tie 0.
         let of_single = (untied - m * n * d * d) / (m * n - 1.0);
         let variance = ((m - 1.0) * of_means + (n - 1.0) * of_other + of_single) / (m * n);
@@ -59,6 +59,6 @@ fn dominances(values: &[f64], others: &[f64]) -> Vec<Dominance> {
     values.iter().map(of).collect()
 }
 
-fn spread(dominances: &[Dominance], mean: f64) -> f64 {
+fn sum_of_squares(dominances: &[Dominance], mean: f64) -> f64 {
     dominances.iter().map(|dominance| (dominance.mean - mean).powi(2)).sum()
 }

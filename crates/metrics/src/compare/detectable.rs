@@ -2,10 +2,10 @@
 
 use super::noncentral::above;
 use super::student::{falling_root, student_quantile};
-use super::t::{Moments, NoSpread};
-use super::{Alpha, Pairs, Power};
+use super::t::{Moments, ZeroVarianceError};
+use super::{PairedValues, SignificanceLevel, TestPower};
 
-impl Pairs {
+impl PairedValues {
     /// The minimum detectable effect: the least mean difference, in the unit of the values, that a paired
     /// t-test of as many pairs with the spread seen would find with this power.
     ///
@@ -14,16 +14,20 @@ impl Pairs {
     /// to ten rounds of an A/B run. A difference below it that was not found is no evidence of equality.
     ///
     /// ```
-    /// use fizeau_metrics::{Alpha, Pairs, Power};
-    /// let pairs = Pairs::new(&[10.0, 10.2, 9.9, 10.1, 10.0], &[10.1, 10.0, 10.0, 10.2, 9.9])?;
-    /// let least = pairs.detectable(Alpha::FIVE_PERCENT, Power::EIGHTY_PERCENT)?;
+    /// use fizeau_metrics::{SignificanceLevel, PairedValues, TestPower};
+    /// let pairs = PairedValues::new(&[10.0, 10.2, 9.9, 10.1, 10.0], &[10.1, 10.0, 10.0, 10.2, 9.9])?;
+    /// let least = pairs.detectable(SignificanceLevel::FIVE_PERCENT, TestPower::EIGHTY_PERCENT)?;
     /// assert!(least > 0.2 && least < 0.3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If all differences are alike.
-    pub fn detectable(&self, alpha: Alpha, power: Power) -> Result<f64, NoSpread> {
+    pub fn detectable(
+        &self,
+        alpha: SignificanceLevel,
+        power: TestPower,
+    ) -> Result<f64, ZeroVarianceError> {
         // Refuses what has no spread.
         self.t_test()?;
         let moments = Moments::of(self.differences());
@@ -34,7 +38,7 @@ impl Pairs {
 
 /// By how many standard errors a mean must be off zero to be found with this power, where the standard error has `df` degrees
 /// of freedom.
-pub(super) fn least_noncentrality(alpha: Alpha, df: f64, power: Power) -> f64 {
+pub(super) fn least_noncentrality(alpha: SignificanceLevel, df: f64, power: TestPower) -> f64 {
     let limit = student_quantile(alpha.tail(), df);
     let lacking = |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
     // A power at or under alpha is had for nothing.

@@ -3,24 +3,24 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Direction, GoodputGoals, Metric, Statistic};
+use crate::{BetterDirection, GoodputGoals, Metric, Statistic};
 
 /// One figure of a level: a statistic of a latency (`p99 ttft`), a rate (`output_tps`), or a share (`good_share`).
 ///
 /// `Display` writes a form that parses to an equal value.
 ///
 /// ```
-/// use fizeau_metrics::{Direction, Figure};
-/// let figure: Figure = "median ttft".parse()?;
-/// assert_eq!(figure, Figure::P50_TTFT);
+/// use fizeau_metrics::{BetterDirection, LevelFigure};
+/// let figure: LevelFigure = "median ttft".parse()?;
+/// assert_eq!(figure, LevelFigure::P50_TTFT);
 /// assert_eq!(figure.to_string(), "p50 ttft");
-/// assert_eq!(Figure::OUTPUT_TPS.direction(), Direction::HigherIsBetter);
-/// assert!("ttft".parse::<Figure>().is_err()); // of a latency, which statistic?
+/// assert_eq!(LevelFigure::OUTPUT_TPS.direction(), BetterDirection::HigherIsBetter);
+/// assert!("ttft".parse::<LevelFigure>().is_err()); // of a latency, which statistic?
 /// # Ok::<(), fizeau_metrics::FigureError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Figure {
+pub struct LevelFigure {
     /// Which metric.
     pub metric: Metric,
     /// Which statistic of it; [`Statistic::Value`] for a rate or a share.
@@ -35,7 +35,7 @@ pub struct FigureError {
     what: String,
 }
 
-impl Figure {
+impl LevelFigure {
     /// Median TTFT.
     pub const P50_TTFT: Self = Self { metric: Metric::Ttft, statistic: Statistic::P50 };
     /// 99th percentile of TTFT.
@@ -58,7 +58,7 @@ impl Figure {
 
     /// Which way is good.
     #[must_use]
-    pub const fn direction(self) -> Direction {
+    pub const fn direction(self) -> BetterDirection {
         self.metric.direction()
     }
 
@@ -82,14 +82,14 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for LevelFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!("{} {}", self.statistic.as_str(), self.metric.entry().key);
         f.pad(text.trim_start())
     }
 }
 
-impl FromStr for Figure {
+impl FromStr for LevelFigure {
     type Err = FigureError;
 
     fn from_str(text: &str) -> Result<Self, FigureError> {
@@ -128,9 +128,11 @@ const STATISTIC: &str =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FigureChoice {
     /// Those that get an answer, and Holm's correction among them. Each more makes every other harder to tell apart.
-    pub decided: Vec<Figure>,
+    pub decided: Vec<LevelFigure>,
     /// Those that are shown with an uncorrected p-value and without an answer.
-    pub beside: Vec<Figure>,
+    pub beside: Vec<LevelFigure>,
+    /// Whether a p99 that takes more requests than two runs have may be stood in for by a lower percentile.
+    pub(super) takes_lower_tails: bool,
 }
 
 /// What replies are made of.
@@ -149,35 +151,36 @@ impl FigureChoice {
     pub fn usual() -> Self {
         Self {
             decided: vec![
-                Figure::P50_TTFT,
-                Figure::P99_TTFT,
-                Figure::P50_TPOT,
-                Figure::P99_TPOT,
-                Figure::OUTPUT_TPS,
+                LevelFigure::P50_TTFT,
+                LevelFigure::P99_TTFT,
+                LevelFigure::P50_TPOT,
+                LevelFigure::P99_TPOT,
+                LevelFigure::OUTPUT_TPS,
             ],
-            beside: vec![Figure::P50_E2EL, Figure::P99_E2EL, Figure::RPS],
+            beside: vec![LevelFigure::P50_E2EL, LevelFigure::P99_E2EL, LevelFigure::RPS],
+            takes_lower_tails: true,
         }
     }
 
     /// For embeddings, which come without tokens: median and p99 of the end-to-end latency, and requests per second.
     #[must_use]
     pub fn without_tokens() -> Self {
-        let decided = vec![Figure::P50_E2EL, Figure::P99_E2EL, Figure::RPS];
-        Self { decided, beside: Vec::new() }
+        let decided = vec![LevelFigure::P50_E2EL, LevelFigure::P99_E2EL, LevelFigure::RPS];
+        Self { decided, beside: Vec::new(), takes_lower_tails: true }
     }
 
     /// Decides over the share of good requests as well: for runs that have goals for a request.
     #[must_use]
     pub fn with_goals(mut self) -> Self {
-        if !self.decided.contains(&Figure::GOOD_SHARE) {
-            self.decided.push(Figure::GOOD_SHARE);
+        if !self.decided.contains(&LevelFigure::GOOD_SHARE) {
+            self.decided.push(LevelFigure::GOOD_SHARE);
         }
         self
     }
 
     /// Those that were `asked` for; else the usual ones that such replies have, and the good share where there are goals.
     #[must_use]
-    pub fn fitting(asked: &[Figure], goals: &GoodputGoals, output: ReplyOutput) -> Self {
+    pub fn fitting(asked: &[LevelFigure], goals: &GoodputGoals, output: ReplyOutput) -> Self {
         if !asked.is_empty() {
             return Self::only(asked.iter().copied());
         }
@@ -188,15 +191,27 @@ impl FigureChoice {
         if goals.is_empty() { usual } else { usual.with_goals() }
     }
 
+    /// All of them, and whether each is decided.
+    pub(super) fn all(&self) -> impl Iterator<Item = (LevelFigure, bool)> + '_ {
+        let decided = self.decided.iter().map(|figure| (*figure, true));
+        decided.chain(self.beside.iter().map(|figure| (*figure, false)))
+    }
+
     /// These alone, each with an answer; what comes twice counts once.
     #[must_use]
-    pub fn only(figures: impl IntoIterator<Item = Figure>) -> Self {
-        let mut decided: Vec<Figure> = Vec::new();
+    pub fn only(figures: impl IntoIterator<Item = LevelFigure>) -> Self {
+        let mut decided: Vec<LevelFigure> = Vec::new();
         for figure in figures {
             if !decided.contains(&figure) {
                 decided.push(figure);
             }
         }
-        Self { decided, beside: Vec::new() }
+        Self { decided, beside: Vec::new(), takes_lower_tails: false }
+    }
+
+    /// The same figures, none with an answer.
+    #[must_use]
+    pub fn undecided(self) -> Self {
+        Self { decided: Vec::new(), beside: self.decided, takes_lower_tails: false }
     }
 }

@@ -3,12 +3,12 @@
 use super::null::Counts;
 use super::ranks::Ranks;
 use super::student::normal_above;
-use super::{NullLaw, PValue, RankTest, Sides};
+use super::{NullLaw, PValue, RankTest, UnpairedValues};
 
 /// The most values of the smaller side for which the exact law is used.
 const EXACT_UPTO: usize = 8;
 
-impl Sides {
+impl UnpairedValues {
     /// Mann and Whitney's test: SciPy's `mannwhitneyu(candidate, baseline)`, where its `method` is `"auto"`.
     ///
     /// Exact where a side has at most 8 values (and the other not so many, 190,000 or so, that their cases do

@@ -4,22 +4,24 @@ mod column;
 mod drawn;
 mod test;
 
-use fizeau_core::{Part, Stamp, Tape, Tokens};
+use fizeau_core::{RequestPurpose, Stamp, Tape, Tokens};
 
-use super::table::strictest;
-use super::{Basis, ComparedFigure, ComparisonSettings, ComparisonTable, Figure, Side, Untested};
-use crate::{GoodputGoals, Metric, RequestMetrics};
-use column::Columns;
-use test::Compared;
+use super::{
+    ComparedFigure, ComparisonBasis, ComparisonSettings, ComparisonSide, ComparisonTable,
+    LevelFigure, UntestedReason,
+};
+use crate::{GoodputGoals, Metric, RequestMetrics, Statistic};
+use column::RequestColumns;
+use test::TestableFigure;
 
 /// What a comparison keeps of a run's requests: some two hundred bytes each, and no tokens.
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
-/// use fizeau_metrics::{Answer, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, GoodputGoals, Pace, Pairing};
+/// use fizeau_metrics::{ComparisonAnswer, ComparedRequests, ComparisonSettings, ComparisonTable, LevelFigure, FigureChoice, GoodputGoals, LoadPacing, RequestPairing};
 ///
 /// let run = |slower: u64| {
-///     let mut requests = ComparedRequests::new(Pace::OpenLoop, &GoodputGoals::default());
+///     let mut requests = ComparedRequests::new(LoadPacing::OpenLoop, &GoodputGoals::default());
 ///     for k in 0..200 {
 ///         let sent = Stamp::EPOCH + Nanos::from_millis(10 * k);
 ///         let mut tape = Tape { request: RequestId(k), ..Tape::sent_at(sent) };
@@ -30,24 +32,24 @@ use test::Compared;
 ///     requests
 /// };
 /// let settings = ComparisonSettings {
-///     figures: FigureChoice::only([Figure::P50_TTFT]),
+///     figures: FigureChoice::only([LevelFigure::P50_TTFT]),
 ///     ..ComparisonSettings::default()
 /// };
-/// let table = ComparisonTable::of_requests(&run(0), &run(5), Pairing::ByNumber, &settings);
-/// assert_eq!(table.answered(Answer::Worse).count(), 1);
+/// let table = ComparisonTable::of_requests(&run(0), &run(20), RequestPairing::ByNumber, &settings);
+/// assert_eq!(table.answered(ComparisonAnswer::Worse).count(), 1);
 /// ```
 #[derive(Debug, Clone)]
 pub struct ComparedRequests {
-    pace: Pace,
+    pace: LoadPacing,
     goals: GoodputGoals,
-    rows: Vec<Row>,
+    rows: Vec<RequestValues>,
     /// Of each round, from the first release to the last end.
     spans: Vec<Option<(Stamp, Stamp)>>,
 }
 
 /// What sets the pace of a run, and so what makes its rates uncertain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pace {
+pub enum LoadPacing {
     /// A slot sends when it is free: the time that requests take makes the rate.
     ClosedLoop,
     /// A schedule: the gaps between ends make the rate.
@@ -58,7 +60,7 @@ pub enum Pace {
 
 /// Whether each request has a partner on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pairing {
+pub enum RequestPairing {
     /// Requests of the same number belong together: both runs sent the same plan.
     ByNumber,
     /// Nothing belongs together: the runs sent different requests.
@@ -67,7 +69,7 @@ pub enum Pairing {
 
 /// What is kept of a request.
 #[derive(Debug, Clone)]
-struct Row {
+struct RequestValues {
     /// Which round, from 0, and which request of it.
     number: (usize, u64),
     intended: Stamp,
@@ -83,21 +85,24 @@ struct Row {
 impl ComparedRequests {
     /// Of nothing. `goals` are those of goodput.
     #[must_use]
-    pub fn new(pace: Pace, goals: &GoodputGoals) -> Self {
+    pub fn new(pace: LoadPacing, goals: &GoodputGoals) -> Self {
         Self { pace, goals: goals.clone(), rows: Vec::new(), spans: vec![None] }
     }
 
     /// Takes in the rounds of `later`, which came after these.
     pub fn append(&mut self, later: Self) {
         let before = self.spans.len();
-        let row = |row: Row| Row { number: (before + row.number.0, row.number.1), ..row };
+        let row = |row: RequestValues| RequestValues {
+            number: (before + row.number.0, row.number.1),
+            ..row
+        };
         self.rows.extend(later.rows.into_iter().map(row));
         self.spans.extend(later.spans);
     }
 
     /// Takes a tape in; tapes come in any order. Those of a probe stream are left out.
     pub fn add(&mut self, tape: &Tape) {
-        if tape.part == Part::Probe {
+        if tape.part == RequestPurpose::Probe {
             return;
         }
         let metrics = RequestMetrics::of(tape);
@@ -113,7 +118,7 @@ impl ComparedRequests {
             let (first, last) = span.unwrap_or((released, end));
             *span = Some((first.min(released), last.max(end)));
         }
-        self.rows.push(Row {
+        self.rows.push(RequestValues {
             number: (round, tape.request.0),
             intended: tape.marks.intended,
             sent,
@@ -144,8 +149,8 @@ impl ComparedRequests {
     }
 
     /// In order of sending.
-    fn by_sending(&self) -> Vec<&Row> {
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
+    fn by_sending(&self) -> Vec<&RequestValues> {
+        let mut rows: Vec<&RequestValues> = self.rows.iter().collect();
         rows.sort_by_key(|row| (row.number.0, row.sent, row.number));
         rows
     }
@@ -160,10 +165,10 @@ impl ComparedRequests {
 impl ComparisonTable {
     /// The requests of one run against those of another.
     ///
-    /// Requests that are in flight together share batches and queues, so that their latencies hang together. Each run is
-    /// therefore drawn again in blocks of successive requests (a stationary bootstrap; with [`Pairing::ByNumber`] a block is
+    /// Requests that are in flight together share batches and queues, so that their latencies are correlated. Each run is
+    /// therefore drawn again in blocks of successive requests (a stationary bootstrap; with [`RequestPairing::ByNumber`] a block is
     /// drawn of both runs at once, so that what a prompt has in common with itself cancels), and the difference of the figures
-    /// is held against the standard error of those draws by Student's t. A block is as long as ten autocorrelation times or as
+    /// is compared with the standard error of those draws by Student's t. A block is as long as ten autocorrelation times or as
     /// Politis and White would have it, whichever is more, but no longer than a tenth of the run; the degrees of freedom are
     /// one less than as many blocks as make up the run, and the variance is set right for the mean that each draw takes off.
     ///
@@ -172,68 +177,86 @@ impl ComparisonTable {
     /// request is done, is chance. In an open loop it is the gaps between ends, most of which the schedule makes. Where all is
     /// sent at once the last request makes the rate, of which a run has one: it is not tested.
     ///
-    /// With [`Pairing::None`], Mann and Whitney's test of all latencies stands beside.
+    /// With [`RequestPairing::None`], Mann and Whitney's test of all latencies stands beside.
     ///
-    /// What differs from run to run (the time of day, the state of a machine) is in the difference and not in its standard
-    /// error: two runs, however long, are one measurement of it. Rounds that alternate ([`ComparisonTable::of_rounds`]) tell it
-    /// apart.
+    /// What differs from run to run (the time of day, the state of a machine) no request of either shows: two runs, however long,
+    /// are one measurement of it. The standard error is widened by [`ComparisonSettings::run_to_run`]. Repeats
+    /// ([`ComparisonTable::of_runs`]) and rounds that alternate ([`ComparisonTable::of_rounds`]) show it.
+    ///
+    /// Of the [usual](super::FigureChoice::usual) figures a p99 that takes more requests than there are is stood in for by the p95,
+    /// or else the p90.
     #[must_use]
     pub fn of_requests(
         baseline: &ComparedRequests,
         candidate: &ComparedRequests,
-        pairing: Pairing,
+        pairing: RequestPairing,
         settings: &ComparisonSettings,
     ) -> Self {
         let (a, b) = (baseline.by_sending(), candidate.by_sending());
         let (basis, a, b) = match pairing {
-            Pairing::None => {
+            RequestPairing::None => {
                 let (baseline, candidate) = (a.len() as u64, b.len() as u64);
-                (Basis::Requests { baseline, candidate }, a, b)
+                (ComparisonBasis::Requests { baseline, candidate }, a, b)
             }
-            Pairing::ByNumber => {
+            RequestPairing::ByNumber => {
                 let (a, b) = partners(&a, b);
-                (Basis::PairedRequests(a.len() as u64), a, b)
+                (ComparisonBasis::PairedRequests(a.len() as u64), a, b)
             }
         };
-        let columns = Columns { pairing, paired: (&a, &b), whole: (baseline, candidate) };
-        let compare = |&figure: &Figure| (figure, columns.of(figure).and_then(Compared::new));
-        let decided: Vec<_> = settings.figures.decided.iter().map(compare).collect();
-        let family = decided.iter().filter(|(_, compared)| compared.is_ok()).count();
-        let within = strictest(settings.alpha, family);
-        let beside = settings.figures.beside.iter().map(compare);
-        let all = decided.into_iter().map(|both| (both, true, within));
-        let all = all.chain(beside.map(|both| (both, false, settings.alpha)));
-        let rows = all.map(|((figure, compared), is_decided, within)| {
+        let columns = RequestColumns { pairing, paired: (&a, &b), whole: (baseline, candidate) };
+        let compare = |figure: LevelFigure| columns.of(figure).and_then(TestableFigure::new);
+        let rows = settings.figures.all().map(|(wanted, is_decided)| {
+            let mut found = (wanted, compare(wanted));
+            if let (Err(UntestedFigure { why: UntestedReason::TooFew { .. }, .. }), true) =
+                (&found.1, settings.figures.takes_lower_tails)
+            {
+                let mut lower = lower_tails(wanted).map(|lower| (lower, compare(lower)));
+                found = lower.find(|(_, lower)| lower.is_ok()).unwrap_or(found);
+            }
+            let (figure, compared) = found;
             let (values, tested) = match compared {
-                Ok(compared) => (compared.values(), Ok(compared.tested(settings, within))),
-                Err(Missing { values, why }) => (values, Err(why)),
+                Ok(compared) => (compared.values(), Ok(compared.tested(figure, settings))),
+                Err(UntestedFigure { values, why }) => (values, Err(why)),
             };
             let (baseline, candidate) = values;
-            ComparedFigure { figure, is_decided, baseline, candidate, tested }
+            let stands_for = (figure != wanted).then_some(wanted);
+            ComparedFigure { figure, stands_for, is_decided, baseline, candidate, tested }
         });
         Self::decided(basis, settings, rows.collect())
     }
 }
 
-/// Why a figure is not tested, and what is known of it all the same.
-#[derive(Debug)]
-struct Missing {
-    values: (Option<f64>, Option<f64>),
-    why: Untested,
+/// The percentiles that may stand for a p99, the highest first; none for another figure.
+fn lower_tails(figure: LevelFigure) -> impl Iterator<Item = LevelFigure> {
+    let lower = match figure.statistic {
+        Statistic::P99 => &[Statistic::P95, Statistic::P90][..],
+        _ => &[],
+    };
+    lower.iter().map(move |&statistic| LevelFigure { statistic, ..figure })
 }
 
-impl Missing {
-    const fn side(side: Side) -> Self {
-        Self { values: (None, None), why: Untested::Absent(side) }
+/// Why a figure is not tested, and what is known of it anyway.
+#[derive(Debug)]
+struct UntestedFigure {
+    values: (Option<f64>, Option<f64>),
+    why: UntestedReason,
+}
+
+impl UntestedFigure {
+    const fn side(side: ComparisonSide) -> Self {
+        Self { values: (None, None), why: UntestedReason::Absent(side) }
     }
 }
 
 /// The rows whose numbers are on both sides, each at its partner's place, in the order of `a`.
-fn partners<'a>(a: &[&'a Row], b: Vec<&'a Row>) -> (Vec<&'a Row>, Vec<&'a Row>) {
+fn partners<'a>(
+    a: &[&'a RequestValues],
+    b: Vec<&'a RequestValues>,
+) -> (Vec<&'a RequestValues>, Vec<&'a RequestValues>) {
     let mut by_number = b;
     by_number.sort_by_key(|row| row.number);
     by_number.dedup_by_key(|row| row.number);
-    let partner = |row: &&'a Row| {
+    let partner = |row: &&'a RequestValues| {
         let at = by_number.binary_search_by_key(&row.number, |other| other.number).ok()?;
         Some((*row, *by_number.get(at)?))
     };

@@ -2,19 +2,21 @@
 
 use fizeau_core::Estimate;
 
-use super::table::{share_of, strictest};
+use super::standard_error::StandardError;
+use super::t::Moments;
 use super::{
-    Alpha, Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, EffectKind,
-    EffectSize, Figure, NamedTest, PValue, Pairs, PairsError, Power, Side, Tested, Untested,
+    ComparedFigure, ComparisonBasis, ComparisonSettings, ComparisonSide, ComparisonTable,
+    ComparisonTest, EffectKind, EffectSize, LevelFigure, NamedTest, PValue, PairedValues,
+    PairedValuesError, TestFindings, UntestedReason,
 };
 use crate::{LevelSummary, Quantile};
 
-/// The figures of one side in one round: those of a level, or pairs that are collected.
+/// The figures of one side in one round, or of one run of several: those of a level, or pairs that are collected.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RoundFigures {
-    known: Vec<(Figure, f64)>,
+    known: Vec<(LevelFigure, f64)>,
     /// Percentiles of too few requests: how many they need, and how many there are.
-    withheld: Vec<(Figure, u64, u64)>,
+    withheld: Vec<(LevelFigure, u64, u64)>,
 }
 
 impl RoundFigures {
@@ -22,8 +24,8 @@ impl RoundFigures {
     #[must_use]
     pub fn of(level: &LevelSummary) -> Self {
         let measured =
-            |figure: Figure| Some((figure, figure.metric.measured(figure.statistic, level)?));
-        let withheld = |figure: Figure| {
+            |figure: LevelFigure| Some((figure, figure.metric.measured(figure.statistic, level)?));
+        let withheld = |figure: LevelFigure| {
             let distribution = figure.metric.distribution(level)?;
             match distribution.quantile(figure.statistic)? {
                 Quantile::Withheld { needs } => Some((figure, needs, distribution.n)),
@@ -31,25 +33,25 @@ impl RoundFigures {
             }
         };
         Self {
-            known: Figure::all().filter_map(measured).collect(),
-            withheld: Figure::all().filter_map(withheld).collect(),
+            known: LevelFigure::all().filter_map(measured).collect(),
+            withheld: LevelFigure::all().filter_map(withheld).collect(),
         }
     }
 
     /// One of them, in its unit; absent if the round has none.
-    pub(crate) fn get(&self, figure: Figure) -> Option<f64> {
+    pub(crate) fn get(&self, figure: LevelFigure) -> Option<f64> {
         self.known.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
     }
 
     /// Of a percentile of too few requests: how many it needs, and how many there are.
-    fn withheld(&self, figure: Figure) -> Option<(u64, u64)> {
+    fn withheld(&self, figure: LevelFigure) -> Option<(u64, u64)> {
         let found = self.withheld.iter().find(|(withheld, _, _)| *withheld == figure);
         found.map(|(_, needs, has)| (*needs, *has))
     }
 }
 
-impl FromIterator<(Figure, f64)> for RoundFigures {
-    fn from_iter<I: IntoIterator<Item = (Figure, f64)>>(figures: I) -> Self {
+impl FromIterator<(LevelFigure, f64)> for RoundFigures {
+    fn from_iter<I: IntoIterator<Item = (LevelFigure, f64)>>(figures: I) -> Self {
         Self { known: figures.into_iter().collect(), withheld: Vec::new() }
     }
 }
@@ -58,9 +60,7 @@ impl FromIterator<(Figure, f64)> for RoundFigures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RoundsError {
     /// A side has more rounds than the other.
-    #[error(
-        "the baseline has {baseline} rounds and the candidate {candidate}: each needs its partner"
-    )]
+    #[error("rounds must be paired: the baseline has {baseline}, the candidate {candidate}")]
     CountsDiffer {
         /// How many the baseline has.
         baseline: usize,
@@ -68,7 +68,7 @@ pub enum RoundsError {
         candidate: usize,
     },
     /// Too few to say anything.
-    #[error("rounds: {0}; at least 5 are needed")]
+    #[error("{0} rounds are too few; a comparison needs at least 5")]
     TooFew(usize),
 }
 
@@ -87,13 +87,13 @@ impl ComparisonTable {
     /// A round that lacks a figure on either side is left out for that figure.
     ///
     /// ```
-    /// use fizeau_metrics::{Answer, ComparisonSettings, ComparisonTable, Figure, RoundFigures};
-    /// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
+    /// use fizeau_metrics::{ComparisonAnswer, ComparisonSettings, ComparisonTable, LevelFigure, RoundFigures};
+    /// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(LevelFigure::P50_TTFT, ms)]));
     /// let before = rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4]);
     /// let after = rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5]);
     /// let table = ComparisonTable::of_rounds(&before, &after, &ComparisonSettings::default())?;
-    /// let better: Vec<Figure> = table.answered(Answer::Better).collect();
-    /// assert_eq!(better, [Figure::P50_TTFT]);
+    /// let better: Vec<LevelFigure> = table.answered(ComparisonAnswer::Better).collect();
+    /// assert_eq!(better, [LevelFigure::P50_TTFT]);
     /// # Ok::<(), fizeau_metrics::RoundsError>(())
     /// ```
     ///
@@ -111,126 +111,111 @@ impl ComparisonTable {
         if baseline.len() < Self::LEAST_ROUNDS {
             return Err(RoundsError::TooFew(baseline.len()));
         }
-        let both = |&figure: &Figure| Both::of(figure, baseline, candidate);
-        let decided: Vec<Both> = settings.figures.decided.iter().map(both).collect();
-        let family = decided.iter().filter(|both| both.pairs.is_ok()).count();
-        let within = strictest(settings.alpha, family);
-        let row =
-            |both: Both, is_decided: bool, within: Alpha| both.row(is_decided, settings, within);
-        let mut rows: Vec<ComparedFigure> =
-            decided.into_iter().map(|both| row(both, true, within)).collect();
-        let beside = settings.figures.beside.iter().map(both);
-        rows.extend(beside.map(|both| row(both, false, settings.alpha)));
-        Ok(Self::decided(Basis::Rounds(baseline.len() as u64), settings, rows))
+        let row = |(figure, is_decided): (LevelFigure, bool)| {
+            BothRounds::of(figure, baseline, candidate).row(is_decided, settings)
+        };
+        let rows = settings.figures.all().map(row).collect();
+        Ok(Self::decided(ComparisonBasis::Rounds(baseline.len() as u64), settings, rows))
     }
 }
 
-/// A figure of the rounds in which both sides have it.
-struct Both {
-    figure: Figure,
-    baseline: Option<f64>,
-    candidate: Option<f64>,
-    pairs: Result<Pairs, Untested>,
+/// Why a figure cannot be tested that no round of a side has; none where both have it. `what` is what a percentile takes.
+pub(super) fn lacking(
+    figure: LevelFigure,
+    baseline: &[RoundFigures],
+    candidate: &[RoundFigures],
+    what: &'static str,
+) -> Option<UntestedReason> {
+    let sides = [(ComparisonSide::Baseline, baseline), (ComparisonSide::Candidate, candidate)];
+    let (side, rounds) = sides
+        .into_iter()
+        .find(|(_, rounds)| rounds.iter().all(|round| round.get(figure).is_none()))?;
+    let withheld = rounds.iter().filter_map(|round| round.withheld(figure));
+    // The round that came nearest.
+    let nearest = withheld.max_by_key(|(_, has)| *has);
+    Some(nearest.map_or(UntestedReason::Absent(side), |(needs, has)| UntestedReason::TooFew {
+        what,
+        needs,
+        has,
+    }))
 }
 
-impl Both {
-    fn of(figure: Figure, baseline: &[RoundFigures], candidate: &[RoundFigures]) -> Self {
+/// A figure of the rounds in which both sides have it.
+struct BothRounds {
+    figure: LevelFigure,
+    baseline: Option<f64>,
+    candidate: Option<f64>,
+    pairs: Result<PairedValues, UntestedReason>,
+}
+
+impl BothRounds {
+    fn of(figure: LevelFigure, baseline: &[RoundFigures], candidate: &[RoundFigures]) -> Self {
         let rounds = baseline.iter().zip(candidate);
         let both = rounds.filter_map(|(a, b)| a.get(figure).zip(b.get(figure)));
         let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
-        let has_any = |rounds: &[RoundFigures]| rounds.iter().any(|r| r.get(figure).is_some());
-        let absent = |side: Side, rounds: &[RoundFigures]| {
-            let withheld = rounds.iter().filter_map(|round| round.withheld(figure));
-            // The round that came nearest.
-            withheld.max_by_key(|(_, has)| *has).map_or(Untested::Absent(side), |(needs, has)| {
-                Untested::TooFew { what: "requests a round", needs, has }
-            })
-        };
-        let pairs = if !has_any(baseline) {
-            Err(absent(Side::Baseline, baseline))
-        } else if !has_any(candidate) {
-            Err(absent(Side::Candidate, candidate))
+        let lacking = lacking(figure, baseline, candidate, "requests a round");
+        let pairs = if let Some(why) = lacking {
+            Err(why)
         } else if a.len() < ComparisonTable::LEAST_ROUNDS {
             let (needs, has) = (ComparisonTable::LEAST_ROUNDS as u64, a.len() as u64);
-            Err(Untested::TooFew { what: "rounds", needs, has })
+            Err(UntestedReason::TooFew { what: "rounds", needs, has })
         } else {
-            Pairs::new(&a, &b).map_err(|error| match error {
-                PairsError::LengthsDiffer { .. }
-                | PairsError::TooFew(_)
-                | PairsError::NotANumber { .. } => Untested::NotANumber,
+            PairedValues::new(&a, &b).map_err(|error| match error {
+                PairedValuesError::LengthsDiffer { .. }
+                | PairedValuesError::TooFew(_)
+                | PairedValuesError::NotANumber { .. } => UntestedReason::NotANumber,
             })
         };
         Self { figure, baseline: mean(&a), candidate: mean(&b), pairs }
     }
 
-    /// `within` is the level that a detectable effect must pass.
-    fn row(self, is_decided: bool, settings: &ComparisonSettings, within: Alpha) -> ComparedFigure {
+    fn row(self, is_decided: bool, settings: &ComparisonSettings) -> ComparedFigure {
         let scale = self.baseline.unwrap_or(0.0);
-        let test = |pairs: Pairs| tested(&pairs, scale, settings, within);
         ComparedFigure {
             figure: self.figure,
+            stands_for: None,
             is_decided,
             baseline: self.baseline,
             candidate: self.candidate,
-            tested: self.pairs.map(test),
+            tested: self.pairs.map(|pairs| tested(&pairs, scale, settings)),
         }
     }
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// How far differences may lie apart by rounding alone, as a share of the figures.
-const ROUNDING: f64 = 1e-12;
+pub(super) const ROUNDING: f64 = 1e-12;
 
-fn tested(pairs: &Pairs, baseline: f64, settings: &ComparisonSettings, within: Alpha) -> Tested {
+fn tested(pairs: &PairedValues, baseline: f64, settings: &ComparisonSettings) -> TestFindings {
     let wilcoxon = pairs.wilcoxon().ok().map(|test| test.p);
     let wilcoxon = wilcoxon.map(|p| NamedTest { test: ComparisonTest::Wilcoxon, p });
     let n = pairs.differences().len() as u64;
-    let spread = spread(pairs.differences());
+    let spread = differences_deviation(pairs.differences());
     let moving = (spread > ROUNDING * baseline.abs()).then(|| pairs.t_test().ok()).flatten();
     let Some(t_test) = moving else {
         // No difference at all is told from none by no test.
         let same = NamedTest { test: ComparisonTest::Wilcoxon, p: PValue::clipped(1.0) };
         let estimate = mean(pairs.differences()).unwrap_or(0.0);
         let difference = Estimate::widened(estimate, None);
-        return Tested {
-            n,
-            difference,
-            relative: share_of(difference, baseline),
-            tests: vec![wilcoxon.unwrap_or(same)],
-            effect: None,
-            detectable: None,
-            relative_detectable: None,
-            decision: None,
-        };
+        return TestFindings::new(n, baseline, difference, None, vec![wilcoxon.unwrap_or(same)]);
     };
-    let none = Estimate::widened(0.0, None);
-    let difference = pairs.mean_shift(settings.alpha).unwrap_or(none);
-    let detectable = detectable(pairs, within, settings.power);
+    let Moments { n: rounds, mean, variance } = Moments::of(pairs.differences());
+    let standard = StandardError { error: (variance / rounds).sqrt(), df: rounds - 1.0 };
+    let difference = standard.around(mean, settings.alpha);
     let t_test = NamedTest { test: ComparisonTest::PairedT, p: t_test.p };
+    let tests = std::iter::once(t_test).chain(wilcoxon).collect();
     let effect = pairs.cohens_d(settings.alpha).ok();
-    Tested {
-        n,
-        difference,
-        relative: share_of(difference, baseline),
-        tests: std::iter::once(t_test).chain(wilcoxon).collect(),
+    TestFindings {
         effect: effect.map(|effect| EffectSize { kind: EffectKind::CohensD, effect }),
-        detectable,
-        relative_detectable: detectable
-            .map(|least| least / baseline.abs())
-            .filter(|x| x.is_finite()),
-        decision: None,
+        ..TestFindings::new(n, baseline, difference, Some(standard), tests)
     }
 }
 
-fn detectable(pairs: &Pairs, within: Alpha, power: Power) -> Option<f64> {
-    pairs.detectable(within, power).ok()
-}
-
 /// From the least to the greatest.
-fn spread(differences: &[f64]) -> f64 {
+fn differences_deviation(differences: &[f64]) -> f64 {
     let least = differences.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = differences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     greatest - least

@@ -9,14 +9,14 @@ const GREATEST: f64 = 1e100;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum ComparisonSide {
     /// What is compared against.
     Baseline,
     /// What is judged.
     Candidate,
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for ComparisonSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Baseline => "baseline",
@@ -27,9 +27,9 @@ impl fmt::Display for Side {
 
 /// Why values cannot be paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum PairsError {
+pub enum PairedValuesError {
     /// Some values have no partner.
-    #[error("the baseline has {baseline} values and the candidate {candidate}: pairs need as many")]
+    #[error("values must be paired: the baseline has {baseline}, the candidate {candidate}")]
     LengthsDiffer {
         /// How many values the baseline has.
         baseline: usize,
@@ -37,13 +37,13 @@ pub enum PairsError {
         candidate: usize,
     },
     /// One pair has no spread.
-    #[error("pairs given: {0}; at least 2 are needed")]
+    #[error("{0} pairs are too few; a test needs at least 2")]
     TooFew(usize),
     /// NaN, infinite or beyond all measure.
     #[error("value {index} (from 0) of the {side} is not a number from -1e100 to 1e100")]
     NotANumber {
         /// Whose value it is.
-        side: Side,
+        side: ComparisonSide,
         /// Which, from 0.
         index: usize,
     },
@@ -51,12 +51,12 @@ pub enum PairsError {
 
 /// Why two samples cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum SidesError {
+pub enum UnpairedValuesError {
     /// One value has no spread.
-    #[error("values of the {side}: {n}; at least 2 are needed")]
+    #[error("the {side} has {n} values; a test needs at least 2")]
     TooFew {
         /// Who has too few.
-        side: Side,
+        side: ComparisonSide,
         /// How many there are.
         n: usize,
     },
@@ -64,7 +64,7 @@ pub enum SidesError {
     #[error("value {index} (from 0) of the {side} is not a number from -1e100 to 1e100")]
     NotANumber {
         /// Whose value it is.
-        side: Side,
+        side: ComparisonSide,
         /// Which, from 0.
         index: usize,
     },
@@ -75,38 +75,40 @@ pub enum SidesError {
 /// What is tested is the differences, candidate less baseline, in the unit of the values.
 ///
 /// ```
-/// use fizeau_metrics::{Alpha, Answer, Direction, Pairs};
+/// use fizeau_metrics::{SignificanceLevel, ComparisonAnswer, BetterDirection, PairedValues};
 /// let ttft_before = [50.1, 49.8, 50.6, 50.3, 49.9, 50.4];
 /// let ttft_after = [48.0, 47.9, 48.8, 48.1, 47.7, 48.5];
-/// let pairs = Pairs::new(&ttft_before, &ttft_after)?;
+/// let pairs = PairedValues::new(&ttft_before, &ttft_after)?;
 /// let test = pairs.t_test()?;
-/// let shift = pairs.mean_shift(Alpha::FIVE_PERCENT)?;
+/// let shift = pairs.mean_shift(SignificanceLevel::FIVE_PERCENT)?;
 /// assert!((shift.value() + 2.016_666_666_666_666).abs() < 1e-9);
-/// let answer = Answer::of(test.p, shift.value(), Direction::LowerIsBetter, Alpha::FIVE_PERCENT);
-/// assert_eq!(answer, Answer::Better);
+/// let answer = ComparisonAnswer::of(test.p, shift.value(), BetterDirection::LowerIsBetter, SignificanceLevel::FIVE_PERCENT);
+/// assert_eq!(answer, ComparisonAnswer::Better);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pairs {
+pub struct PairedValues {
     differences: Vec<f64>,
 }
 
-impl Pairs {
+impl PairedValues {
     /// The first value of one side with the first of the other, and so on.
     ///
     /// # Errors
     /// If the sides differ in length, have fewer than two values, or one is not a number.
-    pub fn new(baseline: &[f64], candidate: &[f64]) -> Result<Self, PairsError> {
+    pub fn new(baseline: &[f64], candidate: &[f64]) -> Result<Self, PairedValuesError> {
         if baseline.len() != candidate.len() {
             let (baseline, candidate) = (baseline.len(), candidate.len());
-            return Err(PairsError::LengthsDiffer { baseline, candidate });
+            return Err(PairedValuesError::LengthsDiffer { baseline, candidate });
         }
         if baseline.len() < 2 {
-            return Err(PairsError::TooFew(baseline.len()));
+            return Err(PairedValuesError::TooFew(baseline.len()));
         }
-        for (side, values) in [(Side::Baseline, baseline), (Side::Candidate, candidate)] {
+        for (side, values) in
+            [(ComparisonSide::Baseline, baseline), (ComparisonSide::Candidate, candidate)]
+        {
             if let Some(index) = not_a_number(values) {
-                return Err(PairsError::NotANumber { side, index });
+                return Err(PairedValuesError::NotANumber { side, index });
             }
         }
         let differences = candidate.iter().zip(baseline).map(|(b, a)| b - a).collect();
@@ -125,33 +127,35 @@ impl Pairs {
 /// The tests assume that the values of a side are independent; those of successive requests often are not.
 ///
 /// ```
-/// use fizeau_metrics::{Alpha, Sides};
-/// let sides = Sides::new(&[51.0, 49.0, 50.5, 52.0, 48.7], &[55.1, 54.2, 56.3, 53.9])?;
+/// use fizeau_metrics::{SignificanceLevel, UnpairedValues};
+/// let sides = UnpairedValues::new(&[51.0, 49.0, 50.5, 52.0, 48.7], &[55.1, 54.2, 56.3, 53.9])?;
 /// assert!((sides.mann_whitney().p.get() - 2.0 / 126.0).abs() < 1e-12);
-/// let delta = sides.cliffs_delta(Alpha::FIVE_PERCENT);
+/// let delta = sides.cliffs_delta(SignificanceLevel::FIVE_PERCENT);
 /// assert!(delta.interval().is_some_and(|interval| interval.low > 0.0));
-/// # Ok::<(), fizeau_metrics::SidesError>(())
+/// # Ok::<(), fizeau_metrics::UnpairedValuesError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sides {
+pub struct UnpairedValues {
     /// Ascending.
     pub(super) baseline: Vec<f64>,
     /// Ascending.
     pub(super) candidate: Vec<f64>,
 }
 
-impl Sides {
+impl UnpairedValues {
     /// The values in any order, for it means nothing here.
     ///
     /// # Errors
     /// If a side has fewer than two values, or one is not a number.
-    pub fn new(baseline: &[f64], candidate: &[f64]) -> Result<Self, SidesError> {
-        for (side, values) in [(Side::Baseline, baseline), (Side::Candidate, candidate)] {
+    pub fn new(baseline: &[f64], candidate: &[f64]) -> Result<Self, UnpairedValuesError> {
+        for (side, values) in
+            [(ComparisonSide::Baseline, baseline), (ComparisonSide::Candidate, candidate)]
+        {
             if values.len() < 2 {
-                return Err(SidesError::TooFew { side, n: values.len() });
+                return Err(UnpairedValuesError::TooFew { side, n: values.len() });
             }
             if let Some(index) = not_a_number(values) {
-                return Err(SidesError::NotANumber { side, index });
+                return Err(UnpairedValuesError::NotANumber { side, index });
             }
         }
         Ok(Self { baseline: sorted(baseline), candidate: sorted(candidate) })

@@ -9,17 +9,22 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ShareError {
     /// A p-value is from 0 to 1.
-    #[error("a p-value is from 0 to 1, not {0}")]
+    #[error("a p-value must be from 0 to 1, not {0}")]
     PValue(f64),
     /// A level of significance leaves room on both sides.
-    #[error("a level of significance is above 0 and below 1, as 0.05 is, not {0}")]
+    #[error("a significance level must be above 0 and below 1, such as 0.05, not {0}")]
     Alpha(f64),
     /// A power leaves room on both sides.
-    #[error("a power is above 0 and below 1, as 0.8 is, not {0}")]
+    #[error("a power must be above 0 and below 1, such as 0.8, not {0}")]
     Power(f64),
     /// What a difference must be at least cannot be all, nor less than nothing.
-    #[error("the least difference that counts is at least 0 and below 100 %, as 0.1% is, not {0}")]
+    #[error(
+        "the smallest change that counts must be at least 0 % and below 100 %, such as 0.1%, not {0}"
+    )]
     Smallest(String),
+    /// How much runs differ among themselves cannot be all, nor less than nothing.
+    #[error("the run-to-run spread must be at least 0 % and below 100 %, such as 2%, not {0}")]
+    RunToRun(String),
 }
 
 /// How likely a difference at least as great is where there is none. From 0 to 1.
@@ -51,9 +56,9 @@ impl PValue {
 ///
 /// Of an interval it is what is left outside: 0.05 gives a 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Alpha(f64);
+pub struct SignificanceLevel(f64);
 
-impl Alpha {
+impl SignificanceLevel {
     /// The usual 0.05.
     pub const FIVE_PERCENT: Self = Self(0.05);
 
@@ -86,9 +91,9 @@ impl Alpha {
 
 /// How often a difference that is there must be found. Above 0, below 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Power(f64);
+pub struct TestPower(f64);
 
-impl Power {
+impl TestPower {
     /// The usual 0.8.
     pub const EIGHTY_PERCENT: Self = Self(0.8);
 
@@ -111,15 +116,15 @@ impl Power {
 /// it, less is of no account. At least 0, below 1; 0 is for none.
 ///
 /// ```
-/// use fizeau_metrics::Smallest;
-/// assert_eq!("0.1%".parse().map(Smallest::get), Ok(0.001));
-/// assert_eq!("0".parse::<Smallest>().map(Smallest::get), Ok(0.0));
-/// assert!("0.1".parse::<Smallest>().is_err()); // of what?
+/// use fizeau_metrics::SmallestChange;
+/// assert_eq!("0.1%".parse().map(SmallestChange::get), Ok(0.001));
+/// assert_eq!("0".parse::<SmallestChange>().map(SmallestChange::get), Ok(0.0));
+/// assert!("0.1".parse::<SmallestChange>().is_err()); // of what?
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Smallest(f64);
+pub struct SmallestChange(f64);
 
-impl Smallest {
+impl SmallestChange {
     /// 0.1 %.
     pub(crate) const THOUSANDTH: Self = Self(0.001);
 
@@ -130,18 +135,22 @@ impl Smallest {
     }
 }
 
-impl FromStr for Smallest {
+impl FromStr for SmallestChange {
     type Err = ShareError;
 
     /// `0.1%`, `2 %`, `0`.
     fn from_str(text: &str) -> Result<Self, ShareError> {
-        let wrong = || ShareError::Smallest(text.to_owned());
-        let text = text.trim();
-        let percent = match text.strip_suffix('%') {
-            Some(number) => number.trim().parse::<f64>().map_err(|_| wrong())?,
-            None if text == "0" => 0.0,
-            None => return Err(wrong()),
-        };
-        (0.0..100.0).contains(&percent).then_some(Self(percent / 100.0)).ok_or_else(wrong)
+        let share = percent(text);
+        share.map(Self).ok_or_else(|| ShareError::Smallest(text.to_owned()))
     }
+}
+
+/// `0.1%`, `2 %` or `0` as a share, below 1; none of what is neither.
+pub(super) fn percent(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let percent = match text.strip_suffix('%') {
+        Some(number) => number.trim().parse::<f64>().ok()?,
+        None => (text == "0").then_some(0.0)?,
+    };
+    (0.0..100.0).contains(&percent).then_some(percent / 100.0)
 }

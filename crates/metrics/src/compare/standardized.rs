@@ -4,10 +4,10 @@ use fizeau_core::Estimate;
 
 use super::noncentral::above;
 use super::student::falling_root;
-use super::t::{Moments, NoSpread};
-use super::{Alpha, Pairs};
+use super::t::{Moments, ZeroVarianceError};
+use super::{PairedValues, SignificanceLevel};
 
-impl Pairs {
+impl PairedValues {
     /// Cohen's d of pairs (d_z): the mean of the differences over their standard deviation (n - 1). No unit.
     ///
     /// The interval holds those d for which the observed t is in neither tail of the noncentral t (J. H.
@@ -16,7 +16,7 @@ impl Pairs {
     ///
     /// # Errors
     /// If all differences are alike.
-    pub fn cohens_d(&self, alpha: Alpha) -> Result<Estimate<f64>, NoSpread> {
+    pub fn cohens_d(&self, alpha: SignificanceLevel) -> Result<Estimate<f64>, ZeroVarianceError> {
         let t = self.t_test()?.t;
         let moments = Moments::of(self.differences());
         let root = moments.n.sqrt();

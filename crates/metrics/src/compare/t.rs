@@ -4,12 +4,12 @@ use fizeau_core::Estimate;
 use thiserror::Error;
 
 use super::student::{student_quantile, student_two_sided};
-use super::{Alpha, PValue, Pairs};
+use super::{PValue, PairedValues, SignificanceLevel};
 
 /// The values do not vary, so that a test against their spread has nothing to stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the values do not vary: a test against their spread needs some")]
-pub struct NoSpread;
+#[error("all values are equal, and the test needs values that vary")]
+pub struct ZeroVarianceError;
 
 /// What a t-test found; two-sided.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ pub struct TTest {
     pub p: PValue,
 }
 
-impl Pairs {
+impl PairedValues {
     /// The paired t-test: SciPy's `ttest_rel(candidate, baseline)`.
     ///
     /// It asks about the mean of the differences, which should be roughly normal; figures of whole rounds
@@ -30,7 +30,7 @@ impl Pairs {
     ///
     /// # Errors
     /// If all differences are alike.
-    pub fn t_test(&self) -> Result<TTest, NoSpread> {
+    pub fn t_test(&self) -> Result<TTest, ZeroVarianceError> {
         let (estimate, error, df) = self.mean_and_error()?;
         Ok(TTest {
             t: estimate / error,
@@ -40,11 +40,11 @@ impl Pairs {
     }
 
     /// The mean of the differences, in the unit of the values, with the t-interval that belongs to
-    /// [`Pairs::t_test`]: mean -+ t quantile times standard error.
+    /// [`PairedValues::t_test`]: mean -+ t quantile times standard error.
     ///
     /// # Errors
     /// If all differences are alike.
-    pub fn mean_shift(&self, alpha: Alpha) -> Result<Estimate<f64>, NoSpread> {
+    pub fn mean_shift(&self, alpha: SignificanceLevel) -> Result<Estimate<f64>, ZeroVarianceError> {
         let (estimate, error, df) = self.mean_and_error()?;
         let reach = student_quantile(alpha.tail(), df) * error;
         let interval = alpha.interval(estimate - reach, estimate + reach);
@@ -52,13 +52,13 @@ impl Pairs {
     }
 
     /// Mean difference, its standard error and its degrees of freedom.
-    fn mean_and_error(&self) -> Result<(f64, f64, f64), NoSpread> {
+    fn mean_and_error(&self) -> Result<(f64, f64, f64), ZeroVarianceError> {
         let moments = Moments::of(self.differences());
         let error = (moments.variance / moments.n).sqrt();
         if (moments.mean / error).is_finite() && error > 0.0 {
             Ok((moments.mean, error, moments.n - 1.0))
         } else {
-            Err(NoSpread)
+            Err(ZeroVarianceError)
         }
     }
 }

@@ -1,8 +1,12 @@
 //! A comparison as a table: a row for each figure that was looked at.
 
-use fizeau_core::Estimate;
+use fizeau_core::{Estimate, Interval};
 
-use super::{Alpha, Answer, Figure, FigureChoice, PValue, Power, Smallest, holm};
+use super::standard_error::StandardError;
+use super::{
+    ComparisonAnswer, FigureChoice, LevelFigure, PValue, RunToRun, SignificanceLevel,
+    SmallestChange, TestPower, holm,
+};
 use crate::ResampleSeed;
 
 /// How a comparison is made.
@@ -11,11 +15,13 @@ pub struct ComparisonSettings {
     /// What is looked at.
     pub figures: FigureChoice,
     /// How often any of the figures that are decided may differ by chance alone. Intervals are at 1 - alpha, each for itself.
-    pub alpha: Alpha,
+    pub alpha: SignificanceLevel,
     /// How often a minimum detectable effect must be found.
-    pub power: Power,
+    pub power: TestPower,
     /// What a difference must be at least to be called better or worse.
-    pub smallest: Smallest,
+    pub smallest: SmallestChange,
+    /// How much runs of one server differ among themselves: it widens comparisons of one run each. Rounds and repeats show it.
+    pub run_to_run: RunToRun,
     /// How often requests are drawn again; rounds are not.
     pub resamples: u32,
     /// What the drawing starts from.
@@ -23,13 +29,14 @@ pub struct ComparisonSettings {
 }
 
 impl Default for ComparisonSettings {
-    /// The usual figures, 0.05, a power of 80 %, differences of 0.1 % at least, 2,000 resamples.
+    /// The usual figures, 0.05, a power of 80 %, differences of 0.1 % at least, [`RunToRun::ASSUMED`], 2,000 resamples.
     fn default() -> Self {
         Self {
             figures: FigureChoice::usual(),
-            alpha: Alpha::FIVE_PERCENT,
-            power: Power::EIGHTY_PERCENT,
-            smallest: Smallest::THOUSANDTH,
+            alpha: SignificanceLevel::FIVE_PERCENT,
+            power: TestPower::EIGHTY_PERCENT,
+            smallest: SmallestChange::THOUSANDTH,
+            run_to_run: RunToRun::ASSUMED,
             resamples: 2_000,
             seed: ResampleSeed(1),
         }
@@ -38,28 +45,39 @@ impl Default for ComparisonSettings {
 
 /// A candidate against a baseline, figure by figure. Differences are candidate less baseline.
 ///
-/// [`ComparisonTable::of_rounds`] makes it from the rounds of an A/B run, [`ComparisonTable::of_requests`] from the requests
-/// of two runs, [`ComparisonTable::of_intervals`] from figures whose requests are not at hand.
+/// [`ComparisonTable::of_rounds`] makes it from the rounds of an A/B run, [`ComparisonTable::of_runs`] from repeats of both sides,
+/// [`ComparisonTable::of_requests`] from the requests of two runs, [`ComparisonTable::of_intervals`] from figures whose requests are
+/// not available.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ComparisonTable {
     /// What was compared with what.
-    pub basis: Basis,
+    pub basis: ComparisonBasis,
     /// How often any of the figures that are decided may differ by chance alone.
-    pub alpha: Alpha,
+    pub alpha: SignificanceLevel,
     /// How often a minimum detectable effect would be found.
-    pub power: Power,
+    pub power: TestPower,
     /// What a difference must be at least to be called better or worse.
-    pub smallest: Smallest,
+    pub smallest: SmallestChange,
+    /// Over how many figures Holm's correction goes: those of this table that are decided and could be tested, and those of tables
+    /// that were [decided together](ComparisonTable::decide_together) with it.
+    pub corrected_over: usize,
     /// The figures that are decided, then those beside them.
     pub rows: Vec<ComparedFigure>,
 }
 
 /// What was compared with what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
+pub enum ComparisonBasis {
     /// Rounds, each with its partner.
     Rounds(u64),
+    /// Runs of each side, without partners.
+    Runs {
+        /// How many the baseline has.
+        baseline: u64,
+        /// How many the candidate has.
+        candidate: u64,
+    },
     /// Requests, each with the one of the same number on the other side.
     PairedRequests(u64),
     /// Requests that have no partners.
@@ -78,7 +96,9 @@ pub enum Basis {
 #[non_exhaustive]
 pub struct ComparedFigure {
     /// Which.
-    pub figure: Figure,
+    pub figure: LevelFigure,
+    /// The figure that was wanted, and takes more requests than there are; absent where it is this one.
+    pub stands_for: Option<LevelFigure>,
     /// Whether an answer was to be had of it ([`FigureChoice::decided`]).
     pub is_decided: bool,
     /// The baseline's, in the figure's unit: of rounds the mean of their figures; absent if it has none.
@@ -86,15 +106,16 @@ pub struct ComparedFigure {
     /// The candidate's.
     pub candidate: Option<f64>,
     /// What the tests found, or why there are none.
-    pub tested: Result<Tested, Untested>,
+    pub tested: Result<TestFindings, UntestedReason>,
 }
 
 /// What the tests found of a figure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tested {
+#[non_exhaustive]
+pub struct TestFindings {
     /// How many pairs were compared; without partners, how many values of the side that has fewer.
     pub n: u64,
-    /// The difference in the figure's unit, with its interval.
+    /// The difference in the figure's unit, with its interval, which ends where nothing of the figure would be left.
     pub difference: Estimate<f64>,
     /// The difference as a share of the baseline's figure, whose own uncertainty is not in the interval; absent where that
     /// figure is zero.
@@ -103,13 +124,18 @@ pub struct Tested {
     pub tests: Vec<NamedTest>,
     /// The size of the effect, without a unit; absent where there is no spread, and for rates of requests.
     pub effect: Option<EffectSize>,
+    /// By how much runs were taken to differ among themselves, as a share of the figure: the interval and the tests have it in
+    /// them. Zero where rounds or repeats showed it.
+    pub run_to_run: f64,
+    /// How far the difference may be off; absent where nothing varies.
+    pub(super) standard_error: Option<StandardError>,
     /// The least difference that would have been found, in the figure's unit, with Holm's strictest level; absent where
     /// there is no spread.
     pub detectable: Option<f64>,
     /// The same as a share of the baseline's figure.
     pub relative_detectable: Option<f64>,
-    /// What it comes to; absent for figures beside.
-    pub decision: Option<Decision>,
+    /// The decision; absent for figures that are only shown.
+    pub decision: Option<FigureDecision>,
 }
 
 /// A test and its p-value, not corrected.
@@ -126,13 +152,15 @@ pub struct NamedTest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ComparisonTest {
-    /// [`Pairs::t_test`](super::Pairs::t_test).
+    /// [`PairedValues::t_test`](super::PairedValues::t_test).
     PairedT,
-    /// [`Pairs::wilcoxon`](super::Pairs::wilcoxon).
+    /// Student's test of two samples with one variance.
+    TwoSampleT,
+    /// [`PairedValues::wilcoxon`](super::PairedValues::wilcoxon).
     Wilcoxon,
     /// The difference over its standard error from a bootstrap in blocks, against Student's t.
     BlockBootstrap,
-    /// [`Sides::mann_whitney`](super::Sides::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
+    /// [`UnpairedValues::mann_whitney`](super::UnpairedValues::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
     MannWhitney,
     /// The difference against the normal distribution, by the 95 % intervals of both figures.
     Intervals,
@@ -141,7 +169,7 @@ pub enum ComparisonTest {
 fizeau_core::words! {
     /// As it is shown: `paired t`, `block bootstrap`.
     pub ComparisonTest::as_str {
-        PairedT = "paired t", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
+        PairedT = "paired t", TwoSampleT = "two-sample t", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
         MannWhitney = "Mann-Whitney", Intervals = "normal, by intervals",
     }
 }
@@ -159,9 +187,9 @@ pub struct EffectSize {
 /// A way to say how great an effect is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EffectKind {
-    /// [`Pairs::cohens_d`](super::Pairs::cohens_d), of rounds.
+    /// [`PairedValues::cohens_d`](super::PairedValues::cohens_d), of rounds.
     CohensD,
-    /// [`Sides::cliffs_delta`](super::Sides::cliffs_delta) of the requests' latencies.
+    /// [`UnpairedValues::cliffs_delta`](super::UnpairedValues::cliffs_delta) of the requests' latencies.
     CliffsDelta,
 }
 
@@ -172,13 +200,13 @@ fizeau_core::words! {
     }
 }
 
-/// What a figure comes to, among all that are decided.
+/// The decision on a figure, among all that are judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decision {
+pub struct FigureDecision {
     /// The p-value of the test that decides, by Holm's correction.
     pub adjusted: PValue,
     /// The answer.
-    pub answer: Answer,
+    pub answer: ComparisonAnswer,
     /// Whether there is a difference by the test, but one smaller than [`ComparisonSettings::smallest`], so that it has no
     /// answer.
     pub is_too_small: bool,
@@ -186,15 +214,15 @@ pub struct Decision {
 
 /// Why a figure was not tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Untested {
+pub enum UntestedReason {
     /// A side has no such figure.
     #[error("the {0} has none")]
-    Absent(super::Side),
+    Absent(super::ComparisonSide),
     /// A side's figure has no interval.
     #[error("the {0}'s has no interval")]
-    NoInterval(super::Side),
+    NoInterval(super::ComparisonSide),
     /// Both sides have some, but no request has it on both.
-    #[error("no pair of requests has it on both sides")]
+    #[error("no pair of requests has this figure on both sides")]
     NoPairs,
     /// Too few values.
     #[error("needs {needs} {what}, has {has}")]
@@ -207,78 +235,66 @@ pub enum Untested {
         has: u64,
     },
     /// A figure that is pooled over tokens or is an extreme: it has no test from single requests.
-    #[error("has no test from single requests: compare it over rounds (`fizeau ab`)")]
+    #[error(
+        "the requests of two runs cannot test this figure; compare repeats, or the rounds of `fizeau \
+     ab`"
+    )]
     NeedsRounds,
     /// Values beyond all measure.
-    #[error("a value is beyond all measure")]
+    #[error("a value is too large to compute with")]
     NotANumber,
 }
 
 impl ComparisonTable {
     /// From rows without decisions: corrects the p-values of those that are decided, and answers.
     pub(super) fn decided(
-        basis: Basis,
+        basis: ComparisonBasis,
         settings: &ComparisonSettings,
         rows: Vec<ComparedFigure>,
     ) -> Self {
         let ComparisonSettings { alpha, power, smallest, .. } = *settings;
-        let mut table = Self { basis, alpha, power, smallest, rows };
-        let raw: Vec<PValue> = table.family().filter_map(Tested::p).collect();
-        let mut corrected = holm(&raw).into_iter();
-        for row in &mut table.rows {
-            if let (true, Ok(tested)) = (row.is_decided, &mut row.tested)
-                && tested.p().is_some()
-                && let Some(adjusted) = corrected.next()
-            {
-                let direction = row.figure.direction();
-                let found = Answer::of(adjusted, tested.difference.value(), direction, alpha);
-                let is_small =
-                    tested.relative.is_some_and(|change| change.value().abs() < smallest.get());
-                let is_too_small = is_small && found != Answer::NoDetectableDifference;
-                let answer = if is_too_small { Answer::NoDetectableDifference } else { found };
-                tested.decision = Some(Decision { adjusted, answer, is_too_small });
-            }
-        }
+        let mut table = Self { basis, alpha, power, smallest, corrected_over: 0, rows };
+        Self::decide_together([&mut table]);
         table
     }
 
-    /// How many figures share in Holm's correction: those that are decided and could be tested.
+    /// Decides anew, with Holm's correction over the figures of all `tables`: then the chance of calling a server better or worse
+    /// than itself in any of them is at most alpha, however many levels and runs were compared.
+    pub fn decide_together<'a>(tables: impl IntoIterator<Item = &'a mut Self>) {
+        let mut tables: Vec<&mut Self> = tables.into_iter().collect();
+        let raw = tables.iter().flat_map(|table| table.family().filter_map(TestFindings::p));
+        let raw: Vec<PValue> = raw.collect();
+        let mut corrected = holm(&raw).into_iter();
+        for table in &mut tables {
+            table.corrected_over = raw.len();
+            let Self { alpha, power, smallest, .. } = **table;
+            for row in &mut table.rows {
+                let Ok(tested) = &mut row.tested else { continue };
+                let within = if row.is_decided { strictest(alpha, raw.len()) } else { alpha };
+                tested.detect(row.baseline, within, power);
+                if row.is_decided
+                    && tested.p().is_some()
+                    && let Some(adjusted) = corrected.next()
+                {
+                    tested.decide(adjusted, row.figure, alpha, smallest);
+                }
+            }
+        }
+    }
+
+    /// How many figures of this table are decided and could be tested.
     #[must_use]
     pub fn family_size(&self) -> usize {
         self.family().count()
     }
 
     /// The decided figures with this answer, in the order of rows.
-    pub fn answered(&self, answer: Answer) -> impl Iterator<Item = Figure> {
+    pub fn answered(&self, answer: ComparisonAnswer) -> impl Iterator<Item = LevelFigure> {
         let has = move |row: &&ComparedFigure| row.answer() == Some(answer);
         self.rows.iter().filter(has).map(|row| row.figure)
     }
 
-    /// Whether any figure is worse where all tables are taken as one: see [`ComparisonTable::worse_of_all`].
-    pub fn is_any_worse<'a>(tables: impl IntoIterator<Item = &'a Self>) -> bool {
-        !Self::worse_of_all(tables).is_empty()
-    }
-
-    /// The figures that are worse where all tables are taken as one, each with the place of its table, with Holm's correction
-    /// over the figures of all: then the chance of saying so of a server that is not is at most alpha, however many levels and
-    /// runs were compared.
-    pub fn worse_of_all<'a>(tables: impl IntoIterator<Item = &'a Self>) -> Vec<(usize, Figure)> {
-        let decided = tables.into_iter().enumerate().flat_map(|(place, table)| {
-            let decided = table.rows.iter().filter(|row| row.is_decided);
-            let tested = decided.filter_map(|row| Some((row, row.tested.as_ref().ok()?.p()?)));
-            tested.map(move |(row, p)| (place, table.alpha, row, p))
-        });
-        let decided: Vec<(usize, Alpha, &ComparedFigure, PValue)> = decided.collect();
-        let raw: Vec<PValue> = decided.iter().map(|(_, _, _, p)| *p).collect();
-        let corrected = decided.iter().zip(holm(&raw));
-        corrected
-            .filter(|((_, alpha, _, _), p)| p.get() <= alpha.get())
-            .filter(|((_, _, row, _), _)| row.answer() == Some(Answer::Worse))
-            .map(|((place, _, row, _), _)| (*place, row.figure))
-            .collect()
-    }
-
-    fn family(&self) -> impl Iterator<Item = &Tested> {
+    fn family(&self) -> impl Iterator<Item = &TestFindings> {
         let decided = self.rows.iter().filter(|row| row.is_decided);
         decided.filter_map(|row| row.tested.as_ref().ok())
     }
@@ -287,26 +303,75 @@ impl ComparisonTable {
 impl ComparedFigure {
     /// The answer; absent for a figure beside, and for one that could not be tested.
     #[must_use]
-    pub fn answer(&self) -> Option<Answer> {
+    pub fn answer(&self) -> Option<ComparisonAnswer> {
         Some(self.tested.as_ref().ok()?.decision?.answer)
     }
 }
 
-impl Tested {
+impl TestFindings {
     /// The p-value of the test that decides, not corrected.
     #[must_use]
     pub fn p(&self) -> Option<PValue> {
         self.tests.first().map(|test| test.p)
     }
+
+    /// Of `n` values a side, with the tests of it, the one that decides first. An interval that reaches further down than to
+    /// nothing ends there: no figure is less than zero.
+    pub(super) fn new(
+        n: u64,
+        baseline: f64,
+        difference: Estimate<f64>,
+        standard_error: Option<StandardError>,
+        tests: Vec<NamedTest>,
+    ) -> Self {
+        let interval = difference.interval();
+        let interval = interval.map(|of| Interval { low: of.low.max(-baseline.abs()), ..of });
+        let difference = Estimate::widened(difference.value(), interval);
+        Self {
+            n,
+            difference,
+            relative: share_of(difference, baseline),
+            tests,
+            effect: None,
+            run_to_run: 0.0,
+            standard_error,
+            detectable: None,
+            relative_detectable: None,
+            decision: None,
+        }
+    }
+
+    /// Sets the least difference that would have been found at a level of `within`.
+    fn detect(&mut self, baseline: Option<f64>, within: SignificanceLevel, power: TestPower) {
+        self.detectable = self.standard_error.map(|error| error.detectable(within, power));
+        let share = self.detectable.zip(baseline).map(|(least, baseline)| least / baseline.abs());
+        self.relative_detectable = share.filter(|share| share.is_finite());
+    }
+
+    /// Answers by the corrected p-value.
+    fn decide(
+        &mut self,
+        adjusted: PValue,
+        figure: LevelFigure,
+        alpha: SignificanceLevel,
+        smallest: SmallestChange,
+    ) {
+        let found =
+            ComparisonAnswer::of(adjusted, self.difference.value(), figure.direction(), alpha);
+        let is_small = self.relative.is_some_and(|change| change.value().abs() < smallest.get());
+        let is_too_small = is_small && found != ComparisonAnswer::NoDetectableDifference;
+        let answer = if is_too_small { ComparisonAnswer::NoDetectableDifference } else { found };
+        self.decision = Some(FigureDecision { adjusted, answer, is_too_small });
+    }
 }
 
 /// The level of the strictest step of Holm's correction over so many figures.
-pub(super) fn strictest(alpha: Alpha, family: usize) -> Alpha {
-    Alpha::new(alpha.get() / family.max(1) as f64).unwrap_or(alpha)
+fn strictest(alpha: SignificanceLevel, family: usize) -> SignificanceLevel {
+    SignificanceLevel::new(alpha.get() / family.max(1) as f64).unwrap_or(alpha)
 }
 
 /// An effect as a share of the size of the baseline's figure.
-pub(super) fn share_of(effect: Estimate<f64>, baseline: f64) -> Option<Estimate<f64>> {
+fn share_of(effect: Estimate<f64>, baseline: f64) -> Option<Estimate<f64>> {
     let size = baseline.abs();
     Some(effect.map(|end| end / size)).filter(|share| share.value().is_finite())
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::null::Counts;
 use super::ranks::Ranks;
 use super::student::normal_above;
-use super::{PValue, Pairs};
+use super::{PValue, PairedValues};
 
 /// The most pairs without ties and zeros for which the exact law is used.
 const EXACT_UPTO: usize = 50;
@@ -35,10 +35,10 @@ pub struct RankTest {
 
 /// No pair differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("no pair differs: a signed-rank test needs at least one that does")]
-pub struct AllZero;
+#[error("all pairs are equal; a signed-rank test needs at least one difference")]
+pub struct NoDifferenceError;
 
-impl Pairs {
+impl PairedValues {
     /// Wilcoxon's signed-rank test: SciPy's `wilcoxon(candidate - baseline)`. Pairs that do not differ are left
     /// out before ranking, Wilcoxon's own way.
     ///
@@ -49,10 +49,10 @@ impl Pairs {
     ///
     /// # Errors
     /// If no pair differs.
-    pub fn wilcoxon(&self) -> Result<RankTest, AllZero> {
+    pub fn wilcoxon(&self) -> Result<RankTest, NoDifferenceError> {
         let signed = SignedRanks::of(self.differences());
         if signed.doubled.is_empty() {
-            return Err(AllZero);
+            return Err(NoDifferenceError);
         }
         let exact_upto = if signed.tied || signed.zeros > 0 { EXACT_TIED_UPTO } else { EXACT_UPTO };
         let counts = (self.differences().len() <= exact_upto)

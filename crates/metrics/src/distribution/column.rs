@@ -3,13 +3,13 @@
 use fizeau_core::Nanos;
 
 use super::describe::{Dependence, Moments, describe};
-use super::{Distribution, Resolution};
+use super::{Distribution, PercentileResolution};
 use crate::sort::ascending;
 
 /// A sample of latencies in whole nanoseconds, all of them kept.
 ///
 /// A latency under 4.29 s takes four bytes and a longer one eight: what a run of a million requests holds in memory
-/// hangs on it. Their order is no matter to a sample, so the two kinds lie apart.
+/// hangs on it. Their order does not matter to a sample, so the two kinds lie apart.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Column {
     short: Vec<u32>,
@@ -48,7 +48,7 @@ impl Column {
     fn summarize(&self, dependence: Dependence<'_>) -> Distribution {
         let sorted = self.sorted();
         let at = |rank| sorted.at(rank);
-        describe(sorted.moments(), dependence, Resolution::Exact, at)
+        describe(sorted.moments(), dependence, PercentileResolution::Exact, at)
     }
 
     /// A copy in ascending order: all short ones are below all long ones.

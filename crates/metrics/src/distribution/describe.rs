@@ -4,8 +4,8 @@ use fizeau_core::{Interval, Millis};
 
 use super::interval::{enclosing_ranks, enclosing_ranks_of_series};
 use super::ordered::{inflation_above, mean_of_series, needed};
-use super::{Distribution, Quantile, Resolution};
-use crate::Support;
+use super::{Distribution, PercentileResolution, Quantile};
+use crate::SampleSupport;
 
 /// The percentile `percent` (from 0 to 100) of values sorted in ascending order, by linear interpolation as
 /// numpy's default has it; none if there are no values or `percent` is out of range.
@@ -31,9 +31,9 @@ pub fn percentile_of_sorted(sorted: &[Millis], percent: f64) -> Option<Millis> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Dependence<'a> {
     Independent,
-    /// They hang together in a way that nobody knows.
+    /// They are correlated in an unknown way.
     Pooled,
-    /// They hang together as this series does, which has them in the order of sending.
+    /// They are correlated as this series does, which has them in the order of sending.
     Series(&'a [f64]),
 }
 
@@ -69,11 +69,11 @@ impl Moments {
 pub(super) fn describe(
     moments: Moments,
     dependence: Dependence<'_>,
-    resolution: Resolution,
+    resolution: PercentileResolution,
     at: impl Fn(u64) -> Option<f64>,
 ) -> Distribution {
     let n = moments.n;
-    // A handful of values beyond a percentile say little of how far they hang together, and least where they happen to be
+    // A handful of values beyond a percentile say little of how far they are correlated, and least where they happen to be
     // apart: the further out, the greatest of the times so far counts.
     let mut inflation = 1.0;
     let mut percentile = |per_mille| quantile(n, per_mille, dependence, &mut inflation, &at);
@@ -127,11 +127,11 @@ fn quantile(
     };
     let ends = ranks
         .and_then(|(low, high)| Some(Interval::p95(Millis::new(at(low)?), Millis::new(at(high)?))));
-    let none = Support::NotSupported { needs: least.max(n + 1), has: n };
-    Quantile::Known { value, interval: Some(ends.map_or(none, Support::Known)) }
+    let none = SampleSupport::NotSupported { needs: least.max(n + 1), has: n };
+    Quantile::Known { value, interval: Some(ends.map_or(none, SampleSupport::Known)) }
 }
 
-/// A series that is worth fewer independent values does not tell how far it hangs together; batch means take as many.
+/// A series that is worth fewer independent values does not tell how far it is correlated; batch means take as many.
 const LEAST_WORTH: f64 = 30.0;
 
 /// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the

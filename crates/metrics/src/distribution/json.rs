@@ -1,7 +1,7 @@
 //! Distributions in JSON: one flat object each.
 
 use super::{Distribution, EarlyStopping, RateDistribution, TokenDistribution};
-use crate::Support;
+use crate::SampleSupport;
 use crate::json::scan;
 
 json_object!(
@@ -35,19 +35,19 @@ json_object!(EarlyStopping, "MLPerf's bounds of percentiles, in milliseconds.", 
     _ => Err("a bound of early stopping is null and does not say how many requests it takes".to_owned()),
 });
 
-fn too_few<T>(bound: &Support<T>) -> String {
+fn too_few<T>(bound: &SampleSupport<T>) -> String {
     match bound {
-        Support::Known(_) => String::new(),
-        Support::NotSupported { needs, has } => format!("needs {needs} requests, has {has}"),
+        SampleSupport::Known(_) => String::new(),
+        SampleSupport::NotSupported { needs, has } => format!("needs {needs} requests, has {has}"),
     }
 }
 
-fn bound<T>((known, reason): (Option<T>, String)) -> Option<Support<T>> {
+fn bound<T>((known, reason): (Option<T>, String)) -> Option<SampleSupport<T>> {
     if let Some(known) = known {
-        return Some(Support::Known(known));
+        return Some(SampleSupport::Known(known));
     }
     let [needs, has] = scan(&reason, "needs {} requests, has {}")?;
-    Some(Support::NotSupported { needs: needs.parse().ok()?, has: has.parse().ok()? })
+    Some(SampleSupport::NotSupported { needs: needs.parse().ok()?, has: has.parse().ok()? })
 }
 
 /// Why a percentile that takes `needs` of `n` values is not there.

@@ -2,7 +2,7 @@
 
 use fizeau_core::{Confidence, Interval, Millis};
 
-use crate::{Autocorrelation, BatchMeans, Percent, Support, least_for_percentile};
+use crate::{Autocorrelation, BatchMeans, Percent, SampleSupport, least_for_percentile};
 
 /// Where the true mean of a latency lies, from the bounds of the plain number: no latency is below zero.
 pub(crate) const fn mean_interval(bounds: Interval<f64>) -> Interval<Millis> {
@@ -10,19 +10,19 @@ pub(crate) const fn mean_interval(bounds: Interval<f64>) -> Interval<Millis> {
     Interval { low: Millis::new(low.max(0.0)), high: Millis::new(high), confidence }
 }
 
-type MeanInterval = (Option<Support<Interval<Millis>>>, Option<f64>);
+type MeanInterval = (Option<SampleSupport<Interval<Millis>>>, Option<f64>);
 
 /// The interval of the mean, and how many independent values it is worth.
 pub(super) fn mean_of_series(values: &[f64]) -> MeanInterval {
     match BatchMeans::of(values, Confidence::P95) {
-        Ok(Support::Known(found)) => {
-            let interval = Support::Known(mean_interval(found.interval));
+        Ok(SampleSupport::Known(found)) => {
+            let interval = SampleSupport::Known(mean_interval(found.interval));
             // Only values near the end of the range of a float have infinite bounds.
             let is_finite = found.interval.high.is_finite() && found.interval.low.is_finite();
             (Some(interval).filter(|_| is_finite), Some(found.effective_n).filter(|_| is_finite))
         }
-        Ok(Support::NotSupported { needs, has }) => {
-            (Some(Support::NotSupported { needs, has }), None)
+        Ok(SampleSupport::NotSupported { needs, has }) => {
+            (Some(SampleSupport::NotSupported { needs, has }), None)
         }
         // Values that are no latencies were left out.
         Err(_) => (None, None),

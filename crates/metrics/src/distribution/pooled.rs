@@ -9,7 +9,7 @@ use fizeau_core::{Millis, Nanos, Tokens};
 use super::column::Column;
 use super::describe::{Dependence, Moments, describe, interpolate};
 use super::sample::{Ranked, WeightedSample};
-use super::{Distribution, Resolution};
+use super::{Distribution, PercentileResolution};
 use folded::{Folded, share};
 
 /// A sample of gaps pooled from many requests, such as inter-token latencies: bounded in memory, however long the run.
@@ -17,7 +17,7 @@ use folded::{Folded, share};
 /// Up to [`PooledSample::EXACT`] values (gaps; a weight costs nothing) it keeps every one and its figures are exact.
 /// Beyond, it folds them into log-linear buckets: count, mean, least and greatest value stay exact, the standard
 /// deviation is as exact as floating sums are, and each percentile is within 2^-11 of the exact one, under 0.05 %. The
-/// [`Distribution`] says which it is: [`Resolution`].
+/// [`Distribution`] says which it is: [`PercentileResolution`].
 ///
 /// ```
 /// use fizeau_core::{Millis, Nanos, Tokens};
@@ -125,18 +125,18 @@ impl PooledSample {
         percents.iter().map(each).collect()
     }
 
-    fn ranks(&self) -> (Moments, Resolution, Ranks) {
+    fn ranks(&self) -> (Moments, PercentileResolution, Ranks) {
         match &self.0 {
             State::Exact(exact) if exact.shared.is_empty() => {
                 let sorted = exact.whole.sorted();
-                (sorted.moments(), Resolution::Exact, Ranks::Whole(sorted))
+                (sorted.moments(), PercentileResolution::Exact, Ranks::Whole(sorted))
             }
             State::Exact(exact) => {
                 let (moments, ranked) = exact.weighted().ranked();
-                (moments, Resolution::Exact, Ranks::Weighted(ranked))
+                (moments, PercentileResolution::Exact, Ranks::Weighted(ranked))
             }
             State::Folded(folded) => {
-                (folded.moments(), Resolution::Folded, Ranks::Weighted(folded.ranked()))
+                (folded.moments(), PercentileResolution::Folded, Ranks::Weighted(folded.ranked()))
             }
         }
     }

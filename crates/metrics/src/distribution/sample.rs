@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Tokens};
 
 use super::describe::{Dependence, Moments, describe};
-use super::{Distribution, Resolution};
+use super::{Distribution, PercentileResolution};
 use crate::sort::{ascending, key};
 
 /// Values of equal weight.
@@ -43,7 +43,7 @@ impl Sample {
         ascending(&mut self.0, |&value| key(value));
         let moments = Moments::of(|| self.0.iter().map(|&value| (value, 1)));
         let at = |rank: u64| self.0.get(rank as usize).copied();
-        describe(moments, dependence, Resolution::Exact, at)
+        describe(moments, dependence, PercentileResolution::Exact, at)
     }
 }
 
@@ -79,7 +79,7 @@ impl WeightedSample {
     /// The summary of the multiset, without intervals.
     pub(super) fn summary(self) -> Distribution {
         let (moments, ranked) = self.ranked();
-        describe(moments, Dependence::Pooled, Resolution::Exact, |rank| ranked.at(rank))
+        describe(moments, Dependence::Pooled, PercentileResolution::Exact, |rank| ranked.at(rank))
     }
 }
 

@@ -12,8 +12,9 @@ use super::{DIGITS, HistogramError};
 pub(super) fn read(text: &str) -> Result<Option<Histogram<u64>>, HistogramError> {
     let mut sum: Option<Histogram<u64>> = None;
     for (entry, number) in IntervalLogIterator::new(text.as_bytes()).zip(1_u64..) {
-        let entry = entry
-            .map_err(|_| HistogramError(format!("entry {number} is none of an interval log")))?;
+        let entry = entry.map_err(|_| {
+            HistogramError(format!("entry {number} is not an entry of an interval log"))
+        })?;
         let LogEntry::Interval(interval) = entry else { continue };
         let failed = |what: &str| HistogramError(format!("entry {number}: {what}"));
         let bytes = base64(interval.encoded_histogram().as_bytes())

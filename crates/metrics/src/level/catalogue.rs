@@ -11,15 +11,15 @@ use fizeau_core::{Interval, Millis, Nanos, PerSec, TokenSource};
 
 use super::latencies::Latencies;
 use crate::json::EMPTY;
-use crate::series::Sent;
+use crate::series::SentRequest;
 use crate::statistic::Statistic;
-use crate::{Distribution, LevelSummary, RateDistribution, RequestMetrics, Support};
+use crate::{Distribution, LevelSummary, RateDistribution, RequestMetrics, SampleSupport};
 use Source::{Each, OfRequests, Pooled, Rate, Series, Share};
-pub use entry::MetricEntry;
+pub use entry::{MetricEntry, TableColumns};
 
 /// Which way is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum BetterDirection {
     /// Rates, goodput.
     HigherIsBetter,
     /// Latencies.
@@ -120,7 +120,8 @@ catalogue! {
     |table or tokens| {
         /// Send start to first token.
         ttft = Ttft, "ttft_ms", each(tokens) => MetricEntry::new("TTFT", "ms", Series(|of| ms(of.ttft()), |of| ms(of.ttft)))
-            .goal().column("ttft_ms").exposed("fizeau_ttft_seconds").bounded();
+            .goal().column("ttft_ms").exposed("fizeau_ttft_seconds").bounded().live()
+            .spelled("Time to first token", "ms").tabled("TTFT ms", "", [[Some(12), Some(1)], [Some(18), Some(5)]]);
         /// Intended instant to first token.
         ttft_scheduled = TtftScheduled, "ttft_scheduled_ms", each(tokens)
             => MetricEntry::new("TTFT (scheduled)", "ms", Series(|of| ms(of.ttft_scheduled()), |of| ms(of.ttft_scheduled)))
@@ -132,18 +133,20 @@ catalogue! {
         reasoning = Reasoning, "reasoning_ms", each(NO_REASONING) => MetricEntry::new("reasoning", "ms", Each(|of| of.reasoning));
         /// Time per output token, one value a request.
         /// It is the mean pace after the first event.
-        tpot = Tpot, "tpot_ms", each(tokens) => MetricEntry::new("TPOT", "ms", Series(Sent::tpot, |of| of.tpot))
-            .goal().column("tpot_ms").exposed("fizeau_tpot_seconds").bounded();
+        tpot = Tpot, "tpot_ms", each(tokens) => MetricEntry::new("TPOT", "ms", Series(SentRequest::tpot, |of| of.tpot))
+            .goal().column("tpot_ms").exposed("fizeau_tpot_seconds").bounded().live()
+            .spelled("Time per output token", "ms").tabled("TPOT ms", "", [[Some(15), Some(0)], [Some(10), Some(4)]]);
         /// Gaps between tokens, of all requests.
         /// Each gap between events is shared over the tokens of the one that closes it, and weighted by them.
         itl = Itl, "itl_ms", each(tokens) => MetricEntry::new("ITL", "ms", Pooled(Latencies::itl))
-            .goal().column("itl_ms").exposed("fizeau_itl_seconds");
+            .goal().column("itl_ms").exposed("fizeau_itl_seconds").spelled("Inter-token latency", "ms");
         /// Gaps between generation events, of all requests.
         icl = Icl, "icl_ms", each(tokens) => MetricEntry::new("ICL", "ms", Pooled(Latencies::icl)).goal();
         /// Send start to the last of the output.
         /// That is a token, or an embedding.
         e2el = E2el, "e2el_ms", is() => MetricEntry::new("E2EL", "ms", Series(|of| ms(of.e2el()), |of| ms(of.e2el)))
-            .goal().column("e2el_ms").exposed("fizeau_e2el_seconds").bounded();
+            .goal().column("e2el_ms").exposed("fizeau_e2el_seconds").bounded()
+            .spelled("End-to-end latency", "ms").tabled("E2EL ms", "", [[Some(11), Some(2)], [None, Some(6)]]);
         /// Intended instant to the last of the output.
         e2el_scheduled = E2elScheduled, "e2el_scheduled_ms", is()
             => MetricEntry::new("E2EL (scheduled)", "ms", Series(|of| ms(of.e2el_scheduled()), |of| ms(of.e2el_scheduled)))
@@ -177,11 +180,13 @@ catalogue! {
         /// Requests completed per second.
         RequestsPerSec, "rps", ["throughput", "requests_per_s"]
             => MetricEntry::new("RPS", "req/s", Rate(|of| Some(of.requests_per_s), |ends| ends.requests_per_s))
-            .goal().column("requests_per_s").exposed("fizeau_requests_per_second");
+            .goal().column("requests_per_s").exposed("fizeau_requests_per_second")
+            .spelled("requests", "/s").tabled("req", "/s", [[None, Some(8)], [None; 2]]);
         /// Output tokens per second.
         OutputTokensPerSec, "output_tps", ["throughput", "output_tokens_per_s"]
             => MetricEntry::new("output TPS", "tok/s", Rate(|of| Some(of.output_tokens_per_s), |ends| ends.output_tokens_per_s))
-            .goal().column("output_tps").exposed("fizeau_output_tokens_per_second");
+            .goal().column("output_tps").exposed("fizeau_output_tokens_per_second").live()
+            .spelled("output tokens", "/s").tabled("out tok", "/s", [[None, Some(7)], [None; 2]]);
         /// Prompt and output tokens per second.
         TotalTokensPerSec, "total_tps", ["throughput", "total_tokens_per_s"]
             => MetricEntry::new("total TPS", "tok/s", Rate(|of| of.total_tokens_per_s, |ends| ends.total_tokens_per_s))
@@ -189,11 +194,13 @@ catalogue! {
         /// Requests per second that met every goal for a request.
         GoodputPerSec, "goodput_per_s", ["throughput", "goodput_per_s"]
             => MetricEntry::new("goodput", "req/s", Rate(|of| Some(of.goodput?.rate), |ends| ends.goodput_per_s))
-            .goal().column("goodput").exposed("fizeau_good_requests_per_second");
+            .goal().column("goodput").exposed("fizeau_good_requests_per_second")
+            .spelled("goodput", "/s").tabled("good", "req/s", [[Some(3), None], [None; 2]]);
         /// Good requests of all that were sent, 0 to 1.
         GoodShare, "good_share", ["throughput", "good_share"]
             => MetricEntry::new("good share", "", Share(|of| Some(of.goodput?.share), |ends| ends.good_share))
-            .goal().column("good_share").exposed("fizeau_good_requests_ratio");
+            .goal().column("good_share").exposed("fizeau_good_requests_ratio")
+            .spelled("good", "of 1").tabled("good", "%", [[Some(14), None], [None; 2]]);
         /// Output tokens per second of one user: one over TPOT.
         UserTokensPerSec, "user_tps", ["rates", "user_tokens_per_s"]
             => MetricEntry::new("user TPS", "tok/s", OfRequests(|of| &of.user_tps, Some(|of| of.user_tps)))
@@ -228,6 +235,32 @@ impl Metric {
             .filter(|metric| metric.is_latency() && metric.entry().column.is_some())
     }
 
+    /// Those that are followed while a run goes on.
+    pub fn live() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|metric| metric.entry().is_live)
+    }
+
+    /// The statistics that have columns of their own in tables of levels; none where the catalogue names no column.
+    #[must_use]
+    pub const fn tabulated(self) -> &'static [Statistic] {
+        use Statistic::{Max, Mean, P50, P90, P99, Value};
+        match (self.entry().column, self.is_latency()) {
+            (None, _) => &[],
+            (Some(_), true) => &[Mean, P50, P90, P99, Max],
+            (Some(_), false) => &[Value],
+        }
+    }
+
+    /// The name of such a column: `p99_ttft_ms`, `output_tps`; none where there is none.
+    #[must_use]
+    pub fn column(self, statistic: Statistic) -> Option<String> {
+        let name = self.entry().column?;
+        Some(match self.is_latency() {
+            true => format!("{}_{name}", statistic.as_str()),
+            false => name.to_owned(),
+        })
+    }
+
     /// How many [`Metric::series`] there are.
     pub(crate) const SERIES: usize = {
         let (mut at, mut count) = (0, 0);
@@ -258,8 +291,12 @@ impl Metric {
 
     /// Which way is good: latencies are better low, all else high.
     #[must_use]
-    pub const fn direction(self) -> Direction {
-        if self.is_latency() { Direction::LowerIsBetter } else { Direction::HigherIsBetter }
+    pub const fn direction(self) -> BetterDirection {
+        if self.is_latency() {
+            BetterDirection::LowerIsBetter
+        } else {
+            BetterDirection::HigherIsBetter
+        }
     }
 
     /// Whether it is a latency, which has statistics and is in milliseconds.
@@ -345,14 +382,14 @@ impl Metric {
         }
     }
 
-    /// Where that figure's true value lies, at 95 %; none where there is no telling: for greatest values and the percentiles of
+    /// Where that figure's true value lies, at 95 %; none where it cannot be known: for greatest values and the percentiles of
     /// pooled gaps, for rates of single requests, and where the sample is too small.
     #[must_use]
     pub fn interval(self, statistic: Statistic, level: &LevelSummary) -> Option<Interval<f64>> {
         let ends = &level.throughput.intervals;
         match self.source() {
-            Rate(_, of) => Some(of(ends).and_then(Support::known)?.map(PerSec::get)),
-            Share(_, of) => of(ends).and_then(Support::known),
+            Rate(_, of) => Some(of(ends).and_then(SampleSupport::known)?.map(PerSec::get)),
+            Share(_, of) => of(ends).and_then(SampleSupport::known),
             OfRequests(..) => None,
             _ => Some(self.distribution(level)?.interval(statistic)?.map(Millis::get)),
         }
@@ -361,7 +398,7 @@ impl Metric {
 
 fizeau_core::words! {
     /// As it is written: `higher`, `lower`.
-    pub Direction::as_str {
+    pub BetterDirection::as_str {
         HigherIsBetter = "higher", LowerIsBetter = "lower",
     }
 }

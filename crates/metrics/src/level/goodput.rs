@@ -4,7 +4,7 @@ mod attainment;
 mod parse;
 
 pub(crate) use attainment::GoodTally;
-pub use attainment::{Attainment, GoalAttainment, GroupAttainment};
+pub use attainment::{GoalAttainment, GoodputAttainment, GroupAttainment};
 pub use parse::GoodputError;
 
 use fizeau_core::{Millis, Tape};
@@ -122,20 +122,20 @@ impl GoodputGoals {
     }
 
     /// What the goals are about, of one request. The percentile of its gaps costs a sort, so it is taken only for a goal.
-    fn figures<'a>(&self, tape: &Tape, metrics: &'a RequestMetrics) -> Figures<'a> {
+    fn figures<'a>(&self, tape: &Tape, metrics: &'a RequestMetrics) -> GoalFigures<'a> {
         let mut goals = self.groups.iter().flatten();
         let asked = goals.any(|goal| goal.metric == Metric::Itl);
-        Figures { metrics, itl_p99: asked.then(|| itl_p99(tape)).flatten() }
+        GoalFigures { metrics, itl_p99: asked.then(|| itl_p99(tape)).flatten() }
     }
 }
 
 /// The figures of one request that goals may be about.
-struct Figures<'a> {
+struct GoalFigures<'a> {
     metrics: &'a RequestMetrics,
     itl_p99: Option<Millis>,
 }
 
-impl Figures<'_> {
+impl GoalFigures<'_> {
     /// Of a request that failed there are none, so it meets nothing.
     fn meet(&self, goal: &RequestGoal) -> bool {
         self.of(goal.metric).is_some_and(|figure| figure <= goal.limit)

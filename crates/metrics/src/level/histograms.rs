@@ -1,6 +1,6 @@
 //! The histograms that lie in a run's folder.
 
-use fizeau_core::{Nanos, Part, Tape};
+use fizeau_core::{Nanos, RequestPurpose, Tape};
 
 use crate::{LatencyHistogram, RequestMetrics, inter_token};
 
@@ -19,7 +19,7 @@ pub struct LevelHistograms {
 impl LevelHistograms {
     /// Takes a tape in; one of a probe stream has no part in them.
     pub fn add(&mut self, tape: &Tape) {
-        if tape.part == Part::Probe {
+        if tape.part == RequestPurpose::Probe {
             return;
         }
         let request = RequestMetrics::of(tape);

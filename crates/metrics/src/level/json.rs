@@ -65,7 +65,7 @@ impl Throughput {
     }
 }
 
-const NO_RATIO: &str = "the sample supports no p99, or its median is zero";
+const NO_RATIO: &str = "the sample is too small for a p99, or its median is zero";
 
 json_object!(Jitter, "How evenly tokens came. A tail ratio is p99 over p50.", |jitter| {
     "itl_std_ms": or(itl_std, "no gaps"),
@@ -132,7 +132,7 @@ json_object!(OutputSummary, "What the output was made of.", |output| {
 }));
 
 json_object!(RequestRates, "Rates of single requests that completed.", |rates| {
-    "prefill_tokens_per_s": each(prefill_tps, "no prompt of known length that a cache did not supply in full"),
+    "prefill_tokens_per_s": each(prefill_tps, "no prompt has a known length and tokens that no cache supplied"),
     "user_tokens_per_s": each(user_tps, "no reply took time after its first event"),
     "text_bytes_per_s": each(text_bytes, "no reply had visible text after its first visible event"),
     "text_chars_per_s": each(text_chars, "no reply had visible text after its first visible event"),

@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Nanos, StampSource, Tape};
 
 use super::catalogue::Source;
-use super::uncertainty::{Rows, complete};
+use super::uncertainty::{RequestSeries, complete};
 use super::{Jitter, Metric, MetricTable};
 use crate::distribution::Column;
 use crate::events::Events;
@@ -12,7 +12,7 @@ use crate::{Distribution, PooledSample, RequestMetrics, Statistic, inter_chunk, 
 /// The samples behind [`MetricTable`] and [`Jitter`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Latencies {
-    each: Each,
+    each: UnorderedLatencies,
     /// Gaps of replies in which an event is a token: inter-token and inter-chunk latency at once.
     gaps_of_both: PooledSample,
     /// Gaps of all other replies, by token and by event.
@@ -25,19 +25,19 @@ pub(super) struct Latencies {
 
 /// What each request has one of and what is kept in no order.
 #[derive(Debug, Clone)]
-struct Each(Vec<Kept>);
+struct UnorderedLatencies(Vec<KeptLatencies>);
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct KeptLatencies {
     metric: Metric,
     of: fn(&RequestMetrics) -> Option<Nanos>,
     values: Column,
 }
 
-impl Default for Each {
+impl Default for UnorderedLatencies {
     fn default() -> Self {
         let kept = |&metric: &Metric| match metric.source() {
-            Source::Each(of) => Some(Kept { metric, of, values: Column::default() }),
+            Source::Each(of) => Some(KeptLatencies { metric, of, values: Column::default() }),
             _ => None,
         };
         Self(Metric::ALL.iter().filter_map(kept).collect())
@@ -103,7 +103,7 @@ impl Latencies {
     }
 
     /// `rows` are the same requests, in the order in which they were sent.
-    pub(super) fn summary(&self, rows: &Rows<'_>) -> (MetricTable, Jitter) {
+    pub(super) fn summary(&self, rows: &RequestSeries<'_>) -> (MetricTable, Jitter) {
         let mut table = MetricTable::of(|metric| match metric.source() {
             Source::Series(..) => {
                 let series = rows.latency(metric).unwrap_or_default();

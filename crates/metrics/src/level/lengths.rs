@@ -85,8 +85,8 @@ const fn bucket(difference: i64) -> usize {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct LengthTally {
-    prompt: Check,
-    output: Check,
+    prompt: LengthCheckTally,
+    output: LengthCheckTally,
 }
 
 impl LengthTally {
@@ -120,15 +120,15 @@ pub(super) fn known_output(tape: &Tape) -> Option<Tokens> {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Check {
+struct LengthCheckTally {
     asked: TokenCensus,
     seen: TokenCensus,
-    pairs: Option<Pairs>,
+    pairs: Option<LengthPairs>,
 }
 
-/// Sums over requests whose length is known on both sides. Whole numbers: their order is no matter.
+/// Sums over requests whose length is known on both sides. Whole numbers: their order does not matter.
 #[derive(Debug, Clone, Copy)]
-struct Pairs {
+struct LengthPairs {
     n: u64,
     asked: u64,
     seen: u64,
@@ -139,12 +139,12 @@ struct Pairs {
     histogram: [u64; 11],
 }
 
-impl Check {
+impl LengthCheckTally {
     fn add(&mut self, asked: Option<Tokens>, seen: Option<Tokens>) {
         asked.into_iter().for_each(|length| self.asked.push(length));
         seen.into_iter().for_each(|length| self.seen.push(length));
         if let Some((asked, seen)) = asked.zip(seen) {
-            self.take(Pairs::one(asked.get(), seen.get()));
+            self.take(LengthPairs::one(asked.get(), seen.get()));
         }
     }
 
@@ -154,7 +154,7 @@ impl Check {
         other.pairs.into_iter().for_each(|pairs| self.take(pairs));
     }
 
-    fn take(&mut self, more: Pairs) {
+    fn take(&mut self, more: LengthPairs) {
         self.pairs = Some(self.pairs.map_or(more, |pairs| pairs.and(more)));
     }
 
@@ -176,7 +176,7 @@ impl Check {
     }
 }
 
-impl Pairs {
+impl LengthPairs {
     fn one(asked: u64, seen: u64) -> Self {
         let absolute = seen.abs_diff(asked);
         let size = i64::try_from(absolute).unwrap_or(i64::MAX);

@@ -45,12 +45,12 @@ impl ModelSummary {
 /// The models seen so far. Of too many the first by name are kept, so that the order of tapes does not matter.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModelTally {
-    kept: BTreeMap<Option<Arc<str>>, Model>,
-    others: Option<Model>,
+    kept: BTreeMap<Option<Arc<str>>, ModelCounts>,
+    others: Option<ModelCounts>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Model {
+struct ModelCounts {
     sent: u64,
     completed: u64,
     output: Tokens,
@@ -86,7 +86,7 @@ impl ModelTally {
         Some(kept.chain(others).collect())
     }
 
-    fn with(&mut self, name: &Option<Arc<str>>, change: impl FnOnce(&mut Model)) {
+    fn with(&mut self, name: &Option<Arc<str>>, change: impl FnOnce(&mut ModelCounts)) {
         if let Some(model) = self.kept.get_mut(name) {
             return change(model);
         }
@@ -104,7 +104,7 @@ impl ModelTally {
     }
 }
 
-impl Model {
+impl ModelCounts {
     fn add(&mut self, outcome: &Outcome, metrics: &RequestMetrics) {
         self.sent += 1;
         self.completed += u64::from(matches!(outcome, Outcome::Complete(_)));

@@ -12,7 +12,7 @@ const PEAK_OVER: Nanos = Nanos::from_secs(1);
 /// the counts change at events and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct OverTime {
+pub struct OccupancyOverTime {
     /// Requests from send start to end. The mean times the duration is the sum of their times in flight (Little's law).
     pub in_flight: Occupancy,
     /// Those of them that waited for their first token.
@@ -84,9 +84,13 @@ impl OverTimeTally {
     }
 
     /// What was going on in `whole`, the level's time; none if that has no length.
-    pub(super) fn summary(&self, timeline: &Timeline, whole: TimeSpan) -> Option<OverTime> {
+    pub(super) fn summary(
+        &self,
+        timeline: &Timeline,
+        whole: TimeSpan,
+    ) -> Option<OccupancyOverTime> {
         let length = whole.length().as_nanos();
-        Some(OverTime {
+        Some(OccupancyOverTime {
             in_flight: occupancy(&timeline.in_flight(), whole)?,
             prefilling: occupancy(&timeline.prefilling(), whole)?,
             decoding: occupancy(&timeline.decoding(), whole)?,

@@ -2,10 +2,10 @@
 
 use fizeau_core::{Confidence, Nanos};
 
-use crate::{BatchMeans, Support};
+use crate::{BatchMeans, SampleSupport};
 
 /// Equal slots of time that amounts are spread over.
-pub(super) struct Slots {
+pub(super) struct TimeSlots {
     per_second: f64,
     /// What each slot has of amounts that begin or end in it.
     amounts: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Slots {
 /// As many as [`BatchMeans::of_rate`] counts in, at most.
 const MOST_SLOTS: u64 = 4096;
 
-impl Slots {
+impl TimeSlots {
     /// As many as there are `events`.
     pub(super) fn new(events: u64, duration: Nanos) -> Self {
         let slots = events.min(MOST_SLOTS) as usize;
@@ -53,28 +53,28 @@ impl Slots {
 
     /// The mean rate with its interval, of what `has` requests were the cause of: what it would take is said in requests, not
     /// in slots.
-    pub(super) fn mean(&self, has: u64) -> Option<Support<BatchMeans>> {
+    pub(super) fn mean(&self, has: u64) -> Option<SampleSupport<BatchMeans>> {
         let rates = self.rates();
         Some(match BatchMeans::of(&rates, Confidence::P95).ok()? {
-            Support::NotSupported { needs, .. } => {
+            SampleSupport::NotSupported { needs, .. } => {
                 // In requests; slots are as many or fewer.
                 let in_requests = (needs * has).div_ceil(rates.len().max(1) as u64);
-                Support::NotSupported { needs: in_requests.max(needs), has }
+                SampleSupport::NotSupported { needs: in_requests.max(needs), has }
             }
-            known @ Support::Known(_) => known,
+            known @ SampleSupport::Known(_) => known,
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Slots;
+    use super::TimeSlots;
     use fizeau_core::Nanos;
 
     #[test]
     fn what_is_spread_over_slots_is_all_there() {
         let ms = Nanos::from_millis;
-        let mut slots = Slots::new(4, ms(4_000));
+        let mut slots = TimeSlots::new(4, ms(4_000));
         slots.spread(ms(500), ms(2_500), 8.0);
         assert_eq!(slots.rates(), [2.0, 4.0, 2.0, 0.0]);
         slots.spread(ms(3_000), ms(3_000), 1.0);

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use fizeau_core::{Connection, Nanos, Outcome, Part, PerSec, Seconds, Stamp, StampSource, Tape};
+use fizeau_core::{
+    Connection, Nanos, Outcome, PerSec, RequestPurpose, Seconds, Stamp, StampSource, Tape,
+};
 
 use super::arrivals::ArrivalTally;
 use super::goodput::GoodTally;
@@ -13,9 +15,9 @@ use super::output::OutputTally;
 use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
-use super::uncertainty::Rows;
-use super::windowed::Windowed;
-use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
+use super::uncertainty::RequestSeries;
+use super::windowed::WindowedSummary;
+use super::{Goodput, LevelSummary, RateWindow, RequestCounts, Throughput};
 use crate::events::Events;
 use crate::series::end_of;
 use crate::{GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice};
@@ -24,7 +26,7 @@ use crate::{GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice};
 ///
 /// What there is one of for each request stays exact. What is pooled over tokens is exact up to
 /// [`PooledSample::EXACT`](crate::PooledSample::EXACT) gaps, and within 0.05 % beyond, which the summary then says
-/// ([`Resolution`](crate::Resolution)).
+/// ([`PercentileResolution`](crate::PercentileResolution)).
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
@@ -108,7 +110,7 @@ impl LevelTally {
     /// client's proof alone.
     pub fn add(&mut self, tape: &Tape) {
         self.note_client(tape);
-        if tape.part == Part::Probe {
+        if tape.part == RequestPurpose::Probe {
             return self.probe.get_or_insert_default().add(tape);
         }
         self.requests.add(&tape.outcome);
@@ -179,7 +181,7 @@ impl LevelTally {
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
         let throughput = Throughput {
-            window: Window::WholeRun,
+            window: RateWindow::WholeRun,
             duration: Seconds::new(window.as_secs_f64()),
             requests_per_s: per_s(self.requests.completed),
             output_tokens_per_s: per_s(tokens.output.get()),
@@ -205,7 +207,7 @@ impl LevelTally {
             arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
             over_time: whole.and_then(|whole| self.over_time.summary(&timeline, whole)),
             saturation: (!self.closed_loop).then(|| timeline.saturation()),
-            windowed: Box::new(Windowed::of(&timeline, &self.over_time.cells, self.window)),
+            windowed: Box::new(WindowedSummary::of(&timeline, &self.over_time.cells, self.window)),
             lengths: self.lengths.summary(),
             models: self.models.summary(),
             probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),
@@ -218,8 +220,8 @@ impl LevelTally {
     }
 
     /// What intervals are made from; of [`LevelTally::timeline`].
-    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> Rows<'a> {
-        Rows::of(timeline, self.span)
+    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> RequestSeries<'a> {
+        RequestSeries::of(timeline, self.span)
     }
 
     /// The least trustworthy source of any stamp; and how many connections were made, and how many in place of dead ones.

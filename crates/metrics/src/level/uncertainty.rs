@@ -3,12 +3,12 @@
 use fizeau_core::{Confidence, Interval, Millis, Nanos, PerSec, Stamp};
 
 use super::catalogue::Source;
-use super::slots::Slots;
+use super::slots::TimeSlots;
 use super::{Metric, MetricTable};
 use crate::distribution::mean_interval;
-use crate::series::Sent;
+use crate::series::SentRequest;
 use crate::{
-    BatchMeans, Distribution, EarlyStopping, Percent, Statistic, Support, Timeline,
+    BatchMeans, Distribution, EarlyStopping, Percent, SampleSupport, Statistic, Timeline,
     early_stopping_bound,
 };
 
@@ -22,27 +22,27 @@ use crate::{
 #[non_exhaustive]
 pub struct RateIntervals {
     /// Of the requests completed per second.
-    pub requests_per_s: Option<Support<Interval<PerSec>>>,
+    pub requests_per_s: Option<SampleSupport<Interval<PerSec>>>,
     /// Of the tokens received per second.
-    pub output_tokens_per_s: Option<Support<Interval<PerSec>>>,
+    pub output_tokens_per_s: Option<SampleSupport<Interval<PerSec>>>,
     /// Of prompt and generated tokens per second; absent too where a prompt's length is unknown.
-    pub total_tokens_per_s: Option<Support<Interval<PerSec>>>,
+    pub total_tokens_per_s: Option<SampleSupport<Interval<PerSec>>>,
     /// Of the good requests per second; each counts at the last of its output.
-    pub goodput_per_s: Option<Support<Interval<PerSec>>>,
+    pub goodput_per_s: Option<SampleSupport<Interval<PerSec>>>,
     /// Of the share of good requests: Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and
     /// statistical inference", Journal of the American Statistical Association 22, 1927) of as many independent requests as
     /// those that were sent are worth. It has a width where all were good, too.
-    pub good_share: Option<Support<Interval<f64>>>,
+    pub good_share: Option<SampleSupport<Interval<f64>>>,
 }
 
 /// The requests of a level in the order of sending, and the time that it took.
-pub(crate) struct Rows<'a> {
-    requests: &'a [Sent],
+pub(crate) struct RequestSeries<'a> {
+    requests: &'a [SentRequest],
     start: Stamp,
     duration: Nanos,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RequestSeries<'a> {
     /// `timeline` is in the order of sending.
     pub(super) fn of(timeline: &'a Timeline, span: Option<(Stamp, Stamp)>) -> Self {
         let (start, end) = span.unwrap_or_default();
@@ -86,7 +86,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn good_share(&self, sent: u64) -> Option<Support<Interval<f64>>> {
+    fn good_share(&self, sent: u64) -> Option<SampleSupport<Interval<f64>>> {
         let good: Vec<f64> =
             self.requests.iter().map(|request| f64::from(request.is_good)).collect();
         let left = good.len() as f64 / sent.max(1) as f64;
@@ -99,7 +99,7 @@ impl<'a> Rows<'a> {
         &self,
         metric: Metric,
         statistic: Statistic,
-    ) -> Option<Support<(f64, f64)>> {
+    ) -> Option<SampleSupport<(f64, f64)>> {
         if let Some(values) = self.latency(metric) {
             let sample = Distribution::of_series(values.into_iter().map(Millis::new));
             let value = sample.statistic(statistic);
@@ -125,8 +125,8 @@ impl<'a> Rows<'a> {
     /// Where the mean of pooled gaps lies: a ratio of sums over the requests. Its error is that of the mean of what each
     /// request's gaps are off by from the ratio, per gap of the average request: W. G. Cochran, "Sampling Techniques" (1977),
     /// chapter 6.
-    pub(super) fn gap_mean(&self, metric: Metric) -> Option<Support<BatchMeans>> {
-        let gaps = |request: &Sent| match metric {
+    pub(super) fn gap_mean(&self, metric: Metric) -> Option<SampleSupport<BatchMeans>> {
+        let gaps = |request: &SentRequest| match metric {
             Metric::Itl => request.gap_tokens,
             _ => request.gaps,
         };
@@ -143,21 +143,22 @@ impl<'a> Rows<'a> {
         BatchMeans::of(&pairs.iter().map(off).collect::<Vec<_>>(), Confidence::P95).ok()
     }
 
-    fn completed(&self) -> impl Iterator<Item = &Sent> {
+    fn completed(&self) -> impl Iterator<Item = &SentRequest> {
         self.requests.iter().filter(|request| request.output().is_some())
     }
 
-    fn request_rate(&self, counts: fn(&Sent) -> bool) -> Option<Support<BatchMeans>> {
-        let ended =
-            |request: &Sent| (request.end.saturating_since(self.start).min(self.duration), 1);
+    fn request_rate(&self, counts: fn(&SentRequest) -> bool) -> Option<SampleSupport<BatchMeans>> {
+        let ended = |request: &SentRequest| {
+            (request.end.saturating_since(self.start).min(self.duration), 1)
+        };
         let events: Vec<(Nanos, u64)> =
             self.completed().filter(|&sent| counts(sent)).map(ended).collect();
         BatchMeans::of_rate(&events, self.duration, Confidence::P95).ok()
     }
 
-    fn token_rate(&self, with_prompts: bool) -> Option<Support<BatchMeans>> {
+    fn token_rate(&self, with_prompts: bool) -> Option<SampleSupport<BatchMeans>> {
         let has = self.completed().count() as u64;
-        let mut slots = Slots::new(has, self.duration);
+        let mut slots = TimeSlots::new(has, self.duration);
         for request in self.completed() {
             let at = |stamp: Stamp| stamp.saturating_since(self.start);
             let last = request.e2el().map_or(request.first, |e2el| request.at + e2el);
@@ -173,7 +174,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Puts intervals where `table` has none yet: of the means of gaps, and MLPerf's bounds.
-pub(super) fn complete(table: &mut MetricTable, rows: &Rows<'_>) {
+pub(super) fn complete(table: &mut MetricTable, rows: &RequestSeries<'_>) {
     for (metric, sample) in table.each_mut() {
         if matches!(metric, Metric::Itl | Metric::Icl)
             && let Some(mean) = sample.mean
@@ -205,7 +206,9 @@ fn half(low: Millis, high: Millis) -> f64 {
 }
 
 /// No rate is below zero.
-pub(super) fn per_second(found: Option<Support<BatchMeans>>) -> Option<Support<Interval<PerSec>>> {
+pub(super) fn per_second(
+    found: Option<SampleSupport<BatchMeans>>,
+) -> Option<SampleSupport<Interval<PerSec>>> {
     let ends = |Interval { low, high, confidence }: Interval<f64>| Interval {
         low: PerSec::new(low.max(0.0)),
         high: PerSec::new(high),

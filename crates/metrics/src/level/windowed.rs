@@ -7,7 +7,7 @@ pub use throughput::WindowThroughput;
 use fizeau_core::Nanos;
 
 use crate::distribution::Column;
-use crate::series::Sent;
+use crate::series::SentRequest;
 use crate::{Distribution, MeasuredWindow, NoWindow, Timeline, TokenCells, WindowChoice};
 
 /// The most requests of which a window's latencies have intervals. They are narrow by then, and to find them costs as much again as all
@@ -17,7 +17,7 @@ const INTERVALS: usize = 1 << 17;
 /// The figures of the measured part of a level: beside those of the whole run, never instead of them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Windowed {
+pub struct WindowedSummary {
     /// What was asked for.
     pub choice: WindowChoice,
     /// The part, or why there is none, with the evidence either way.
@@ -41,6 +41,8 @@ pub struct WindowFigures {
 /// Latencies of the completed requests that were sent in a window, with their intervals where they are no more than 2^17. What is pooled over gaps (ITL, ICL) has no
 /// part here, since a level keeps no tapes: [`LevelSummary::of`](crate::LevelSummary::of) over the tapes that were sent in the window
 /// has it.
+// They are named here once more, not walked through in the catalogue: a window is looked for in every summary, each by a getter that
+// the compiler sees through, and a table of all latencies would be eighteen distributions of which these six are filled.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct WindowMetrics {
@@ -58,7 +60,7 @@ pub struct WindowMetrics {
     pub e2el_scheduled: Distribution,
 }
 
-impl Windowed {
+impl WindowedSummary {
     /// The part of the level that `choice` asks for.
     pub(super) fn of(timeline: &Timeline, cells: &TokenCells, choice: WindowChoice) -> Self {
         let part = timeline.chosen(choice);
@@ -76,7 +78,7 @@ impl WindowFigures {
     fn of(timeline: &Timeline, cells: &TokenCells, window: MeasuredWindow) -> Self {
         let requests = timeline.requests();
         let sent = requests.iter().skip(window.cut_front as usize).take(window.kept as usize);
-        let sent: Vec<&Sent> = sent.collect();
+        let sent: Vec<&SentRequest> = sent.collect();
         Self {
             completed: sent.iter().filter(|request| request.output().is_some()).count() as u64,
             metrics: WindowMetrics::of(&sent),
@@ -87,9 +89,9 @@ impl WindowFigures {
 }
 
 impl WindowMetrics {
-    fn of(sent: &[&Sent]) -> Self {
+    fn of(sent: &[&SentRequest]) -> Self {
         let has_intervals = sent.len() <= INTERVALS;
-        let of = |figure: fn(&Sent) -> Option<Nanos>| {
+        let of = |figure: fn(&SentRequest) -> Option<Nanos>| {
             let latencies = sent.iter().filter_map(|request| figure(request));
             if has_intervals {
                 return Distribution::of_series(latencies.map(Nanos::to_millis));
@@ -100,15 +102,15 @@ impl WindowMetrics {
         };
         let tpot = sent.iter().filter_map(|request| request.tpot());
         Self {
-            ttft: of(Sent::ttft),
-            ttft_scheduled: of(Sent::ttft_scheduled),
-            first_visible: of(Sent::visible),
+            ttft: of(SentRequest::ttft),
+            ttft_scheduled: of(SentRequest::ttft_scheduled),
+            first_visible: of(SentRequest::visible),
             tpot: match has_intervals {
                 true => Distribution::of_series(tpot),
                 false => Distribution::of_pooled(tpot),
             },
-            e2el: of(Sent::e2el),
-            e2el_scheduled: of(Sent::e2el_scheduled),
+            e2el: of(SentRequest::e2el),
+            e2el_scheduled: of(SentRequest::e2el_scheduled),
         }
     }
 }

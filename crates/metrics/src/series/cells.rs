@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use fizeau_core::{Arrival, Nanos, Part, PerSec, Stamp, Tape, Tokens};
+use fizeau_core::{Arrival, Nanos, PerSec, RequestPurpose, Stamp, Tape, Tokens};
 
 use super::TimeSpan;
 
@@ -48,7 +48,7 @@ impl TokenCells {
     /// Takes in the tokens of `tape`, unless it failed or is a probe's.
     pub(crate) fn add_tape(&mut self, tape: &Tape) {
         // Failed requests and those of a probe stream have no part in the load's throughput.
-        if tape.part == Part::Load && tape.is_success() {
+        if tape.part == RequestPurpose::Load && tape.is_success() {
             let mut rest = tape.arrivals.as_slice();
             while let Some((new, after)) = self.add_to_known(rest).split_first() {
                 self.add(new.at, Tokens::new(new.tokens.into()));

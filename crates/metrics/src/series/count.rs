@@ -53,14 +53,14 @@ impl CountSeries {
 
     /// Every change: its instant and the number from there on, in order.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (Stamp, u64)> {
-        self.steps_after((0, 0))
+        self.steps_after(0, 0)
     }
 
     /// How long which number held within `span`.
     pub(crate) fn over(&self, span: TimeSpan) -> TimeWeighted {
         let before = self.until(span.from());
         let first = (span.from(), (before.0 - before.1) as u64);
-        TimeWeighted::of(std::iter::once(first).chain(self.steps_after(before)), span)
+        TimeWeighted::of(std::iter::once(first).chain(self.steps_after(before.0, before.1)), span)
     }
 
     /// How many had begun and how many were over at `at`. No end comes before its start, so the second is never the greater.
@@ -70,8 +70,7 @@ impl CountSeries {
     }
 
     /// The changes that come after so many starts and ends.
-    fn steps_after(&self, (begun, over): (usize, usize)) -> impl Iterator<Item = (Stamp, u64)> {
-        let (mut begun, mut over) = (begun, over);
+    fn steps_after(&self, mut begun: usize, mut over: usize) -> impl Iterator<Item = (Stamp, u64)> {
         std::iter::from_fn(move || {
             loop {
                 let before = begun - over;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
+use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
 use crate::{RequestMetrics, inter_chunk};
@@ -28,18 +28,18 @@ use crate::{RequestMetrics, inter_chunk};
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
     /// In order of sending.
-    requests: Vec<Sent>,
+    requests: Vec<SentRequest>,
 }
 
 /// What is kept of a request, in eighty bytes: a level may have millions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sent {
+pub(crate) struct SentRequest {
     pub(crate) at: Stamp,
     pub(crate) intended: Stamp,
     pub(crate) first: Stamp,
     pub(crate) end: Stamp,
-    e2el: Packed,
-    visible: Packed,
+    e2el: PackedDuration,
+    visible: PackedDuration,
     /// NaN where there is none.
     tpot: f64,
     /// [`NONE`] where there is none, as in the next.
@@ -58,9 +58,9 @@ const NONE: u32 = u32::MAX;
 
 /// A length of time, or none, in eight bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Packed(u64);
+struct PackedDuration(u64);
 
-impl Packed {
+impl PackedDuration {
     const fn of(time: Option<Nanos>) -> Self {
         match time {
             Some(time) => Self(time.as_nanos()),
@@ -76,7 +76,7 @@ impl Packed {
     }
 }
 
-impl Sent {
+impl SentRequest {
     /// From the intended instant to the first token, or to the reply where that has none: what windows and saturation look at.
     pub(crate) fn wait(&self) -> Option<Nanos> {
         self.ttft_scheduled().or_else(|| self.e2el_scheduled())
@@ -150,7 +150,7 @@ impl Timeline {
 
     /// Takes in a tape with so many gaps between its events, in any order; [`Timeline::sort`] puts all in theirs.
     pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, gaps: u64, is_good: bool) {
-        self.requests.extend(sent(tape, metrics, gaps).map(|sent| Sent { is_good, ..sent }));
+        self.requests.extend(sent(tape, metrics, gaps).map(|sent| SentRequest { is_good, ..sent }));
     }
 
     /// Takes in all that `other` has.
@@ -160,7 +160,7 @@ impl Timeline {
 
     /// In order of sending: a copy, unless it is already.
     pub(crate) fn sorted(&self) -> Cow<'_, Self> {
-        if self.requests.is_sorted_by_key(Sent::key) {
+        if self.requests.is_sorted_by_key(SentRequest::key) {
             return Cow::Borrowed(self);
         }
         let mut sorted = self.clone();
@@ -169,9 +169,9 @@ impl Timeline {
     }
 
     /// Puts all in order of sending; those sent at one instant in that of their ends, so that the order in which they were
-    /// taken in is no matter.
+    /// taken in does not matter.
     pub(crate) fn sort(&mut self) {
-        self.requests.sort_unstable_by_key(Sent::key);
+        self.requests.sort_unstable_by_key(SentRequest::key);
     }
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
@@ -196,29 +196,29 @@ impl Timeline {
     }
 
     /// In order of sending.
-    pub(crate) fn requests(&self) -> &[Sent] {
+    pub(crate) fn requests(&self) -> &[SentRequest] {
         &self.requests
     }
 
-    fn count(&self, span: impl Fn(&Sent) -> TimeSpan) -> CountSeries {
+    fn count(&self, span: impl Fn(&SentRequest) -> TimeSpan) -> CountSeries {
         CountSeries::of(self.requests.iter().map(span))
     }
 }
 
 /// What is kept of `tape`; none if it was never sent or belongs to a probe.
-fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<Sent> {
-    if tape.part == Part::Probe {
+fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<SentRequest> {
+    if tape.part == RequestPurpose::Probe {
         return None;
     }
     let at = tape.marks.send_start?;
     let end = end_of(tape).unwrap_or(at).max(at);
-    Some(Sent {
+    Some(SentRequest {
         at,
         intended: tape.marks.intended,
         first: tape.first_token().unwrap_or(end).clamp(at, end),
         end,
-        e2el: Packed::of(metrics.e2el),
-        visible: Packed::of(metrics.first_visible),
+        e2el: PackedDuration::of(metrics.e2el),
+        visible: PackedDuration::of(metrics.first_visible),
         tpot: metrics.tpot.map_or(f64::NAN, Millis::get),
         output: tokens(metrics.output_tokens),
         prompt: tokens(metrics.output_tokens.and_then(|_| tape.input_tokens())),

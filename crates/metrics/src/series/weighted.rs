@@ -20,7 +20,7 @@ impl TimeWeighted {
     /// Of the function that has each value from its instant to the next one's, and zero before the first. `steps` are in
     /// order of their instants; one that is not counts as if it had come at once.
     pub(crate) fn of(steps: impl IntoIterator<Item = (Stamp, u64)>, span: TimeSpan) -> Self {
-        let mut held = Held::default();
+        let mut held = TimeByValue::default();
         let mut hold = |value: u64, from: Stamp, to: Stamp| {
             let time = to.min(span.to).saturating_since(from.max(span.from)).as_nanos();
             if time > 0 {
@@ -86,12 +86,12 @@ const NEAR: u64 = 1 << 14;
 
 /// Time by value, as it is added up: steps are many, and most values small.
 #[derive(Default)]
-struct Held {
+struct TimeByValue {
     near: Vec<u64>,
     far: BTreeMap<u64, u64>,
 }
 
-impl Held {
+impl TimeByValue {
     fn add(&mut self, value: u64, time: u64) {
         if value >= NEAR {
             *self.far.entry(value).or_default() += time;

@@ -1,13 +1,13 @@
 //! A shape, tape by tape.
 
-use fizeau_core::{Nanos, Part, Tape};
+use fizeau_core::{Nanos, RequestPurpose, Tape};
 
-use super::course::CourseTally;
 use super::curve::curve;
 use super::pairs::PairTally;
-use super::{LevelShape, QuantileCurves, TtftOfInput};
+use super::time_series::CourseTally;
+use super::{LevelShape, PromptTtft, QuantileCurves};
 use crate::gaps::inter_token_at;
-use crate::{ItlShare, LatencyHistogram, RequestMetrics};
+use crate::{ItlShare, LatencyHistogram, Metric, RequestMetrics};
 
 /// Adds tapes up to a [`LevelShape`], one by one and in any order: the same tapes give the same shape. It keeps none, and takes
 /// at most three mebibytes however many they are.
@@ -27,61 +27,60 @@ use crate::{ItlShare, LatencyHistogram, RequestMetrics};
 /// assert_eq!(course.bin * course.bins.len() as u64, Nanos::from_millis(28));
 /// assert_eq!(course.bins[0].prefilling, 1.0);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ShapeTally {
-    ttft: LatencyHistogram,
-    tpot: LatencyHistogram,
-    itl: LatencyHistogram,
-    e2el: LatencyHistogram,
+    /// Of each of [`Metric::headline`].
+    latencies: Vec<(Metric, LatencyHistogram)>,
     course: CourseTally,
     pairs: PairTally,
+}
+
+impl Default for ShapeTally {
+    fn default() -> Self {
+        let latencies = Metric::headline().map(|metric| (metric, LatencyHistogram::default()));
+        let (course, pairs) = Default::default();
+        Self { latencies: latencies.collect(), course, pairs }
+    }
 }
 
 impl ShapeTally {
     /// Takes in a tape. One of a probe stream has no part in a shape. One that failed was in flight, and has no latency and no
     /// tokens.
     pub fn add(&mut self, tape: &Tape) {
-        if tape.part == Part::Probe {
+        if tape.part == RequestPurpose::Probe {
             return;
         }
         let metrics = RequestMetrics::of(tape);
-        let tpot = metrics.tpot.and_then(|tpot| Nanos::from_secs_f64(tpot.get() / 1e3).ok());
-        let figures = [
-            (&mut self.ttft, metrics.ttft),
-            (&mut self.tpot, tpot),
-            (&mut self.e2el, metrics.e2el),
-        ];
-        for (histogram, figure) in figures {
-            figure.into_iter().for_each(|latency| histogram.record(latency));
+        for (metric, histogram) in &mut self.latencies {
+            let latency = metric.of_request(&metrics).map(|ms| Nanos::from_secs_f64(ms / 1e3));
+            latency.and_then(Result::ok).into_iter().for_each(|latency| histogram.record(latency));
         }
         self.course.add(tape);
-        let itl = &mut self.itl;
+        // What is pooled is of no single request: its values are the gaps.
+        let mut pooled = self.latencies.iter_mut().find(|(metric, _)| *metric == Metric::Itl);
         let gaps = inter_token_at(tape).map(|(at, share)| {
             let gap = per_token(share);
-            itl.record_n(gap, share.tokens);
+            pooled.iter_mut().for_each(|(_, histogram)| histogram.record_n(gap, share.tokens));
             (at, gap, share.tokens)
         });
         self.course.add_gaps(tape, gaps);
         if let (Some(input), Some(ttft)) = (tape.input_tokens(), metrics.ttft) {
-            self.pairs.add(tape, TtftOfInput { input, ttft: ttft.to_millis() });
+            self.pairs.add(tape, PromptTtft { input, ttft: ttft.to_millis() });
         }
     }
 
     /// How long the median reply took; nothing without one.
     fn reply(&self) -> Nanos {
-        self.e2el.percentile(50.0).unwrap_or_default()
+        let replies = self.latencies.iter().find(|(metric, _)| *metric == Metric::E2el);
+        replies.and_then(|(_, histogram)| histogram.percentile(50.0)).unwrap_or_default()
     }
 
     /// The shape of all tapes so far.
     #[must_use]
     pub fn shape(&self) -> LevelShape {
+        let curves = self.latencies.iter().map(|(metric, histogram)| (*metric, curve(histogram)));
         LevelShape {
-            quantiles: QuantileCurves {
-                ttft: curve(&self.ttft),
-                tpot: curve(&self.tpot),
-                itl: curve(&self.itl),
-                e2el: curve(&self.e2el),
-            },
+            quantiles: QuantileCurves(curves.collect()),
             course: self.course.course(self.reply()),
             ttft_by_input: self.pairs.pairs(),
         }

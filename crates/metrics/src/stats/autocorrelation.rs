@@ -1,6 +1,6 @@
-//! How much successive values of a sample hang together.
+//! How much successive values of a sample are correlated.
 
-/// How much the values of a series hang together, in their order.
+/// How much the values of a series are correlated, in their order.
 ///
 /// ```
 /// use fizeau_metrics::Autocorrelation;
@@ -94,7 +94,7 @@ pub(super) fn centred(values: &[f64]) -> Vec<f64> {
 /// The mean; NaN of nothing, and where values are so great that their sum is none.
 ///
 /// In two passes, the second for what rounding left out of the first. Equal values are then equal to their mean: were they all
-/// off by a rounding, they would seem to hang together as closely as values can.
+/// off by a rounding, they would seem as correlated as values can be.
 pub(super) fn mean(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let rough = values.iter().sum::<f64>() / n;

@@ -6,9 +6,9 @@ use thiserror::Error;
 
 use super::autocorrelation::mean;
 use super::select::check_finite;
-use super::{Autocorrelation, Support};
+use super::{Autocorrelation, SampleSupport};
 
-/// A mean with its interval, from batches of successive values so long that their own means hardly hang together.
+/// A mean with its interval, from batches of successive values so long that their own means are hardly correlated.
 ///
 /// Batches are as long as the square root of the sample, or as ten autocorrelation times where that is longer, but never
 /// fewer than ten: B. Schmeiser, "Batch size effects in the analysis of simulation output" (Operations Research 30, 1982);
@@ -35,7 +35,7 @@ pub struct BatchMeans {
     pub batches: u64,
     /// How many independent values would know the mean as well; at most `n`.
     pub effective_n: f64,
-    /// How the values hang together; absent where they are all equal.
+    /// How the values are correlated; absent where they are all equal.
     pub autocorrelation: Option<Autocorrelation>,
 }
 
@@ -51,14 +51,17 @@ impl BatchMeans {
     ///
     /// # Errors
     /// If a value is NaN or infinite, or so great that sums or squares of them are.
-    pub fn of(values: &[f64], confidence: Confidence) -> Result<Support<Self>, BatchMeansError> {
+    pub fn of(
+        values: &[f64],
+        confidence: Confidence,
+    ) -> Result<SampleSupport<Self>, BatchMeansError> {
         check_finite(values).map_err(|index| BatchMeansError::NotFinite { index })?;
         let n = values.len();
         let autocorrelation = Autocorrelation::of(values);
         let inflation = autocorrelation.map_or(1.0, Autocorrelation::inflation);
         let needs = (LEAST * inflation).ceil();
         if (n as f64) < needs {
-            return Ok(Support::NotSupported { needs: needs as u64, has: n as u64 });
+            return Ok(SampleSupport::NotSupported { needs: needs as u64, has: n as u64 });
         }
         let length = n.isqrt().max((10.0 * inflation).ceil() as usize).min(n / LEAST_BATCHES);
         let batches = n / length;
@@ -70,7 +73,7 @@ impl BatchMeans {
         if !(interval.low.is_finite() && interval.high.is_finite()) {
             return Err(BatchMeansError::TooGreat);
         }
-        Ok(Support::Known(Self {
+        Ok(SampleSupport::Known(Self {
             n: n as u64,
             mean,
             interval,
@@ -101,7 +104,7 @@ impl BatchMeans {
         events: &[(Nanos, u64)],
         duration: Nanos,
         confidence: Confidence,
-    ) -> Result<Support<Self>, BatchMeansError> {
+    ) -> Result<SampleSupport<Self>, BatchMeansError> {
         let span = u128::from(duration.as_nanos());
         if span == 0 {
             return Err(BatchMeansError::NoDuration);
@@ -111,7 +114,7 @@ impl BatchMeans {
         }
         let has = events.len() as u64;
         if (has as f64) < LEAST {
-            return Ok(Support::NotSupported { needs: LEAST as u64, has });
+            return Ok(SampleSupport::NotSupported { needs: LEAST as u64, has });
         }
         let slots = events.len().min(MOST_SLOTS);
         let slots_per_second = slots as f64 / (span as f64 / 1e9);
@@ -123,9 +126,9 @@ impl BatchMeans {
         }
         let found = Self::of(&rates, confidence)?;
         Ok(match found {
-            Support::Known(_) => found,
-            Support::NotSupported { needs, .. } => {
-                Support::NotSupported { needs: (needs * has).div_ceil(slots as u64), has }
+            SampleSupport::Known(_) => found,
+            SampleSupport::NotSupported { needs, .. } => {
+                SampleSupport::NotSupported { needs: (needs * has).div_ceil(slots as u64), has }
             }
         })
     }
@@ -175,10 +178,10 @@ pub enum BatchMeansError {
         index: usize,
     },
     /// The values cannot be added up or squared.
-    #[error("the values are too great to be added up and squared: give them in a greater unit")]
+    #[error("the values are too large to be squared and added up; give them in a larger unit")]
     TooGreat,
     /// A rate over no time.
-    #[error("a duration of zero: a rate needs time to pass")]
+    #[error("the duration is zero, and a rate needs time to pass")]
     NoDuration,
     /// An event past the end of the duration.
     #[error(

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::select::{at_ranks, check_finite};
 use fizeau_core::Confidence;
 
-use super::{Percent, Support};
+use super::{Percent, SampleSupport};
 
 /// What the true percentile does not exceed, with a probability of at least `confidence`: the value that MLPerf LoadGen
 /// reports as its early-stopping estimate of a tail latency.
@@ -18,11 +18,11 @@ use super::{Percent, Support};
 /// 662 values and a p90 takes 64. Like the rule, it assumes that values are independent.
 ///
 /// ```
-/// use fizeau_metrics::{Confidence, Percent, Support, early_stopping_bound};
+/// use fizeau_metrics::{Confidence, Percent, SampleSupport, early_stopping_bound};
 /// let latencies: Vec<f64> = (1..=662).map(f64::from).collect();
 /// let bound = |values| early_stopping_bound(values, Percent::P99, Confidence::P99);
-/// assert_eq!(bound(&latencies), Ok(Support::Known(662.0)));
-/// assert_eq!(bound(&latencies[1..]), Ok(Support::NotSupported { needs: 662, has: 661 }));
+/// assert_eq!(bound(&latencies), Ok(SampleSupport::Known(662.0)));
+/// assert_eq!(bound(&latencies[1..]), Ok(SampleSupport::NotSupported { needs: 662, has: 661 }));
 /// ```
 ///
 /// # Errors
@@ -31,18 +31,18 @@ pub fn early_stopping_bound(
     values: &[f64],
     percent: Percent,
     confidence: Confidence,
-) -> Result<Support<f64>, EarlyStoppingError> {
+) -> Result<SampleSupport<f64>, EarlyStoppingError> {
     let needs = early_stopping_needs(percent, confidence)?;
     check_finite(values).map_err(|index| EarlyStoppingError::NotFinite { index })?;
     let has = values.len() as u64;
-    let unsupported = Support::NotSupported { needs, has };
+    let unsupported = SampleSupport::NotSupported { needs, has };
     if has < needs {
         return Ok(unsupported);
     }
     // One over proves it, all over does not.
     let over = last_true(1, has, |over| is_proven(has, over, percent, confidence));
     let bound = at_ranks(values, &[(has - over) as usize]);
-    Ok(bound.first().map_or(unsupported, |&bound| Support::Known(bound)))
+    Ok(bound.first().map_or(unsupported, |&bound| SampleSupport::Known(bound)))
 }
 
 /// How many values [`early_stopping_bound`] takes.
@@ -98,9 +98,7 @@ fn last_true(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EarlyStoppingError {
     /// Percentile 0 or 100 was asked for.
-    #[error(
-        "percentile 0 or 100: no number of values bounds the least or the greatest there could be"
-    )]
+    #[error("percentiles 0 and 100 have no such bound; give one in between")]
     Extreme,
     /// A value is NaN or infinite.
     #[error("value {index} (from 0) is NaN or infinite: leave out what is not a number")]

@@ -78,24 +78,29 @@ impl PercentileRule {
     }
 
     /// Where the percentile lies in a sorted sample of `n` values; nowhere in an empty one.
-    pub(crate) fn place(self, n: usize, percent: Percent) -> Option<Place> {
+    pub(crate) fn place(self, n: usize, percent: Percent) -> Option<RankPair> {
         let last = n.checked_sub(1)?;
         let at = |rank: f64| (rank.max(0.0) as usize).min(last);
         // Multiplied first: n * 99 / 100 is right where n * 0.99 may be off by one in the last place.
         let reached = n as f64 * percent.get() / 100.0;
-        let whole = |index| Place { below: index, above: index, share: 0.0, hdr: None };
+        let whole = |index| RankPair { below: index, above: index, share: 0.0, hdr: None };
         Some(match self {
             Self::Linear => {
                 let rank = last as f64 * percent.share();
                 let below = at(rank.floor());
-                Place { above: (below + 1).min(last), share: rank - rank.floor(), ..whole(below) }
+                RankPair {
+                    above: (below + 1).min(last),
+                    share: rank - rank.floor(),
+                    ..whole(below)
+                }
             }
             Self::NearestRank | Self::WeightedCdf => whole(at(reached.ceil() - 1.0)),
             Self::NearestIndex => whole(at((last as f64 * percent.share()).round_ties_even())),
             Self::FloorIndex => whole(at(reached.floor())),
             Self::Hdr => {
-                let edge = if percent.get() > 0.0 { Edge::Highest } else { Edge::Lowest };
-                Place { hdr: Some(edge), ..whole(at(reached.ceil() - 1.0)) }
+                let edge =
+                    if percent.get() > 0.0 { BucketEdge::Highest } else { BucketEdge::Lowest };
+                RankPair { hdr: Some(edge), ..whole(at(reached.ceil() - 1.0)) }
             }
         })
     }
@@ -111,21 +116,21 @@ fizeau_core::words! {
 
 /// Two ranks, counted from 0, and how the values there make a percentile.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct RankPair {
     pub(crate) below: usize,
     pub(crate) above: usize,
     share: f64,
-    hdr: Option<Edge>,
+    hdr: Option<BucketEdge>,
 }
 
 /// Which end of an HDR bucket is given: the lowest for percentile 0, as HdrHistogram does.
 #[derive(Debug, Clone, Copy)]
-enum Edge {
+enum BucketEdge {
     Lowest,
     Highest,
 }
 
-impl Place {
+impl RankPair {
     /// The percentile, from the values at the two ranks.
     pub(crate) fn value(self, low: f64, high: f64) -> f64 {
         if let Some(edge) = self.hdr {
@@ -145,13 +150,13 @@ impl Place {
 /// 2 * 10^3. From there on buckets are twice as wide after each doubling (G. Tene, HdrHistogram).
 const HDR_FIRST: u64 = 2048;
 
-fn bucket_edge(value: f64, edge: Edge) -> f64 {
+fn bucket_edge(value: f64, edge: BucketEdge) -> f64 {
     let counted = value.max(0.0) as u64;
     let shift = (u64::BITS - counted.leading_zeros()).saturating_sub(HDR_FIRST.ilog2());
     let lowest = counted >> shift << shift;
     match edge {
-        Edge::Lowest => lowest as f64,
-        Edge::Highest => (lowest | ((1u64 << shift) - 1)) as f64,
+        BucketEdge::Lowest => lowest as f64,
+        BucketEdge::Highest => (lowest | ((1u64 << shift) - 1)) as f64,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Percentiles of resamples from how often each value was drawn: nothing is sorted twice.
 
-use super::rank::Place;
+use super::rank::RankPair;
 
 /// A sample in order of its values, that knows where each was in the order of sending.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl Ranked {
 
     /// The percentile of the multiset in which the value sent as number `k` stands `times[k]` times, as many in all as the
     /// sample has.
-    pub(crate) fn of_multiset(&self, times: &[u32], place: Place) -> f64 {
+    pub(crate) fn of_multiset(&self, times: &[u32], place: RankPair) -> f64 {
         let n = self.sorted.len();
         let from_below = place.above < n / 2;
         // Ranks from the end that the walk starts at; there the nearer one comes first.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::rank::Place;
+use super::rank::RankPair;
 use super::{Percent, PercentileRule};
 use crate::sort::key;
 
@@ -33,13 +33,13 @@ pub fn percentiles(
 ) -> Result<Vec<f64>, PercentilesError> {
     check_finite(values).map_err(|index| PercentilesError::NotFinite { index })?;
     let places = wanted.iter().map(|&percent| rule.place(values.len(), percent));
-    let places: Vec<Place> = places.collect::<Option<_>>().ok_or(PercentilesError::Empty)?;
+    let places: Vec<RankPair> = places.collect::<Option<_>>().ok_or(PercentilesError::Empty)?;
     let mut ranks: Vec<usize> = places.iter().flat_map(|p| [p.below, p.above]).collect();
     ranks.sort_unstable();
     ranks.dedup();
     let found = at_ranks(values, &ranks);
     let at = |rank| found.get(ranks.partition_point(|&r| r < rank)).copied();
-    let read = |place: Place| Some(place.value(at(place.below)?, at(place.above)?));
+    let read = |place: RankPair| Some(place.value(at(place.below)?, at(place.above)?));
     places.into_iter().map(read).collect::<Option<_>>().ok_or(PercentilesError::Empty)
 }
 
@@ -95,7 +95,7 @@ fn by_counting(values: &[f64], ranks: &[usize]) -> Vec<f64> {
             group.values.push(value);
         }
     }
-    groups.iter_mut().flat_map(Group::select).collect()
+    groups.iter_mut().flat_map(BucketValues::select).collect()
 }
 
 /// Equal steps in the order of floats.
@@ -130,7 +130,7 @@ impl Buckets {
 }
 
 /// One bucket that ranks lie in, and its values.
-struct Group {
+struct BucketValues {
     bucket: usize,
     /// The ranks, ascending, counted from the bucket's own least value.
     ranks: Vec<usize>,
@@ -138,8 +138,8 @@ struct Group {
 }
 
 /// The buckets that `ranks` lie in, in order.
-fn groups(counts: &[usize], ranks: &[usize]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(counts: &[usize], ranks: &[usize]) -> Vec<BucketValues> {
+    let mut groups: Vec<BucketValues> = Vec::new();
     let mut ranks = ranks.iter().copied().peekable();
     let mut before = 0;
     for (bucket, &count) in counts.iter().enumerate() {
@@ -148,14 +148,14 @@ fn groups(counts: &[usize], ranks: &[usize]) -> Vec<Group> {
             inside.push(rank - before);
         }
         if !inside.is_empty() {
-            groups.push(Group { bucket, ranks: inside, values: Vec::with_capacity(count) });
+            groups.push(BucketValues { bucket, ranks: inside, values: Vec::with_capacity(count) });
         }
         before += count;
     }
     groups
 }
 
-impl Group {
+impl BucketValues {
     /// The values at the ranks.
     fn select(&mut self) -> Vec<f64> {
         let mut rest = self.values.as_mut_slice();

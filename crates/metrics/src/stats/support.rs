@@ -2,10 +2,10 @@
 
 /// Something that a sample supports, or how large a sample it would take.
 ///
-/// What it needs is a rule or an estimate from the sample at hand (where values hang together, more of them are needed), so
+/// What it needs is a rule or an estimate from the sample at hand (where values are correlated, more of them are needed), so
 /// a sample that has grown to that size may need a few more.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Support<T> {
+pub enum SampleSupport<T> {
     /// The sample supports it.
     Known(T),
     /// The sample is too small.
@@ -17,13 +17,13 @@ pub enum Support<T> {
     },
 }
 
-impl<T> Support<T> {
+impl<T> SampleSupport<T> {
     /// What is known, if it is.
     ///
     /// ```
-    /// use fizeau_metrics::Support;
-    /// assert_eq!(Support::Known(3).known(), Some(3));
-    /// assert_eq!(Support::<u8>::NotSupported { needs: 662, has: 100 }.known(), None);
+    /// use fizeau_metrics::SampleSupport;
+    /// assert_eq!(SampleSupport::Known(3).known(), Some(3));
+    /// assert_eq!(SampleSupport::<u8>::NotSupported { needs: 662, has: 100 }.known(), None);
     /// ```
     #[must_use]
     pub fn known(self) -> Option<T> {
@@ -34,10 +34,10 @@ impl<T> Support<T> {
     }
 
     /// The same, with what is known made into something else.
-    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Support<U> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> SampleSupport<U> {
         match self {
-            Self::Known(known) => Support::Known(change(known)),
-            Self::NotSupported { needs, has } => Support::NotSupported { needs, has },
+            Self::Known(known) => SampleSupport::Known(change(known)),
+            Self::NotSupported { needs, has } => SampleSupport::NotSupported { needs, has },
         }
     }
 }

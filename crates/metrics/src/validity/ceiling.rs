@@ -8,7 +8,7 @@ use crate::LevelSummary;
 
 /// What this client can do at most on this machine, with replies of the same shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ceiling {
+pub struct ClientCeiling {
     /// How many streams were open at a time against a server that sends as fast as it can.
     pub streams: u64,
     /// Tokens received from it per second, over all streams; a read brings many of them.
@@ -28,7 +28,7 @@ pub struct OnTimeLimit {
     pub tokens_per_s: PerSec,
 }
 
-/// One of the limits of which a [`Ceiling`] consists.
+/// One of the limits of which a [`ClientCeiling`] consists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CeilingLimit {
     /// Tokens per second, flat out.
@@ -49,7 +49,7 @@ impl fmt::Display for CeilingLimit {
     }
 }
 
-impl Ceiling {
+impl ClientCeiling {
     /// The limit to which `level` came nearest, and the share of it that was reached, from 0 upwards; none where there is
     /// neither a limit nor a figure above zero. The level's streams are those in flight on average: completed requests
     /// per second times their mean latency (Little's law).
@@ -72,8 +72,8 @@ impl Ceiling {
     }
 }
 
-json_object!(Ceiling, "What the client can do at most on its machine.", |ceiling| {
+json_object!(ClientCeiling, "What the client can do at most on its machine.", |ceiling| {
     "streams": is(streams),
     "tokens_per_s": is(tokens_per_s),
     "on_time": or(on_time, "no limit was found"),
-} => Ok(Ceiling { streams, tokens_per_s, on_time }));
+} => Ok(ClientCeiling { streams, tokens_per_s, on_time }));

@@ -2,7 +2,7 @@
 
 use fizeau_core::StampSource;
 
-use super::Ceiling;
+use super::ClientCeiling;
 use crate::LevelTally;
 
 /// What the client saw of itself while it measured, beside the latencies that are its own doing
@@ -47,9 +47,9 @@ pub struct ClientWatch {
     /// where the system does not tell.
     pub run_delay_share: Option<f64>,
     /// What the system allows, as checked before the run; absent where it was not.
-    pub headroom: Option<Headroom>,
+    pub headroom: Option<SystemHeadroom>,
     /// What this client can do at most on this machine; absent where that was not measured.
-    pub ceiling: Option<Ceiling>,
+    pub ceiling: Option<ClientCeiling>,
 }
 
 impl Default for ClientWatch {
@@ -61,24 +61,24 @@ impl Default for ClientWatch {
 
 /// What the run needs of the system, and what the system allows. Checked before anything is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Headroom {
+pub struct SystemHeadroom {
     /// File descriptors; absent where the system does not tell.
-    pub file_descriptors: Option<Room>,
+    pub file_descriptors: Option<ResourceNeed>,
     /// Local ports towards one address; absent where the system does not tell.
-    pub ports: Option<Room>,
+    pub ports: Option<ResourceNeed>,
 }
 
 /// How much is needed, and how much there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Room {
+pub struct ResourceNeed {
     /// What the run needs at most.
     pub needed: u64,
     /// What the system allows.
     pub limit: u64,
 }
 
-const NO_ACCOUNT: &str = "the system does not tell, or the level was too short to say";
+const NO_ACCOUNT: &str = "the system does not report it, or the level was too short";
 
 json_object!(ClientWatch, "What the client's machine saw of it.", |watch| {
     "threads": is(threads),
@@ -88,7 +88,7 @@ json_object!(ClientWatch, "What the client's machine saw of it.", |watch| {
     "ceiling": or(ceiling, "it was not measured on this machine"),
 } => Ok(ClientWatch { threads, cpu_share, run_delay_share, headroom, ceiling }));
 
-json_object!(Headroom, "What the run needs of the system, and what it allows.", |room| {
-    "file_descriptors": or(file_descriptors, "the system does not tell"),
-    "ports": or(ports, "the system does not tell"),
-} => Ok(Headroom { file_descriptors, ports }));
+json_object!(SystemHeadroom, "What the run needs of the system, and what it allows.", |room| {
+    "file_descriptors": or(file_descriptors, "the system does not report it"),
+    "ports": or(ports, "the system does not report it"),
+} => Ok(SystemHeadroom { file_descriptors, ports }));

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use fizeau_core::Millis;
+use fizeau_core::{Millis, Nanos};
 
-/// Where suspicion begins, and where belief ends. A figure must be above its threshold to be held against the level.
+/// Where suspicion begins, and where belief ends. A figure must be above its threshold to count against the level.
 ///
 /// Each has a name of its own for command lines: [`Thresholds::set`].
 ///
@@ -93,9 +93,11 @@ impl Thresholds {
         let unknown = format!("unknown threshold `{name}`; the thresholds are {}", names());
         let found = slots.into_iter().find(|(known, _)| *known == name);
         let is_set = match found.ok_or(ThresholdError(unknown))?.1 {
-            Slot::Time(time) => parse_time(value).map(|parsed| *time = parsed).ok_or(
-                "a length of time; write a number of ms (or with ns, us, ms, s), for instance `5ms`",
-            ),
+            Slot::Time(time) => Nanos::parse_in(value, Nanos::from_millis(1))
+                .map(|parsed| *time = parsed.to_millis())
+                .map_err(|_| {
+                    "a length of time; write a number of ms (or with ns, us, ms, s), for instance `5ms`"
+                }),
             Slot::Share(share) => parse_share(value)
                 .map(|parsed| *share = parsed)
                 .ok_or("a share; write a number from 0 to 1, or a percentage such as `80%`"),
@@ -139,15 +141,6 @@ impl FromStr for Thresholds {
         }
         Ok(thresholds)
     }
-}
-
-fn parse_time(text: &str) -> Option<Millis> {
-    let units = [("ns", 1e-6), ("us", 1e-3), ("ms", 1.0), ("s", 1e3), ("", 1.0)];
-    let (number, factor) =
-        units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
-    let time: f64 = number.trim().parse().ok()?;
-    let time = time * factor;
-    (0.0..f64::INFINITY).contains(&time).then(|| Millis::new(time))
 }
 
 fn parse_share(text: &str) -> Option<f64> {

@@ -1,11 +1,13 @@
 //! Whether what was sent is what was asked for: lengths, cache, whole sessions.
 
 use super::judge::{exceeded, percent, reason};
-use super::{CacheExpectation, Concern, Expectations, Reason, Thresholds, Verdict};
+use super::{
+    CacheExpectation, LevelExpectations, Thresholds, Verdict, VerdictConcern, VerdictReason,
+};
 use crate::LevelSummary;
 
 /// Prompts that the server counts otherwise than they were meant: another tokenizer, or a chat template.
-pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> {
     let difference = level.lengths.prompt.difference?;
     let share = difference.share()?;
     let (verdict, limit) = exceeded(share, limits.prompt_suspect, None)?;
@@ -13,7 +15,8 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let (share, limit) = (percent(share), percent(limit));
     let so = match difference.constant() {
         Some(constant) => format!(
-            "all by {constant:+}, as a chat template does: the load is that of the server's count"
+            "every prompt by {constant:+}, as a chat template adds: the load is what the server \
+             counts"
         ),
         None => format!(
             "{} of {} by more than 1 %: give the server's own tokenizer, or send token ids",
@@ -21,14 +24,14 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
         ),
     };
     let text = format!(
-        "the server saw prompts of {seen:.1} tokens on average and {asked:.1} were asked for (off by {share}, limit {limit}; \
-         {so})"
+        "the server counted {seen:.1} tokens per prompt on average, and {asked:.1} were \
+         requested (off by {share}, limit {limit}; {so})"
     );
-    reason(verdict, Concern::Workload, text)
+    reason(verdict, VerdictConcern::Workload, text)
 }
 
 /// Replies that were to have a length and have another.
-pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> {
     let differs = level.tokens.output_length_differs;
     let completed = level.requests.completed;
     if completed == 0 {
@@ -38,14 +41,14 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "{differs} of {completed} replies had another length than was asked although the end of sequence was to be \
-         ignored ({share}, limit {limit})"
+        "{differs} of {completed} replies had another length than requested, although the server \
+         was told to ignore the end of sequence ({share}, limit {limit})"
     );
-    reason(verdict, Concern::Workload, text)
+    reason(verdict, VerdictConcern::Workload, text)
 }
 
 /// Cache hits that nobody asked for, or another hit rate than was asked for.
-pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
+pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Option<VerdictReason> {
     let measured = level.tokens.cached_share?;
     let limits = &expected.thresholds;
     match expected.cache {
@@ -54,48 +57,54 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
             let (verdict, limit) = exceeded(measured, limits.cached_suspect, None)?;
             let (share, limit) = (percent(measured), percent(limit));
             let text = format!(
-                "{share} of the prompt tokens came from a cache and nobody asked for that (limit {limit}): prefill looks faster \
-                 than it is; take another salt, or turn the server's prefix cache off"
+                "{share} of the prompt tokens came from a cache, and none were meant to (limit \
+                 {limit}): prefill looks faster than it is; use another salt, or turn off the \
+                 server's prefix cache"
             );
-            reason(verdict, Concern::Cache, text)
+            reason(verdict, VerdictConcern::Cache, text)
         }
         CacheExpectation::Share(asked) => {
             let off = (measured - asked).abs();
             let (verdict, limit) = exceeded(off, limits.hit_rate_suspect, None)?;
             let so = if measured < asked {
-                "the server's prefix cache is off, too small, or made of large blocks, or requests left together, before the \
-                 first had been read"
+                "the server's prefix cache is off, too small, or has large blocks; or requests \
+                 were sent together, before the first prompt was in the cache"
             } else {
-                "prompts of an earlier run were still there; take another salt (or seed, where there is none)"
+                "prompts of an earlier run were still in the cache; use another salt (or seed, \
+                 where there is none)"
             };
             let text = format!(
-                "the cache supplied {} of the prompt tokens and {} were asked for (off by {:.1} points, limit {:.1}): {so}",
+                "the cache supplied {} of the prompt tokens, and {} were expected (off by {:.1} \
+                 points, limit {:.1}): {so}",
                 percent(measured),
                 percent(asked),
                 off * 100.0,
                 limit * 100.0
             );
-            reason(verdict, Concern::Cache, text)
+            reason(verdict, VerdictConcern::Cache, text)
         }
     }
 }
 
 /// Turns that were planned and had nothing to follow.
-pub(super) fn abandoned(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
+pub(super) fn abandoned(
+    level: &LevelSummary,
+    expected: &LevelExpectations,
+) -> Option<VerdictReason> {
     let abandoned = expected.abandoned;
     if abandoned == 0 {
         return None;
     }
     let planned = level.requests.sent.saturating_add(abandoned);
     let text = format!(
-        "{abandoned} of {planned} planned requests were never sent, because a turn before them failed: the load was lighter \
-         than was asked for"
+        "{abandoned} of {planned} planned requests were never sent, because an earlier turn \
+         failed: the load was lighter than requested"
     );
-    reason(Verdict::Suspect, Concern::Workload, text)
+    reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }
 
 /// What could not be checked, and what else is worth knowing.
-pub(super) fn notes(level: &LevelSummary, expected: &Expectations) -> Vec<String> {
+pub(super) fn notes(level: &LevelSummary, expected: &LevelExpectations) -> Vec<String> {
     [
         prompts_unchecked(level),
         cache_note(level, expected),
@@ -121,8 +130,8 @@ fn probes_late(level: &LevelSummary, limits: &Thresholds) -> Option<String> {
     let wait = probe.ttft_scheduled.mean?.get() - probe.ttft.mean?.get();
     (wait > limits.lateness_suspect.get()).then(|| {
         format!(
-            "probe requests left {wait:.1} ms late in the mean: their rate is more than the endpoint or this client takes beside \
-             the load; scheduled latencies include the wait"
+            "probe requests were sent {wait:.1} ms late on average: the endpoint or this client \
+             cannot take their rate beside the load; scheduled latencies include the wait"
         )
     })
 }
@@ -138,21 +147,23 @@ fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
         _ => format!("prompt lengths were checked of {checked} of {completed} completed requests"),
     };
     let why = if prompt.seen.n < completed {
-        "the server does not say how many tokens it saw"
+        "the server does not report how many tokens it counted"
     } else if checked > 0 {
-        "how many tokens the others were to have is not known (a later turn carries the replies before it)"
+        "the requested length of the others is not known (a later turn includes the replies \
+         before it)"
     } else {
-        "how many tokens were asked for is not known without the server's tokenizer"
+        "the requested length is not known without the server's tokenizer"
     };
     Some(format!("{which}: {why}"))
 }
 
-fn cache_note(level: &LevelSummary, expected: &Expectations) -> Option<String> {
+fn cache_note(level: &LevelSummary, expected: &LevelExpectations) -> Option<String> {
     match (expected.cache, level.tokens.cached_share) {
         (CacheExpectation::Share(asked), None) if level.requests.completed > 0 => {
             let asked = percent(asked);
             Some(format!(
-                "the asked hit rate of {asked} could not be verified: the server reports no cached tokens"
+                "the requested hit rate of {asked} could not be verified: the server reports no \
+                 cached tokens"
             ))
         }
         (CacheExpectation::Reuse, Some(share)) => {
@@ -162,7 +173,8 @@ fn cache_note(level: &LevelSummary, expected: &Expectations) -> Option<String> {
             ))
         }
         (CacheExpectation::Reuse, None) => Some(
-            "prompts repeat earlier ones, or begin with them, on purpose; the server does not say how much came from a cache"
+            "prompts repeat earlier ones, or begin with them, on purpose; the server does not \
+             report how much came from a cache"
                 .to_owned(),
         ),
         _ => None,

@@ -3,19 +3,19 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fizeau_core::Nanos;
+use fizeau_core::ParseNanosError;
 
-use super::{Edge, MeasuredWindow, NoWindow};
+use super::{MeasuredWindow, NoWindow, WindowTrim};
 use crate::Timeline;
 
 /// Which part of a level is wanted: what to cut at its front, and what at its back.
 ///
 /// ```
 /// use fizeau_core::Nanos;
-/// use fizeau_metrics::{Edge, WindowChoice, WindowEnd};
+/// use fizeau_metrics::{WindowTrim, WindowChoice, WindowEnd};
 ///
 /// let choice = WindowChoice { warmup: "30s".parse()?, cooldown: "auto".parse()? };
-/// assert_eq!(choice.warmup, WindowEnd::Asked(Edge::Time(Nanos::from_secs(30))));
+/// assert_eq!(choice.warmup, WindowEnd::Asked(WindowTrim::Time(Nanos::from_secs(30))));
 /// assert_eq!(choice.cooldown, WindowEnd::Auto);
 /// # Ok::<(), fizeau_metrics::WindowEndError>(())
 /// ```
@@ -39,7 +39,7 @@ pub enum WindowEnd {
     #[default]
     Auto,
     /// So much.
-    Asked(Edge),
+    Asked(WindowTrim),
 }
 
 /// That a text says no end of a window.
@@ -51,7 +51,7 @@ pub struct WindowEndError(String);
 
 /// Which ends of a level may be moved to where it is steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moving {
+pub(super) enum MovableEnds {
     Both,
     Front,
     Back,
@@ -62,20 +62,12 @@ impl FromStr for WindowEnd {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        let time = |number: &str, unit: f64| {
-            let number: f64 = number.trim_end().parse().ok()?;
-            Some(Edge::Time(Nanos::from_secs_f64(number * unit).ok()?))
-        };
-        let edge = if text == "auto" {
+        if text == "auto" {
             return Ok(Self::Auto);
-        } else if let Some(number) = text.strip_suffix("ms") {
-            time(number, 1e-3)
-        } else if let Some(number) = text.strip_suffix('s') {
-            time(number, 1.0)
-        } else {
-            text.parse().ok().map(Edge::Requests)
-        };
-        edge.map(Self::Asked).ok_or_else(|| WindowEndError(text.to_owned()))
+        }
+        let requests = text.parse().map(WindowTrim::Requests);
+        let edge = requests.or_else(|_| text.parse().map(WindowTrim::Time));
+        edge.map(Self::Asked).map_err(|_: ParseNanosError| WindowEndError(text.to_owned()))
     }
 }
 
@@ -83,8 +75,8 @@ impl fmt::Display for WindowEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
-            Self::Asked(Edge::Requests(count)) => count.fmt(f),
-            Self::Asked(Edge::Time(time)) => write!(f, "{}s", time.as_secs_f64()),
+            Self::Asked(WindowTrim::Requests(count)) => count.fmt(f),
+            Self::Asked(WindowTrim::Time(time)) => write!(f, "{}s", time.as_secs_f64()),
         }
     }
 }
@@ -100,19 +92,19 @@ impl Timeline {
     /// If nothing is left, or if there is neither a steady state nor a plateau: the reason and the evidence are those of the steady
     /// state.
     pub(crate) fn chosen(&self, choice: WindowChoice) -> Result<MeasuredWindow, NoWindow> {
-        const NOTHING: Edge = Edge::Requests(0);
+        const NOTHING: WindowTrim = WindowTrim::Requests(0);
         let all = self.requests().len();
         let (moving, asked) = match (choice.warmup, choice.cooldown) {
             (WindowEnd::Asked(front), WindowEnd::Asked(back)) => return self.trimmed(front, back),
             (WindowEnd::Asked(front), WindowEnd::Auto) => {
                 let first = self.trimmed(front, NOTHING)?.cut_front;
-                (Moving::Back, first as usize..all)
+                (MovableEnds::Back, first as usize..all)
             }
             (WindowEnd::Auto, WindowEnd::Asked(back)) => {
                 let kept = self.trimmed(NOTHING, back)?.kept;
-                (Moving::Front, 0..kept as usize)
+                (MovableEnds::Front, 0..kept as usize)
             }
-            (WindowEnd::Auto, WindowEnd::Auto) => (Moving::Both, 0..all),
+            (WindowEnd::Auto, WindowEnd::Auto) => (MovableEnds::Both, 0..all),
         };
         self.steady_within(asked.clone(), moving).or_else(|not_steady| {
             match self.plateau_within(asked, moving) {

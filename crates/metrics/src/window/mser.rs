@@ -1,6 +1,6 @@
 //! Where a sequence becomes stationary: MSER-5, from both ends.
 
-use super::choice::Moving;
+use super::choice::MovableEnds;
 
 /// How many values make a batch: the five of MSER-5.
 pub(super) const BATCH: usize = 5;
@@ -21,7 +21,7 @@ const ROUNDS: usize = 8;
 /// The statistic at one cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct CurvePoint {
+pub struct MserPoint {
     /// How many values of the signal are cut.
     pub cut: u64,
     /// The squared standard error of the mean of what is left, in the signal's unit squared: the least one wins.
@@ -68,15 +68,15 @@ impl Mser {
     /// one end is that of K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
     /// Simulation 69 (1997), 323-334; in batches, K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five
     /// steady-state truncation heuristics for simulation", Winter Simulation Conference (2000), 755-760.
-    pub(super) fn cuts(&self, moving: Moving) -> Cuts {
+    pub(super) fn cuts(&self, moving: MovableEnds) -> Cuts {
         let half = self.batches() / 2;
         let mut cuts = Cuts::default();
         for _ in 0..ROUNDS {
             let before = cuts;
-            if moving != Moving::Back {
+            if moving != MovableEnds::Back {
                 cuts.front = self.least(half, |front| Cuts { front, ..cuts });
             }
-            if moving != Moving::Front {
+            if moving != MovableEnds::Front {
                 cuts.back = self.least(half, |back| Cuts { back, ..cuts });
             }
             if cuts == before {
@@ -112,21 +112,21 @@ impl Mser {
     }
 
     /// The statistic by cut at the front, the back cut as it is in `cuts`.
-    pub(super) fn front_curve(&self, cuts: Cuts) -> Vec<CurvePoint> {
+    pub(super) fn front_curve(&self, cuts: Cuts) -> Vec<MserPoint> {
         self.curve(|front| Cuts { front, ..cuts })
     }
 
     /// The statistic by cut at the back, the front cut as it is in `cuts`.
-    pub(super) fn back_curve(&self, cuts: Cuts) -> Vec<CurvePoint> {
+    pub(super) fn back_curve(&self, cuts: Cuts) -> Vec<MserPoint> {
         self.curve(|back| Cuts { back, ..cuts })
     }
 
-    fn curve(&self, at: impl Fn(usize) -> Cuts) -> Vec<CurvePoint> {
+    fn curve(&self, at: impl Fn(usize) -> Cuts) -> Vec<MserPoint> {
         let half = self.batches() / 2;
         let step = half.div_ceil(CURVE_POINTS).max(1);
         let point = |cut: usize| {
             let statistic = self.statistic(at(cut))?;
-            Some(CurvePoint { cut: (cut * BATCH) as u64, statistic })
+            Some(MserPoint { cut: (cut * BATCH) as u64, statistic })
         };
         (0..=half).step_by(step).filter_map(point).collect()
     }
@@ -158,7 +158,7 @@ impl Mser {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cuts, Moving, Mser};
+    use super::{Cuts, MovableEnds, Mser};
 
     /// By hand: batch means 10, 1, 2, 1, 2, 1. With none cut: mean 17/6, squares 111 - 289/6 = 62.83, over 36. With one cut:
     /// mean 7/5, squares 11 - 49/5 = 1.2, over 25 = 0.048. With two: 10 - 36/4 = 1, over 16.
@@ -182,8 +182,10 @@ mod tests {
         let ramp = (0..20).map(f64::from);
         let values: Vec<f64> = ramp.chain((0..100).map(|n| 30.0 + f64::from(n % 5))).collect();
         let reversed: Vec<f64> = values.iter().rev().copied().collect();
-        let (there, back) =
-            (Mser::of(&values).cuts(Moving::Both), Mser::of(&reversed).cuts(Moving::Both));
+        let (there, back) = (
+            Mser::of(&values).cuts(MovableEnds::Both),
+            Mser::of(&reversed).cuts(MovableEnds::Both),
+        );
         assert_eq!((there.front, there.back), (back.back, back.front));
         assert_eq!(there.front, 4);
     }
@@ -193,13 +195,13 @@ mod tests {
     fn what_is_within_a_percent_stays() {
         let step =
             |low: f64| (0..200).map(move |n| if n < 50 { low } else { 100.0 + f64::from(n % 2) });
-        let cut = |low: f64| Mser::of(&step(low).collect::<Vec<_>>()).cuts(Moving::Both);
+        let cut = |low: f64| Mser::of(&step(low).collect::<Vec<_>>()).cuts(MovableEnds::Both);
         assert_eq!((cut(99.9), cut(90.0).front), (Cuts::default(), 10));
     }
 
     #[test]
     fn a_constant_loses_nothing() {
-        assert_eq!(Mser::of(&[0.1; 500]).cuts(Moving::Both), Cuts::default());
-        assert_eq!(Mser::of(&[]).cuts(Moving::Both), Cuts::default());
+        assert_eq!(Mser::of(&[0.1; 500]).cuts(MovableEnds::Both), Cuts::default());
+        assert_eq!(Mser::of(&[]).cuts(MovableEnds::Both), Cuts::default());
     }
 }

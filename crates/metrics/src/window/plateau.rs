@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::choice::Moving;
-use super::{CutReason, MeasuredWindow, NoWindow, WhyNoWindow};
+use super::choice::MovableEnds;
+use super::{CutReason, MeasuredWindow, NoWindow, NoWindowReason};
 use crate::{TimeSpan, Timeline};
 
 /// The least share of its time that a plateau spends at its level. A slot that is taken again at once is empty for well under a
@@ -36,7 +36,7 @@ impl Timeline {
     /// # Ok::<(), NoWindow>(())
     /// ```
     pub fn plateau(&self) -> Result<MeasuredWindow, NoWindow> {
-        self.plateau_within(0..self.requests().len(), Moving::Both)
+        self.plateau_within(0..self.requests().len(), MovableEnds::Both)
     }
 
     /// The same among those of the requests that are `asked` for, by their place in the order of sending: only the ends that are
@@ -44,7 +44,7 @@ impl Timeline {
     pub(super) fn plateau_within(
         &self,
         asked: Range<usize>,
-        moving: Moving,
+        moving: MovableEnds,
     ) -> Result<MeasuredWindow, NoWindow> {
         let in_flight = self.in_flight();
         let level = in_flight.peak();
@@ -58,24 +58,24 @@ impl Timeline {
             }
             there = value >= level;
         }
-        let (reached, left) = reached.zip(left).ok_or(WhyNoWindow::NothingLeft)?;
+        let (reached, left) = reached.zip(left).ok_or(NoWindowReason::NothingLeft)?;
         // Sending ends the window even where the last requests are still at the level.
         let requests = self.requests();
-        let last = requests.last().ok_or(WhyNoWindow::NothingLeft)?.at;
+        let last = requests.last().ok_or(NoWindowReason::NothingLeft)?.at;
         let first = requests.get(asked.start).map_or(reached, |first| first.at);
         let end = requests.get(asked.end).map_or(last, |end| end.at);
-        let from = if moving == Moving::Back { first } else { reached.max(first) };
-        let to = if moving == Moving::Front { end } else { left.min(end) };
+        let from = if moving == MovableEnds::Back { first } else { reached.max(first) };
+        let to = if moving == MovableEnds::Front { end } else { left.min(end) };
         let held = in_flight.over(TimeSpan::new(from, to));
-        let share = held.share_at_least(level).ok_or(WhyNoWindow::NothingLeft)?;
+        let share = held.share_at_least(level).ok_or(NoWindowReason::NothingLeft)?;
         if share < AT_LEVEL {
-            return Err(WhyNoWindow::NoPlateau { level, share }.into());
+            return Err(NoWindowReason::NoPlateau { level, share }.into());
         }
         let window = self.window((from, to), CutReason::Plateau { level, share }, Vec::new())?;
         let (kept, all) = (window.kept, asked.len() as u64);
         // A peak that was reached for a moment is at its level all of that moment.
         if kept * 2 <= all {
-            return Err(WhyNoWindow::ShortPlateau { level, kept, all }.into());
+            return Err(NoWindowReason::ShortPlateau { level, kept, all }.into());
         }
         Ok(window)
     }

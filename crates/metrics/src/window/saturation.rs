@@ -3,8 +3,8 @@
 use fizeau_core::Stamp;
 
 use super::trend::{BATCHES, Tests, batch_means};
-use super::{Growth, Signal, WhyNoWindow};
-use crate::series::Sent;
+use super::{LevelSignal, NoWindowReason, SignalGrowth};
+use crate::series::SentRequest;
 use crate::{CountSeries, TimeSpan, Timeline};
 
 /// Level of the test of each signal.
@@ -30,7 +30,7 @@ pub enum Saturation {
     /// for a while on the way, there may be none to see.
     NotSeen(SaturationEvidence),
     /// Too short to tell.
-    Unknown(WhyNoWindow),
+    Unknown(NoWindowReason),
 }
 
 /// What the two signals did.
@@ -40,13 +40,13 @@ pub struct SaturationEvidence {
     /// The last three quarters, half, quarter or eighth of the requests: the longest of them that grew, or that with most growth.
     pub span: TimeSpan,
     /// Growth of the number of requests due and not over, as means over twenty equal numbers of requests.
-    pub due: Growth,
+    pub due: SignalGrowth,
     /// Growth of the scheduled TTFT, in milliseconds, likewise.
-    pub ttft_scheduled: Growth,
+    pub ttft_scheduled: SignalGrowth,
 }
 
 impl Timeline {
-    /// Whether the queue grew while requests were due, from tests for growth ([`Growth`]) of the number due and of the scheduled
+    /// Whether the queue grew while requests were due, from tests for growth ([`SignalGrowth`]) of the number due and of the scheduled
     /// TTFT, each at a level of 0.01. The first quarter of the requests is left out, since every level fills up at first; so is
     /// what came after the last one was due. For a load that became too great on the way, the last half, quarter and eighth of
     /// them are looked at as well, as far as a hundred in them have a TTFT.
@@ -79,8 +79,8 @@ impl Timeline {
         });
         let has = parts.first().map_or(0, |&(_, waits, _)| waits);
         if has < NEEDS {
-            return Saturation::Unknown(WhyNoWindow::TooFew {
-                signal: Signal::TtftScheduled,
+            return Saturation::Unknown(NoWindowReason::TooFew {
+                signal: LevelSignal::TtftScheduled,
                 has: has as u64,
                 needs: NEEDS as u64,
             });
@@ -90,8 +90,8 @@ impl Timeline {
         let evidence = looked_at.filter_map(|&(part, _, tests)| {
             Some(SaturationEvidence {
                 span: TimeSpan::new(part.first()?.intended, part.last()?.intended),
-                due: Growth::of(&due_batches(&due, part), tests, IN_ALL)?,
-                ttft_scheduled: Growth::of(&batch_means(&waits(part)), tests, IN_ALL)?,
+                due: SignalGrowth::of(&due_batches(&due, part), tests, IN_ALL)?,
+                ttft_scheduled: SignalGrowth::of(&batch_means(&waits(part)), tests, IN_ALL)?,
             })
         });
         let evidence: Vec<SaturationEvidence> = evidence.collect();
@@ -99,7 +99,7 @@ impl Timeline {
             return Saturation::Saturated(grown);
         }
         let most = evidence.into_iter().min_by(|a, b| a.p().total_cmp(&b.p()));
-        most.map_or(Saturation::Unknown(WhyNoWindow::AtOnce), Saturation::NotSeen)
+        most.map_or(Saturation::Unknown(NoWindowReason::AtOnce), Saturation::NotSeen)
     }
 }
 
@@ -111,13 +111,13 @@ impl SaturationEvidence {
 }
 
 /// The scheduled TTFT of each of `part` that has one, with the instant at which it was due.
-fn waits(part: &[&Sent]) -> Vec<(f64, f64)> {
+fn waits(part: &[&SentRequest]) -> Vec<(f64, f64)> {
     part.iter().filter_map(|r| Some((secs(r.intended), r.wait()?.as_millis_f64()))).collect()
 }
 
 /// The mean number due over the time of each of [`BATCHES`] equal numbers of requests, with its middle. Equal times would make
 /// little of a load that grows fast at last: most of its requests would be in the last of them.
-fn due_batches(due: &CountSeries, part: &[&Sent]) -> Vec<(f64, f64)> {
+fn due_batches(due: &CountSeries, part: &[&SentRequest]) -> Vec<(f64, f64)> {
     let edge = |batch: usize| {
         let index = batch * part.len() / BATCHES;
         part.get(index).or_else(|| part.last()).map(|request| request.intended)

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::choice::Moving;
+use super::choice::MovableEnds;
 use super::mser::{BATCH, Mser};
 use super::trend::batch_means;
-use super::{CurvePoint, CutReason, MeasuredWindow, NoWindow, Trend, WhyNoWindow};
+use super::{CutReason, MeasuredWindow, MserPoint, NoWindow, NoWindowReason, SignalTrend};
 use crate::Timeline;
-use crate::series::Sent;
+use crate::series::SentRequest;
 
 /// How many requests a signal needs: twenty batches of five.
 const NEEDS: usize = 100;
@@ -23,7 +23,7 @@ const DRIFT_SHARE: f64 = 0.05;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Signal {
+pub enum LevelSignal {
     /// Requests in flight as it was sent, itself included.
     InFlight,
     /// Time from its intended instant to its first token, in milliseconds (to the reply, where that has no tokens).
@@ -34,12 +34,12 @@ pub enum Signal {
     Tpot,
 }
 
-impl Signal {
+impl LevelSignal {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::InFlight, Self::TtftScheduled, Self::Tpot];
 }
 
-impl fmt::Display for Signal {
+impl fmt::Display for LevelSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::InFlight => "number in flight",
@@ -54,7 +54,7 @@ impl fmt::Display for Signal {
 #[non_exhaustive]
 pub struct Stationarity {
     /// Which one.
-    pub signal: Signal,
+    pub signal: LevelSignal,
     /// How many requests have it.
     pub n: u64,
     /// How many of those it would cut at the front, on its own.
@@ -62,11 +62,11 @@ pub struct Stationarity {
     /// How many of those it would cut at the back, on its own.
     pub cut_back: u64,
     /// The MSER-5 statistic by cut at the front, at up to about twenty cuts.
-    pub front: Vec<CurvePoint>,
+    pub front: Vec<MserPoint>,
     /// The same at the back.
-    pub back: Vec<CurvePoint>,
+    pub back: Vec<MserPoint>,
     /// The trend within the window that is left after the cuts of all signals; absent if it was not come to that.
-    pub trend: Option<Trend>,
+    pub trend: Option<SignalTrend>,
 }
 
 impl Timeline {
@@ -98,7 +98,7 @@ impl Timeline {
     /// # Ok::<(), NoWindow>(())
     /// ```
     pub fn steady(&self) -> Result<MeasuredWindow, NoWindow> {
-        self.steady_within(0..self.requests().len(), Moving::Both)
+        self.steady_within(0..self.requests().len(), MovableEnds::Both)
     }
 
     /// The same among those of the requests that are `asked` for, by their place in the order of sending, with the ends that are
@@ -106,24 +106,26 @@ impl Timeline {
     pub(super) fn steady_within(
         &self,
         asked: Range<usize>,
-        moving: Moving,
+        moving: MovableEnds,
     ) -> Result<MeasuredWindow, NoWindow> {
         let requests = self.requests();
         let in_flight = self.in_flight();
         // One signal at a time, twice over: of millions of requests all three would be as large as what is kept of them.
         let values = |signal| match signal {
-            Signal::TtftScheduled => values(requests, &asked, |r| Some(r.wait()?.as_millis_f64())),
-            Signal::Tpot => values(requests, &asked, |r| Some(r.tpot()?.get())),
-            Signal::InFlight => {
+            LevelSignal::TtftScheduled => {
+                values(requests, &asked, |r| Some(r.wait()?.as_millis_f64()))
+            }
+            LevelSignal::Tpot => values(requests, &asked, |r| Some(r.tpot()?.get())),
+            LevelSignal::InFlight => {
                 let load = in_flight.values_at(requests.iter().map(|request| request.at));
                 let load = load.map(|value| value as f64).enumerate();
                 load.skip(asked.start).take(asked.len()).collect()
             }
         };
-        let mut signals = vec![Signal::TtftScheduled, Signal::InFlight];
+        let mut signals = vec![LevelSignal::TtftScheduled, LevelSignal::InFlight];
         let with_tpot = requests.iter().skip(asked.start).take(asked.len());
         if with_tpot.filter(|request| request.tpot().is_some()).count() >= NEEDS {
-            signals.insert(1, Signal::Tpot);
+            signals.insert(1, LevelSignal::Tpot);
         }
 
         let mut evidence = Vec::new();
@@ -134,34 +136,34 @@ impl Timeline {
             let stop = |why, evidence| Err(NoWindow { why, evidence });
             if values.len() < NEEDS {
                 let (has, needs) = (values.len() as u64, NEEDS as u64);
-                return stop(WhyNoWindow::TooFew { signal, has, needs }, evidence);
+                return stop(NoWindowReason::TooFew { signal, has, needs }, evidence);
             }
             let (found, cut) = stationarity(signal, &values, moving);
             evidence.push(found);
             (first, end) = (first.max(cut.0), end.min(cut.1));
             if end.saturating_sub(first) <= asked.len() / 2 {
-                return stop(WhyNoWindow::Unsettled { signal }, evidence);
+                return stop(NoWindowReason::Unsettled { signal }, evidence);
             }
         }
         for (&signal, found) in signals.iter().zip(&mut evidence) {
             let inside = |(index, _): &(usize, f64)| (first..end).contains(index);
             found.trend = trend(requests, values(signal).into_iter().filter(inside));
             if found.trend.is_some_and(|t| t.p < DRIFT_P && t.share.abs() > DRIFT_SHARE) {
-                let why = WhyNoWindow::Drifting { signal };
+                let why = NoWindowReason::Drifting { signal };
                 return Err(NoWindow { why, evidence });
             }
         }
         let at = |index: usize| requests.get(index).map(|request| request.at);
-        let ends = at(first).zip(at(end)).ok_or(WhyNoWindow::NothingLeft)?;
+        let ends = at(first).zip(at(end)).ok_or(NoWindowReason::NothingLeft)?;
         self.window(ends, CutReason::Stationary, evidence)
     }
 }
 
 /// A signal's values, each with the index of its request in order of sending.
 fn values(
-    requests: &[Sent],
+    requests: &[SentRequest],
     asked: &Range<usize>,
-    of: impl Fn(&Sent) -> Option<f64>,
+    of: impl Fn(&SentRequest) -> Option<f64>,
 ) -> Vec<(usize, f64)> {
     let asked = requests.iter().enumerate().skip(asked.start).take(asked.len());
     asked.filter_map(|(index, r)| Some((index, of(r)?))).collect()
@@ -170,9 +172,9 @@ fn values(
 /// What `signal` shows, and which request is the first to be kept and which the first to be cut at the back (past all of them, if
 /// none is).
 fn stationarity(
-    signal: Signal,
+    signal: LevelSignal,
     values: &[(usize, f64)],
-    moving: Moving,
+    moving: MovableEnds,
 ) -> (Stationarity, (usize, usize)) {
     let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     let mser = Mser::of(&plain);
@@ -195,10 +197,13 @@ fn stationarity(
     (found, (from, request(end)))
 }
 
-fn trend(requests: &[Sent], values: impl Iterator<Item = (usize, f64)>) -> Option<Trend> {
+fn trend(
+    requests: &[SentRequest],
+    values: impl Iterator<Item = (usize, f64)>,
+) -> Option<SignalTrend> {
     let timed = values.filter_map(|(index, value)| {
         let at = requests.get(index)?.at.as_nanos();
         Some((at as f64 / 1e9, value))
     });
-    Trend::of(&batch_means(&timed.collect::<Vec<_>>()))
+    SignalTrend::of(&batch_means(&timed.collect::<Vec<_>>()))
 }

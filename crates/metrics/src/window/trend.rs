@@ -14,7 +14,7 @@ pub(super) const BATCHES: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Trend {
+pub struct SignalTrend {
     /// Change in a second, in the signal's unit.
     pub per_s: f64,
     /// Mean of the batches, in the signal's unit.
@@ -30,7 +30,7 @@ pub struct Trend {
     pub p: f64,
 }
 
-impl Trend {
+impl SignalTrend {
     /// Of batch means `(instant in seconds, mean)`; none of fewer than four, or all at one instant.
     pub(super) fn of(batches: &[(f64, f64)]) -> Option<Self> {
         let n = batches.len() as f64;
@@ -73,9 +73,9 @@ impl Trend {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Growth {
+pub struct SignalGrowth {
     /// The line. Its slope test is the sharper one where what is around the line is noise.
-    pub trend: Trend,
+    pub trend: SignalTrend,
     /// Probability, from 0 to 1, of steps from batch to batch that go up as much on the mean, if the signal wandered without a
     /// direction: the sharper test of an overloaded queue, which adds up all that ever came too early. Steps between averages
     /// of such a walk are correlated by 1/4 (H. Working, "Note on the correlation of first differences of averages in a random
@@ -95,10 +95,10 @@ pub(super) enum Tests {
     Steps,
 }
 
-impl Growth {
-    /// Of batch means as for [`Trend::of`], where there are so many tests `in_all` of which any will do.
+impl SignalGrowth {
+    /// Of batch means as for [`SignalTrend::of`], where there are so many tests `in_all` of which any will do.
     pub(super) fn of(batches: &[(f64, f64)], tests: Tests, in_all: usize) -> Option<Self> {
-        let trend = Trend::of(batches)?;
+        let trend = SignalTrend::of(batches)?;
         let steps = || batches.iter().zip(batches.iter().skip(1)).map(|(a, b)| b.1 - a.1);
         let n = batches.len() as f64 - 1.0;
         let mean = steps().sum::<f64>() / n;
@@ -142,7 +142,7 @@ pub(super) fn batch_means(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Growth, Tests, Trend};
+    use super::{SignalGrowth, SignalTrend, Tests};
 
     /// Golden values: SciPy 1.17.1, `fixtures/metrics/make_trend_goldens.py`. In the first sample neighbouring residuals have
     /// opposite signs, so that all ten count and p is that of `scipy.stats.linregress`.
@@ -156,7 +156,7 @@ mod tests {
 
     fn agrees(values: &[f64], [slope, effective, p]: [f64; 3]) {
         let points: Vec<(f64, f64)> = (0..).map(f64::from).zip(values.iter().copied()).collect();
-        let trend = Trend::of(&points).unwrap();
+        let trend = SignalTrend::of(&points).unwrap();
         let close = |found: f64, right: f64| (found - right).abs() <= 1e-9 * right;
         let all = close(trend.per_s, slope) && close(trend.effective, effective);
         assert!(all && close(trend.p, p), "{trend:?}");
@@ -166,12 +166,12 @@ mod tests {
     fn a_level_line_has_no_trend_and_an_exact_one_is_certain() {
         let line =
             |slope: f64| (0..20).map(f64::from).map(|t| (t, 7.0 + slope * t)).collect::<Vec<_>>();
-        assert_eq!(Trend::of(&line(0.0)).unwrap().p, 1.0);
-        let rising = Trend::of(&line(0.5)).unwrap();
-        let growth = |slope| Growth::of(&line(slope), Tests::Both, 2).unwrap().p;
+        assert_eq!(SignalTrend::of(&line(0.0)).unwrap().p, 1.0);
+        let rising = SignalTrend::of(&line(0.5)).unwrap();
+        let growth = |slope| SignalGrowth::of(&line(slope), Tests::Both, 2).unwrap().p;
         assert!(growth(0.5) < 1e-6 && growth(-0.5) == 1.0 && growth(0.0) == 1.0);
         assert!((rising.per_s - 0.5).abs() < 1e-12);
-        assert_eq!(Trend::of(&line(0.5)[..3]), None);
+        assert_eq!(SignalTrend::of(&line(0.5)[..3]), None);
     }
 
     /// By hand: steps 1, 2, 3, 2 have a mean of 2 and a variance of 2/3, so that t is 2 / sqrt(1.5 (2/3) / 4) = 4 with three
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn steps_are_those_of_a_hand_made_example() {
         let points: Vec<(f64, f64)> = (0..).map(f64::from).zip([0.0, 1.0, 3.0, 6.0, 8.0]).collect();
-        let growth = Growth::of(&points, Tests::Both, 2).unwrap();
+        let growth = SignalGrowth::of(&points, Tests::Both, 2).unwrap();
         assert!((growth.p_steps - 0.014004228005073076).abs() < 1e-12, "{growth:?}");
     }
 
@@ -187,7 +187,7 @@ mod tests {
     fn residuals_that_hang_together_count_for_less() {
         let slow = |n: i32| f64::from(n) + 6.0 * (f64::from(n) / 3.0).sin();
         let waves: Vec<(f64, f64)> = (0..20).map(|n| (f64::from(n), slow(n))).collect();
-        let trend = Trend::of(&waves).unwrap();
+        let trend = SignalTrend::of(&waves).unwrap();
         assert!(trend.effective < 8.0, "{trend:?}");
     }
 }

@@ -2,12 +2,12 @@
 
 use fizeau_core::Nanos;
 
-use super::{CutReason, MeasuredWindow, NoWindow, WhyNoWindow};
+use super::{CutReason, MeasuredWindow, NoWindow, NoWindowReason};
 use crate::Timeline;
 
 /// How much to cut at one end of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
+pub enum WindowTrim {
     /// So many requests, in order of sending. A window is a part of the time, and has all that were sent at one instant or none:
     /// where the first one that is kept was not sent alone, the others are kept too, so that fewer are cut; at the back
     /// all of them are cut, so that more are.
@@ -24,31 +24,33 @@ impl Timeline {
     ///
     /// ```
     /// use fizeau_core::{Nanos, Stamp, Tape};
-    /// use fizeau_metrics::{Edge, NoWindow, Timeline};
+    /// use fizeau_metrics::{WindowTrim, NoWindow, Timeline};
     ///
     /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
     /// let tapes: Vec<Tape> = (0..10).map(|n| Tape::sent_at(ms(100 * n))).collect();
-    /// let window = Timeline::of(&tapes).trimmed(Edge::Requests(2), Edge::Time(Nanos::from_millis(250)))?;
+    /// let window = Timeline::of(&tapes).trimmed(WindowTrim::Requests(2), WindowTrim::Time(Nanos::from_millis(250)))?;
     /// assert_eq!((window.span.from(), window.span.to()), (ms(200), ms(650)));
     /// assert_eq!((window.cut_front, window.kept, window.cut_back), (2, 5, 3));
     /// # Ok::<(), NoWindow>(())
     /// ```
-    pub fn trimmed(&self, front: Edge, back: Edge) -> Result<MeasuredWindow, NoWindow> {
+    pub fn trimmed(&self, front: WindowTrim, back: WindowTrim) -> Result<MeasuredWindow, NoWindow> {
         let ends = || {
             let requests = self.requests();
             let sent = |index: usize| Some(requests.get(index)?.at);
             let last = requests.len().checked_sub(1)?;
             let from = match front {
-                Edge::Requests(count) => sent(usize::try_from(count).ok()?)?,
-                Edge::Time(time) => sent(0)? + time,
+                WindowTrim::Requests(count) => sent(usize::try_from(count).ok()?)?,
+                WindowTrim::Time(time) => sent(0)? + time,
             };
             let to = match back {
-                Edge::Requests(count) => sent(last.checked_sub(usize::try_from(count).ok()?)?)?,
-                Edge::Time(time) => sent(last)? - time,
+                WindowTrim::Requests(count) => {
+                    sent(last.checked_sub(usize::try_from(count).ok()?)?)?
+                }
+                WindowTrim::Time(time) => sent(last)? - time,
             };
             Some((from, to))
         };
-        let ends = ends().ok_or(WhyNoWindow::NothingLeft)?;
+        let ends = ends().ok_or(NoWindowReason::NothingLeft)?;
         self.window(ends, CutReason::Asked, Vec::new())
     }
 }

@@ -1,12 +1,12 @@
 //! How requests arrived.
 
-use fizeau_core::{FailureClass, Nanos, Part, Stamp, Tape};
-use fizeau_metrics::{Arrivals, Gaps, GoodputGoals, LevelSummary};
+use fizeau_core::{FailureClass, Nanos, RequestPurpose, Stamp, Tape};
+use fizeau_metrics::{ArrivalSummary, GapSummary, GoodputGoals, LevelSummary};
 use proptest::prelude::*;
 
 use crate::tapes::{any_tape, failed, ms, tape};
 
-fn arrivals<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Arrivals {
+fn arrivals<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> ArrivalSummary {
     LevelSummary::of(tapes, &GoodputGoals::default()).arrivals.unwrap_or_default()
 }
 
@@ -25,13 +25,13 @@ fn at(millis: &[u64]) -> Vec<Tape> {
 #[test]
 fn gaps_have_the_figures_of_a_hand_made_example() {
     let found = arrivals(&at(&[80, 0, 40, 10, 50]));
-    let gaps = Gaps {
+    let gaps = GapSummary {
         n: 4,
         rate: Some(fizeau_core::PerSec::new(50.0)),
         cv_squared: Some(0.25),
         lag1: Some(-0.75),
     };
-    assert_eq!(found, Arrivals { intended: gaps, sent: gaps });
+    assert_eq!(found, ArrivalSummary { intended: gaps, sent: gaps });
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn what_was_sent_is_told_from_what_was_planned() {
 #[test]
 fn one_arrival_and_many_at_once_have_no_rate() {
     let one = arrivals(&at(&[7])).intended;
-    assert_eq!(one, Gaps::default());
+    assert_eq!(one, GapSummary::default());
     let burst = arrivals(&at(&[7, 7, 7])).intended;
-    assert_eq!(burst, Gaps { n: 2, ..Gaps::default() });
+    assert_eq!(burst, GapSummary { n: 2, ..GapSummary::default() });
     let level = LevelSummary::of(&at(&[7]), &GoodputGoals::default());
     let json = serde_json::to_value(level).unwrap();
     let reason = "fewer than two arrivals, or all at one instant";
@@ -67,7 +67,7 @@ fn one_arrival_and_many_at_once_have_no_rate() {
 fn later_turns_probes_and_the_unsent_are_no_arrivals() {
     let mut tapes = at(&[0, 10, 20, 30, 40]);
     tapes[1].turn = 1;
-    tapes[2].part = Part::Probe;
+    tapes[2].part = RequestPurpose::Probe;
     tapes[3] = failed(tapes[3].clone(), FailureClass::Connect);
     tapes[3].marks.send_start = None;
     let found = arrivals(&tapes);

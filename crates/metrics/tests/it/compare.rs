@@ -6,3 +6,4 @@ mod laws;
 mod refusals;
 mod requests;
 mod rounds;
+mod runs;

@@ -5,7 +5,7 @@ mod page;
 
 use std::collections::BTreeSet;
 
-use fizeau_core::{Channel, FailureClass, Part, Tape, Tokens, Usage};
+use fizeau_core::{Channel, FailureClass, RequestPurpose, Tape, Tokens, Usage};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use page::{PAGE, all_code, code, rows, table};
 fn rich_level() -> Value {
     let mut tapes: Vec<Tape> = (0..2_000).map(|k| rich_tape(k * 7)).collect();
     tapes[1].model = Some("lora".into());
-    tapes.push(Tape { part: Part::Probe, ..rich_tape(3) });
+    tapes.push(Tape { part: RequestPurpose::Probe, ..rich_tape(3) });
     tapes.push(failed(rich_tape(5), FailureClass::Status));
     let goals = "ttft:500 tpot:50 e2el:2000".parse::<GoodputGoals>().unwrap_or_default();
     serde_json::to_value(LevelSummary::of(&tapes, &goals)).unwrap_or_default()

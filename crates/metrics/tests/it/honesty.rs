@@ -1,21 +1,24 @@
 //! Whether what was sent is what was asked for.
 
-use fizeau_core::{Asked, EosRule, FailureClass, Part, Stamp, Tape, Tokens, Usage};
+use fizeau_core::{
+    EosRule, FailureClass, RequestPurpose, RequestedTokens, Stamp, Tape, Tokens, Usage,
+};
 use fizeau_metrics::{
-    CacheExpectation, ClientWatch, Expectations, GoodputGoals, LevelTally, Validity, Verdict, judge,
+    CacheExpectation, ClientWatch, GoodputGoals, LevelExpectations, LevelTally, Validity, Verdict,
+    judge,
 };
 
 use crate::lengths::prompt;
 use crate::tapes::{failed, tape};
 
-fn judged(tapes: &[Tape], expected: &Expectations) -> Validity {
+fn judged(tapes: &[Tape], expected: &LevelExpectations) -> Validity {
     let mut tally = LevelTally::new(&GoodputGoals::default());
     tapes.iter().for_each(|tape| tally.add(tape));
     judge(&tally.summary(), &tally.proof(ClientWatch::default()), expected)
 }
 
 fn verdict_on(tapes: &[Tape]) -> Validity {
-    judged(tapes, &Expectations::default())
+    judged(tapes, &LevelExpectations::default())
 }
 
 /// Asserts suspicion for exactly one reason, and its text.
@@ -39,15 +42,15 @@ fn cached(tokens: Option<u64>) -> Tape {
 #[test]
 fn prompts_of_another_length_are_suspect_past_one_percent() {
     assert_valid(&verdict_on(&[prompt(Some(1000), Some(1010))]));
-    let template = "the server saw prompts of 262.0 tokens on average and 250.0 were asked for (off by 4.8 %, limit 1.0 %; all by +12, \
-         as a chat template does: the load is that of the server's count)";
+    let template = "the server counted 262.0 tokens per prompt on average, and 250.0 were requested (off by 4.8 %, limit 1.0 %; every prompt by +12, as a chat template adds: the load is what the server counts)";
     assert_suspect(&verdict_on(&vec![prompt(Some(250), Some(262)); 3]), template);
-    let tokenizer = "the server saw prompts of 250.0 tokens on average and 250.0 were asked for (off by 4.0 %, limit 1.0 %; 2 of \
-                     3 by more than 1 %: give the server's own tokenizer, or send token ids)";
+    let tokenizer = "the server counted 250.0 tokens per prompt on average, and 250.0 were requested (off by 4.0 %, limit 1.0 %; 2 of 3 by more than 1 %: give the server's own tokenizer, or send token ids)";
     let both_ways = [(235, 250), (250, 250), (265, 250)].map(|(a, s)| prompt(Some(a), Some(s)));
     assert_suspect(&verdict_on(&both_ways), tokenizer);
-    let generous =
-        Expectations { thresholds: "prompt-suspect=5%".parse().unwrap(), ..Default::default() };
+    let generous = LevelExpectations {
+        thresholds: "prompt-suspect=5%".parse().unwrap(),
+        ..Default::default()
+    };
     assert_valid(&judged(&both_ways, &generous));
 }
 
@@ -56,32 +59,31 @@ fn prompts_that_cannot_be_checked_are_said_to_be() {
     assert_eq!(verdict_on(&[prompt(Some(5), Some(5))]).notes, [""; 0]);
     assert_eq!(
         verdict_on(&[prompt(None, Some(5))]).notes,
-        [
-            "prompt lengths could not be checked: how many tokens were asked for is not known without the server's tokenizer"
-        ]
+        ["prompt lengths could not be checked: the requested length is not known without the \
+             server's tokenizer"]
     );
     assert_eq!(
         verdict_on(&[prompt(None, Some(5)), prompt(Some(5), Some(5))]).notes,
-        [
-            "prompt lengths were checked of 1 of 2 completed requests: how many tokens the others were to have is not known (a \
-          later turn carries the replies before it)"
-        ]
+        ["prompt lengths were checked of 1 of 2 completed requests: the requested length of \
+             the others is not known (a later turn includes the replies before it)"]
     );
     assert_eq!(
         verdict_on(&[prompt(Some(5), None), prompt(Some(5), Some(5))]).notes,
-        [
-            "prompt lengths were checked of 1 of 2 completed requests: the server does not say how many tokens it saw"
-        ]
+        ["prompt lengths were checked of 1 of 2 completed requests: the server does not \
+             report how many tokens it counted"]
     );
 }
 
 #[test]
 fn replies_of_another_length_are_suspect() {
     let mut short = tape(0, &[(20, 1), (30, 1)]);
-    short.asked =
-        Asked { input_tokens: None, output_tokens: Tokens::new(250), eos: EosRule::Ignore };
-    let text = "1 of 1 replies had another length than was asked although the end of sequence was to be ignored \
-                (100.0 %, limit 1.0 %)";
+    short.asked = RequestedTokens {
+        input_tokens: None,
+        output_tokens: Tokens::new(250),
+        eos: EosRule::Ignore,
+    };
+    let text = "1 of 1 replies had another length than requested, although the server was told to ignore \
+     the end of sequence (100.0 %, limit 1.0 %)";
     assert_suspect(&verdict_on(&[short]), text);
 }
 
@@ -89,24 +91,22 @@ fn replies_of_another_length_are_suspect() {
 fn a_cache_that_nobody_asked_for_is_suspect() {
     assert_valid(&verdict_on(&[cached(Some(2))]));
     assert_valid(&verdict_on(&[cached(None)]));
-    let text = "32.0 % of the prompt tokens came from a cache and nobody asked for that (limit 1.0 %): prefill looks faster \
-                than it is; take another salt, or turn the server's prefix cache off";
+    let text = "32.0 % of the prompt tokens came from a cache, and none were meant to (limit 1.0 %): prefill looks faster than it is; use another salt, or turn off the server's prefix cache";
     assert_suspect(&verdict_on(&[cached(Some(128)), cached(None)]), text);
 }
 
 #[test]
 fn a_hit_rate_that_was_asked_for_is_verified() {
-    let asked =
-        |share| Expectations { cache: CacheExpectation::Share(share), ..Expectations::default() };
+    let asked = |share| LevelExpectations {
+        cache: CacheExpectation::Share(share),
+        ..LevelExpectations::default()
+    };
     let tapes = [cached(Some(100))];
     assert_valid(&judged(&tapes, &asked(0.5)));
     assert_valid(&judged(&tapes, &asked(0.54)));
-    let low = "the cache supplied 50.0 % of the prompt tokens and 80.0 % were asked for (off by 30.0 points, limit 5.0): the \
-               server's prefix cache is off, too small, or made of large blocks, or requests left together, before the first had \
-               been read";
+    let low = "the cache supplied 50.0 % of the prompt tokens, and 80.0 % were expected (off by 30.0 points, limit 5.0): the server's prefix cache is off, too small, or has large blocks; or requests were sent together, before the first prompt was in the cache";
     assert_suspect(&judged(&tapes, &asked(0.8)), low);
-    let high = "the cache supplied 50.0 % of the prompt tokens and 25.0 % were asked for (off by 25.0 points, limit 5.0): \
-                prompts of an earlier run were still there; take another salt (or seed, where there is none)";
+    let high = "the cache supplied 50.0 % of the prompt tokens, and 25.0 % were expected (off by 25.0 points, limit 5.0): prompts of an earlier run were still in the cache; use another salt (or seed, where there is none)";
     assert_suspect(&judged(&tapes, &asked(0.25)), high);
     let mut generous = asked(0.8);
     generous.thresholds.set("hit-rate-suspect", "40%").unwrap();
@@ -114,14 +114,14 @@ fn a_hit_rate_that_was_asked_for_is_verified() {
 
     let silent = judged(&[cached(None)], &asked(0.8));
     assert_valid(&silent);
-    let note =
-        "the asked hit rate of 80.0 % could not be verified: the server reports no cached tokens";
+    let note = "the requested hit rate of 80.0 % could not be verified: the server reports no cached tokens";
     assert_eq!(silent.notes, [note]);
 }
 
 #[test]
 fn prompts_that_are_reused_on_purpose_are_not_held_against_the_level() {
-    let expected = Expectations { cache: CacheExpectation::Reuse, ..Expectations::default() };
+    let expected =
+        LevelExpectations { cache: CacheExpectation::Reuse, ..LevelExpectations::default() };
     let warm = judged(&[cached(Some(200))], &expected);
     assert_valid(&warm);
     assert_eq!(
@@ -134,16 +134,17 @@ fn prompts_that_are_reused_on_purpose_are_not_held_against_the_level() {
 
 #[test]
 fn turns_that_were_never_sent_are_missed() {
-    let expected = Expectations { abandoned: 3, ..Expectations::default() };
-    let text = "3 of 4 planned requests were never sent, because a turn before them failed: the load was lighter than was \
-                asked for";
+    let expected = LevelExpectations { abandoned: 3, ..LevelExpectations::default() };
+    let text = "3 of 4 planned requests were never sent, because an earlier turn failed: the load was \
+     lighter than requested";
     assert_suspect(&judged(&[prompt(Some(5), Some(5))], &expected), text);
 }
 
 #[test]
 fn repeats_of_the_data_are_noted() {
     let note = "chat.json has 6 conversations: they were repeated 17 times".to_owned();
-    let expected = Expectations { repeated: Some(note.clone()), ..Expectations::default() };
+    let expected =
+        LevelExpectations { repeated: Some(note.clone()), ..LevelExpectations::default() };
     let validity = judged(&[prompt(Some(5), Some(5))], &expected);
     assert_valid(&validity);
     assert_eq!(serde_json::to_value(&validity).unwrap()["notes"][0], note);
@@ -152,14 +153,13 @@ fn repeats_of_the_data_are_noted() {
 #[test]
 fn hits_are_seen_although_one_prompt_is_of_unknown_length() {
     let tapes = [cached(Some(100)), prompt(None, None)];
-    let hits = "50.0 % of the prompt tokens came from a cache and nobody asked for that (limit 1.0 %): prefill looks faster \
-                than it is; take another salt, or turn the server's prefix cache off";
+    let hits = "50.0 % of the prompt tokens came from a cache, and none were meant to (limit 1.0 %): prefill looks faster than it is; use another salt, or turn off the server's prefix cache";
     assert_suspect(&verdict_on(&tapes), hits);
 }
 
 #[test]
 fn failed_probes_are_noted_and_no_more() {
-    let probe = Tape { part: Part::Probe, ..tape(0, &[(5, 1)]) };
+    let probe = Tape { part: RequestPurpose::Probe, ..tape(0, &[(5, 1)]) };
     let broken = failed(probe.clone(), FailureClass::Truncated);
     let validity = verdict_on(&[prompt(Some(5), Some(5)), probe, broken]);
     assert_valid(&validity);
@@ -168,10 +168,10 @@ fn failed_probes_are_noted_and_no_more() {
 
 #[test]
 fn probes_that_left_late_are_noted_and_no_more() {
-    let on_time = Tape { part: Part::Probe, ..tape(0, &[(5, 1)]) };
-    let mut late = Tape { part: Part::Probe, ..tape(100, &[(105, 1)]) };
+    let on_time = Tape { part: RequestPurpose::Probe, ..tape(0, &[(5, 1)]) };
+    let mut late = Tape { part: RequestPurpose::Probe, ..tape(100, &[(105, 1)]) };
     late.marks.intended = Stamp::EPOCH;
     let validity = verdict_on(&[prompt(Some(5), Some(5)), on_time, late]);
     assert_valid(&validity);
-    assert!(validity.notes[0].starts_with("probe requests left 50.0 ms late"), "{validity:?}");
+    assert!(validity.notes[0].starts_with("probe requests were sent 50.0 ms late"), "{validity:?}");
 }

@@ -1,8 +1,8 @@
 //! What is measured at one level.
 
 use fizeau_core::{
-    Arrival, Asked, Channel, EosRule, Failure, FailureClass, Finish, Millis, Nanos, Outcome, Stamp,
-    Tape, TokenSource, Tokens, Usage,
+    Arrival, Channel, EosRule, Failure, FailureClass, Finish, Millis, Nanos, Outcome,
+    RequestedTokens, Stamp, Tape, TokenSource, Tokens, Usage,
 };
 use fizeau_metrics::{GoodputGoals, LevelSummary, TokenCounts, inter_chunk};
 use proptest::prelude::*;
@@ -116,7 +116,8 @@ fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
 #[test]
 fn another_length_than_asked_is_noticed_where_the_length_is_known() {
     let mut tape = tape(0, &[(20, 1), (30, 1)]);
-    let asked = Asked { input_tokens: None, output_tokens: Tokens::new(2), eos: EosRule::Ignore };
+    let asked =
+        RequestedTokens { input_tokens: None, output_tokens: Tokens::new(2), eos: EosRule::Ignore };
     tape.asked = asked;
     let differs = |tape: &Tape| level([tape]).tokens.output_length_differs == 1;
     assert!(!differs(&tape));

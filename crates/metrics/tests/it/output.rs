@@ -91,7 +91,7 @@ fn what_there_was_not_is_absent_with_a_reason() {
     bare.asked.input_tokens = None;
     let json = serde_json::to_value(level([&bare])).unwrap();
     for (name, reason) in [
-        ("prefill_tokens_per_s", "no prompt of known length that a cache did not supply in full"),
+        ("prefill_tokens_per_s", "no prompt has a known length and tokens that no cache supplied"),
         ("user_tokens_per_s", "no reply took time after its first event"),
         ("text_bytes_per_s", "no reply had visible text after its first visible event"),
         ("text_chars_per_s", "no reply had visible text after its first visible event"),
@@ -203,7 +203,7 @@ fn tails_are_compared_with_the_middle() {
     assert!(jitter.ttft_tail_ratio > Some(1.5));
     assert_eq!(jitter.itl_std, metrics.itl.std);
     let json = serde_json::to_value(level(&tapes[..50])).unwrap();
-    let reason = "the sample supports no p99, or its median is zero";
+    let reason = "the sample is too small for a p99, or its median is zero";
     assert_eq!(json["jitter"]["ttft_tail_ratio_reason"], reason);
     assert!(json["jitter"]["itl_std_ms"].is_number());
 }

@@ -1,7 +1,7 @@
 //! What went on over the whole of a level.
 
-use fizeau_core::{FailureClass, Nanos, Part, Stamp, Tape, Tokens};
-use fizeau_metrics::{Edge, GoodputGoals, LevelSummary, LevelTally, WindowChoice, WindowEnd};
+use fizeau_core::{FailureClass, Nanos, RequestPurpose, Stamp, Tape, Tokens};
+use fizeau_metrics::{GoodputGoals, LevelSummary, LevelTally, WindowChoice, WindowEnd, WindowTrim};
 use proptest::prelude::*;
 
 use crate::tapes::{any_tape, failed, ms, tape};
@@ -19,8 +19,8 @@ proptest! {
         tapes in prop::collection::vec(any_tape(), 1..20), front in 0_u64..1_000,
     ) {
         let choice = WindowChoice {
-            warmup: WindowEnd::Asked(Edge::Time(Nanos::from_millis(front))),
-            cooldown: WindowEnd::Asked(Edge::Requests(0)),
+            warmup: WindowEnd::Asked(WindowTrim::Time(Nanos::from_millis(front))),
+            cooldown: WindowEnd::Asked(WindowTrim::Requests(0)),
         };
         let mut tally = LevelTally::new(&GoodputGoals::default()).with_window(choice);
         tapes.iter().for_each(|tape| tally.add(tape));
@@ -163,7 +163,7 @@ fn quantiles_are_weighted_by_time_and_not_by_events() {
     let mut lost = failed(tape(60, &[]), FailureClass::TimeoutTotal);
     lost.marks.end = Some(ms(100));
     let mut probe = tape(0, &[(90, 1)]);
-    probe.part = Part::Probe;
+    probe.part = RequestPurpose::Probe;
     let found =
         level(&[tape(0, &[(100, 1)]), tape(60, &[(90, 1)]), lost, probe]).over_time.unwrap();
     let of = found.in_flight;

@@ -1,7 +1,7 @@
 //! Samples that may become too large to keep.
 
 use fizeau_core::{Millis, Nanos, Tokens};
-use fizeau_metrics::{Distribution, PooledSample, Resolution};
+use fizeau_metrics::{Distribution, PercentileResolution, PooledSample};
 
 fn gap(i: u64) -> Nanos {
     Nanos::from_nanos(5_000_000 + i * 7_919 % 1_000_003)
@@ -15,11 +15,11 @@ fn a_sample_is_exact_to_its_limit_and_says_so_beyond() {
     let exact = sample.summary();
     let all = Distribution::of_pooled((0..most).map(|i| gap(i).to_millis()));
     assert_eq!(exact, all);
-    assert_eq!(exact.resolution, Resolution::Exact);
+    assert_eq!(exact.resolution, PercentileResolution::Exact);
 
     sample.push(gap(0));
     let folded = sample.summary();
-    assert_eq!((folded.n, folded.resolution), (most + 1, Resolution::Folded));
+    assert_eq!((folded.n, folded.resolution), (most + 1, PercentileResolution::Folded));
     assert_eq!((folded.min, folded.max), (exact.min, exact.max));
     let (p99, exact_p99) = (folded.p99.value().unwrap(), exact.p99.value().unwrap());
     assert!((p99 / exact_p99 - 1.0).abs() <= 1.0 / 2048.0, "{p99:?} {exact_p99:?}");

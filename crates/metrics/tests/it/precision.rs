@@ -4,7 +4,7 @@
 use fizeau_core::{Channel, FailureClass, Nanos, Stamp, Tape};
 use fizeau_metrics::{
     GoodputGoals, LevelSummary, LevelTally, Metric, Precision, PrecisionError, RandomBits,
-    ResampleSeed, Statistic, Support,
+    ResampleSeed, SampleSupport, Statistic,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn a_level_in_which_nothing_completed_says_what_rates_take() {
     let tapes: Vec<Tape> =
         tapes(40).into_iter().map(|tape| failed(tape, FailureClass::Truncated)).collect();
     let throughput = tally(&tapes).summary().throughput;
-    let needs = Some(Support::NotSupported { needs: 30, has: 0 });
+    let needs = Some(SampleSupport::NotSupported { needs: 30, has: 0 });
     let found = throughput.intervals;
     assert_eq!((found.requests_per_s, found.output_tokens_per_s), (needs, needs));
 }
@@ -82,9 +82,9 @@ fn a_request_counts_at_its_end() {
         }
         tally(&tapes).summary().throughput.intervals.requests_per_s.unwrap()
     };
-    assert!(matches!(rate(0), Support::Known(_)));
+    assert!(matches!(rate(0), SampleSupport::Known(_)));
     // Nothing ends in the first second, so that the slots hang together.
-    assert!(matches!(rate(1_000), Support::NotSupported { needs: 201.., has: 200 }));
+    assert!(matches!(rate(1_000), SampleSupport::NotSupported { needs: 201.., has: 200 }));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn what_is_not_there_is_not_known() {
     let nothing = tally([]).precision(&asked);
     assert!(nothing.iter().all(|outcome| !outcome.is_reached()), "{nothing:?}");
     let few = tally(&tapes(20)).precision(&asked);
-    assert_eq!(few[0].half_width, Some(Support::NotSupported { needs: 30, has: 20 }));
+    assert_eq!(few[0].half_width, Some(SampleSupport::NotSupported { needs: 30, has: 20 }));
 }
 
 proptest! {
@@ -180,9 +180,9 @@ proptest! {
         let level = merged.summary();
         prop_assert_eq!(&level, &tally(tapes.iter().rev()).summary());
         let e2el = &level.metrics.e2el;
-        let ends = e2el.mean_interval.and_then(Support::known).unwrap();
+        let ends = e2el.mean_interval.and_then(SampleSupport::known).unwrap();
         let width = (ends.high.get() - ends.low.get()) / 2.0 / e2el.mean.unwrap().get();
-        let known = found[0].half_width.and_then(Support::known).unwrap();
+        let known = found[0].half_width.and_then(SampleSupport::known).unwrap();
         prop_assert!((known / width - 1.0).abs() < 1e-9);
         let goal = found[1].goal;
         prop_assert_eq!((goal.metric, goal.statistic), (Metric::Ttft, Statistic::P50));

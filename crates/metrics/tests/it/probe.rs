@@ -1,6 +1,6 @@
 //! The probe stream beside a load.
 
-use fizeau_core::{FailureClass, Millis, Nanos, Part, Tape};
+use fizeau_core::{FailureClass, Millis, Nanos, RequestPurpose, Tape};
 use fizeau_metrics::{GoodputGoals, LevelHistograms, LevelSummary, LevelTally};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn level<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> LevelSummary {
 }
 
 fn probe(tape: Tape) -> Tape {
-    Tape { part: Part::Probe, ..tape }
+    Tape { part: RequestPurpose::Probe, ..tape }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The figures of one request. Several tests hold defects of other tools that ours must not have.
 
 use fizeau_core::{
-    Arrival, Asked, Channel, ConnectMarks, EosRule, FailureClass, Millis, Nanos, Tokens, Usage,
+    Arrival, Channel, ConnectMarks, EosRule, FailureClass, Millis, Nanos, RequestedTokens, Tokens,
+    Usage,
 };
 use fizeau_metrics::{RequestMetrics, inter_chunk, inter_token};
 use proptest::prelude::*;
@@ -75,8 +76,11 @@ fn silent_tokens_are_tokens_and_not_visible() {
 #[test]
 fn a_length_that_was_asked_is_never_a_length_that_was_received() {
     let mut tape = tape(0, &[(20, 1), (30, 2)]);
-    tape.asked =
-        Asked { input_tokens: None, output_tokens: Tokens::new(250), eos: EosRule::Ignore };
+    tape.asked = RequestedTokens {
+        input_tokens: None,
+        output_tokens: Tokens::new(250),
+        eos: EosRule::Ignore,
+    };
     tape.usage = Some(Usage::default()); // A usage object that says nothing.
     assert_eq!(RequestMetrics::of(&tape).output_tokens, Some(Tokens::new(3)));
 }

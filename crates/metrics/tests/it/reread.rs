@@ -3,8 +3,8 @@
 
 use fizeau_core::{FailureClass, Nanos, Stamp, Tape};
 use fizeau_metrics::{
-    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally, Millis,
-    OnTimeLimit, PerSec, Room, WindowChoice,
+    ClientCeiling, ClientWatch, Distribution, GoodputGoals, LevelSummary, LevelTally, Millis,
+    OnTimeLimit, PerSec, ResourceNeed, SystemHeadroom, WindowChoice,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -89,10 +89,10 @@ fn windows_and_queues_are_read_as_they_were_written() {
 #[test]
 fn what_the_client_saw_is_read_as_it_was_written() {
     reread(&ClientWatch::default());
-    let room = Some(Room { needed: 10, limit: 20 });
+    let room = Some(ResourceNeed { needed: 10, limit: 20 });
     let on_time = Some(OnTimeLimit { streams: 8, tokens_per_s: PerSec::new(100.0) });
-    let ceiling = Some(Ceiling { streams: 64, tokens_per_s: PerSec::new(1e6), on_time });
-    let headroom = Some(Headroom { file_descriptors: room, ports: None });
+    let ceiling = Some(ClientCeiling { streams: 64, tokens_per_s: PerSec::new(1e6), on_time });
+    let headroom = Some(SystemHeadroom { file_descriptors: room, ports: None });
     let watch = ClientWatch { cpu_share: Some(0.25), headroom, ceiling, ..ClientWatch::default() };
     assert_eq!(serde_json::from_str::<ClientWatch>(&reread(&watch)).unwrap(), watch);
 }

@@ -1,8 +1,8 @@
 //! The shape of a level: bounded, the same in any order, and true to the figures that it is a picture of.
 
-use fizeau_core::{FailureClass, Millis, Nanos, Part, RequestId, Stamp, Tape, Tokens};
+use fizeau_core::{FailureClass, Millis, Nanos, RequestId, RequestPurpose, Stamp, Tape, Tokens};
 use fizeau_metrics::{
-    CourseBin, GoodputGoals, LevelShape, LevelSummary, QuantilePoint, ShapeTally,
+    GoodputGoals, LevelShape, LevelSummary, Metric, QuantilePoint, ShapeTally, TimeSeriesBin,
 };
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ proptest! {
     fn a_course_has_all_the_time_in_flight_and_all_tokens(tapes in any_level(100_000)) {
         let LevelShape { course, .. } = LevelShape::of(&tapes);
         let bin = course.bin.as_nanos() as f64;
-        let sum = |of: fn(&CourseBin) -> f64| course.bins.iter().map(of).sum::<f64>();
+        let sum = |of: fn(&TimeSeriesBin) -> f64| course.bins.iter().map(of).sum::<f64>();
         let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
         let length = summary.throughput.duration.get() * 1e9;
         if let Some(over_time) = summary.over_time {
@@ -92,15 +92,11 @@ proptest! {
 
     #[test]
     fn curves_rise_and_pass_where_percentiles_are(tapes in any_level(1_000)) {
-        let summary = LevelSummary::of(&tapes, &GoodputGoals::default()).metrics;
+        let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
         let curves = LevelShape::of(&tapes).quantiles;
-        let all = [
-            (&curves.ttft, summary.ttft),
-            (&curves.tpot, summary.tpot),
-            (&curves.itl, summary.itl),
-            (&curves.e2el, summary.e2el),
-        ];
-        for (curve, exact) in all {
+        prop_assert!(curves.0.iter().map(|(metric, _)| *metric).eq(Metric::headline()));
+        for (metric, curve) in &curves.0 {
+            let exact = metric.distribution(&summary).unwrap();
             prop_assert!(curve.is_sorted_by(|a, b| a.share < b.share && a.value <= b.value));
             let n = exact.n as f64;
             let supported = |point: &QuantilePoint| {
@@ -122,7 +118,8 @@ proptest! {
 fn a_curve_is_the_uniform_law_for_a_uniform_sample() {
     // A thousand times to first token, 1 ms to 1000 ms.
     let tapes: Vec<Tape> = (1..=1000).map(|n| tape(0, &[(n, 1)])).collect();
-    let curve = LevelShape::of(&tapes).quantiles.ttft;
+    let curve = LevelShape::of(&tapes).quantiles;
+    let curve = curve.of(Metric::Ttft);
     assert_eq!(curve.first().map(|point| point.share), Some(0.001));
     assert_eq!(curve.last().map(|point| point.share), Some(0.999));
     for QuantilePoint { share, value } in curve {
@@ -190,15 +187,15 @@ fn many_waves_of_requests_are_not_drawn_one_by_one() {
 #[test]
 fn who_failed_was_in_flight_and_nothing_else_and_a_probe_is_not_there() {
     let bad = failed(tape(0, &[(10, 1), (20, 5)]), FailureClass::Truncated);
-    let probe = Tape { part: Part::Probe, ..tape(0, &[(10, 1), (20, 5)]) };
+    let probe = Tape { part: RequestPurpose::Probe, ..tape(0, &[(10, 1), (20, 5)]) };
     let mut unsent = failed(tape(0, &[]), FailureClass::Connect);
     (unsent.marks.send_start, unsent.marks.end) = (None, Some(ms(16)));
     let shape = LevelShape::of(&[bad, probe, unsent]);
     let flown: f64 = shape.course.bins.iter().map(|bin| bin.in_flight).sum();
     assert!(close(flown * shape.course.bin.as_millis_f64(), 20.0));
-    let none = |bin: &CourseBin| bin.output_tokens_per_s.get() == 0.0 && bin.itl_max.is_none();
+    let none = |bin: &TimeSeriesBin| bin.output_tokens_per_s.get() == 0.0 && bin.itl_max.is_none();
     assert!(shape.course.bins.iter().all(none));
-    assert!(shape.quantiles.e2el.is_empty() && shape.ttft_by_input.is_empty());
+    assert!(shape.quantiles.of(Metric::E2el).is_empty() && shape.ttft_by_input.is_empty());
     assert_eq!(LevelShape::of(&[]), LevelShape::default());
 }
 

@@ -48,7 +48,7 @@ fn errors_name_the_piece_and_what_would_be_right() {
     assert!(unknown.starts_with("unknown threshold `cpu`; the thresholds are lateness-suspect, "));
     assert!(names().len() == 13, "{unknown}");
     assert!(error("cpu-suspect").contains("write `name=value`"));
-    for wrong in ["5 m", "-1ms", "nan", "inf", "", "80%"] {
+    for wrong in ["5 d", "-1ms", "nan", "inf", "", "80%"] {
         let error = error(&format!("lateness-suspect={wrong}"));
         assert!(error.contains(&format!("`{wrong}` is not a length of time")), "{error}");
     }

@@ -4,8 +4,8 @@ use fizeau_core::{
     ConnectMarks, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape, TokenSource,
 };
 use fizeau_metrics::{
-    Ceiling, ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary,
-    OnTimeLimit, Validity, Verdict, judge,
+    ClientCeiling, ClientProof, ClientWatch, GoodputGoals, LevelEnding, LevelExpectations,
+    LevelSummary, OnTimeLimit, Validity, Verdict, judge,
 };
 
 use crate::tapes::{failed, ms, tape};
@@ -36,10 +36,10 @@ fn good() -> Tape {
 
 fn verdict_on(tapes: &[Tape]) -> Validity {
     let level = LevelSummary::of(tapes, &GoodputGoals::default());
-    judge(&level, &CLIENT, &Expectations::default())
+    judge(&level, &CLIENT, &LevelExpectations::default())
 }
 
-fn verdict_with(client: ClientProof, expected: &Expectations) -> Validity {
+fn verdict_with(client: ClientProof, expected: &LevelExpectations) -> Validity {
     let level = LevelSummary::of(&[good()], &GoodputGoals::default());
     judge(&level, &client, expected)
 }
@@ -77,7 +77,7 @@ fn what_was_called_off_is_nobodys_failure() {
     let mut tapes = vec![good(); 10];
     tapes.resize(20, failed(good(), FailureClass::Cancelled));
     assert_eq!(verdict_on(&tapes).verdict, Verdict::Valid);
-    let text = "no request ended before the run was called off";
+    let text = "no request ended before the run was interrupted";
     assert_one(&verdict_on(&tapes[10..]), Verdict::Invalid, text);
 }
 
@@ -103,12 +103,12 @@ fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
     let mut slow = tape(20, &[(40, 1)]);
     slow.marks.intended = ms(0);
     slow.marks.released = ms(0);
-    let text = "requests were sent late: max after release 20.0 ms (limit 10 ms)";
+    let text = "requests were sent late: max 20.0 ms after their release (limit 10 ms)";
     assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
     let level = LevelSummary::of([&slow], &GoodputGoals::default());
     let by_user = ClientProof { stamps: StampSource::User, ..CLIENT };
-    let text = &format!("{text}; it stamps arrivals itself, and may do so as late");
-    assert_one(&judge(&level, &by_user, &Expectations::default()), Verdict::Suspect, text);
+    let text = &format!("{text}; the client stamps arrivals itself, so its stamps may be as late");
+    assert_one(&judge(&level, &by_user, &LevelExpectations::default()), Verdict::Suspect, text);
     slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });
     assert_eq!(verdict_on(&[slow]).verdict, Verdict::Valid);
 }
@@ -118,11 +118,12 @@ fn what_a_cap_holds_back_is_not_the_clients_lateness() {
     let mut held = tape(5_000, &[(5_020, 1)]);
     held.marks.intended = ms(0);
     let level = LevelSummary::of(&[held], &GoodputGoals::default());
-    let by_client = judge(&level, &CLIENT, &Expectations::default());
+    let by_client = judge(&level, &CLIENT, &LevelExpectations::default());
     assert_eq!(by_client.verdict, Verdict::Invalid);
-    let by_cap = judge(&level, &CLIENT, &Expectations { held_back: 1, ..Expectations::default() });
+    let by_cap =
+        judge(&level, &CLIENT, &LevelExpectations { held_back: 1, ..LevelExpectations::default() });
     assert_eq!(by_cap.verdict, Verdict::Suspect);
-    assert!(by_cap.reasons[0].text.starts_with("the cap on requests in flight held 1 of 1"));
+    assert!(by_cap.reasons[0].text.starts_with("the limit on requests in flight delayed 1 of 1"));
 }
 
 #[test]
@@ -130,16 +131,19 @@ fn a_cap_that_held_one_of_many_back_does_not_excuse_all() {
     let mut late = tape(50, &[(70, 1)]);
     late.marks.intended = ms(0);
     let level = LevelSummary::of(&vec![late; 200], &GoodputGoals::default());
-    let judged =
-        |held_back| judge(&level, &CLIENT, &Expectations { held_back, ..Expectations::default() });
+    let judged = |held_back| {
+        judge(&level, &CLIENT, &LevelExpectations { held_back, ..LevelExpectations::default() })
+    };
     let text = "requests were released late: p99 50.0 ms (limit 10 ms)";
     assert_one(&judged(1), Verdict::Suspect, text);
-    assert!(judged(2).reasons[0].text.starts_with("the cap on requests in flight held 2 of 200"));
+    assert!(
+        judged(2).reasons[0].text.starts_with("the limit on requests in flight delayed 2 of 200")
+    );
 }
 
 #[test]
 fn a_client_without_time_of_its_own_is_noticed() {
-    let expected = Expectations::default();
+    let expected = LevelExpectations::default();
     let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
@@ -147,8 +151,7 @@ fn a_client_without_time_of_its_own_is_noticed() {
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
     let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
-    let text = "the measuring thread was ready but had no CPU 50.0 % of the time (limit 10.0 %); arrivals are stamped by \
-                the kernel, so that latencies stand";
+    let text = "the measuring thread waited for a CPU 50.0 % of the time (limit 10.0 %); the kernel stamps arrivals, so latencies are still right";
     assert_one(&verdict_with(delayed, &expected), Verdict::Suspect, text);
 }
 
@@ -160,9 +163,8 @@ fn the_verdict_says_whether_the_figures_of_a_starved_client_stand() {
         watch.run_delay_share = Some(0.493);
     });
     starved.stamps = StampSource::User;
-    let text = "the worst off of 4 measuring threads was ready but had no CPU 49.3 % of the time (limit 10.0 %); it stamps \
-                arrivals itself, so that latencies include those waits";
-    assert_one(&verdict_with(starved, &Expectations::default()), Verdict::Suspect, text);
+    let text = "the worst off of 4 measuring threads waited for a CPU 49.3 % of the time (limit 10.0 %); the client stamps arrivals itself, so latencies include these waits";
+    assert_one(&verdict_with(starved, &LevelExpectations::default()), Verdict::Suspect, text);
 }
 
 #[test]
@@ -176,8 +178,8 @@ fn a_late_reader_is_busy_though_its_stamps_stand() {
         verdict_on(&[tape])
     };
     assert_eq!(lagged(10_000).verdict, Verdict::Valid);
-    let text = "the client was busy: it read replies late, max 12.0 ms after they came (limit 10 ms); arrivals are stamped \
-                by the kernel, so that latencies stand";
+    let text = "the client was busy: it read replies late, max 12.0 ms after they came (limit 10 ms); the \
+     kernel stamps arrivals, so latencies are still right";
     assert_one(&lagged(12_000), Verdict::Suspect, text);
 }
 
@@ -186,13 +188,15 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     let level = LevelSummary::of(&[good()], &GoodputGoals::default());
     let reached = level.throughput.output_tokens_per_s.get();
     let with_ceiling = |most: f64| {
-        let ceiling = Ceiling { streams: 64, tokens_per_s: PerSec::new(most), on_time: None };
-        verdict_with(with_watch(|watch| watch.ceiling = Some(ceiling)), &Expectations::default())
+        let ceiling = ClientCeiling { streams: 64, tokens_per_s: PerSec::new(most), on_time: None };
+        verdict_with(
+            with_watch(|watch| watch.ceiling = Some(ceiling)),
+            &LevelExpectations::default(),
+        )
     };
     assert_eq!(with_ceiling(reached / 0.79).verdict, Verdict::Valid);
     assert_eq!(with_ceiling(0.0).verdict, Verdict::Valid, "no ceiling at all is none to be near");
-    let text = "near the client's own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the \
-                server may be faster";
+    let text = "the client ran near its own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the server may be faster";
     assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
 }
 
@@ -205,8 +209,11 @@ fn a_run_near_what_the_client_does_on_time_is_suspect_far_below_flat_out() {
         level.throughput.requests_per_s.get() * level.metrics.e2el.mean.unwrap().get() / 1e3;
     let judged = |streams: u64, tokens_per_s: f64| {
         let on_time = Some(OnTimeLimit { streams, tokens_per_s: PerSec::new(tokens_per_s) });
-        let ceiling = Ceiling { streams: 64, tokens_per_s: PerSec::new(1e9), on_time };
-        verdict_with(with_watch(|watch| watch.ceiling = Some(ceiling)), &Expectations::default())
+        let ceiling = ClientCeiling { streams: 64, tokens_per_s: PerSec::new(1e9), on_time };
+        verdict_with(
+            with_watch(|watch| watch.ceiling = Some(ceiling)),
+            &LevelExpectations::default(),
+        )
     };
     assert_eq!(judged(10, tokens * 10.0).verdict, Verdict::Valid);
     assert_eq!(judged(0, 0.0).verdict, Verdict::Valid, "no limit at all is none to be near");
@@ -223,8 +230,10 @@ fn a_run_near_what_the_client_does_on_time_is_suspect_far_below_flat_out() {
 #[test]
 fn thresholds_can_be_moved() {
     let busy = with_watch(|watch| watch.cpu_share = Some(0.85));
-    let expected =
-        |text: &str| Expectations { thresholds: text.parse().unwrap(), ..Expectations::default() };
+    let expected = |text: &str| LevelExpectations {
+        thresholds: text.parse().unwrap(),
+        ..LevelExpectations::default()
+    };
     assert_eq!(verdict_with(busy, &expected("")).verdict, Verdict::Valid);
     assert_eq!(verdict_with(busy, &expected("cpu-suspect=0.8")).verdict, Verdict::Suspect);
     assert_eq!(verdict_with(busy, &expected("cpu-invalid=80%")).verdict, Verdict::Invalid);
@@ -241,10 +250,10 @@ fn chunk_counts_are_suspect() {
 
 #[test]
 fn the_worst_reason_gives_the_verdict() {
-    let expected = Expectations {
+    let expected = LevelExpectations {
         beyond_speed_of_light: Some("TPOT 1.0 ms, bound 4.8 ms".to_owned()),
-        ending: Ending::Interrupted,
-        ..Expectations::default()
+        ending: LevelEnding::Interrupted,
+        ..LevelExpectations::default()
     };
     let validity = verdict_with(CLIENT, &expected);
     assert_eq!(validity.verdict, Verdict::Invalid);
@@ -256,6 +265,6 @@ fn the_worst_reason_gives_the_verdict() {
             "partial: the level was interrupted before all requests were done",
         ]
     );
-    let interrupted = Expectations { beyond_speed_of_light: None, ..expected };
+    let interrupted = LevelExpectations { beyond_speed_of_light: None, ..expected };
     assert_eq!(verdict_with(CLIENT, &interrupted).verdict, Verdict::Suspect);
 }

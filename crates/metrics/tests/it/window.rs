@@ -2,7 +2,8 @@
 
 use fizeau_core::{Nanos, Stamp, Tape};
 use fizeau_metrics::{
-    CutReason, Edge, GoodputGoals, LevelSummary, Saturation, Signal, Timeline, WhyNoWindow,
+    CutReason, GoodputGoals, LevelSignal, LevelSummary, NoWindowReason, Saturation, Timeline,
+    WindowTrim,
 };
 use proptest::prelude::*;
 
@@ -74,8 +75,8 @@ fn a_stationary_level_is_kept_nearly_whole() {
     assert_eq!(window.reason, CutReason::Stationary);
     assert!(window.kept > 800, "{} of 1000 kept", window.kept);
     assert_eq!(window.cut_front + window.kept + window.cut_back, 1_000);
-    let signals: Vec<Signal> = window.evidence.iter().map(|found| found.signal).collect();
-    assert_eq!(signals, [Signal::TtftScheduled, Signal::Tpot, Signal::InFlight]);
+    let signals: Vec<LevelSignal> = window.evidence.iter().map(|found| found.signal).collect();
+    assert_eq!(signals, [LevelSignal::TtftScheduled, LevelSignal::Tpot, LevelSignal::InFlight]);
     assert!(window.evidence.iter().all(|found| found.trend.is_some() && !found.front.is_empty()));
 }
 
@@ -110,7 +111,8 @@ fn a_ramp_of_the_concurrency_alone_is_cut() {
     let window = Timeline::of(&tapes).steady().unwrap();
     let from = window.span.from().as_nanos() as f64 / 1e9;
     assert!((24.0..40.0).contains(&from), "{from} s");
-    let in_flight = window.evidence.iter().find(|found| found.signal == Signal::InFlight).unwrap();
+    let in_flight =
+        window.evidence.iter().find(|found| found.signal == LevelSignal::InFlight).unwrap();
     assert!(in_flight.cut_front > window.cut_front / 2);
 }
 
@@ -119,7 +121,7 @@ fn a_level_that_drifts_has_no_window() {
     let tapes = closed(8, 1_000, 3, |k| 50_000.0 + 100.0 * k as f64);
     let error = Timeline::of(&tapes).steady().unwrap_err();
     assert!(
-        matches!(error.why, WhyNoWindow::Unsettled { .. } | WhyNoWindow::Drifting { .. }),
+        matches!(error.why, NoWindowReason::Unsettled { .. } | NoWindowReason::Drifting { .. }),
         "{error}"
     );
     assert!(!error.evidence.is_empty());
@@ -131,7 +133,7 @@ fn a_slight_drift_under_noise_is_seen() {
     let tapes = closed(8, 4_000, 4, |k| 50_000.0 + 1.5 * k as f64);
     let error = Timeline::of(&tapes).steady().unwrap_err();
     assert!(
-        matches!(error.why, WhyNoWindow::Unsettled { .. } | WhyNoWindow::Drifting { .. }),
+        matches!(error.why, NoWindowReason::Unsettled { .. } | NoWindowReason::Drifting { .. }),
         "{error}"
     );
 }
@@ -141,16 +143,17 @@ fn a_short_run_says_how_many_it_takes() {
     let error = Timeline::of(&closed(4, 99, 5, |_| 50_000.0)).steady().unwrap_err();
     assert_eq!(
         error.why,
-        WhyNoWindow::TooFew { signal: Signal::TtftScheduled, has: 99, needs: 100 }
+        NoWindowReason::TooFew { signal: LevelSignal::TtftScheduled, has: 99, needs: 100 }
     );
     assert_eq!(
         error.to_string(),
-        "no window: only 99 of the 100 requests that it takes have a scheduled TTFT"
+        "no window: only 99 of the 100 needed requests have a scheduled TTFT"
     );
     assert!(Timeline::default().steady().is_err());
     assert!(Timeline::default().plateau().is_err());
-    let none = Timeline::default().trimmed(Edge::Requests(0), Edge::Requests(0)).unwrap_err();
-    assert_eq!(none.why, WhyNoWindow::NothingLeft);
+    let none =
+        Timeline::default().trimmed(WindowTrim::Requests(0), WindowTrim::Requests(0)).unwrap_err();
+    assert_eq!(none.why, NoWindowReason::NothingLeft);
 }
 
 #[test]
@@ -175,7 +178,7 @@ fn sessions_that_think_have_a_steady_state_and_no_plateau() {
     };
     let timeline = Timeline::of(&(0..1_000).map(run).collect::<Vec<_>>());
     assert!(timeline.steady().is_ok_and(|window| window.kept > 800));
-    assert!(matches!(timeline.plateau().unwrap_err().why, WhyNoWindow::NoPlateau { .. }));
+    assert!(matches!(timeline.plateau().unwrap_err().why, NoWindowReason::NoPlateau { .. }));
 }
 
 /// Two bursts of four with a lull between: the first and the last instant at the peak are no plateau.
@@ -186,7 +189,7 @@ fn a_dip_inside_is_not_passed_over() {
     let tapes: Vec<Tape> = burst(0.0).chain(burst(1_000_000.0)).collect();
     let error = Timeline::of(&tapes).plateau().unwrap_err();
     assert!(
-        matches!(error.why, WhyNoWindow::NoPlateau { level: 4, share } if share < 0.1),
+        matches!(error.why, NoWindowReason::NoPlateau { level: 4, share } if share < 0.1),
         "{error}"
     );
 }
@@ -319,11 +322,11 @@ fn a_cap_does_not_hide_saturation() {
 #[test]
 fn a_short_open_loop_is_neither() {
     let short = Timeline::of(&queue(1.2, 50, 1)).saturation();
-    assert!(matches!(short, Saturation::Unknown(WhyNoWindow::TooFew { needs: 100, .. })));
+    assert!(matches!(short, Saturation::Unknown(NoWindowReason::TooFew { needs: 100, .. })));
     let burst: Vec<Tape> =
         (1..200).map(|k| request(0.0, f64::from(k), f64::from(k) + 9.0)).collect();
     let at_once = Timeline::of(&burst).saturation();
-    assert_eq!(at_once, Saturation::Unknown(WhyNoWindow::AtOnce));
+    assert_eq!(at_once, Saturation::Unknown(NoWindowReason::AtOnce));
 }
 
 proptest! {
@@ -336,9 +339,9 @@ proptest! {
     ) {
         let tapes = closed(slots, count, 7, |_| 20_000.0);
         let timeline = Timeline::of(&tapes);
-        let back = Edge::Time(Nanos::from_millis(back));
+        let back = WindowTrim::Time(Nanos::from_millis(back));
         for window in
-            [timeline.trimmed(Edge::Requests(front), back), timeline.plateau(), timeline.steady()]
+            [timeline.trimmed(WindowTrim::Requests(front), back), timeline.plateau(), timeline.steady()]
         {
             let Ok(window) = window else { continue };
             prop_assert_eq!(window.cut_front + window.kept + window.cut_back, count as u64);

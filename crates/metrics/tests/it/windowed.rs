@@ -2,8 +2,8 @@
 
 use fizeau_core::{Arrival, Channel, FailureClass, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{
-    ClientWatch, CutReason, Edge, Expectations, GoodputGoals, LevelSummary, LevelTally, Saturation,
-    Support, Verdict, WhyNoWindow, WindowChoice, WindowEnd, judge,
+    ClientWatch, CutReason, GoodputGoals, LevelExpectations, LevelSummary, LevelTally,
+    NoWindowReason, SampleSupport, Saturation, Verdict, WindowChoice, WindowEnd, WindowTrim, judge,
 };
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn tally<'a>(tapes: impl IntoIterator<Item = &'a Tape>, window: WindowChoice) ->
     tally
 }
 
-const fn asked(front: Edge, back: Edge) -> WindowChoice {
+const fn asked(front: WindowTrim, back: WindowTrim) -> WindowChoice {
     WindowChoice { warmup: WindowEnd::Asked(front), cooldown: WindowEnd::Asked(back) }
 }
 
@@ -36,8 +36,8 @@ fn a_window_that_was_asked_for_has_the_right_figures() {
     tapes.iter_mut().for_each(|tape| {
         tape.marks.intended = tape.marks.intended - Nanos::from_millis(5);
     });
-    let time = |n| Edge::Time(Nanos::from_millis(n));
-    let summary = tally(&tapes, asked(Edge::Requests(10), time(950))).summary();
+    let time = |n| WindowTrim::Time(Nanos::from_millis(n));
+    let summary = tally(&tapes, asked(WindowTrim::Requests(10), time(950))).summary();
     let part = summary.windowed.figures().unwrap();
     let window = &part.window;
     assert_eq!((window.span.from(), window.span.to()), (ms(1_000), ms(1_950)));
@@ -56,7 +56,7 @@ fn a_window_that_was_asked_for_has_the_right_figures() {
     let rates = part.throughput.unwrap();
     assert_eq!(rates.duration.get(), 0.95);
     assert_eq!(rates.requests_per_s, PerSec::new((8.0 + 0.375) / 0.95));
-    assert!(matches!(rates.requests_interval, Some(Support::NotSupported { has: 9, .. })));
+    assert!(matches!(rates.requests_interval, Some(SampleSupport::NotSupported { has: 9, .. })));
     assert_eq!(rates.output_tokens_per_s, PerSec::new((8.0 * 4.0 + 9.0) / 0.95));
     // The whole run is beside it, untouched.
     assert_eq!(summary.metrics.ttft.n, 29);
@@ -77,7 +77,7 @@ fn the_steady_part_is_found_and_the_whole_stays_beside_it() {
     assert_eq!(window["metrics"]["ttft_ms"]["max"], 20.0);
     assert_eq!(
         window["metrics"]["itl_ms_reason"],
-        "pooled over the gaps of the whole run: compute it from the tapes sent in the window"
+        "it is pooled over the gaps of the whole run; compute it from the tapes of the window"
     );
     assert_eq!(json["windowed"]["evidence"][0]["signal"], "ttft_scheduled_ms");
     assert_eq!(json["windowed"]["evidence"][0]["cut_front"], 10);
@@ -97,11 +97,12 @@ fn requests_and_tokens_of_a_window_agree_where_requests_are_alike() {
     };
     let tapes: Vec<Tape> = (0..480).map(one).collect();
     for front in [33, 40, 47] {
-        let choice = asked(Edge::Requests(front), Edge::Time(Nanos::from_millis(1_050)));
+        let choice =
+            asked(WindowTrim::Requests(front), WindowTrim::Time(Nanos::from_millis(1_050)));
         let rates = tally(&tapes, choice).summary().windowed.figures().unwrap().throughput.unwrap();
         let (requests, tokens) = (rates.requests_per_s.get(), rates.output_tokens_per_s.get());
         assert!((requests * 20.0 / tokens - 1.0).abs() < 0.01, "{requests} and {tokens}");
-        let [Some(Support::Known(a)), Some(Support::Known(b))] =
+        let [Some(SampleSupport::Known(a)), Some(SampleSupport::Known(b))] =
             [rates.requests_interval, rates.output_tokens_interval]
         else {
             panic!("{rates:?}")
@@ -127,7 +128,7 @@ fn one_end_may_be_asked_for_and_the_other_found() {
     assert_eq!(found("2s", "1500ms"), Ok((20, 16)));
     // Less than it takes: the front stays where it was asked for, and TTFT does not make up for it at the back.
     assert_eq!(found("3", "auto"), Ok((3, 1)));
-    assert_eq!(found("400", "auto").unwrap_err().why, WhyNoWindow::NothingLeft);
+    assert_eq!(found("400", "auto").unwrap_err().why, NoWindowReason::NothingLeft);
     // Too few for a steady state; the one slot was in use.
     assert_eq!(found("250", "auto"), Ok((250, 1)));
 }
@@ -144,11 +145,11 @@ fn a_plateau_stands_in_for_a_steady_state() {
     let window = &summary.windowed.figures().unwrap().window;
     assert_eq!(window.reason, CutReason::Plateau { level: 2, share: 1.0 });
     assert_eq!((window.cut_front, window.kept, window.cut_back), (1, 38, 1));
-    assert!(matches!(window.not_steady, Some(WhyNoWindow::TooFew { has: 40, .. })));
+    assert!(matches!(window.not_steady, Some(NoWindowReason::TooFew { has: 40, .. })));
     // All at once: the peak is reached as the last one is sent.
     let burst: Vec<Tape> = (0..40).map(|n| tape(n, &[(n + 60, 1)])).collect();
     let part = tally(&burst, WindowChoice::AUTO).summary().windowed.part;
-    assert!(matches!(part.unwrap_err().why, WhyNoWindow::TooFew { .. }));
+    assert!(matches!(part.unwrap_err().why, NoWindowReason::TooFew { .. }));
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn an_end_of_a_window_is_read_as_it_is_written() {
         assert_eq!(text.parse::<WindowEnd>().unwrap().to_string(), text);
     }
     assert_eq!("500ms".parse::<WindowEnd>(), "0.5s".parse());
-    for wrong in ["", "s", "-3", "1.5", "5m", "-1s", "infs", "NaNs", "none"] {
+    for wrong in ["", "s", "-3", "1.5", "5d", "-1s", "infs", "NaNs", "none"] {
         let error = wrong.parse::<WindowEnd>().unwrap_err().to_string();
         assert!(error.contains(&format!("`{wrong}`")) && error.contains("30s"), "{error}");
     }
@@ -171,7 +172,7 @@ proptest! {
     fn a_window_is_a_level_of_the_tapes_sent_in_it(
         tapes in prop::collection::vec(any_tape(), 2..40), front in 0_u64..20, back in 0_u64..20,
     ) {
-        let choice = asked(Edge::Requests(front), Edge::Requests(back));
+        let choice = asked(WindowTrim::Requests(front), WindowTrim::Requests(back));
         let summary = tally(&tapes, choice).summary();
         let Some(part) = summary.windowed.figures() else { return Ok(()); };
         let span = part.window.span;
@@ -212,13 +213,12 @@ fn a_saturated_level_is_suspect_and_says_how_fast_its_queue_grew() {
     let tally = tally(&overloaded(), WindowChoice::AUTO);
     let (summary, client) = (tally.summary(), tally.proof(ClientWatch::default()));
     assert!(matches!(summary.saturation, Some(Saturation::Saturated(_))));
-    let validity = judge(&summary, &client, &Expectations::default());
+    let validity = judge(&summary, &client, &LevelExpectations::default());
     assert_eq!(validity.verdict, Verdict::Suspect);
     // A hundred are sent a second and 83 served; each waits 2 ms longer than the one before.
     assert_eq!(
         validity.reasons[0].text,
-        "saturated: requests due grew by 16.7 per s and scheduled TTFT by 200.0 ms per s; its latencies depend on how long it \
-         ran (2.4 s here)"
+        "saturated: the queue grew by 16.7 requests per s and scheduled TTFT by 200.0 ms per s; latencies depend on how long the level ran (2.4 s here)"
     );
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!(json["saturation"]["verdict"], "saturated");
@@ -231,7 +231,7 @@ fn nothing_is_said_of_saturation_where_the_loop_is_closed() {
     let tally = tally(&overloaded(), WindowChoice::AUTO).of_closed_loop();
     let (summary, client) = (tally.summary(), tally.proof(ClientWatch::default()));
     assert_eq!((summary.saturation, summary.arrivals), (None, None));
-    assert_eq!(judge(&summary, &client, &Expectations::default()).verdict, Verdict::Valid);
+    assert_eq!(judge(&summary, &client, &LevelExpectations::default()).verdict, Verdict::Valid);
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!(json["saturation_reason"], "a closed loop: the endpoint sets the pace");
 }

@@ -1,13 +1,13 @@
 //! The greatest curvature of a curve that is known as points.
 
 use super::NoKnee;
-use super::outline::Outline;
+use super::outline::FrontierOutline;
 
 /// The sine of a turn that is rounding.
 const STRAIGHT: f64 = 1e-9;
 
 /// The place on the outline where it turns most sharply towards the worse end of the first axis, and one by the radius there.
-pub(super) fn find(outline: &Outline) -> Result<(usize, f64), NoKnee> {
+pub(super) fn find(outline: &FrontierOutline) -> Result<(usize, f64), NoKnee> {
     let points: Vec<[f64; 2]> = outline.points().collect();
     let turns = points.windows(3).enumerate().filter_map(|(before, three)| match three {
         [a, b, c] => menger(*a, *b, *c).map(|curvature| (before + 1, curvature)),

@@ -1,13 +1,13 @@
 //! Kneedle, for a curve that falls and is known as points.
 
 use super::NoKnee;
-use super::outline::Outline;
+use super::outline::FrontierOutline;
 
 /// Below this a distance is rounding.
 const STRAIGHT: f64 = 1e-12;
 
 /// The place on the outline of the clearest knee, and its distance from the line between both ends.
-pub(super) fn find(outline: &Outline, sensitivity: f64) -> Result<(usize, f64), NoKnee> {
+pub(super) fn find(outline: &FrontierOutline, sensitivity: f64) -> Result<(usize, f64), NoKnee> {
     if !(sensitivity.is_finite() && sensitivity >= 0.0) {
         return Err(NoKnee::BadSensitivity { sensitivity });
     }

@@ -5,12 +5,12 @@ use crate::{Axis, NoKnee, Points};
 
 /// Less is better in both: the first figure rises from 0 to 1 while the second falls from 1 to 0. No two points are equal.
 #[derive(Debug)]
-pub(super) struct Outline {
+pub(super) struct FrontierOutline {
     /// With the index of the first point of its kind.
     points: Vec<(usize, [f64; 2])>,
 }
 
-impl Outline {
+impl FrontierOutline {
     /// The frontier of `points`.
     pub(super) fn of(points: &Points) -> Result<Self, NoKnee> {
         let axes = points.axes();

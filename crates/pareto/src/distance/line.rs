@@ -4,11 +4,11 @@ use crate::hypervolume::corners;
 
 /// The corners of a frontier, less being better in both: rising in the first, falling in the second.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line {
+pub(super) struct FrontierLine {
     pub(super) corners: Vec<[f64; 2]>,
 }
 
-impl Line {
+impl FrontierLine {
     pub(super) fn of(costs: &[[f64; 2]]) -> Self {
         Self { corners: corners(costs).into_iter().map(|corner| costs[corner]).collect() }
     }

@@ -4,7 +4,7 @@
 //! of all. Whatever the sample, only dominated points are thrown out. Where points trade one figure for another, few of the
 //! sample are dominated, and the pass is left out.
 
-use super::rows::{Row, dominates, no_worse};
+use super::rows::{CostRow, dominates, no_worse};
 
 /// With fewer points than this a pass is not worth its sample.
 const FEWEST: usize = 2_048;
@@ -19,15 +19,15 @@ pub(super) fn unbeaten<'a, C: AsRef<[f64]> + Copy>(
     figures: &'a [f64],
     axes: usize,
     cost: impl Fn(&'a [f64]) -> C,
-) -> Vec<Row<C>> {
+) -> Vec<CostRow<C>> {
     let points = figures.len() / axes;
     let strong = strongest(points, |at| figures.get(at * axes..(at + 1) * axes).map(&cost));
     let all = figures.chunks_exact(axes).enumerate();
-    let rows = all.map(|(point, figures)| Row { cost: cost(figures), point });
+    let rows = all.map(|(point, figures)| CostRow { cost: cost(figures), point });
     if strong.is_empty() {
         return rows.collect();
     }
-    let mut rows: Vec<Row<C>> = rows.filter(|row| stands(row, &strong)).collect();
+    let mut rows: Vec<CostRow<C>> = rows.filter(|row| stands(row, &strong)).collect();
     let mut before = points;
     while rows.len() < before / 2 {
         before = rows.len();
@@ -38,7 +38,7 @@ pub(super) fn unbeaten<'a, C: AsRef<[f64]> + Copy>(
 }
 
 #[inline]
-fn stands<C: AsRef<[f64]>>(row: &Row<C>, strong: &[C]) -> bool {
+fn stands<C: AsRef<[f64]>>(row: &CostRow<C>, strong: &[C]) -> bool {
     let cost = row.cost.as_ref();
     !strong.iter().any(|rival| dominates(rival.as_ref(), cost))
 }

@@ -5,7 +5,7 @@
 //! interest, because the order has seen to it; the others are split in turn at a value, until three figures are left, for
 //! which a sweep with a staircase does.
 
-use super::rows::Row;
+use super::rows::CostRow;
 use super::stairs::{Stairs, key};
 use super::{lexicographic, no_worse};
 
@@ -13,7 +13,7 @@ use super::{lexicographic, no_worse};
 const FEW: usize = 32;
 
 /// Those of `rows` that none of them dominates.
-pub(super) fn front<C: AsRef<[f64]> + Copy>(mut rows: Vec<Row<C>>) -> Vec<Row<C>> {
+pub(super) fn front<C: AsRef<[f64]> + Copy>(mut rows: Vec<CostRow<C>>) -> Vec<CostRow<C>> {
     rows.sort_unstable_by(|a, b| lexicographic(a.cost.as_ref(), b.cost.as_ref()));
     let groups = || rows.chunk_by(|a, b| a.cost.as_ref() == b.cost.as_ref());
     let costs: Vec<C> = groups().map(|equal| equal[0].cost).collect();

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// What it costs, and which point it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<C> {
+pub(super) struct CostRow<C> {
     /// Less is better in each; no NaN.
     pub(super) cost: C,
     pub(super) point: usize,

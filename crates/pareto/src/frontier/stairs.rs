@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rows::{Row, lexicographic};
+use super::rows::{CostRow, lexicographic};
 
 /// Pairs of which less is better, none at least as good as another: with a rising first figure, the second falls.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ pub(crate) fn key(figure: f64) -> u64 {
 
 /// Those of `rows` that none of them dominates: from the best first figure to the worst, the second must get better all the
 /// time.
-pub(super) fn front_of_two(mut rows: Vec<Row<[f64; 2]>>) -> Vec<Row<[f64; 2]>> {
+pub(super) fn front_of_two(mut rows: Vec<CostRow<[f64; 2]>>) -> Vec<CostRow<[f64; 2]>> {
     rows.sort_unstable_by_key(|row| key(row.cost[0]));
     let mut kept = Vec::new();
     let mut least = None;
@@ -59,7 +59,7 @@ pub(super) fn front_of_two(mut rows: Vec<Row<[f64; 2]>>) -> Vec<Row<[f64; 2]>> {
 }
 
 /// The same of three axes, with the staircase of the best second and third figure so far.
-pub(super) fn front_of_three(mut rows: Vec<Row<[f64; 3]>>) -> Vec<Row<[f64; 3]>> {
+pub(super) fn front_of_three(mut rows: Vec<CostRow<[f64; 3]>>) -> Vec<CostRow<[f64; 3]>> {
     rows.sort_unstable_by(|a, b| lexicographic(&a.cost, &b.cost));
     let mut stairs = Stairs::default();
     let mut kept = Vec::new();

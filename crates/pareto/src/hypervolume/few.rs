@@ -2,7 +2,7 @@
 
 use super::cover::Cover;
 use super::order::{lowest_first, ranked};
-use super::sum::Sum;
+use super::sum::CompensatedSum;
 
 /// The length that points on a line reach below the reference.
 pub(crate) fn length(points: &[[f64; 1]], [reference]: [f64; 1]) -> f64 {
@@ -12,7 +12,7 @@ pub(crate) fn length(points: &[[f64; 1]], [reference]: [f64; 1]) -> f64 {
 
 /// The area that points reach below the reference: a strip for each corner.
 pub(crate) fn area(points: &[[f64; 2]], reference: [f64; 2]) -> f64 {
-    let mut area = Sum::default();
+    let mut area = CompensatedSum::default();
     let mut height = reference[1];
     for corner in corners(points) {
         let [x, y] = points[corner];
@@ -46,7 +46,7 @@ pub(crate) fn volume(points: &[[f64; 3]], reference: [f64; 3]) -> f64 {
     let ranks = ranked(&by_x);
     let mut cover =
         Cover::new(by_x.iter().map(|&point| points[point][0]), [reference[0], reference[1]]);
-    let (mut area, mut volume) = (Sum::default(), Sum::default());
+    let (mut area, mut volume) = (CompensatedSum::default(), CompensatedSum::default());
     let mut level = reference[2];
     for point in lowest_first(points, 2) {
         let [_, y, z] = points[point];

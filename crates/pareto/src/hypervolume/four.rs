@@ -2,7 +2,7 @@
 
 use super::cover::Cover;
 use super::order::{lowest_first, ranked};
-use super::sum::Sum;
+use super::sum::CompensatedSum;
 
 /// A point without its last figure.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub(crate) fn volume(points: &[[f64; 4]], reference: [f64; 4]) -> f64 {
     let x: Vec<f64> = by_x.iter().map(|&point| points[point][0]).collect();
     let ranks = ranked(&by_x);
     let mut space = Space::new(&x, [reference[0], reference[1], reference[2]]);
-    let mut volume = Sum::default();
+    let mut volume = CompensatedSum::default();
     for point in lowest_first(points, 3) {
         let [x, y, z, w] = points[point];
         let shadow = Shadow { x: ranks[point], y, z };
@@ -82,7 +82,8 @@ impl Space {
     fn cut_below(&mut self, shadow: &Shadow, x: f64) -> Option<Rest> {
         self.cover.clear();
         let whole = (self.reference[0] - x) * (self.reference[1] - shadow.y);
-        let mut rest = Rest { area: Sum::new(whole), top: self.reference[1], right: usize::MAX };
+        let mut rest =
+            Rest { area: CompensatedSum::new(whole), top: self.reference[1], right: usize::MAX };
         let mut height = self.reference[1];
         // From the left, only what is lower than all before it cuts more.
         for other in &self.by_x {
@@ -104,7 +105,7 @@ impl Space {
 
     /// The volume of what is left of the shadow as those above it in z cut more of its rectangle.
     fn cut_above(&mut self, shadow: &Shadow, mut rest: Rest) -> f64 {
-        let (mut volume, mut level) = (Sum::default(), shadow.z);
+        let (mut volume, mut level) = (CompensatedSum::default(), shadow.z);
         let above = self.place_z(shadow, f64::le);
         for other in &self.by_z[above..] {
             if other.y >= rest.top || other.x >= rest.right {
@@ -126,7 +127,7 @@ impl Space {
 
 /// What is left of a shadow's rectangle.
 struct Rest {
-    area: Sum,
+    area: CompensatedSum,
     /// It lies below this.
     top: f64,
     /// It lies left of this rank.

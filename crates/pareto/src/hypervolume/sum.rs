@@ -3,12 +3,12 @@
 /// A running sum with the error of each addition added up beside it (Knuth's two-sum; Ogita, Rump and Oishi 2005,
 /// "Accurate Sum and Dot Product"). Thousands of small volumes keep all the digits of the large one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sum {
+pub(crate) struct CompensatedSum {
     sum: f64,
     error: f64,
 }
 
-impl Sum {
+impl CompensatedSum {
     pub(crate) fn new(first: f64) -> Self {
         Self { sum: first, error: 0.0 }
     }
@@ -27,11 +27,11 @@ impl Sum {
 
 #[cfg(test)]
 mod tests {
-    use super::Sum;
+    use super::CompensatedSum;
 
     #[test]
     fn small_terms_are_not_lost_beside_a_large_one() {
-        let mut sum = Sum::new(1e16);
+        let mut sum = CompensatedSum::new(1e16);
         for _ in 0..1_000 {
             sum.add(0.25);
         }

@@ -1,31 +1,31 @@
 //! Between which loads the edge lies, by monotone regression over all evaluations, and which to evaluate next.
 
 use super::edge::{EdgeFound, edge};
-use super::pools::{Pool, pools};
-use super::reading::Seen;
+use super::pools::{LoadPool, pools};
+use super::reading::SeenEvaluation;
 use super::spec::SearchSpec;
-use super::{Bearing, SearchEnding, Step};
+use super::{LoadOutcome, PlannedStep, SearchEnding};
 
 /// The loads on both sides of the edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bracket {
     /// The highest load within all goals; none where none is.
-    pub(super) low: Option<Pool>,
+    pub(super) low: Option<LoadPool>,
     /// The lowest load beyond.
-    pub(super) high: Option<Pool>,
+    pub(super) high: Option<LoadPool>,
     /// The highest load that is surely within them.
-    pub(super) surely_low: Option<Pool>,
+    pub(super) surely_low: Option<LoadPool>,
     /// The lowest load that is surely beyond.
-    pub(super) surely_high: Option<Pool>,
+    pub(super) surely_high: Option<LoadPool>,
 }
 
 impl Bracket {
     /// Of what was seen, where it takes so many standard errors to be sure.
-    pub(super) fn of(seen: &[Seen], deviations: f64) -> Self {
+    pub(super) fn of(seen: &[SeenEvaluation], deviations: f64) -> Self {
         let pools = pools(seen, deviations);
         let (within, beyond) = pools.split_at(pools.partition_point(|pool| pool.margin >= 0.0));
         let is_sure =
-            |pool: &&Pool| pool.sureness() > CERTAIN || (pool.is_sure && pool.is_saturated);
+            |pool: &&LoadPool| pool.sureness() > CERTAIN || (pool.is_sure && pool.is_saturated);
         Self {
             low: within.last().copied(),
             high: beyond.first().copied(),
@@ -35,12 +35,12 @@ impl Bracket {
     }
 
     /// Where the edge lies; none where no load is within the goals.
-    pub(super) fn edge(&self, seen: &[Seen], spec: &SearchSpec) -> Option<EdgeFound> {
+    pub(super) fn edge(&self, seen: &[SeenEvaluation], spec: &SearchSpec) -> Option<EdgeFound> {
         edge(self, seen, spec)
     }
 
     /// Whether a goal is missed on the far side of the edge by its own figure, and not by saturation alone.
-    pub(super) fn breaks(&self, goal: usize, seen: &[Seen]) -> bool {
+    pub(super) fn breaks(&self, goal: usize, seen: &[SeenEvaluation]) -> bool {
         let Some(high) = self.high else { return false };
         let from = self.low.map_or(f64::NEG_INFINITY, |low| low.load);
         let beyond = seen.iter().filter(|seen| seen.load > from && seen.load <= high.load);
@@ -48,46 +48,54 @@ impl Bracket {
     }
 
     /// Whether all evaluations around an edge came with errors of their own.
-    pub(super) fn has_errors(&self, at: f64, seen: &[Seen], spec: &SearchSpec) -> bool {
+    pub(super) fn has_errors(&self, at: f64, seen: &[SeenEvaluation], spec: &SearchSpec) -> bool {
         let reach = NARROW * spec.tolerance.ln_1p();
         let ends = [self.low, self.high].map(|pool| pool.map_or(at, |pool| pool.at));
         let (from, to) = (ends[0].min(at - reach), ends[1].max(at + reach));
-        seen.iter().filter(|seen| (from..=to).contains(&seen.at)).all(Seen::has_errors)
+        seen.iter().filter(|seen| (from..=to).contains(&seen.at)).all(SeenEvaluation::has_errors)
     }
 
     /// What to do next.
-    pub(super) fn step(&self, seen: &[Seen], spec: &SearchSpec) -> Step {
+    pub(super) fn step(&self, seen: &[SeenEvaluation], spec: &SearchSpec) -> PlannedStep {
         match (&self.low, &self.high) {
             (Some(low), Some(high)) => self.between(low, high, seen, spec),
             (Some(low), None) if low.load >= spec.highest => {
                 again(low, spec.highest, SearchEnding::AllGood)
             }
-            (Some(low), None) => Step::Evaluate(up(low, seen, spec)),
+            (Some(low), None) => PlannedStep::Evaluate(up(low, seen, spec)),
             (None, Some(high)) if high.load <= spec.lowest => {
                 again(high, spec.lowest, SearchEnding::Unmet)
             }
-            (None, Some(high)) => Step::Evaluate(down(high, seen, spec)),
-            (None, None) => Step::Evaluate(spec.nearest(spec.start)),
+            (None, Some(high)) => PlannedStep::Evaluate(down(high, seen, spec)),
+            (None, None) => PlannedStep::Evaluate(spec.nearest(spec.start)),
         }
     }
 
-    fn between(&self, low: &Pool, high: &Pool, seen: &[Seen], spec: &SearchSpec) -> Step {
+    fn between(
+        &self,
+        low: &LoadPool,
+        high: &LoadPool,
+        seen: &[SeenEvaluation],
+        spec: &SearchSpec,
+    ) -> PlannedStep {
         if spec.loads == super::Loads::Whole && high.load - low.load <= 1.0 {
             return match (low.is_sure, high.is_sure) {
-                (true, true) => Step::End(SearchEnding::Decided),
-                (false, true) => Step::Evaluate(low.load),
-                (true, false) => Step::Evaluate(high.load),
-                (false, false) if low.sureness() < high.sureness() => Step::Evaluate(low.load),
-                (false, false) => Step::Evaluate(high.load),
+                (true, true) => PlannedStep::End(SearchEnding::Decided),
+                (false, true) => PlannedStep::Evaluate(low.load),
+                (true, false) => PlannedStep::Evaluate(high.load),
+                (false, false) if low.sureness() < high.sureness() => {
+                    PlannedStep::Evaluate(low.load)
+                }
+                (false, false) => PlannedStep::Evaluate(high.load),
             };
         }
         let tolerance = spec.tolerance.ln_1p();
         let width = high.at - low.at;
-        let Some(edge) = self.edge(seen, spec) else { return Step::Evaluate(low.load) };
+        let Some(edge) = self.edge(seen, spec) else { return PlannedStep::Evaluate(low.load) };
         if spec.step(low.load) > tolerance && width <= NARROW * spec.step(low.load) {
             // Whole numbers so small that each of them counts.
             let inside = edge.load.value().round().clamp(low.load + 1.0, high.load - 1.0);
-            return Step::Evaluate(inside);
+            return PlannedStep::Evaluate(inside);
         }
         if width > NARROW * tolerance {
             // Where the response bends, lines come near from one side only: then half of the way is left to the middle.
@@ -98,31 +106,36 @@ impl Bracket {
             };
             let wanted = capacity(high, seen).filter(|at| *at > low.at + END * width);
             let at = wanted.unwrap_or(middle).clamp(low.at + END * width, high.at - END * width);
-            return Step::Evaluate(spec.nearest(at.exp()));
+            return PlannedStep::Evaluate(spec.nearest(at.exp()));
         }
         let near = seen.iter().filter(|seen| (seen.at - edge.at).abs() < NARROW * tolerance);
         if high.is_saturated && high.evaluations == 1 && low.is_sure {
             // Where nothing but one saturated level speaks against a load, it is asked again: it may be a false alarm.
-            return Step::Evaluate(high.load);
+            return PlannedStep::Evaluate(high.load);
         }
         if edge.half_width() <= tolerance && near.count() >= NEAR {
-            return Step::End(SearchEnding::Decided);
+            return PlannedStep::End(SearchEnding::Decided);
         }
         // To both sides of the edge in turn: a line through points on one side of it says little of where it crosses.
         let near = seen.iter().filter(|seen| (seen.at - edge.at).abs() < 2.0 * tolerance);
-        let (above, below): (Vec<&Seen>, Vec<&Seen>) = near.partition(|seen| seen.at > edge.at);
+        let (above, below): (Vec<&SeenEvaluation>, Vec<&SeenEvaluation>) =
+            near.partition(|seen| seen.at > edge.at);
         let side = if above.len() < below.len() { 0.5 } else { -0.5 };
-        Step::Evaluate(spec.nearest((edge.at + side * tolerance).exp()))
+        PlannedStep::Evaluate(spec.nearest((edge.at + side * tolerance).exp()))
     }
 }
 
 /// At an end of the range: again, until it is sure on which side it lies, but no more than [`VISITS`] times.
-fn again(end: &Pool, load: f64, ending: SearchEnding) -> Step {
-    if end.is_sure || end.evaluations >= VISITS { Step::End(ending) } else { Step::Evaluate(load) }
+fn again(end: &LoadPool, load: f64, ending: SearchEnding) -> PlannedStep {
+    if end.is_sure || end.evaluations >= VISITS {
+        PlannedStep::End(ending)
+    } else {
+        PlannedStep::Evaluate(load)
+    }
 }
 
 /// A load above all that were within the goals: where the line through the last two would break them, or twice as high.
-fn up(low: &Pool, seen: &[Seen], spec: &SearchSpec) -> f64 {
+fn up(low: &LoadPool, seen: &[SeenEvaluation], spec: &SearchSpec) -> f64 {
     let before = seen.iter().filter(|seen| seen.at < low.at && seen.worst().value > 0.0);
     let before = before.max_by(|a, b| a.at.total_cmp(&b.at));
     let line = before.map(|before| {
@@ -136,7 +149,7 @@ fn up(low: &Pool, seen: &[Seen], spec: &SearchSpec) -> f64 {
 }
 
 /// A load below all that were beyond the goals: somewhat less than was served, or half as high, then a quarter, then an eighth.
-fn down(high: &Pool, seen: &[Seen], spec: &SearchSpec) -> f64 {
+fn down(high: &LoadPool, seen: &[SeenEvaluation], spec: &SearchSpec) -> f64 {
     let steps = seen.iter().filter(|seen| seen.at > high.at).count();
     let factor: f64 = match steps {
         0 => 2.0,
@@ -149,7 +162,7 @@ fn down(high: &Pool, seen: &[Seen], spec: &SearchSpec) -> f64 {
 }
 
 /// Whether the last two evaluations came from the same side.
-fn is_stuck(low: &Pool, high: &Pool, seen: &[Seen]) -> bool {
+fn is_stuck(low: &LoadPool, high: &LoadPool, seen: &[SeenEvaluation]) -> bool {
     let last = seen.get(seen.len().saturating_sub(2)..).unwrap_or_default();
     last.iter().all(|seen| seen.at <= low.at) || last.iter().all(|seen| seen.at >= high.at)
 }
@@ -160,9 +173,9 @@ fn beyond(load: f64, from: f64, spec: &SearchSpec, way: f64) -> f64 {
 }
 
 /// The logarithm of a load near what was served where a saturated load stands above the edge: the edge lies below that.
-fn capacity(high: &Pool, seen: &[Seen]) -> Option<f64> {
-    let of = |seen: &Seen| match seen.bearing {
-        Bearing::Saturated { served } if seen.load == high.load => served,
+fn capacity(high: &LoadPool, seen: &[SeenEvaluation]) -> Option<f64> {
+    let of = |seen: &SeenEvaluation| match seen.bearing {
+        LoadOutcome::Saturated { served } if seen.load == high.load => served,
         _ => None,
     };
     let served = seen.iter().rev().find_map(of)?;

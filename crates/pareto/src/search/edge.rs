@@ -2,16 +2,16 @@
 
 use super::Loads;
 use super::bracket::Bracket;
-use super::fit::{Crossing, crossing};
-use super::pools::Pool;
-use super::reading::Seen;
+use super::fit::{MarginCrossing, crossing};
+use super::pools::LoadPool;
+use super::reading::SeenEvaluation;
 use super::spec::{SearchSpec, deviations};
-use crate::Estimate;
+use crate::FigureEstimate;
 
 /// Where the goals break.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EdgeFound {
-    pub(super) load: Estimate,
+    pub(super) load: FigureEstimate,
     /// The logarithm of the load.
     pub(super) at: f64,
     /// The goal that breaks there; none where no goal does.
@@ -26,11 +26,15 @@ impl EdgeFound {
 }
 
 /// The edge within `bracket`; none where no load is within the goals.
-pub(super) fn edge(bracket: &Bracket, seen: &[Seen], spec: &SearchSpec) -> Option<EdgeFound> {
+pub(super) fn edge(
+    bracket: &Bracket,
+    seen: &[SeenEvaluation],
+    spec: &SearchSpec,
+) -> Option<EdgeFound> {
     let low = bracket.low?;
     let Some(high) = bracket.high else {
         let from = bracket.surely_low.map_or_else(|| spec.lowest.min(low.load), |pool| pool.load);
-        let load = Estimate::new(low.load, from, f64::INFINITY).ok()?;
+        let load = FigureEstimate::new(low.load, from, f64::INFINITY).ok()?;
         return Some(EdgeFound { load, at: low.at, goal: None });
     };
     let slack = spec.tolerance.ln_1p();
@@ -56,15 +60,20 @@ pub(super) fn edge(bracket: &Bracket, seen: &[Seen], spec: &SearchSpec) -> Optio
     let (from, to) = ((at - half).min(low.at), (at + half).max(high.at));
     // What is sure of a side bounds the interval, but for an edge that seems to lie beyond it.
     let (from, to) = (from.max(surely.0).min(at), to.min(surely.1).max(at));
-    let load = Estimate::new(at.exp(), from.exp(), to.exp()).ok()?;
+    let load = FigureEstimate::new(at.exp(), from.exp(), to.exp()).ok()?;
     Some(EdgeFound { load, at, goal })
 }
 
 /// The goal whose line crosses first, and where; no place where no line says so within the bracket, and `slack` around it.
-fn lines(low: &Pool, high: &Pool, seen: &[Seen], slack: f64) -> (Option<usize>, Option<Crossing>) {
+fn lines(
+    low: &LoadPool,
+    high: &LoadPool,
+    seen: &[SeenEvaluation],
+    slack: f64,
+) -> (Option<usize>, Option<MarginCrossing>) {
     let goals = seen.first().map_or(0, |seen| seen.margins.len());
     let width = (high.at - low.at).max(2.5 * slack);
-    let around = |seen: &&Seen| (low.at - width..=high.at + width).contains(&seen.at);
+    let around = |seen: &&SeenEvaluation| (low.at - width..=high.at + width).contains(&seen.at);
     let of = |goal: usize| {
         let all = seen.iter().filter_map(|seen| Some((seen, (seen.at, seen.margin(goal)?))));
         let near: Vec<_> =
@@ -83,7 +92,7 @@ fn lines(low: &Pool, high: &Pool, seen: &[Seen], slack: f64) -> (Option<usize>, 
 }
 
 /// The goal that is worst off at a load.
-fn worst_at(load: f64, seen: &[Seen]) -> Option<usize> {
+fn worst_at(load: f64, seen: &[SeenEvaluation]) -> Option<usize> {
     let at = seen.iter().filter(|seen| seen.load == load);
     let all = at.flat_map(|seen| {
         (0..seen.margins.len()).filter_map(|goal| Some((goal, seen.margin(goal)?.value)))

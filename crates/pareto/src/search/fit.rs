@@ -1,10 +1,10 @@
 //! Where a straight line through margins near the edge crosses it.
 
-use super::reading::Margin;
+use super::reading::GoalMargin;
 
 /// Where the margin of a goal is 0, in the logarithm of the load, and the standard error of that.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Crossing {
+pub(super) struct MarginCrossing {
     pub(super) at: f64,
     pub(super) error: f64,
 }
@@ -14,7 +14,7 @@ pub(super) struct Crossing {
 ///
 /// Where the points scatter more about the line than their errors say, errors are enlarged to match (R. T. Birge, "The
 /// calculation of errors by the method of least squares", Physical Review 40, 1932).
-pub(super) fn crossing(points: &[(f64, Margin)]) -> Option<Crossing> {
+pub(super) fn crossing(points: &[(f64, GoalMargin)]) -> Option<MarginCrossing> {
     let n = points.len() as f64;
     if points.len() < 2 {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn crossing(points: &[(f64, Margin)]) -> Option<Crossing> {
     // A slope that came out steep by chance would make it seem surer than it is: one standard error is taken off.
     let gentle = -slope - (excess / spread).sqrt();
     let variance = excess * (1.0 / all + (at - mean_at).powi(2) / spread) / gentle.powi(2);
-    Some(Crossing { at, error: variance.sqrt() })
+    Some(MarginCrossing { at, error: variance.sqrt() })
 }
 
 /// How many standard errors off 0 a slope is, to be one.

@@ -1,12 +1,12 @@
 //! All evaluations, made monotone.
 
-use super::Bearing;
-use super::reading::Seen;
-use crate::{Trend, isotonic};
+use super::LoadOutcome;
+use super::reading::SeenEvaluation;
+use crate::{ResponseTrend, isotonic};
 
 /// A load that was evaluated, with the margin of all that monotone regression pools it with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pool {
+pub(super) struct LoadPool {
     pub(super) load: f64,
     /// Its logarithm.
     pub(super) at: f64,
@@ -21,7 +21,7 @@ pub(super) struct Pool {
     pub(super) is_saturated: bool,
 }
 
-impl Pool {
+impl LoadPool {
     /// How many standard errors it is off the edge.
     pub(super) fn sureness(&self) -> f64 {
         self.margin.abs() / self.error
@@ -29,12 +29,12 @@ impl Pool {
 }
 
 /// The loads that were evaluated, rising, with margins that never rise.
-pub(super) fn pools(seen: &[Seen], deviations: f64) -> Vec<Pool> {
-    let mut loads: Vec<Tried> = Vec::new();
-    let mut rising: Vec<&Seen> = seen.iter().collect();
+pub(super) fn pools(seen: &[SeenEvaluation], deviations: f64) -> Vec<LoadPool> {
+    let mut loads: Vec<EvaluatedLoad> = Vec::new();
+    let mut rising: Vec<&SeenEvaluation> = seen.iter().collect();
     rising.sort_by(|a, b| a.load.total_cmp(&b.load));
     for seen in rising {
-        let tried = Tried::of(seen);
+        let tried = EvaluatedLoad::of(seen);
         match loads.last_mut() {
             Some(last) if last.load == tried.load => *last = last.with(&tried),
             _ => loads.push(tried),
@@ -43,14 +43,14 @@ pub(super) fn pools(seen: &[Seen], deviations: f64) -> Vec<Pool> {
     let (margins, weights): (Vec<f64>, Vec<f64>) =
         loads.iter().map(|tried| (tried.margin, tried.weight)).unzip();
     // Margins are numbers, and an error is never 0 nor infinite: there always is a fit.
-    let fitted = isotonic(&margins, &weights, Trend::Falling).unwrap_or_default();
-    let of = |(tried, &margin): (&Tried, &f64)| {
+    let fitted = isotonic(&margins, &weights, ResponseTrend::Falling).unwrap_or_default();
+    let of = |(tried, &margin): (&EvaluatedLoad, &f64)| {
         // What shares a margin was pooled.
         let pooled = loads.iter().zip(&fitted).filter(|(_, other)| **other == margin);
         let weight: f64 = pooled.map(|(other, _)| other.weight).sum();
         let error = weight.recip().sqrt();
         let is_saturated = 2 * tried.saturated > tried.evaluations;
-        Pool {
+        LoadPool {
             load: tried.load,
             at: tried.load.ln(),
             margin,
@@ -65,7 +65,7 @@ pub(super) fn pools(seen: &[Seen], deviations: f64) -> Vec<Pool> {
 
 /// One load, with all evaluations of it.
 #[derive(Debug, Clone, Copy)]
-struct Tried {
+struct EvaluatedLoad {
     load: f64,
     margin: f64,
     weight: f64,
@@ -73,15 +73,15 @@ struct Tried {
     saturated: usize,
 }
 
-impl Tried {
-    fn of(seen: &Seen) -> Self {
+impl EvaluatedLoad {
+    fn of(seen: &SeenEvaluation) -> Self {
         let worst = seen.worst();
         Self {
             load: seen.load,
             margin: worst.value,
             weight: worst.error().powi(-2),
             evaluations: 1,
-            saturated: usize::from(matches!(seen.bearing, Bearing::Saturated { .. })),
+            saturated: usize::from(matches!(seen.bearing, LoadOutcome::Saturated { .. })),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What an evaluation says of the goals.
 
 use super::spec::deviations;
-use crate::{Estimate, Relation};
+use crate::{FigureEstimate, Relation};
 
 /// What was measured at one load.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,22 +10,22 @@ pub struct Evaluation {
     pub load: f64,
     /// The [margin](log_margin) of each goal, with its 95 % interval, always in the same order; none where the figure is missing, which
     /// meets nothing. An interval without ends is one that is not known.
-    pub margins: Vec<Option<Estimate>>,
+    pub margins: Vec<Option<FigureEstimate>>,
     /// Whether the load could be borne at all.
-    pub bearing: Bearing,
+    pub bearing: LoadOutcome,
 }
 
 impl Evaluation {
     /// On which side of the edge it lies, by itself and at such a confidence.
     #[must_use]
-    pub fn standing(&self, confidence: f64) -> Standing {
-        Seen::of(self).standing(deviations(confidence))
+    pub fn standing(&self, confidence: f64) -> EdgeSide {
+        SeenEvaluation::of(self).standing(deviations(confidence))
     }
 }
 
-/// Whether a load could be borne.
+/// Whether the server could carry a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bearing {
+pub enum LoadOutcome {
     /// As much was served as was asked, or nothing else was seen.
     Borne,
     /// More was asked than was served: the load is beyond the edge, however its short evaluation looks.
@@ -40,14 +40,18 @@ pub enum Bearing {
 /// itself, which may span decades. None unless figure and limit are above 0.
 ///
 /// ```
-/// use fizeau_pareto::{Estimate, Relation, log_margin};
-/// let latency = Estimate::new(250.0, 200.0, 500.0)?;
+/// use fizeau_pareto::{FigureEstimate, Relation, log_margin};
+/// let latency = FigureEstimate::new(250.0, 200.0, 500.0)?;
 /// let found = log_margin(latency, Relation::AtMost, 500.0).unwrap();
 /// assert_eq!((found.value(), found.low()), (2_f64.ln(), 0.0));
-/// # Ok::<(), fizeau_pareto::EstimateError>(())
+/// # Ok::<(), fizeau_pareto::FigureEstimateError>(())
 /// ```
 #[must_use]
-pub fn log_margin(figure: Estimate, relation: Relation, limit: f64) -> Option<Estimate> {
+pub fn log_margin(
+    figure: FigureEstimate,
+    relation: Relation,
+    limit: f64,
+) -> Option<FigureEstimate> {
     let is_positive = figure.value() > 0.0 && limit > 0.0 && limit.is_finite();
     if !is_positive {
         return None;
@@ -58,12 +62,12 @@ pub fn log_margin(figure: Estimate, relation: Relation, limit: f64) -> Option<Es
         Relation::AtLeast => (figure.max(0.0) / limit).ln(),
     };
     let (one, other) = (within(figure.low()), within(figure.high()));
-    Estimate::new(within(figure.value()), one.min(other), one.max(other)).ok()
+    FigureEstimate::new(within(figure.value()), one.min(other), one.max(other)).ok()
 }
 
 /// On which side of the edge a load lies, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum EdgeSide {
     /// Within all goals, at the asked confidence.
     Good,
     /// Beyond a goal, at that confidence, or saturated.
@@ -74,20 +78,20 @@ pub enum Standing {
 
 /// A margin with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Margin {
+pub(super) struct GoalMargin {
     pub(super) value: f64,
     /// None where it is not known.
     pub(super) error: Option<f64>,
 }
 
-impl Margin {
-    fn of(estimate: Estimate) -> Self {
+impl GoalMargin {
+    fn of(estimate: FigureEstimate) -> Self {
         let error = (estimate.high() - estimate.low()) / (2.0 * Z95);
         let is_known = error.is_finite();
         Self { value: estimate.value(), error: is_known.then_some(error) }
     }
 
-    /// The error to reckon with.
+    /// The error to assume.
     pub(super) fn error(self) -> f64 {
         self.error.unwrap_or(UNKNOWN).max(LEAST)
     }
@@ -100,18 +104,18 @@ impl Margin {
 
 /// An evaluation, as the search has it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct SeenEvaluation {
     pub(super) load: f64,
     /// The logarithm of the load.
     pub(super) at: f64,
     /// None where a figure is missing.
-    pub(super) margins: Vec<Option<Margin>>,
-    pub(super) bearing: Bearing,
+    pub(super) margins: Vec<Option<GoalMargin>>,
+    pub(super) bearing: LoadOutcome,
 }
 
-impl Seen {
+impl SeenEvaluation {
     pub(super) fn of(evaluation: &Evaluation) -> Self {
-        let of = |margin: &Option<Estimate>| margin.map(Margin::of);
+        let of = |margin: &Option<FigureEstimate>| margin.map(GoalMargin::of);
         Self {
             load: evaluation.load,
             at: evaluation.load.ln(),
@@ -121,27 +125,27 @@ impl Seen {
     }
 
     /// The margin of the goal that is worst off.
-    pub(super) fn worst(&self) -> Margin {
+    pub(super) fn worst(&self) -> GoalMargin {
         let all = (0..self.margins.len()).filter_map(|goal| self.margin(goal));
         let worst = all.reduce(|worst, next| if next.value < worst.value { next } else { worst });
         worst.unwrap_or_else(|| self.beyond())
     }
 
     /// The margin of one goal. A missing figure is a miss; that of a saturated load is one, and says little of how far.
-    pub(super) fn margin(&self, goal: usize) -> Option<Margin> {
+    pub(super) fn margin(&self, goal: usize) -> Option<GoalMargin> {
         let margin = *self.margins.get(goal)?;
         Some(match (margin, self.bearing) {
             (None, _) => MISS,
-            (Some(margin), Bearing::Borne) => margin,
-            (Some(margin), Bearing::Saturated { .. }) if margin.value < MISS.value => {
-                Margin { error: MISS.error, ..margin }
+            (Some(margin), LoadOutcome::Borne) => margin,
+            (Some(margin), LoadOutcome::Saturated { .. }) if margin.value < MISS.value => {
+                GoalMargin { error: MISS.error, ..margin }
             }
-            (Some(_), Bearing::Saturated { .. }) => MISS,
+            (Some(_), LoadOutcome::Saturated { .. }) => MISS,
         })
     }
 
     /// The margin of one goal as it was measured, saturated or not.
-    pub(super) fn own(&self, goal: usize) -> Option<Margin> {
+    pub(super) fn own(&self, goal: usize) -> Option<GoalMargin> {
         *self.margins.get(goal)?
     }
 
@@ -151,27 +155,27 @@ impl Seen {
     }
 
     /// Of no goals at all only saturation tells.
-    const fn beyond(&self) -> Margin {
+    const fn beyond(&self) -> GoalMargin {
         match self.bearing {
-            Bearing::Borne => Margin { value: -MISS.value, error: MISS.error },
-            Bearing::Saturated { .. } => MISS,
+            LoadOutcome::Borne => GoalMargin { value: -MISS.value, error: MISS.error },
+            LoadOutcome::Saturated { .. } => MISS,
         }
     }
 
     /// On which side it is, where a verdict takes so many standard errors.
-    pub(super) fn standing(&self, deviations: f64) -> Standing {
+    pub(super) fn standing(&self, deviations: f64) -> EdgeSide {
         let is_missing = self.margins.iter().any(Option::is_none);
-        if is_missing || matches!(self.bearing, Bearing::Saturated { .. }) {
-            return Standing::Bad;
+        if is_missing || matches!(self.bearing, LoadOutcome::Saturated { .. }) {
+            return EdgeSide::Bad;
         }
-        let sure = |margin: &Margin| deviations * margin.error();
-        let mut standing = Standing::Good;
+        let sure = |margin: &GoalMargin| deviations * margin.error();
+        let mut standing = EdgeSide::Good;
         for margin in self.margins.iter().flatten() {
             if margin.value + sure(margin) < 0.0 {
-                return Standing::Bad;
+                return EdgeSide::Bad;
             }
             if margin.value - sure(margin) < 0.0 {
-                standing = Standing::Undecided;
+                standing = EdgeSide::Undecided;
             }
         }
         standing
@@ -187,4 +191,4 @@ const LEAST: f64 = 0.003;
 /// How much of a margin a straight line to the edge may be off by.
 const BEND: f64 = 0.3;
 /// A miss of which it is not known by how much.
-const MISS: Margin = Margin { value: -0.25, error: Some(0.25) };
+const MISS: GoalMargin = GoalMargin { value: -0.25, error: Some(0.25) };

@@ -1,6 +1,6 @@
 //! What to search, and how sure to be of it.
 
-/// Which loads there are.
+/// The loads that a search may test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Loads {
     /// Any, as a rate; they are tried to four digits.
@@ -9,10 +9,10 @@ pub enum Loads {
     Whole,
 }
 
-/// What to search, and how sure to be of it.
+/// The range of a search, and the precision that it must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchSpec {
-    /// Which loads there are.
+    /// The loads that a search may test.
     pub loads: Loads,
     /// The lowest load to try: above 0.
     pub lowest: f64,
@@ -33,7 +33,9 @@ pub struct SearchSpec {
 #[non_exhaustive]
 pub enum SearchSpecError {
     /// The range is none.
-    #[error("from {lowest} to {highest}: give two loads above 0, the lower one first")]
+    #[error(
+        "a search cannot go from {lowest} to {highest}: give two loads above 0, the lower one first"
+    )]
     Range {
         /// What was given as the lowest.
         lowest: f64,
@@ -41,7 +43,9 @@ pub enum SearchSpecError {
         highest: f64,
     },
     /// A range of whole numbers without one in it.
-    #[error("from {lowest} to {highest}: there is no whole number between them")]
+    #[error(
+        "a search over whole numbers cannot go from {lowest} to {highest}: no whole number lies between them"
+    )]
     NoneWhole {
         /// The lowest.
         lowest: f64,
@@ -49,16 +53,18 @@ pub enum SearchSpecError {
         highest: f64,
     },
     /// The first load lies outside.
-    #[error("start {0}: it must lie within the range")]
+    #[error("the search cannot start at {0}: give a start within the range")]
     Start(f64),
     /// Too few evaluations.
-    #[error("{0} evaluations: the least is 2, one on each side of the answer")]
+    #[error(
+        "a search of {0} evaluations finds nothing: allow at least 2, one on each side of the answer"
+    )]
     TooFew(u32),
     /// The tolerance is no share.
-    #[error("tolerance {0}: it must be a share above 0 and below 1, such as 0.03")]
+    #[error("the tolerance is {0}: it must be a share above 0 and below 1, such as 0.03")]
     Tolerance(f64),
     /// The confidence is no probability that one could ask for.
-    #[error("confidence {0}: it must be at least 0.6 and below 1, such as 0.95")]
+    #[error("the confidence is {0}: it must be at least 0.6 and below 1, such as 0.95")]
     Confidence(f64),
 }
 

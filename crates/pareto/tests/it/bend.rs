@@ -1,7 +1,7 @@
 //! Knees of frontiers of two axes.
 
 use fizeau_pareto::{
-    Axis, Draws, Estimate, FrontierKnee, KneeMethod, NoKnee, Points, UncertainPoints,
+    Axis, FigureEstimate, FrontierKnee, KneeMethod, NoKnee, Points, ResamplingSpec, UncertainPoints,
 };
 use proptest::prelude::*;
 
@@ -122,8 +122,8 @@ fn each_reason_for_no_knee_is_said() {
 fn within(rows: &[[f64; 2]], share: f64) -> UncertainPoints {
     let mut points = UncertainPoints::new(rising().to_vec()).unwrap();
     for [x, y] in rows {
-        let around = Estimate::new(*y, y - share * y.abs(), y + share * y.abs()).unwrap();
-        points.push(&[Estimate::exact(*x).unwrap(), around]).unwrap();
+        let around = FigureEstimate::new(*y, y - share * y.abs(), y + share * y.abs()).unwrap();
+        points.push(&[FigureEstimate::exact(*x).unwrap(), around]).unwrap();
     }
     points
 }
@@ -132,7 +132,7 @@ fn within(rows: &[[f64; 2]], share: f64) -> UncertainPoints {
 fn the_wider_the_intervals_the_less_sure_is_the_knee() {
     let curve = [[1.0, 10.0], [2.0, 40.0], [3.0, 64.0], [4.0, 70.0], [5.0, 72.0], [6.0, 73.0]];
     for method in METHODS {
-        let of = |share| within(&curve, share).knee(method, Draws::new(1)).unwrap();
+        let of = |share| within(&curve, share).knee(method, ResamplingSpec::new(1)).unwrap();
         let (exact, narrow, wide) = (of(0.0), of(0.02), of(0.3));
         assert_eq!((exact.index, exact.confidence), (2, Some(1.0)), "{method:?}");
         assert_eq!((narrow.index, wide.index), (2, 2));
@@ -144,7 +144,8 @@ fn the_wider_the_intervals_the_less_sure_is_the_knee() {
 #[test]
 fn the_same_seed_gives_the_same_confidence() {
     let curve = [[1.0, 10.0], [2.0, 40.0], [3.0, 64.0], [4.0, 70.0], [5.0, 72.0]];
-    let of = |seed| within(&curve, 0.2).knee(KneeMethod::Curvature, Draws::new(seed)).unwrap();
+    let of =
+        |seed| within(&curve, 0.2).knee(KneeMethod::Curvature, ResamplingSpec::new(seed)).unwrap();
     assert_eq!(of(5), of(5));
     let apart = of(5).confidence.unwrap() - of(6).confidence.unwrap();
     assert!(apart.abs() < 0.1, "{apart}");
@@ -153,9 +154,9 @@ fn the_same_seed_gives_the_same_confidence() {
 #[test]
 fn an_interval_without_end_has_no_draws() {
     let mut points = within(&[[1.0, 10.0], [2.0, 40.0], [3.0, 42.0]], 0.1);
-    let endless = Estimate::new(41.0, f64::NEG_INFINITY, 41.0).unwrap();
-    points.push(&[Estimate::exact(2.5).unwrap(), endless]).unwrap();
-    let knee = points.knee(KneeMethod::Curvature, Draws::new(1));
+    let endless = FigureEstimate::new(41.0, f64::NEG_INFINITY, 41.0).unwrap();
+    points.push(&[FigureEstimate::exact(2.5).unwrap(), endless]).unwrap();
+    let knee = points.knee(KneeMethod::Curvature, ResamplingSpec::new(1));
     assert_eq!(knee, Err(NoKnee::Infinite { axis: "y".into() }));
 }
 

@@ -1,6 +1,6 @@
 //! How many carry a demand.
 
-use fizeau_pareto::{CapacityError, Demand, Estimate};
+use fizeau_pareto::{CapacityError, Demand, FigureEstimate};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -15,7 +15,7 @@ fn what_is_no_demand_is_refused_by_its_name() {
         assert!(matches!(Demand::new(1.0, headroom, 0), Err(CapacityError::Headroom(_))));
     }
     let all = Demand::new(1.0, 1.0, 0).unwrap_err();
-    assert_eq!(text(all), "a headroom of 1; give a share from 0 to below 1, such as 0.2");
+    assert_eq!(text(all), "the headroom is 1; give a share from 0 to below 1, such as 0.2");
     let demand = Demand::new(100.0, 0.0, 0).unwrap();
     for one in [0.0, -2.0, f64::NAN] {
         assert!(matches!(demand.fleet(one), Err(CapacityError::Nothing(_))));
@@ -48,7 +48,7 @@ fn of_very_many_none_is_rounded_away() {
 #[test]
 fn an_interval_down_to_nothing_has_no_cautious_fleet() {
     let demand = Demand::new(100.0, 0.0, 1).unwrap();
-    let fleets = demand.fleets(&Estimate::new(10.0, 0.0, f64::INFINITY).unwrap()).unwrap();
+    let fleets = demand.fleets(&FigureEstimate::new(10.0, 0.0, f64::INFINITY).unwrap()).unwrap();
     assert_eq!(fleets.cautious, None);
     assert_eq!((fleets.likely.needed, fleets.likely.installed()), (10, 11));
     assert_eq!((fleets.hopeful.needed, fleets.hopeful.utilisation), (1, 0.0));
@@ -83,7 +83,7 @@ proptest! {
         more in 1.0_f64..10.0,
     ) {
         let demand = Demand::new(rate, headroom, 0).unwrap();
-        let fleets = demand.fleets(&Estimate::new(one, one / more, one * more).unwrap()).unwrap();
+        let fleets = demand.fleets(&FigureEstimate::new(one, one / more, one * more).unwrap()).unwrap();
         prop_assert!(fleets.hopeful.needed <= fleets.likely.needed);
         prop_assert!(fleets.cautious.unwrap().needed >= fleets.likely.needed);
     }

@@ -1,6 +1,6 @@
 //! The rule of the step, and what is put first.
 
-use fizeau_pareto::Direction::{Maximize, Minimize};
+use fizeau_pareto::Objective::{Maximize, Minimize};
 use fizeau_pareto::{Preference, StepRule, back_off};
 use proptest::prelude::*;
 

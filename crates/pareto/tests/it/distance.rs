@@ -3,40 +3,44 @@
 use std::num::NonZeroU32;
 
 use fizeau_pareto::{
-    Axis, CompareError, Compared, Comparison, Draws, Estimate, NoComparison, UncertainPoints,
-    compare_frontiers,
+    Axis, FigureEstimate, FrontierCompareError, FrontierComparison, FrontierComparisonSpec,
+    NoComparison, ResamplingSpec, UncertainPoints, compare_frontiers,
 };
 use proptest::prelude::*;
 
 use crate::fixed;
 
 /// Requests per second, and latency.
-fn points(rows: &[[Estimate; 2]]) -> UncertainPoints {
+fn points(rows: &[[FigureEstimate; 2]]) -> UncertainPoints {
     let axes = vec![Axis::maximize("rps"), Axis::minimize("p99_ms")];
     let mut points = UncertainPoints::new(axes).unwrap();
     rows.iter().for_each(|row| points.push(row).unwrap());
     points
 }
 
-fn estimates(rows: &[[f64; 2]], estimate: impl Fn(f64) -> Estimate) -> UncertainPoints {
+fn estimates(rows: &[[f64; 2]], estimate: impl Fn(f64) -> FigureEstimate) -> UncertainPoints {
     points(&rows.iter().map(|row| row.map(&estimate)).collect::<Vec<_>>())
 }
 
 fn exact(rows: &[[f64; 2]]) -> UncertainPoints {
-    estimates(rows, |x| Estimate::exact(x).unwrap())
+    estimates(rows, |x| FigureEstimate::exact(x).unwrap())
 }
 
 /// The same with intervals of so many parts to each side.
 fn noisy(rows: &[[f64; 2]], part: f64) -> UncertainPoints {
-    estimates(rows, |x| Estimate::new(x, x - part * x.abs(), x + part * x.abs()).unwrap())
+    estimates(rows, |x| FigureEstimate::new(x, x - part * x.abs(), x + part * x.abs()).unwrap())
 }
 
-fn compare(first: &UncertainPoints, second: &UncertainPoints, asked: &Compared) -> Comparison {
+fn compare(
+    first: &UncertainPoints,
+    second: &UncertainPoints,
+    asked: &FrontierComparisonSpec,
+) -> FrontierComparison {
     compare_frontiers(first, second, asked).unwrap()
 }
 
-fn plainly() -> Compared {
-    Compared::new(7)
+fn plainly() -> FrontierComparisonSpec {
+    FrontierComparisonSpec::new(7)
 }
 
 const BEFORE: [[f64; 2]; 4] = [[1.0, 100.0], [4.0, 200.0], [6.0, 300.0], [7.0, 500.0]];
@@ -47,7 +51,10 @@ fn the_ratio_is_of_volumes_beyond_the_worst_of_both() {
     let after = [[1.0, 100.0], [5.0, 200.0], [7.0, 300.0], [7.5, 800.0]];
     let pushed = compare(&exact(&BEFORE), &exact(&after), &plainly());
     assert_eq!(pushed.reference, [1.0, 500.0]);
-    assert_eq!(pushed.hypervolume_ratio.unwrap(), Estimate::exact(1_600.0 / 1_300.0).unwrap());
+    assert_eq!(
+        pushed.hypervolume_ratio.unwrap(),
+        FigureEstimate::exact(1_600.0 / 1_300.0).unwrap()
+    );
 }
 
 /// By hand, as staircases over 100 to 500 ms: 100 x 1 + 100 x 4 + 200 x 6 before; 100 x 1 + 100 x 5 + 200 x 7 after.
@@ -76,7 +83,7 @@ fn where_there_is_nothing_in_common_there_is_a_reason() {
     let pushed = compare(&exact(&zero), &exact(&[[5.0, 1.0]]), &plainly());
     assert_eq!(pushed.at_equal_second.mean, Err(NoComparison::OfNothing));
     let endless = [[f64::INFINITY, 400.0], [1.0, 100.0]];
-    let asked = Compared { reference: Some([0.0, 600.0]), ..plainly() };
+    let asked = FrontierComparisonSpec { reference: Some([0.0, 600.0]), ..plainly() };
     let pushed = compare(&exact(&BEFORE), &exact(&endless), &asked);
     assert_eq!(pushed.hypervolume_ratio, Err(NoComparison::Unbounded));
 }
@@ -85,20 +92,20 @@ fn where_there_is_nothing_in_common_there_is_a_reason() {
 #[test]
 fn from_a_reference_a_frontier_that_is_better_everywhere_has_a_ratio() {
     let far = [[10.0, 1.0], [20.0, 5.0], [30.0, 9.0]];
-    let asked = Compared { reference: Some([0.0, 600.0]), ..plainly() };
+    let asked = FrontierComparisonSpec { reference: Some([0.0, 600.0]), ..plainly() };
     let pushed = compare(&exact(&BEFORE), &exact(&far), &asked);
     assert_eq!(pushed.reference, [0.0, 600.0]);
     let (before, after) = (100.0 + 400.0 + 1_200.0 + 700.0, 40.0 + 80.0 + 591.0 * 30.0);
     assert_eq!(pushed.hypervolume_ratio.unwrap().value(), after / before);
     // What lies beyond the reference in all of its points has no volume: that is nothing of the first, and no share of it.
-    let asked = Compared { reference: Some([8.0, 600.0]), ..plainly() };
+    let asked = FrontierComparisonSpec { reference: Some([8.0, 600.0]), ..plainly() };
     let back = compare(&exact(&far), &exact(&BEFORE), &asked).hypervolume_ratio;
     assert_eq!(back.unwrap().value(), 0.0);
     let none = compare(&exact(&BEFORE), &exact(&far), &asked).hypervolume_ratio;
     assert_eq!(none, Err(NoComparison::NoVolume));
-    let nowhere = Compared { reference: Some([f64::NAN, 1.0]), ..plainly() };
+    let nowhere = FrontierComparisonSpec { reference: Some([f64::NAN, 1.0]), ..plainly() };
     let error = compare_frontiers(&exact(&BEFORE), &exact(&far), &nowhere);
-    assert_eq!(error, Err(CompareError::Reference));
+    assert_eq!(error, Err(FrontierCompareError::Reference));
 }
 
 /// The volumes vanish in some of the draws.
@@ -112,17 +119,18 @@ fn a_ratio_is_never_thought_to_be_below_nothing() {
 #[test]
 fn nothing_at_all_is_an_error() {
     let some = exact(&BEFORE);
-    let compare = |a, b, asked: &Compared| compare_frontiers(a, b, asked).unwrap_err();
+    let compare =
+        |a, b, asked: &FrontierComparisonSpec| compare_frontiers(a, b, asked).unwrap_err();
     let nothing = exact(&[]);
-    assert_eq!(compare(&nothing, &some, &plainly()), CompareError::NothingFirst);
+    assert_eq!(compare(&nothing, &some, &plainly()), FrontierCompareError::NothingFirst);
     let lost = exact(&[[1.0, f64::INFINITY]]);
-    assert_eq!(compare(&some, &lost, &plainly()), CompareError::NothingSecond);
-    let few = Draws { count: NonZeroU32::new(99).unwrap(), seed: 7 };
-    let few = Compared { draws: few, ..plainly() };
-    assert_eq!(compare(&some, &some, &few), CompareError::TooFewDraws(99));
+    assert_eq!(compare(&some, &lost, &plainly()), FrontierCompareError::NothingSecond);
+    let few = ResamplingSpec { count: NonZeroU32::new(99).unwrap(), seed: 7 };
+    let few = FrontierComparisonSpec { draws: few, ..plainly() };
+    assert_eq!(compare(&some, &some, &few), FrontierCompareError::TooFewDraws(99));
     let line = UncertainPoints::new(vec![Axis::maximize("rps")]).unwrap();
-    assert_eq!(compare(&line, &some, &plainly()), CompareError::NotTwoAxes(1));
-    assert_eq!(compare(&some, &line, &plainly()), CompareError::OtherAxes);
+    assert_eq!(compare(&line, &some, &plainly()), FrontierCompareError::NotTwoAxes(1));
+    assert_eq!(compare(&some, &line, &plainly()), FrontierCompareError::OtherAxes);
 }
 
 #[test]
@@ -142,7 +150,7 @@ fn intervals_are_seeded_and_widen_with_those_of_the_points() {
     let other = compare(
         &noisy(&BEFORE, 0.01),
         &noisy(&after, 0.01),
-        &Compared { draws: Draws::new(8), ..asked },
+        &FrontierComparisonSpec { draws: ResamplingSpec::new(8), ..asked },
     );
     assert_ne!(other, compare(&noisy(&BEFORE, 0.01), &noisy(&after, 0.01), &asked));
 }
@@ -151,9 +159,12 @@ fn intervals_are_seeded_and_widen_with_those_of_the_points() {
 /// of a normal distribution of 1 / 1.96 / 10 x sqrt(2) = 0.0722, to either side 0.141.
 #[test]
 fn an_interval_is_as_wide_as_the_spread_says() {
-    let point = points(&[[Estimate::new(10.0, 9.0, 11.0).unwrap(), Estimate::exact(5.0).unwrap()]]);
-    let draws = Draws { count: NonZeroU32::new(20_000).unwrap(), seed: 7 };
-    let asked = Compared { draws, ..plainly() };
+    let point = points(&[[
+        FigureEstimate::new(10.0, 9.0, 11.0).unwrap(),
+        FigureEstimate::exact(5.0).unwrap(),
+    ]]);
+    let draws = ResamplingSpec { count: NonZeroU32::new(20_000).unwrap(), seed: 7 };
+    let asked = FrontierComparisonSpec { draws, ..plainly() };
     let gain = compare(&point, &point, &asked).at_equal_second.mean.unwrap();
     assert_eq!(gain.value(), 0.0);
     assert!((gain.low() + 0.135).abs() < 0.01 && (gain.high() - 0.15).abs() < 0.01, "{gain:?}");
@@ -163,8 +174,8 @@ fn an_interval_is_as_wide_as_the_spread_says() {
 #[test]
 fn an_answer_that_hangs_by_a_thread_has_an_open_interval() {
     let first = exact(&[[7.0, 500.0]]);
-    let late = Estimate::new(500.0, 400.0, 600.0).unwrap();
-    let second = points(&[[Estimate::exact(7.0).unwrap(), late]]);
+    let late = FigureEstimate::new(500.0, 400.0, 600.0).unwrap();
+    let second = points(&[[FigureEstimate::exact(7.0).unwrap(), late]]);
     let gain = compare(&first, &second, &plainly()).at_equal_second.mean.unwrap();
     assert_eq!((gain.low(), gain.value(), gain.high()), (f64::NEG_INFINITY, 0.0, f64::INFINITY));
 }

@@ -1,24 +1,25 @@
 //! The edge of limits: by hand, and what must hold for any levels.
 
 use fizeau_pareto::{
-    Crossing, Edge, EdgeError, Estimate, Limit, Miss, Reached, Tested, Trend, edge,
+    EdgeBeyond, EdgeCrossing, EdgeError, FigureEstimate, FigureLimit, LoadEdge, NearestMiss,
+    ResponseTrend, TestedLoad, edge,
 };
 use proptest::prelude::*;
 
 use crate::fixed;
 
-fn exact(value: f64) -> Estimate {
-    Estimate::exact(value).unwrap()
+fn exact(value: f64) -> FigureEstimate {
+    FigureEstimate::exact(value).unwrap()
 }
 
-fn level(load: f64, throughput: f64, figures: &[f64]) -> Tested {
+fn level(load: f64, throughput: f64, figures: &[f64]) -> TestedLoad {
     let figures = figures.iter().map(|&value| Some(exact(value))).collect();
-    Tested { load, throughput: exact(throughput), figures }
+    TestedLoad { load, throughput: exact(throughput), figures }
 }
 
-fn between(levels: &[Tested], limits: &[Limit]) -> Crossing {
+fn between(levels: &[TestedLoad], limits: &[FigureLimit]) -> EdgeCrossing {
     match edge(levels, limits).unwrap() {
-        Edge::Between(crossing) => crossing,
+        LoadEdge::Between(crossing) => crossing,
         other => panic!("{other:?}"),
     }
 }
@@ -26,7 +27,7 @@ fn between(levels: &[Tested], limits: &[Limit]) -> Crossing {
 #[test]
 fn the_edge_is_interpolated_between_neighbours() {
     let levels = [level(1.0, 1.0, &[200.0]), level(4.0, 3.9, &[300.0]), level(8.0, 5.9, &[700.0])];
-    let found = between(&levels, &[Limit::at_most(500.0)]);
+    let found = between(&levels, &[FigureLimit::at_most(500.0)]);
     assert_eq!((found.load, found.throughput), (exact(6.0), exact(4.9)));
     assert_eq!((found.below, found.breaks.limit, found.breaks.level), (1, 0, 2));
     assert_eq!((found.breaks.value, found.breaks.excess), (700.0, 0.4));
@@ -36,7 +37,7 @@ fn the_edge_is_interpolated_between_neighbours() {
 #[test]
 fn the_limit_that_breaks_first_is_named() {
     let levels = [level(1.0, 1.0, &[200.0, 0.99]), level(2.0, 2.0, &[600.0, 0.91])];
-    let found = between(&levels, &[Limit::at_most(500.0), Limit::at_least(0.97)]);
+    let found = between(&levels, &[FigureLimit::at_most(500.0), FigureLimit::at_least(0.97)]);
     // A quarter of the way for the share, three quarters for the latency.
     assert!((found.load.value() - 1.25).abs() < 1e-9);
     assert_eq!(found.breaks.limit, 1);
@@ -46,21 +47,25 @@ fn the_limit_that_breaks_first_is_named() {
 #[test]
 fn where_all_keep_the_limits_the_edge_is_above() {
     let levels = [level(2.0, 2.0, &[300.0]), level(1.0, 1.0, &[200.0])];
-    let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(400.0)]).unwrap() else { panic!() };
+    let LoadEdge::Beyond(found) = edge(&levels, &[FigureLimit::at_most(400.0)]).unwrap() else {
+        panic!()
+    };
     let closest = Some((0, 0.25));
     let throughput = exact(2.0);
     let is_open_below = false;
-    let reached = Reached { level: 0, load: 2.0, surely: 2.0, is_open_below, throughput, closest };
+    let reached =
+        EdgeBeyond { level: 0, load: 2.0, surely: 2.0, is_open_below, throughput, closest };
     assert_eq!(found, reached);
     let free = [level(1.0, 1.0, &[])];
-    assert!(matches!(edge(&free, &[]), Ok(Edge::Beyond(Reached { closest: None, .. }))));
+    assert!(matches!(edge(&free, &[]), Ok(LoadEdge::Beyond(EdgeBeyond { closest: None, .. }))));
 }
 
 #[test]
 fn where_none_keeps_the_limits_the_nearest_is_named() {
     let levels = [level(4.0, 4.0, &[900.0, 0.9]), level(1.0, 1.0, &[612.0, 0.98])];
-    let limits = [Limit::at_most(500.0), Limit::at_least(0.99)];
-    let Edge::Unmet(Miss { worst, is_within_error }) = edge(&levels, &limits).unwrap() else {
+    let limits = [FigureLimit::at_most(500.0), FigureLimit::at_least(0.99)];
+    let LoadEdge::Unmet(NearestMiss { worst, is_within_error }) = edge(&levels, &limits).unwrap()
+    else {
         panic!()
     };
     assert_eq!((worst.level, worst.limit, worst.value), (1, 0, 612.0));
@@ -76,7 +81,7 @@ fn one_level_too_good_by_chance_does_not_decide() {
         level(16.0, 9.0, &[450.0]),
         level(32.0, 9.0, &[900.0]),
     ];
-    let found = between(&levels, &[Limit::at_most(500.0)]);
+    let found = between(&levels, &[FigureLimit::at_most(500.0)]);
     assert_eq!((found.below, found.breaks.level, found.breaks.value), (0, 1, 550.0));
     assert!((found.load.value() - 7.2).abs() < 1e-9);
 }
@@ -84,32 +89,38 @@ fn one_level_too_good_by_chance_does_not_decide() {
 #[test]
 fn the_interval_is_where_the_ends_cross() {
     let wide = |load: f64, value: f64| {
-        let figure = Estimate::new(value, value - 50.0, value + 50.0).unwrap();
-        Tested { load, throughput: exact(load), figures: vec![Some(figure)] }
+        let figure = FigureEstimate::new(value, value - 50.0, value + 50.0).unwrap();
+        TestedLoad { load, throughput: exact(load), figures: vec![Some(figure)] }
     };
     let levels = [wide(0.0, 100.0), wide(10.0, 200.0), wide(20.0, 300.0)];
-    let found = between(&levels, &[Limit::at_most(220.0)]);
-    assert_eq!(found.load, Estimate::new(12.0, 7.0, 17.0).unwrap());
-    assert_eq!(found.throughput, Estimate::new(12.0, 7.0, 17.0).unwrap());
-    let open = between(&levels, &[Limit::at_most(270.0)]);
+    let found = between(&levels, &[FigureLimit::at_most(220.0)]);
+    assert_eq!(found.load, FigureEstimate::new(12.0, 7.0, 17.0).unwrap());
+    assert_eq!(found.throughput, FigureEstimate::new(12.0, 7.0, 17.0).unwrap());
+    let open = between(&levels, &[FigureLimit::at_most(270.0)]);
     assert_eq!((open.load.high(), open.is_open_above, open.is_open_below), (20.0, true, false));
-    let open = between(&levels, &[Limit::at_most(120.0)]);
+    let open = between(&levels, &[FigureLimit::at_most(120.0)]);
     assert_eq!((open.load.low(), open.is_open_above, open.is_open_below), (0.0, false, true));
-    let Edge::Unmet(miss) = edge(&levels, &[Limit::at_most(80.0)]).unwrap() else { panic!() };
+    let LoadEdge::Unmet(miss) = edge(&levels, &[FigureLimit::at_most(80.0)]).unwrap() else {
+        panic!()
+    };
     assert!(miss.is_within_error);
 }
 
 #[test]
 fn a_limit_that_more_load_helps_bounds_nothing_from_above() {
     let levels = [level(1.0, 1.0, &[300.0, 1.0]), level(8.0, 7.0, &[500.0, 7.0])];
-    let rate = Limit::at_least(5.0).with_trend(Trend::Rising);
-    let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(600.0), rate]).unwrap() else {
+    let rate = FigureLimit::at_least(5.0).with_trend(ResponseTrend::Rising);
+    let LoadEdge::Beyond(found) = edge(&levels, &[FigureLimit::at_most(600.0), rate]).unwrap()
+    else {
         panic!()
     };
     assert_eq!(found.level, 1);
     // Between the loads both might hold somewhere, but that was not shown of any load tested.
-    let none = edge(&levels, &[Limit::at_most(490.0), rate]).unwrap();
-    assert!(matches!(none, Edge::Unmet(Miss { worst, .. }) if worst.level == 1), "{none:?}");
+    let none = edge(&levels, &[FigureLimit::at_most(490.0), rate]).unwrap();
+    assert!(
+        matches!(none, LoadEdge::Unmet(NearestMiss { worst, .. }) if worst.level == 1),
+        "{none:?}"
+    );
 }
 
 /// Just reached, within its error, at the highest load: then it may be reached at none.
@@ -117,26 +128,27 @@ fn a_limit_that_more_load_helps_bounds_nothing_from_above() {
 fn a_limit_that_more_load_helps_bounds_what_is_sure() {
     let wide = |load: f64, rate: [f64; 3], latency: [f64; 3]| {
         let figures =
-            [rate, latency].map(|[low, value, high]| Estimate::new(value, low, high).ok());
-        Tested { load, throughput: exact(load), figures: figures.to_vec() }
+            [rate, latency].map(|[low, value, high]| FigureEstimate::new(value, low, high).ok());
+        TestedLoad { load, throughput: exact(load), figures: figures.to_vec() }
     };
-    let rate = Limit::at_least(10.0).with_trend(Trend::Rising);
+    let rate = FigureLimit::at_least(10.0).with_trend(ResponseTrend::Rising);
     let levels = [
         wide(1.0, [2.0, 2.5, 3.0], [100.0, 100.0, 100.0]),
         wide(4.0, [8.0, 10.5, 13.0], [400.0, 500.0, 600.0]),
     ];
-    let Edge::Beyond(found) = edge(&levels, &[rate, Limit::at_most(700.0)]).unwrap() else {
+    let LoadEdge::Beyond(found) = edge(&levels, &[rate, FigureLimit::at_most(700.0)]).unwrap()
+    else {
         panic!()
     };
     assert_eq!((found.load, found.surely, found.is_open_below), (4.0, 1.0, true));
     // The rate is reached for sure, but from 3.7 on, and the latency is kept for sure up to 2.
     let levels = [levels[0].clone(), wide(4.0, [11.0, 12.0, 13.0], [400.0, 500.0, 1_000.0])];
-    let limits = [rate, Limit::at_most(500.0)];
-    let Edge::Beyond(found) = edge(&levels, &limits).unwrap() else { panic!() };
+    let limits = [rate, FigureLimit::at_most(500.0)];
+    let LoadEdge::Beyond(found) = edge(&levels, &limits).unwrap() else { panic!() };
     assert_eq!((found.load, found.surely, found.is_open_below), (4.0, 1.0, true));
     // Of a lower rate both are sure up to (500 - 100) / (1000 - 100) of the way.
-    let limits = [Limit::at_least(5.0).with_trend(Trend::Rising), limits[1]];
-    let Edge::Beyond(found) = edge(&levels, &limits).unwrap() else { panic!() };
+    let limits = [FigureLimit::at_least(5.0).with_trend(ResponseTrend::Rising), limits[1]];
+    let LoadEdge::Beyond(found) = edge(&levels, &limits).unwrap() else { panic!() };
     assert!((found.surely - (1.0 + 3.0 * 4.0 / 9.0)).abs() < 1e-9 && !found.is_open_below);
 }
 
@@ -145,17 +157,17 @@ fn a_limit_that_more_load_helps_bounds_what_is_sure() {
 #[test]
 fn runs_of_one_load_that_disagree_widen_the_interval() {
     let run = |load: f64, value: f64| {
-        let figure = Estimate::new(value, value - 1.0, value + 1.0).unwrap();
-        Tested { load, throughput: exact(load), figures: vec![Some(figure)] }
+        let figure = FigureEstimate::new(value, value - 1.0, value + 1.0).unwrap();
+        TestedLoad { load, throughput: exact(load), figures: vec![Some(figure)] }
     };
     let levels = [run(1.0, 9.0), run(2.0, 10.0), run(2.0, 900.0), run(3.0, 2_000.0)];
-    let found = between(&levels, &[Limit::at_most(500.0)]);
+    let found = between(&levels, &[FigureLimit::at_most(500.0)]);
     let at = |high: f64| 1.0 + (500.0 - 10.0) / (high - 10.0);
     assert!((found.load.low() - at(455.0 + 872.2)).abs() < 1e-3, "{found:?}");
     assert!(found.load.high() > 2.2);
     // Those that agree within their own errors leave it as it is.
     let levels = [run(1.0, 9.0), run(2.0, 10.0), run(2.0, 10.5), run(3.0, 20.0)];
-    let found = between(&levels, &[Limit::at_most(10.75)]);
+    let found = between(&levels, &[FigureLimit::at_most(10.75)]);
     assert!((found.load.low() - (1.0 + 0.75 / 1.25)).abs() < 1e-9, "{found:?}");
 }
 
@@ -163,39 +175,44 @@ fn runs_of_one_load_that_disagree_widen_the_interval() {
 fn a_level_without_the_figure_shows_nothing() {
     let mut levels = vec![level(1.0, 1.0, &[200.0]), level(4.0, 4.0, &[300.0])];
     levels[1].figures = vec![None];
-    let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(500.0)]).unwrap() else { panic!() };
+    let LoadEdge::Beyond(found) = edge(&levels, &[FigureLimit::at_most(500.0)]).unwrap() else {
+        panic!()
+    };
     assert_eq!(found.level, 0);
     levels[0].figures = vec![None];
-    assert_eq!(edge(&levels, &[Limit::at_most(500.0)]), Err(EdgeError::NoFigure(0)));
-    assert_eq!(edge(&[], &[Limit::at_most(500.0)]), Err(EdgeError::NoLevel));
-    assert_eq!(edge(&levels, &[Limit::at_most(f64::NAN)]), Err(EdgeError::LimitNotANumber(0)));
+    assert_eq!(edge(&levels, &[FigureLimit::at_most(500.0)]), Err(EdgeError::NoFigure(0)));
+    assert_eq!(edge(&[], &[FigureLimit::at_most(500.0)]), Err(EdgeError::NoLevel));
+    assert_eq!(
+        edge(&levels, &[FigureLimit::at_most(f64::NAN)]),
+        Err(EdgeError::LimitNotANumber(0))
+    );
     let wrong = EdgeError::WrongLength { level: 0, figures: 1, limits: 0 };
     assert_eq!(edge(&levels, &[]), Err(wrong));
     let odd = [level(f64::INFINITY, 1.0, &[1.0])];
-    assert_eq!(edge(&odd, &[Limit::at_most(1.0)]), Err(EdgeError::NotFinite(0)));
+    assert_eq!(edge(&odd, &[FigureLimit::at_most(1.0)]), Err(EdgeError::NotFinite(0)));
 }
 
 #[test]
 fn intervals_may_be_open() {
     let open = |load: f64, value: f64| {
-        let figure = Estimate::new(value, f64::NEG_INFINITY, f64::INFINITY).unwrap();
-        Tested { load, throughput: exact(load), figures: vec![Some(figure)] }
+        let figure = FigureEstimate::new(value, f64::NEG_INFINITY, f64::INFINITY).unwrap();
+        TestedLoad { load, throughput: exact(load), figures: vec![Some(figure)] }
     };
     let levels = [open(1.0, 100.0), open(2.0, 300.0)];
-    let found = between(&levels, &[Limit::at_most(200.0)]);
-    assert_eq!(found.load, Estimate::new(1.5, 1.0, 2.0).unwrap());
+    let found = between(&levels, &[FigureLimit::at_most(200.0)]);
+    assert_eq!(found.load, FigureEstimate::new(1.5, 1.0, 2.0).unwrap());
     assert!(found.is_open_above && found.is_open_below);
 }
 
 prop_compose! {
-    fn figure()(value in 1.0f64..100.0, down in 0.0f64..30.0, up in 0.0f64..30.0, known in 0..12) -> Option<Estimate> {
-        (known > 0).then(|| Estimate::new(value, value - down, value + up).unwrap())
+    fn figure()(value in 1.0f64..100.0, down in 0.0f64..30.0, up in 0.0f64..30.0, known in 0..12) -> Option<FigureEstimate> {
+        (known > 0).then(|| FigureEstimate::new(value, value - down, value + up).unwrap())
     }
 }
 
-fn levels() -> impl Strategy<Value = Vec<Tested>> {
+fn levels() -> impl Strategy<Value = Vec<TestedLoad>> {
     let level = (1_u8..12, figure(), figure(), figure());
-    let level = level.prop_map(|(load, throughput, one, other)| Tested {
+    let level = level.prop_map(|(load, throughput, one, other)| TestedLoad {
         load: load.into(),
         throughput: throughput.unwrap_or_else(|| exact(1.0)),
         figures: vec![one, other],
@@ -204,11 +221,11 @@ fn levels() -> impl Strategy<Value = Vec<Tested>> {
 }
 
 /// The edge as a load; below every load where no limit is kept, and on the highest where all are.
-fn load_of(edge: &Edge) -> f64 {
+fn load_of(edge: &LoadEdge) -> f64 {
     match edge {
-        Edge::Between(crossing) => crossing.load.value(),
-        Edge::Beyond(reached) => reached.load,
-        Edge::Unmet(_) => 0.0,
+        LoadEdge::Between(crossing) => crossing.load.value(),
+        LoadEdge::Beyond(reached) => reached.load,
+        LoadEdge::Unmet(_) => 0.0,
     }
 }
 
@@ -217,8 +234,8 @@ proptest! {
 
     #[test]
     fn the_edge_lies_between_its_neighbours(levels in levels(), most in 1.0f64..100.0, least in 1.0f64..100.0) {
-        let limits = [Limit::at_most(most), Limit::at_least(least)];
-        let Ok(Edge::Between(found)) = edge(&levels, &limits) else { return Ok(()) };
+        let limits = [FigureLimit::at_most(most), FigureLimit::at_least(least)];
+        let Ok(LoadEdge::Between(found)) = edge(&levels, &limits) else { return Ok(()) };
         let (below, above) = (&levels[found.below], &levels[found.breaks.level]);
         prop_assert!(below.load <= found.load.value() && found.load.value() <= above.load);
         prop_assert!(found.breaks.excess > 0.0);
@@ -234,12 +251,12 @@ proptest! {
 
     #[test]
     fn a_looser_limit_never_lowers_it(levels in levels(), most in 1.0f64..100.0, least in 1.0f64..100.0, by in 0.0f64..40.0) {
-        let tight = edge(&levels, &[Limit::at_most(most), Limit::at_least(least)]);
+        let tight = edge(&levels, &[FigureLimit::at_most(most), FigureLimit::at_least(least)]);
         let Ok(tight) = tight else { return Ok(()) };
         for limits in [[most + by, least], [most, least - by], [most + by, least - by]] {
-            let loose = edge(&levels, &[Limit::at_most(limits[0]), Limit::at_least(limits[1])]).unwrap();
+            let loose = edge(&levels, &[FigureLimit::at_most(limits[0]), FigureLimit::at_least(limits[1])]).unwrap();
             prop_assert!(load_of(&loose) >= load_of(&tight), "{tight:?} {loose:?}");
-            if let (Edge::Between(tight), Edge::Between(loose)) = (&tight, &loose) {
+            if let (LoadEdge::Between(tight), LoadEdge::Between(loose)) = (&tight, &loose) {
                 prop_assert!(tight.load.low() <= loose.load.low() && tight.load.high() <= loose.load.high());
             }
         }
@@ -249,18 +266,18 @@ proptest! {
     fn exact_figures_give_an_exact_edge(
         rows in prop::collection::vec((1_u8..12, 1.0f64..100.0, 1.0f64..100.0), 1..10), most in 1.0f64..100.0,
     ) {
-        let mut levels: Vec<Tested> =
+        let mut levels: Vec<TestedLoad> =
             rows.into_iter().map(|(load, rate, figure)| level(load.into(), rate, &[figure])).collect();
         // Two figures of one load that differ are not exact.
         levels.sort_by(|a, b| a.load.total_cmp(&b.load));
         levels.dedup_by_key(|level| level.load);
-        match edge(&levels, &[Limit::at_most(most)]).unwrap() {
-            Edge::Between(found) => {
+        match edge(&levels, &[FigureLimit::at_most(most)]).unwrap() {
+            LoadEdge::Between(found) => {
                 prop_assert_eq!(found.load, exact(found.load.value()));
                 prop_assert_eq!(found.throughput, exact(found.throughput.value()));
             }
-            Edge::Beyond(found) => prop_assert_eq!(found.surely, found.load),
-            Edge::Unmet(found) => prop_assert!(!found.is_within_error),
+            LoadEdge::Beyond(found) => prop_assert_eq!(found.surely, found.load),
+            LoadEdge::Unmet(found) => prop_assert!(!found.is_within_error),
         }
     }
 
@@ -268,7 +285,7 @@ proptest! {
     fn order_does_not_matter(
         (levels, shuffled) in levels().prop_flat_map(|l| (Just(l.clone()), Just(l).prop_shuffle())), most in 1.0f64..100.0,
     ) {
-        let limits = [Limit::at_most(most), Limit::at_least(1.0)];
+        let limits = [FigureLimit::at_most(most), FigureLimit::at_least(1.0)];
         let (one, other) = (edge(&levels, &limits), edge(&shuffled, &limits));
         prop_assert_eq!(one.is_ok(), other.is_ok());
         if let (Ok(one), Ok(other)) = (one, other) {

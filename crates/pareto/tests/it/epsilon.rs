@@ -1,6 +1,6 @@
 //! Epsilon-dominance: its definition, and that few points stand for all.
 
-use fizeau_pareto::{Axis, Direction, Epsilon, EpsilonError, Points};
+use fizeau_pareto::{Axis, Epsilon, EpsilonError, Objective, Points};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -39,10 +39,10 @@ fn what_cannot_be_meant_is_refused() {
 fn has_one_for(points: &Points, figures: &[f64], epsilons: &[Epsilon]) -> bool {
     let no_worse = |epsilon: Epsilon, axis: &Axis, a: f64, b: f64| match (epsilon, axis.direction())
     {
-        (Epsilon::Additive(size), Direction::Minimize) => a <= b + size,
-        (Epsilon::Additive(size), Direction::Maximize) => a + size >= b,
-        (Epsilon::Relative(size), Direction::Minimize) => a <= (1.0 + size) * b,
-        (Epsilon::Relative(size), Direction::Maximize) => (1.0 + size) * a >= b,
+        (Epsilon::Additive(size), Objective::Minimize) => a <= b + size,
+        (Epsilon::Additive(size), Objective::Maximize) => a + size >= b,
+        (Epsilon::Relative(size), Objective::Minimize) => a <= (1.0 + size) * b,
+        (Epsilon::Relative(size), Objective::Maximize) => (1.0 + size) * a >= b,
     };
     (0..points.len()).any(|i| {
         let both = points.point(i).unwrap().iter().zip(figures);

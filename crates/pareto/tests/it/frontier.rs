@@ -1,13 +1,13 @@
 //! Frontiers: small cases by hand, and agreement with the definition on random points with many ties.
 
-use fizeau_pareto::Direction::{Maximize, Minimize};
-use fizeau_pareto::{Direction, FrontierError, dominated_by, frontier};
+use fizeau_pareto::Objective::{Maximize, Minimize};
+use fizeau_pareto::{FrontierError, Objective, dominated_by, frontier};
 use proptest::prelude::*;
 
 use crate::fixed;
 use crate::tables::figure;
 
-const UP_DOWN: [Direction; 2] = [Maximize, Minimize];
+const UP_DOWN: [Objective; 2] = [Maximize, Minimize];
 
 #[test]
 fn small_cases_by_hand() {
@@ -61,7 +61,7 @@ fn beyond_the_points_nothing_is_dominated() {
 }
 
 /// The definition, word for word.
-fn brute_force<const D: usize>(points: &[[f64; D]], directions: &[Direction; D]) -> Vec<usize> {
+fn brute_force<const D: usize>(points: &[[f64; D]], directions: &[Objective; D]) -> Vec<usize> {
     let better = |a: f64, b: f64, direction| match direction {
         Maximize => a > b,
         Minimize => a < b,
@@ -79,7 +79,7 @@ fn points<const D: usize>() -> impl Strategy<Value = Vec<[f64; D]>> {
     proptest::collection::vec(proptest::array::uniform::<_, D>(figure()), 0..40)
 }
 
-fn directions<const D: usize>() -> impl Strategy<Value = [Direction; D]> {
+fn directions<const D: usize>() -> impl Strategy<Value = [Objective; D]> {
     proptest::array::uniform(prop::sample::select(vec![Maximize, Minimize]))
 }
 

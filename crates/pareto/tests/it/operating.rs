@@ -2,7 +2,8 @@
 
 use fizeau_pareto::Relation::{AtLeast, AtMost};
 use fizeau_pareto::{
-    Axis, AxisLimit, Candidate, Choice, Constraint, Points, Relation, operating_point,
+    Axis, AxisLimit, Constraint, OperatingCandidate, OperatingChoice, Points, Relation,
+    operating_point,
 };
 use proptest::prelude::*;
 
@@ -18,8 +19,8 @@ fn at_least(value: impl Into<Option<f64>>, limit: f64) -> Constraint {
     Constraint { value, relation: AtLeast, limit }
 }
 
-fn candidate(objective: f64, constraints: &[Constraint]) -> Candidate {
-    Candidate { objective, constraints: constraints.to_vec() }
+fn candidate(objective: f64, constraints: &[Constraint]) -> OperatingCandidate {
+    OperatingCandidate { objective, constraints: constraints.to_vec() }
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn the_highest_objective_within_all_limits_is_chosen() {
         candidate(4.0, &[at_most(450.0, 500.0), at_least(0.4, 0.5)]),
         candidate(9.0, &[at_most(900.0, 500.0), at_least(1.0, 0.5)]),
     ];
-    assert_eq!(operating_point(&candidates), Choice::Met { index: 1, margin: 0.2 });
+    assert_eq!(operating_point(&candidates), OperatingChoice::Met { index: 1, margin: 0.2 });
 }
 
 #[test]
@@ -65,13 +66,16 @@ fn ties_go_to_the_larger_margin_then_to_the_first() {
         candidate(5.0, &[at_most(400.0, 500.0)]),
         candidate(5.0, &[at_most(400.0, 500.0)]),
     ];
-    assert_eq!(operating_point(&candidates), Choice::Met { index: 1, margin: 0.2 });
+    assert_eq!(operating_point(&candidates), OperatingChoice::Met { index: 1, margin: 0.2 });
 }
 
 #[test]
 fn without_limits_the_highest_objective_is_chosen() {
     let candidates = [candidate(1.0, &[]), candidate(f64::NAN, &[]), candidate(2.0, &[])];
-    assert_eq!(operating_point(&candidates), Choice::Met { index: 2, margin: f64::INFINITY });
+    assert_eq!(
+        operating_point(&candidates),
+        OperatingChoice::Met { index: 2, margin: f64::INFINITY }
+    );
 }
 
 #[test]
@@ -82,7 +86,10 @@ fn the_nearest_miss_is_named_when_none_is_within() {
         candidate(2.0, &[at_most(550.0, 500.0)]),
         candidate(3.0, &[at_most(None, 500.0)]),
     ];
-    assert_eq!(operating_point(&candidates), Choice::Unmet { nearest: Some(2), excess: 0.1 });
+    assert_eq!(
+        operating_point(&candidates),
+        OperatingChoice::Unmet { nearest: Some(2), excess: 0.1 }
+    );
 }
 
 /// The nearest is judged by its worst limit, not by one that it happens to meet.
@@ -92,22 +99,25 @@ fn the_worst_miss_counts() {
         candidate(1.0, &[at_most(500.0, 500.0), at_most(1000.0, 500.0)]),
         candidate(1.0, &[at_most(750.0, 500.0), at_most(750.0, 500.0)]),
     ];
-    assert_eq!(operating_point(&candidates), Choice::Unmet { nearest: Some(1), excess: 0.5 });
+    assert_eq!(
+        operating_point(&candidates),
+        OperatingChoice::Unmet { nearest: Some(1), excess: 0.5 }
+    );
 }
 
 #[test]
 fn an_unknown_value_meets_nothing() {
     let lacking = candidate(9.0, &[at_most(100.0, 500.0), at_most(None, 500.0)]);
-    let nothing = Choice::Unmet { nearest: None, excess: f64::INFINITY };
+    let nothing = OperatingChoice::Unmet { nearest: None, excess: f64::INFINITY };
     assert_eq!(operating_point(std::slice::from_ref(&lacking)), nothing);
     let known = candidate(1.0, &[at_most(100.0, 500.0)]);
-    assert_eq!(operating_point(&[lacking, known]), Choice::Met { index: 1, margin: 0.8 });
+    assert_eq!(operating_point(&[lacking, known]), OperatingChoice::Met { index: 1, margin: 0.8 });
 }
 
 #[test]
 fn nothing_to_choose_from_is_said() {
-    assert_eq!(operating_point(&[]), Choice::NoCandidates);
-    assert_eq!(operating_point(&[candidate(f64::NAN, &[])]), Choice::NoCandidates);
+    assert_eq!(operating_point(&[]), OperatingChoice::NoCandidates);
+    assert_eq!(operating_point(&[candidate(f64::NAN, &[])]), OperatingChoice::NoCandidates);
 }
 
 fn relation() -> impl Strategy<Value = Relation> {
@@ -124,13 +134,13 @@ prop_compose! {
     }
 }
 
-fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
+fn candidates() -> impl Strategy<Value = Vec<OperatingCandidate>> {
     let one = (-3_i32..4, proptest::collection::vec(constraint(), 0..3));
     let one = one.prop_map(|(objective, constraints)| candidate(objective.into(), &constraints));
     proptest::collection::vec(one, 0..12)
 }
 
-fn meets(candidate: &Candidate) -> bool {
+fn meets(candidate: &OperatingCandidate) -> bool {
     candidate.constraints.iter().all(|constraint| match (constraint.value, constraint.relation) {
         (None, _) => false,
         (Some(value), AtLeast) => value >= constraint.limit,
@@ -139,12 +149,12 @@ fn meets(candidate: &Candidate) -> bool {
 }
 
 /// A choice without the index: what must not depend on the order.
-fn merits(candidates: &[Candidate], choice: Choice) -> (Option<f64>, f64) {
+fn merits(candidates: &[OperatingCandidate], choice: OperatingChoice) -> (Option<f64>, f64) {
     let objective = |index: usize| candidates[index].objective;
     match choice {
-        Choice::Met { index, margin } => (Some(objective(index)), margin),
-        Choice::Unmet { nearest, excess } => (nearest.map(objective), -excess),
-        Choice::NoCandidates => (None, 0.0),
+        OperatingChoice::Met { index, margin } => (Some(objective(index)), margin),
+        OperatingChoice::Unmet { nearest, excess } => (nearest.map(objective), -excess),
+        OperatingChoice::NoCandidates => (None, 0.0),
     }
 }
 
@@ -153,17 +163,17 @@ proptest! {
 
     #[test]
     fn the_choice_is_the_best_that_meets_its_limits(candidates in candidates()) {
-        let met: Vec<&Candidate> = candidates.iter().filter(|one| meets(one)).collect();
+        let met: Vec<&OperatingCandidate> = candidates.iter().filter(|one| meets(one)).collect();
         match operating_point(&candidates) {
-            Choice::Met { index, margin } => {
+            OperatingChoice::Met { index, margin } => {
                 prop_assert!(margin >= 0.0 && meets(&candidates[index]));
                 prop_assert!(met.iter().all(|one| one.objective <= candidates[index].objective));
             }
-            Choice::Unmet { nearest, excess } => {
+            OperatingChoice::Unmet { nearest, excess } => {
                 prop_assert!(met.is_empty() && excess > 0.0);
                 prop_assert_eq!(nearest.is_none(), excess.is_infinite());
             }
-            Choice::NoCandidates => prop_assert!(candidates.is_empty()),
+            OperatingChoice::NoCandidates => prop_assert!(candidates.is_empty()),
         }
     }
 
@@ -179,7 +189,7 @@ proptest! {
     #[test]
     fn one_more_that_misses_changes_no_choice_that_is_met(candidates in candidates(), extra in -3_i32..4) {
         let before = operating_point(&candidates);
-        if let Choice::Met { .. } = before {
+        if let OperatingChoice::Met { .. } = before {
             let mut more = candidates;
             more.push(candidate(extra.into(), &[at_most(2.0, 1.0)]));
             prop_assert_eq!(operating_point(&more), before);
@@ -196,7 +206,7 @@ proptest! {
         rows.iter().for_each(|row| points.push(row).unwrap());
         let limits = [AxisLimit::at_most("ms", most), AxisLimit::at_least("good", least)];
         let of = |[usd, ms, good]: &[f64; 3]| candidate(-usd, &[at_most(*ms, most), at_least(*good, least)]);
-        let candidates: Vec<Candidate> = rows.iter().map(of).collect();
+        let candidates: Vec<OperatingCandidate> = rows.iter().map(of).collect();
         prop_assert_eq!(points.operating_point("usd", &limits).unwrap(), operating_point(&candidates));
     }
 }

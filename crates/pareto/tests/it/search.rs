@@ -1,8 +1,8 @@
 //! Searches of responses whose edge is known.
 
 use fizeau_pareto::{
-    Bearing, Estimate, Evaluation, Loads, Next, Relation, Search, SearchEnding, SearchSpec,
-    SearchSpecError, Standing, log_margin,
+    EdgeSide, Evaluation, FigureEstimate, LoadOutcome, Loads, NextLoad, Relation, Search,
+    SearchEnding, SearchSpec, SearchSpecError, log_margin,
 };
 use proptest::prelude::*;
 
@@ -48,11 +48,11 @@ impl Response {
     fn evaluation(&self, load: f64, noise: &mut Noise) -> Evaluation {
         let value = (self.latency)(load) * (self.error * noise.next()).exp();
         let (low, high) = (value * (1.0 - 1.96 * self.error), value * (1.0 + 1.96 * self.error));
-        let figure = Estimate::new(value, low, high).unwrap();
+        let figure = FigureEstimate::new(value, low, high).unwrap();
         let bearing = if load > self.capacity {
-            Bearing::Saturated { served: Some(self.capacity) }
+            LoadOutcome::Saturated { served: Some(self.capacity) }
         } else {
-            Bearing::Borne
+            LoadOutcome::Borne
         };
         Evaluation {
             load,
@@ -64,7 +64,7 @@ impl Response {
     fn searched(&self, spec: SearchSpec, seed: u64) -> Search {
         let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut search = Search::new(spec).unwrap();
-        while let Next::Evaluate { load } = search.next() {
+        while let NextLoad::Evaluate { load } = search.next() {
             search.observe(&self.evaluation(load, &mut noise));
         }
         search
@@ -77,7 +77,7 @@ fn spec() -> SearchSpec {
 
 fn hits(response: Response, truth: f64, spec: SearchSpec) -> usize {
     let found = (0..200).map(|seed| response.searched(spec, seed).found());
-    let is_hit = |found: &fizeau_pareto::Found| {
+    let is_hit = |found: &fizeau_pareto::SearchResult| {
         assert!(found.evaluations <= 12);
         (found.edge.unwrap().value() / truth - 1.0).abs() <= 0.03
     };
@@ -129,12 +129,13 @@ fn what_it_calls_decided_it_knows() {
     for (name, response) in [("gentle", GENTLE), ("jump", JUMP), ("queue", NOISY_QUEUE)] {
         let found: Vec<_> =
             (1_000..1_200).map(|seed| response.searched(spec(), seed).found()).collect();
-        let misses = |found: &&fizeau_pareto::Found| {
+        let misses = |found: &&fizeau_pareto::SearchResult| {
             let edge = found.edge.unwrap();
             !(edge.low()..=edge.high()).contains(&18.0)
         };
         let missed: Vec<_> = found.iter().filter(misses).collect();
-        let is_decided = |found: &&&fizeau_pareto::Found| found.ending == SearchEnding::Decided;
+        let is_decided =
+            |found: &&&fizeau_pareto::SearchResult| found.ending == SearchEnding::Decided;
         let (all, decided) = (missed.len(), missed.iter().filter(is_decided).count());
         assert!(all <= 25 && decided <= 5, "{name}: {all}, {decided} of them decided, of 200");
     }
@@ -174,8 +175,8 @@ fn the_ends_of_the_range_are_answers() {
 #[test]
 fn a_missing_figure_meets_nothing() {
     let mut search = Search::new(spec()).unwrap();
-    while let Next::Evaluate { load } = search.next() {
-        search.observe(&Evaluation { load, margins: vec![None], bearing: Bearing::Borne });
+    while let NextLoad::Evaluate { load } = search.next() {
+        search.observe(&Evaluation { load, margins: vec![None], bearing: LoadOutcome::Borne });
     }
     assert_eq!(search.found().ending, SearchEnding::Unmet);
 }
@@ -185,10 +186,10 @@ fn a_missing_figure_meets_nothing() {
 fn a_false_alarm_is_outvoted() {
     let (mut noise, mut alarms) = (Noise(7), 0);
     let mut search = Search::new(SearchSpec { most: 20, ..spec() }).unwrap();
-    while let Next::Evaluate { load } = search.next() {
+    while let NextLoad::Evaluate { load } = search.next() {
         let mut evaluation = BATCH.evaluation(load, &mut noise);
         if alarms == 0 {
-            evaluation.bearing = Bearing::Saturated { served: Some(load) };
+            evaluation.bearing = LoadOutcome::Saturated { served: Some(load) };
             alarms += 1;
         }
         search.observe(&evaluation);
@@ -219,13 +220,13 @@ fn what_makes_no_search_is_refused() {
 #[test]
 fn a_standing_takes_more_than_the_error() {
     let at = |value: f64, low: f64, high: f64| {
-        let figure = Estimate::new(value, low, high).unwrap();
+        let figure = FigureEstimate::new(value, low, high).unwrap();
         let margins = vec![log_margin(figure, Relation::AtMost, 100.0)];
-        Evaluation { load: 1.0, margins, bearing: Bearing::Borne }.standing(0.95)
+        Evaluation { load: 1.0, margins, bearing: LoadOutcome::Borne }.standing(0.95)
     };
-    assert_eq!(at(80.0, 75.0, 85.0), Standing::Good);
-    assert_eq!(at(95.0, 85.0, 110.0), Standing::Undecided);
-    assert_eq!(at(130.0, 120.0, 140.0), Standing::Bad);
+    assert_eq!(at(80.0, 75.0, 85.0), EdgeSide::Good);
+    assert_eq!(at(95.0, 85.0, 110.0), EdgeSide::Undecided);
+    assert_eq!(at(130.0, 120.0, 140.0), EdgeSide::Bad);
 }
 
 proptest! {
@@ -243,12 +244,12 @@ proptest! {
         let spec = SearchSpec { start, ..SearchSpec::between(loads, 1.0, 100.0) };
         let mut search = Search::new(spec).unwrap();
         let mut margins = margins.into_iter();
-        while let Next::Evaluate { load } = search.next() {
+        while let NextLoad::Evaluate { load } = search.next() {
             prop_assert!((1.0..=100.0).contains(&load));
             prop_assert!(!whole || load.fract() == 0.0);
             let (value, error, is_saturated) = margins.next().unwrap();
-            let margin = Estimate::new(value, value - error, value + error).unwrap();
-            let bearing = if is_saturated { Bearing::Saturated { served: None } } else { Bearing::Borne };
+            let margin = FigureEstimate::new(value, value - error, value + error).unwrap();
+            let bearing = if is_saturated { LoadOutcome::Saturated { served: None } } else { LoadOutcome::Borne };
             search.observe(&Evaluation { load, margins: vec![Some(margin)], bearing });
         }
         let found = search.found();

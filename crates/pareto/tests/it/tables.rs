@@ -1,6 +1,6 @@
 //! Tables of points for properties, and what the definitions say of them, word for word.
 
-use fizeau_pareto::{Axis, Direction, Points};
+use fizeau_pareto::{Axis, Objective, Points};
 use proptest::prelude::*;
 
 /// Figures from a grid so coarse that ties are common, with both zeros and infinities.
@@ -64,8 +64,8 @@ pub(crate) fn shuffled(
 
 pub(crate) fn dominates(axes: &[Axis], a: &[f64], b: &[f64]) -> bool {
     let better = |a: &[f64], b: &[f64], d: usize| match axes[d].direction() {
-        Direction::Maximize => a[d] > b[d],
-        Direction::Minimize => a[d] < b[d],
+        Objective::Maximize => a[d] > b[d],
+        Objective::Minimize => a[d] < b[d],
     };
     // Most pairs fail here, and soon.
     let nowhere_worse = !(0..axes.len()).any(|d| better(b, a, d));

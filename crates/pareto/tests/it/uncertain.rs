@@ -1,12 +1,14 @@
 //! Dominance only when it is sure.
 
-use fizeau_pareto::{Axis, Estimate, Points, PointsError, UncertainPoints, Verdict};
+use fizeau_pareto::{
+    Axis, FigureEstimate, FrontierMembership, Points, PointsError, UncertainPoints,
+};
 use proptest::prelude::*;
 
 use crate::fixed;
 use crate::tables::{dominates, figure, table, tables};
 
-fn uncertain(axes: &[Axis], rows: &[Vec<Estimate>]) -> UncertainPoints {
+fn uncertain(axes: &[Axis], rows: &[Vec<FigureEstimate>]) -> UncertainPoints {
     let mut points = UncertainPoints::new(axes.to_vec()).unwrap();
     for row in rows {
         points.push(row).unwrap();
@@ -18,26 +20,36 @@ fn uncertain(axes: &[Axis], rows: &[Vec<Estimate>]) -> UncertainPoints {
 fn touching_intervals_decide_if_another_axis_is_clear() {
     let axes = [Axis::maximize("rps"), Axis::minimize("ms")];
     let verdicts = |rows: &[[[f64; 3]; 2]]| {
-        let estimate = |[low, value, high]: [f64; 3]| Estimate::new(value, low, high).unwrap();
-        let rows: Vec<Vec<Estimate>> =
+        let estimate =
+            |[low, value, high]: [f64; 3]| FigureEstimate::new(value, low, high).unwrap();
+        let rows: Vec<Vec<FigureEstimate>> =
             rows.iter().map(|row| row.iter().copied().map(estimate).collect()).collect();
         uncertain(&axes, &rows).verdicts()
     };
     let good = [[7.0, 8.0, 9.0], [90.0, 95.0, 100.0]];
-    let by_first = Verdict::Dominated { by: 0 };
+    let by_first = FrontierMembership::Dominated { by: 0 };
     // The best latency of the second is the worst of the first; its throughput is below.
     assert_eq!(verdicts(&[good, [[5.0, 6.0, 6.5], [100.0, 110.0, 120.0]]])[1], by_first);
     // Both touch: the true figures may all be equal.
-    assert_eq!(verdicts(&[good, [[5.0, 6.0, 7.0], [100.0, 110.0, 120.0]]])[1], Verdict::Undecided);
-    assert_eq!(verdicts(&[good, [[5.0, 6.0, 6.5], [99.0, 110.0, 120.0]]])[1], Verdict::Undecided);
+    assert_eq!(
+        verdicts(&[good, [[5.0, 6.0, 7.0], [100.0, 110.0, 120.0]]])[1],
+        FrontierMembership::Undecided
+    );
+    assert_eq!(
+        verdicts(&[good, [[5.0, 6.0, 6.5], [99.0, 110.0, 120.0]]])[1],
+        FrontierMembership::Undecided
+    );
     // Better in one: nothing dominates it by the figures themselves.
-    assert_eq!(verdicts(&[good, [[5.0, 6.0, 6.5], [60.0, 94.0, 120.0]]])[1], Verdict::OnFrontier);
+    assert_eq!(
+        verdicts(&[good, [[5.0, 6.0, 6.5], [60.0, 94.0, 120.0]]])[1],
+        FrontierMembership::OnFrontier
+    );
 }
 
 #[test]
 fn an_estimate_for_each_axis_is_needed() {
     let mut points = UncertainPoints::new(vec![Axis::minimize("a"), Axis::minimize("b")]).unwrap();
-    let error = points.push(&[Estimate::exact(1.0).unwrap()]).unwrap_err();
+    let error = points.push(&[FigureEstimate::exact(1.0).unwrap()]).unwrap_err();
     assert_eq!(error, PointsError::WrongLength { point: 0, figures: 1, axes: 2 });
     assert!(points.is_empty() && points.verdicts().is_empty());
 }
@@ -54,9 +66,10 @@ fn wide_tables() -> impl Strategy<Value = (Points, UncertainPoints, Vec<Vec<f64>
         (rows, up).prop_map(|(rows, up)| {
             let axes = crate::tables::axes_of(&up);
             let estimate = |(value, below, above): Wide| {
-                Estimate::new(value, value - f64::from(below), value + f64::from(above)).unwrap()
+                FigureEstimate::new(value, value - f64::from(below), value + f64::from(above))
+                    .unwrap()
             };
-            let estimates: Vec<Vec<Estimate>> = rows
+            let estimates: Vec<Vec<FigureEstimate>> = rows
                 .iter()
                 .map(|row| {
                     row.iter().map(|(v, b, a, _)| estimate((f64::from(*v), *b, *a))).collect()
@@ -67,8 +80,10 @@ fn wide_tables() -> impl Strategy<Value = (Points, UncertainPoints, Vec<Vec<f64>
                 (low + share * (high - low)).clamp(low, high)
             };
             let truths = rows.iter().map(|row| row.iter().map(truth).collect()).collect();
-            let values: Vec<Vec<f64>> =
-                estimates.iter().map(|row| row.iter().map(Estimate::value).collect()).collect();
+            let values: Vec<Vec<f64>> = estimates
+                .iter()
+                .map(|row| row.iter().map(FigureEstimate::value).collect())
+                .collect();
             (table(&axes, &values), uncertain(&axes, &estimates), truths)
         })
     })
@@ -79,16 +94,16 @@ proptest! {
 
     #[test]
     fn of_exact_figures_it_is_plain_dominance(points in tables(figure(), 40)) {
-        let exact = |i| points.point(i).unwrap().iter().map(|figure| Estimate::exact(*figure).unwrap()).collect();
-        let rows: Vec<Vec<Estimate>> = (0..points.len()).map(exact).collect();
+        let exact = |i| points.point(i).unwrap().iter().map(|figure| FigureEstimate::exact(*figure).unwrap()).collect();
+        let rows: Vec<Vec<FigureEstimate>> = (0..points.len()).map(exact).collect();
         let frontier = points.frontier();
         for (i, verdict) in uncertain(points.axes(), &rows).verdicts().into_iter().enumerate() {
             match verdict {
-                Verdict::OnFrontier => prop_assert!(frontier.contains(&i)),
-                Verdict::Dominated { by } => {
+                FrontierMembership::OnFrontier => prop_assert!(frontier.contains(&i)),
+                FrontierMembership::Dominated { by } => {
                     prop_assert!(dominates(points.axes(), points.point(by).unwrap(), points.point(i).unwrap()));
                 }
-                Verdict::Undecided => prop_assert!(false, "nothing is open"),
+                FrontierMembership::Undecided => prop_assert!(false, "nothing is open"),
             }
         }
     }
@@ -96,7 +111,7 @@ proptest! {
     #[test]
     fn what_dominates_surely_does_so_wherever_the_true_figures_lie((values, uncertain, truths) in wide_tables()) {
         for (i, verdict) in uncertain.verdicts().into_iter().enumerate() {
-            if let Verdict::Dominated { by } = verdict {
+            if let FrontierMembership::Dominated { by } = verdict {
                 prop_assert!(dominates(values.axes(), &truths[by], &truths[i]));
             }
         }
@@ -105,7 +120,7 @@ proptest! {
     #[test]
     fn the_frontier_of_the_figures_stays((values, uncertain, _) in wide_tables()) {
         let verdicts = uncertain.verdicts();
-        let on: Vec<usize> = (0..values.len()).filter(|i| verdicts[*i] == Verdict::OnFrontier).collect();
+        let on: Vec<usize> = (0..values.len()).filter(|i| verdicts[*i] == FrontierMembership::OnFrontier).collect();
         prop_assert_eq!(on, values.frontier());
     }
 
@@ -113,7 +128,7 @@ proptest! {
     #[test]
     fn no_sure_dominance_is_missed((values, uncertain, _) in wide_tables()) {
         let end = |i: usize, best: bool| -> Vec<f64> {
-            let up = |axis: &Axis| axis.direction() == fizeau_pareto::Direction::Maximize;
+            let up = |axis: &Axis| axis.direction() == fizeau_pareto::Objective::Maximize;
             let each = uncertain.point(i).unwrap().iter().zip(values.axes());
             each.map(|(e, axis)| if up(axis) == best { e.high() } else { e.low() }).collect()
         };
@@ -121,7 +136,7 @@ proptest! {
         for (i, verdict) in verdicts.iter().enumerate() {
             let surely = |rival: usize| dominates(values.axes(), &end(rival, false), &end(i, true));
             let any = (0..values.len()).any(surely);
-            prop_assert_eq!(any, matches!(verdict, Verdict::Dominated { .. }));
+            prop_assert_eq!(any, matches!(verdict, FrontierMembership::Dominated { .. }));
         }
     }
 }

@@ -1,14 +1,11 @@
 //! An A/B run as `ab.json`.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Side, Verdict};
+use fizeau_metrics::{ComparisonSide, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::{AbParty, AbReport, AbRound};
-#[cfg(feature = "schema")]
-use crate::reasons::listed;
-use crate::reasons::reasons;
-use crate::{ComparisonDocument, Endpoint, LevelReport, LevelStatus, Setup};
+use crate::{ComparisonDocument, GoalDocument, LevelReport, LevelStatus, RunSetup};
 
 /// `ab.json` (schema `fizeau.ab/1`): an A/B run with its rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,17 +15,23 @@ pub struct AbDocument {
     schema: String,
     version: String,
     /// What was run, and on what; its endpoint is that of A.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The baseline.
-    pub a: AbSideDocument,
+    pub a: AbParty,
     /// The candidate.
-    pub b: AbSideDocument,
+    pub b: AbParty,
     /// How many rounds there were to be.
     pub planned_rounds: u32,
     /// The pause before each turn.
     pub settle_ms: Millis,
     /// The worst verdict of any turn that ended.
     pub verdict: Verdict,
+    /// How the goals came out on A over the rounds that count; left out where none were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub a_goals: Vec<GoalDocument>,
+    /// How they came out on B.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub b_goals: Vec<GoalDocument>,
     /// The rounds that were begun.
     pub rounds: Vec<RoundDocument>,
     /// What the rounds that count come to; null where there is no answer.
@@ -45,23 +48,6 @@ pub struct AbDocument {
 
 /// The schema of `ab.json`.
 pub(crate) const AB: &str = "fizeau.ab/1";
-
-/// One side of an A/B run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "AbParty", transform = listed::<Self>)
-)]
-pub struct AbSideDocument {
-    /// What it was called by who ran it; null if by nothing.
-    pub name: Option<String>,
-    /// What was called.
-    pub endpoint: Endpoint,
-}
-
-reasons!(AbSideDocument, |party| { name => "none was given" });
 
 /// One round: both sides, one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,33 +100,34 @@ pub struct TurnDocument {
 impl From<AbReport> for AbDocument {
     fn from(report: AbReport) -> Self {
         let requests = report.requests.as_ref().map(ComparisonDocument::from);
+        let goals = |side| report.goals(side).into_iter().map(GoalDocument::from).collect();
+        let (a_goals, b_goals) =
+            (goals(ComparisonSide::Baseline), goals(ComparisonSide::Candidate));
         Self {
             schema: AB.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             verdict: report.verdict(),
-            a: party(report.a),
-            b: party(report.b),
+            a: report.a,
+            b: report.b,
             planned_rounds: report.planned,
             settle_ms: report.settle,
+            a_goals,
+            b_goals,
             rounds: report.rounds.iter().map(round).collect(),
             comparison: report.comparison.as_ref().ok().map(ComparisonDocument::from),
             comparison_reason: report.comparison.err(),
-            requests_reason: requests.is_none().then(|| "too few rounds count".to_owned()),
+            requests_reason: requests.is_none().then(|| "too few rounds can be used".to_owned()),
             requests,
             setup: report.setup,
         }
     }
 }
 
-fn party(AbParty { name, endpoint }: AbParty) -> AbSideDocument {
-    AbSideDocument { name, endpoint }
-}
-
 fn round(round: &AbRound) -> RoundDocument {
     let left_out_reason = round.counted().err();
     let first = match round.first {
-        Side::Baseline => "a",
-        Side::Candidate => "b",
+        ComparisonSide::Baseline => "a",
+        ComparisonSide::Candidate => "b",
     };
     RoundDocument {
         round: round.number,

@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that a benchmark is asked.
+/// One thing that a benchmark must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Check {
+pub enum ChecklistItem {
     /// Requests that do not count were sent before each level.
     WarmUp,
     /// At some level requests left at a rate of their own, whether or not earlier ones were done.
@@ -40,7 +40,7 @@ pub enum Check {
     Light,
 }
 
-impl Check {
+impl ChecklistItem {
     fn named(key: &str) -> Option<Self> {
         let key = key.replace('-', "_");
         Self::ALL.into_iter().find(|check| check.key() == key)
@@ -49,19 +49,19 @@ impl Check {
 
 fizeau_core::words! {
     /// What is asked, in words.
-    pub Check::words {
+    pub ChecklistItem::words {
         WarmUp = "warm-up sent and not counted", OpenLoop = "open loop at some level",
-        Tail = "tail percentiles supported", Lengths = "realistic lengths", Rates = "several rates",
-        Duration = "a minute a level", Hardware = "hardware named", Precision = "precision named",
-        Batch = "batch seen", Phases = "prefill and decode measured",
-        Client = "client not the bottleneck", Workload = "workload as asked",
-        Caches = "caches as asked", Light = "plausible against the speed of light",
+        Tail = "enough values for tail percentiles", Lengths = "realistic lengths", Rates = "several rates",
+        Duration = "a minute per level", Hardware = "hardware named", Precision = "precision named",
+        Batch = "batch size known and filled", Phases = "prefill and decode measured",
+        Client = "client not the bottleneck", Workload = "workload as requested",
+        Caches = "cache hits as requested", Light = "nothing beyond the speed of light",
     }
 }
 
 fizeau_core::words! {
     /// The name in files and on the command line.
-    pub Check::key, all {
+    pub ChecklistItem::key, all {
         WarmUp = "warm_up", OpenLoop = "open_loop", Tail = "tail", Lengths = "lengths",
         Rates = "rates", Duration = "duration", Hardware = "hardware", Precision = "precision",
         Batch = "batch", Phases = "phases", Client = "client", Workload = "workload",
@@ -69,8 +69,8 @@ fizeau_core::words! {
     }
 }
 
-impl fmt::Display for Check {
-    /// Its [key](Check::key).
+impl fmt::Display for ChecklistItem {
+    /// Its [key](ChecklistItem::key).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.key())
     }
@@ -79,38 +79,38 @@ impl fmt::Display for Check {
 /// Which rows a run must pass; by default none.
 ///
 /// ```
-/// use fizeau_record::{Check, Requirements};
+/// use fizeau_record::{ChecklistItem, RequiredChecks};
 ///
-/// let required: Requirements = "client,warm-up".parse()?;
-/// assert!(required.contains(Check::Client) && required.contains(Check::WarmUp));
-/// assert!(!required.contains(Check::Tail));
-/// assert!("all".parse::<Requirements>()?.contains(Check::Light));
+/// let required: RequiredChecks = "client,warm-up".parse()?;
+/// assert!(required.contains(ChecklistItem::Client) && required.contains(ChecklistItem::WarmUp));
+/// assert!(!required.contains(ChecklistItem::Tail));
+/// assert!("all".parse::<RequiredChecks>()?.contains(ChecklistItem::Light));
 /// # Ok::<(), fizeau_record::UnknownCheck>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Requirements(Vec<Check>);
+pub struct RequiredChecks(Vec<ChecklistItem>);
 
-impl Requirements {
+impl RequiredChecks {
     /// Whether the row is among them.
     #[must_use]
-    pub fn contains(&self, check: Check) -> bool {
+    pub fn contains(&self, check: ChecklistItem) -> bool {
         self.0.contains(&check)
     }
 }
 
-impl FromStr for Requirements {
+impl FromStr for RequiredChecks {
     type Err = UnknownCheck;
 
-    /// `all`, or [keys](Check::key) separated by commas; a hyphen is as good as an underscore.
+    /// `all`, or [keys](ChecklistItem::key) separated by commas; a hyphen is as good as an underscore.
     ///
     /// # Errors
     /// If a name is no row's.
     fn from_str(text: &str) -> Result<Self, UnknownCheck> {
         let mut checks = Vec::new();
         for name in text.split(',').map(str::trim) {
-            match Check::named(name) {
+            match ChecklistItem::named(name) {
                 Some(check) => checks.push(check),
-                None if name == "all" => checks.extend(Check::ALL),
+                None if name == "all" => checks.extend(ChecklistItem::ALL),
                 None => return Err(UnknownCheck { name: name.to_owned() }),
             }
         }
@@ -120,7 +120,7 @@ impl FromStr for Requirements {
 
 /// A name that is no row's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no row of the checklist; these are: all, {}", Check::ALL.map(Check::key).join(", "))]
+#[error("`{name}` is no row of the checklist; these are: all, {}", ChecklistItem::ALL.map(ChecklistItem::key).join(", "))]
 pub struct UnknownCheck {
     /// What was given.
     pub name: String,

@@ -1,26 +1,26 @@
 //! Whether the figures are the server's, of the workload that was asked for, and can be.
 
-use fizeau_metrics::{CacheExpectation, Concern, LengthDifference};
-use fizeau_roofline::Share;
+use fizeau_metrics::{CacheExpectation, LengthDifference, VerdictConcern};
+use fizeau_roofline::BoundShare;
 
+use super::inputs::{CheckFinding, CheckInputs};
 use super::sample::is_tokenless;
-use super::seen::{Finding, Seen};
 use crate::text::{number, percent};
-use crate::{LatencyBasis, LevelReport, Tail, text};
+use crate::{LatencyBasis, LevelReport, TailLatency, text};
 
-impl Seen<'_> {
-    pub(super) fn client(&self) -> Finding {
+impl CheckInputs<'_> {
+    pub(super) fn client(&self) -> CheckFinding {
         if self.levels.iter().all(|level| level.is_simulated()) {
-            return Finding::simulated("virtual time: there was no client");
+            return CheckFinding::simulated("virtual time: there was no client");
         }
-        if let Some(finding) = self.spoken_against(&[Concern::Client]) {
+        if let Some(finding) = self.spoken_against(&[VerdictConcern::Client]) {
             return finding;
         }
         let most = |of: fn(&LevelReport) -> Option<f64>| {
             self.levels.iter().filter_map(|level| of(level)).max_by(f64::total_cmp)
         };
         let tails = self.levels.iter();
-        let tails = tails.filter_map(|level| Tail::of(&level.summary.metrics.send_lateness));
+        let tails = tails.filter_map(|level| TailLatency::of(&level.summary.metrics.send_lateness));
         let late = tails.max_by(|a, b| a.ms().total_cmp(&b.ms())).map(|tail| {
             let basis = match tail.basis {
                 LatencyBasis::P99 => "p99",
@@ -36,16 +36,21 @@ impl Seen<'_> {
         let figures = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let unknown = self.levels_where(|level| level.client.watch.cpu_share.is_none());
         match unknown.is_empty() {
-            true => Finding::pass(format!("at worst {figures}")),
-            false => Finding::unknown(format!(
-                "what CPU time it took is not known{}; at worst {figures}",
+            true => CheckFinding::pass(format!("at worst {figures}")),
+            false => CheckFinding::unknown(format!(
+                "the client's CPU time is not known{}; at worst {figures}",
                 self.at(&unknown)
             )),
         }
     }
 
-    pub(super) fn workload(&self) -> Finding {
-        let against = [Concern::Failures, Concern::Workload, Concern::Ending, Concern::Shards];
+    pub(super) fn workload(&self) -> CheckFinding {
+        let against = [
+            VerdictConcern::Failures,
+            VerdictConcern::Workload,
+            VerdictConcern::Ending,
+            VerdictConcern::Shards,
+        ];
         if let Some(finding) = self.spoken_against(&against) {
             return finding;
         }
@@ -56,8 +61,8 @@ impl Seen<'_> {
         });
         if !unchecked.is_empty() {
             let at = self.at(&unchecked);
-            return Finding::unknown(format!(
-                "not known of every prompt how long it was to be, or how long it was{at}"
+            return CheckFinding::unknown(format!(
+                "the requested or actual prompt length is missing for some requests{at}"
             ));
         }
         let uncounted = self.levels_where(|level| {
@@ -65,7 +70,7 @@ impl Seen<'_> {
         });
         if !uncounted.is_empty() {
             let at = self.at(&uncounted);
-            return Finding::unknown(format!("how long replies were is an estimate{at}"));
+            return CheckFinding::unknown(format!("reply lengths are estimates{at}"));
         }
         let off = |of: fn(&LevelReport) -> Option<LengthDifference>| {
             let shares = self.levels.iter().filter_map(|level| of(level)?.share());
@@ -75,61 +80,66 @@ impl Seen<'_> {
         let outputs = off(|level| level.summary.lengths.output.difference);
         let source = self.levels.iter().filter_map(|level| level.summary.tokens.source).max();
         let source = source.map_or("none", text::token_source);
-        Finding::pass(format!(
-            "prompts off by {prompts}, outputs by {outputs} at most; tokens counted by {source}"
+        CheckFinding::pass(format!(
+            "prompt lengths are off by at most {prompts}, output lengths by at most {outputs}; \
+             tokens counted by {source}"
         ))
     }
 
-    pub(super) fn caches(&self) -> Finding {
-        if let Some(finding) = self.spoken_against(&[Concern::Cache]) {
+    pub(super) fn caches(&self) -> CheckFinding {
+        if let Some(finding) = self.spoken_against(&[VerdictConcern::Cache]) {
             return finding;
         }
         let asked = match self.levels.first().map(|level| level.asked.cache) {
             Some(CacheExpectation::Share(share)) => format!("{} asked for", percent(share)),
             Some(CacheExpectation::Reuse) => "prompts reused on purpose".to_owned(),
-            Some(CacheExpectation::None) | None => "no hits asked for".to_owned(),
+            Some(CacheExpectation::None) | None => "no cache hits expected".to_owned(),
         };
         let share = |level: &LevelReport| level.summary.tokens.cached_share;
         let silent = self.levels_where(|level| share(level).is_none());
         if !silent.is_empty() {
             let at = self.at(&silent);
-            return Finding::unknown(format!(
-                "{asked}; the server does not say what came from its cache{at}"
+            return CheckFinding::unknown(format!(
+                "{asked}; cache hits are unknown, since the server does not report them{at}"
             ));
         }
         let seen = self.range(percent, share).unwrap_or_default();
-        Finding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache"))
+        CheckFinding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache"))
     }
 
-    pub(super) fn light(&self) -> Finding {
+    pub(super) fn speed_of_light(&self) -> CheckFinding {
         let beyond = self.levels.iter().copied();
         let beyond = beyond.filter_map(|level| Some((level, level.speed_of_light.excess()?)));
         if let Some((level, excess)) = beyond.max_by(|a, b| a.1.times.total_cmp(&b.1.times)) {
             let (figure, times) = (excess.figure.as_str(), number(excess.times));
             let at = self.at(&[level]);
-            return Finding::fail(format!("{figure} is {times} times better than can be{at}"));
+            return CheckFinding::fail(format!(
+                "{figure} is {times} times better than the bound allows{at}"
+            ));
         }
         let unbound = self.levels_where(|level| level.speed_of_light.reason().is_some());
         if let Some(reason) = unbound.iter().find_map(|level| level.speed_of_light.reason()) {
-            return Finding::unknown(format!("{reason}{}", self.at(&unbound)));
+            return CheckFinding::unknown(format!("{reason}{}", self.at(&unbound)));
         }
         let share = |level: &LevelReport| match level.left_out() {
-            None => level.speed_of_light.output_share().map(Share::get),
+            None => {
+                level.speed_of_light.comparison()?.shares.output_tokens_per_s.map(BoundShare::get)
+            }
             Some(_) => None,
         };
         let most = self.levels.iter().filter_map(|level| Some((level, share(level)?)));
         match most.max_by(|a, b| a.1.total_cmp(&b.1)) {
-            Some((level, share)) => Finding::pass(format!(
-                "nothing beyond it; at most {} of its output tokens/s, at {}",
+            Some((level, share)) => CheckFinding::pass(format!(
+                "nothing is beyond it; the nearest is {} of its output tokens/s, at {}",
                 percent(share),
-                level.load.words()
+                level.load
             )),
-            None => Finding::pass("nothing beyond it"),
+            None => CheckFinding::pass("nothing beyond it"),
         }
     }
 
     /// What the verdict says against any level about one of these; none if it says nothing.
-    fn spoken_against(&self, about: &[Concern]) -> Option<Finding> {
+    fn spoken_against(&self, about: &[VerdictConcern]) -> Option<CheckFinding> {
         let reasons = |level: &LevelReport| {
             let reasons = level.validity.reasons.iter();
             reasons
@@ -142,7 +152,7 @@ impl Seen<'_> {
         // Of equal ones the first.
         let (level, gravest) = all.reduce(|a, b| if b.1.verdict > a.1.verdict { b } else { a })?;
         let others = these.len() - 1;
-        Some(Finding::fail(match others {
+        Some(CheckFinding::fail(match others {
             0 => format!("{}{}", gravest.text, self.at(&[level])),
             n => {
                 let plural = if n == 1 { "" } else { "s" };

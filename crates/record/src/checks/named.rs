@@ -1,16 +1,16 @@
 //! Whether the report says what it was measured on.
 
-use super::seen::{Finding, Seen};
-use crate::Engine;
+use super::inputs::{CheckFinding, CheckInputs};
+use crate::EngineRecord;
 
-impl Seen<'_> {
-    pub(super) fn hardware(&self) -> Finding {
+impl CheckInputs<'_> {
+    pub(super) fn hardware(&self) -> CheckFinding {
         let setup = self.setup;
         let said = match &setup.engine {
-            Engine::Simulated { description } => {
-                return Finding::simulated(format!("no hardware served: {description}"));
+            EngineRecord::Simulated { description } => {
+                return CheckFinding::simulated(format!("no hardware was used: {description}"));
             }
-            Engine::Remote { description } => description.as_deref(),
+            EngineRecord::Remote { description } => description.as_deref(),
         };
         let device = setup.hardware.as_ref().map(|device| match &setup.deployment {
             Some(deployment) => format!("{device}, {deployment}"),
@@ -18,18 +18,16 @@ impl Seen<'_> {
         });
         let words: Vec<String> = said.map(str::to_owned).into_iter().chain(device).collect();
         match words.is_empty() {
-            false => Finding::pass(words.join("; ")),
-            true => {
-                Finding::fail("not named: give the engine in words of your own, or the hardware")
-            }
+            false => CheckFinding::pass(words.join("; ")),
+            true => CheckFinding::fail("not named: describe the engine, or name the hardware"),
         }
     }
 
-    pub(super) fn precision(&self) -> Finding {
+    pub(super) fn precision(&self) -> CheckFinding {
         match &self.setup.precision {
-            Some(formats) => Finding::pass(formats.clone()),
-            None => Finding::fail(
-                "not named: give the precision in words of your own, or the model and the hardware",
+            Some(formats) => CheckFinding::pass(formats.clone()),
+            None => CheckFinding::fail(
+                "not named: describe the precision, or name the model and the hardware",
             ),
         }
     }

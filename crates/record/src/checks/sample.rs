@@ -3,7 +3,7 @@
 use fizeau_core::{TokenSource, Tokens};
 use fizeau_metrics::{Distribution, LengthCheck, TokenDistribution};
 
-use super::seen::{Finding, Seen};
+use super::inputs::{CheckFinding, CheckInputs};
 use crate::LevelReport;
 use crate::text::listed;
 use crate::text::number;
@@ -14,8 +14,8 @@ const NEEDS: [u64; 2] = [100, 1_000];
 /// Lengths that are nearer together than this are one length: a tokenizer makes such differences.
 const SPREAD: f64 = 1.1;
 
-impl Seen<'_> {
-    pub(super) fn tail(&self) -> Finding {
+impl CheckInputs<'_> {
+    pub(super) fn tail(&self) -> CheckFinding {
         let without = |level: &LevelReport| {
             samples(level).iter().any(|(_, sample)| sample.p99.value().is_none())
         };
@@ -24,16 +24,16 @@ impl Seen<'_> {
             samples(level).into_iter().map(move |(name, sample)| (sample.n, name, level))
         });
         let Some((n, name, level)) = fewest.min_by_key(|few| few.0) else {
-            return Finding::unknown("nothing was measured");
+            return CheckFinding::unknown("nothing was measured");
         };
         let place = match self.levels.len() {
             1 => String::new(),
-            _ => format!(" at {}", level.load.words()),
+            _ => format!(" at {}", level.load),
         };
         let [p99, p999] = NEEDS;
         if !lacking.is_empty() {
             let at = self.at(&lacking);
-            return Finding::fail(format!(
+            return CheckFinding::fail(format!(
                 "no p99{at}: {name}{place} has {n} values, and a p99 needs {p99}"
             ));
         }
@@ -42,42 +42,46 @@ impl Seen<'_> {
         };
         let rare = self.levels_where(with);
         let rare = match rare.len() {
-            0 => format!("no p99.9, which needs {p999}"),
+            0 => format!("no p99.9, which needs {p999} values"),
             n if n == self.levels.len() => "p99.9 as well".to_owned(),
             _ => format!("p99.9{}", self.at(&rare)),
         };
         let names: Vec<String> =
             samples(level).iter().map(|(name, _)| (*name).to_owned()).collect();
         let names = listed(&names);
-        Finding::pass(format!("p99 of {names}; fewest values {n} ({name}{place}); {rare}"))
+        CheckFinding::pass(format!("p99 of {names}; fewest values {n} ({name}{place}); {rare}"))
     }
 
-    pub(super) fn lengths(&self) -> Finding {
-        let mut parts = vec![("prompts", self.spread(|level| Some(prompt(level))))];
+    pub(super) fn lengths(&self) -> CheckFinding {
+        let mut parts = vec![("prompts", self.length_spread(|level| Some(prompt(level))))];
         if !self.levels.iter().all(|level| is_tokenless(level)) {
             let output = |level: &LevelReport| {
                 (!is_tokenless(level)).then_some(known(&level.summary.lengths.output))
             };
-            parts.push(("outputs", self.spread(output)));
+            parts.push(("outputs", self.length_spread(output)));
         }
-        let words = |(what, spread): &(&str, Spread)| match spread {
-            Spread::Fixed(words) | Spread::Mixed(words) => format!("{what} {words}"),
-            Spread::Unknown => format!("{what} of unknown lengths"),
+        let words = |(what, spread): &(&str, LengthSpread)| match spread {
+            LengthSpread::Fixed(words) | LengthSpread::Mixed(words) => format!("{what} {words}"),
+            LengthSpread::Unknown => format!("{what} of unknown lengths"),
         };
         let words = parts.iter().map(words).collect::<Vec<_>>().join(", ");
-        let has = |wanted: fn(&Spread) -> bool| parts.iter().any(|(_, spread)| wanted(spread));
-        if has(|spread| matches!(spread, Spread::Fixed(_))) {
-            let advice = "take a law of lengths, a data set or a trace";
-            Finding::fail(format!("{words}: {advice}"))
-        } else if has(|spread| matches!(spread, Spread::Unknown)) {
-            Finding::unknown(words)
+        let has =
+            |wanted: fn(&LengthSpread) -> bool| parts.iter().any(|(_, spread)| wanted(spread));
+        if has(|spread| matches!(spread, LengthSpread::Fixed(_))) {
+            let advice = "use a distribution of lengths, a data set or a trace";
+            CheckFinding::fail(format!("{words}: {advice}"))
+        } else if has(|spread| matches!(spread, LengthSpread::Unknown)) {
+            CheckFinding::unknown(words)
         } else {
-            Finding::pass(format!("{words} ({})", self.setup.workload.dataset))
+            CheckFinding::pass(format!("{words} ({})", self.setup.workload.dataset))
         }
     }
 
     /// How one kind of length is spread at all levels that have it.
-    fn spread(&self, of: impl Fn(&LevelReport) -> Option<TokenDistribution>) -> Spread {
+    fn length_spread(
+        &self,
+        of: impl Fn(&LevelReport) -> Option<TokenDistribution>,
+    ) -> LengthSpread {
         let lengths = |level: &LevelReport| of(level).filter(|lengths| lengths.n > 1);
         let all: Vec<TokenDistribution> =
             self.levels.iter().filter_map(|level| lengths(level)).collect();
@@ -90,27 +94,29 @@ impl Seen<'_> {
         let max = all.iter().filter_map(|sample| sample.max).max().map_or(0, Tokens::get);
         let expected = self.levels.iter().filter(|level| of(level).is_some()).count();
         match (fixed.is_empty(), min == max) {
-            (false, true) => Spread::Fixed(format!("always {max} tokens")),
-            (false, false) => Spread::Fixed(format!("all of about one length{}", self.at(&fixed))),
-            (true, _) if all.len() < expected => Spread::Unknown,
-            (true, _) => Spread::Mixed(format!("{min} to {max} tokens")),
+            (false, true) => LengthSpread::Fixed(format!("always {max} tokens")),
+            (false, false) => {
+                LengthSpread::Fixed(format!("all about equally long{}", self.at(&fixed)))
+            }
+            (true, _) if all.len() < expected => LengthSpread::Unknown,
+            (true, _) => LengthSpread::Mixed(format!("{min} to {max} tokens")),
         }
     }
 
-    pub(super) fn phases(&self) -> Finding {
-        let troubles: [Trouble; 4] = [
+    pub(super) fn phases(&self) -> CheckFinding {
+        let troubles: [LevelProblem; 4] = [
             (is_tokenless, "embeddings have no decode"),
             (|level| level.summary.metrics.ttft.n == 0, "no first token was seen"),
             (
                 |level| level.summary.metrics.tpot.n == 0,
-                "no time per output token: replies of one token, or of one piece",
+                "no TPOT: every reply is one token, or one chunk",
             ),
             (|level| longest(&prompt(level)) == Some(1), "prompts of one token"),
         ];
         for (is_so, words) in troubles {
             let these = self.levels_where(is_so);
             if !these.is_empty() {
-                return Finding::fail(format!("{words}{}", self.at(&these)));
+                return CheckFinding::fail(format!("{words}{}", self.at(&these)));
             }
         }
         let median = |of: fn(&LevelReport) -> &Distribution| {
@@ -121,9 +127,9 @@ impl Seen<'_> {
         let words = format!("prefill: TTFT p50 {ttft} ms; decode: TPOT p50 {tpot} ms");
         let unknown = self.levels_where(|level| prompt(level).n == 0);
         match unknown.is_empty() {
-            true => Finding::pass(words),
-            false => Finding::unknown(format!(
-                "how long prompts were is not known{}; {words}",
+            true => CheckFinding::pass(words),
+            false => CheckFinding::unknown(format!(
+                "prompt lengths are not known{}; {words}",
                 self.at(&unknown)
             )),
         }
@@ -131,10 +137,10 @@ impl Seen<'_> {
 }
 
 /// What may be wrong with a level, and that in words.
-type Trouble = (fn(&LevelReport) -> bool, &'static str);
+type LevelProblem = (fn(&LevelReport) -> bool, &'static str);
 
 /// How one kind of length is spread.
-enum Spread {
+enum LengthSpread {
     /// At some level all are of one length.
     Fixed(String),
     /// At no level.

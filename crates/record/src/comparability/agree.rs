@@ -1,9 +1,9 @@
 //! In what two runs must agree to be compared, and what else differs.
 
 use super::level::Level;
-use crate::{ChangedField, Differing, DocumentFields};
+use crate::{ChangedField, DocumentFields};
 
-/// What was asked of whom: the workload, the model and the goals.
+/// What was requested, and from whom: the workload, the model and the goals.
 const MUST_AGREE: [&str; 8] = [
     "plan",
     "lengths",
@@ -42,10 +42,10 @@ pub(super) fn must_agree(
     candidate: &DocumentFields,
 ) -> Vec<ChangedField> {
     let differing = baseline.differing(candidate, &MUST_AGREE);
-    let bears = |differing: &Differing| {
+    let bears = |differing: &ChangedField| {
         !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
     };
-    let fields: Vec<ChangedField> = differing.into_iter().filter(bears).map(field).collect();
+    let fields: Vec<ChangedField> = differing.into_iter().filter(bears).collect();
     // `lengths` and `setup.workload` say in words what the plan says.
     let of_plan = |field: &ChangedField| is_at(&field.field, &["plan"]);
     let in_words = |field: &ChangedField| is_at(&field.field, &["lengths", "setup.workload"]);
@@ -59,7 +59,7 @@ pub(super) fn files_must_agree(
     candidate: &DocumentFields,
 ) -> Vec<ChangedField> {
     let mut fields = must_agree(baseline, candidate);
-    fields.extend(baseline.differing(candidate, &IN_WORDS).into_iter().map(field));
+    fields.extend(baseline.differing(candidate, &IN_WORDS));
     fields
 }
 
@@ -67,19 +67,21 @@ pub(super) fn files_must_agree(
 pub(super) fn changed(baseline: &DocumentFields, candidate: &DocumentFields) -> Vec<ChangedField> {
     const ALL: [&str; 7] = ["setup", "plan", "probe", "timeouts", "client", "probed", "version"];
     let differing = baseline.differing(candidate, &ALL);
-    let shown = |differing: &Differing| {
+    let shown = |differing: &ChangedField| {
         let field = differing.field.as_str();
         let refused = is_at(field, &MUST_AGREE) && !is_at(field, &NO_BEARING);
         let is_noise = is_at(field, &NOT_SHOWN) || field.ends_with("_reason");
         !refused && !is_noise && !is_untold(differing, baseline, candidate)
     };
-    differing.into_iter().filter(shown).map(field).collect()
+    differing.into_iter().filter(shown).collect()
 }
 
 /// What was asked of a level of each that differs, of these fields.
 pub(super) fn of_level(
-    (a, baseline): (&Level, &DocumentFields),
-    (b, candidate): (&Level, &DocumentFields),
+    a: &Level,
+    baseline: &DocumentFields,
+    b: &Level,
+    candidate: &DocumentFields,
     fields: &[&str],
 ) -> Vec<ChangedField> {
     let differing = fields.iter().filter_map(|field| {
@@ -100,8 +102,12 @@ fn is_imported(run: &DocumentFields) -> bool {
 }
 
 /// Whether a field differs only since a run was imported: its file does not tell, or tells it in a form of its own.
-fn is_untold(differing: &Differing, baseline: &DocumentFields, candidate: &DocumentFields) -> bool {
-    let Differing { field, one, other } = differing;
+fn is_untold(
+    differing: &ChangedField,
+    baseline: &DocumentFields,
+    candidate: &DocumentFields,
+) -> bool {
+    let ChangedField { field, baseline: one, candidate: other } = differing;
     let says_nothing = |value: &Option<String>| {
         value
             .as_ref()
@@ -120,16 +126,9 @@ fn is_at(field: &str, paths: &[&str]) -> bool {
     })
 }
 
-fn field(differing: Differing) -> ChangedField {
-    let Differing { field, one, other } = differing;
-    ChangedField { field, baseline: one, candidate: other }
-}
-
 /// Each field and what both have there, a line each.
 pub(super) fn words(fields: &[ChangedField]) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
-    let line = |ChangedField { field, baseline, candidate }: &ChangedField| {
-        format!("\n  {field}: {} / {}", value(baseline), value(candidate))
-    };
+    let line =
+        |field: &ChangedField| format!("\n  {}: {}", field.label(), field.values().join(" / "));
     fields.iter().map(line).collect()
 }

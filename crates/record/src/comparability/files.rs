@@ -3,58 +3,89 @@
 use std::path::{Path, PathBuf};
 
 use fizeau_core::TokenSource;
-use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, IntervalFigure};
+use fizeau_metrics::{
+    ComparisonBasis, ComparisonTable, GoodputGoals, IntervalFigure, LevelFigure, ReplyOutput,
+    RunToRun,
+};
 use serde::Serialize;
 
 use super::agree::{changed, files_must_agree};
-use super::{CompareError, CompareOptions, UnlikeRuns, level};
+use super::level::Repeat;
+use super::repeats::by_repeats;
+use super::{CompareError, CompareOptions, UnlikeRuns, level, notes};
 use crate::level::SUMMARY;
-use crate::stored::{Levels, read_document, read_summary, read_sweep, schema_of};
+use crate::stored::{DocumentLevels, read_document, read_summary, read_sweep, schema_of};
 use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
-    FrontierPoint, ImportedRun, RunComparison, Setup, SummaryDocument, SweepDocument,
+    FrontierPoint, ImportedRun, RunComparison, RunSetup, SummaryDocument, SweepDocument,
 };
 
 /// What is to be known of every such comparison.
-const OF_INTERVALS: &str = "compared by the intervals in the files, not by requests: what pairs of the same requests would show is \
-                            lost, and the intervals know nothing of what differs from run to run; folders with tapes are compared better";
+const OF_INTERVALS: &str = "compared by the intervals in the files, not request by request; folders with tapes give a \
+ sharper comparison";
 
-/// The schemas of which figures can be had.
+/// The schemas of which figures can be obtained.
 pub(super) const READ: &str = "fizeau.summary/1, fizeau.sweep/1 or fizeau.levels/1";
 
-/// Each run against the first.
+/// Each side against the first.
 pub(super) fn compare(
-    paths: &[PathBuf],
+    sides: &[Vec<PathBuf>],
     options: &CompareOptions,
 ) -> Result<ComparisonReport, CompareError> {
-    let mut runs = paths.iter().map(|path| Run::read(path));
-    let baseline = runs.next().ok_or(CompareError::NoRuns)??;
-    let comparisons = runs.map(|run| against(options, &baseline, &run?));
-    let comparisons = comparisons.collect::<Result<_, CompareError>>()?;
+    let mut sides = sides.iter().map(|paths| Run::read_all(paths, options));
+    let baseline = sides.next().ok_or(CompareError::NoRuns)??;
+    let comparisons = sides.map(|side| against(options, &baseline, &side?));
+    let comparisons: Vec<RunComparison> = comparisons.collect::<Result<_, CompareError>>()?;
     let baseline = ComparedRun { notes: baseline.notes(), name: baseline.name };
-    Ok(ComparisonReport { baseline, comparisons, notes: vec![OF_INTERVALS.to_owned()] })
+    let mut notes = notes::of_all(&comparisons, false, options);
+    let mut levels = comparisons.iter().flat_map(|comparison| &comparison.levels);
+    if levels.any(|level| level.table.basis == ComparisonBasis::Intervals) {
+        notes.insert(0, OF_INTERVALS.to_owned());
+    }
+    Ok(ComparisonReport { baseline, comparisons, notes })
 }
 
-/// What is printed of levels that are none of a sweep.
+/// What is printed of levels that belong to no sweep.
 const LEVELS: &str = "fizeau.levels/1";
 
-/// A run's document.
+/// The document of a run, or those of several that were asked the same.
 struct Run {
     name: String,
-    /// What was asked of whom, field by field; none where it does not say.
+    /// What was requested, and from whom, field by field; none where it does not say.
     setup: Option<DocumentFields>,
     levels: Vec<SummaryDocument>,
 }
 
-/// What a sweep says of what was asked of whom.
+/// What a sweep says of what was requested, and from whom.
 #[derive(Serialize)]
 struct About {
-    setup: Setup,
+    setup: RunSetup,
     version: String,
 }
 
 impl Run {
+    /// All runs of a side as one, with the levels of all.
+    fn read_all(paths: &[PathBuf], options: &CompareOptions) -> Result<Self, CompareError> {
+        let mut runs = paths.iter().map(|path| Self::read(path));
+        let mut all = runs.next().ok_or(CompareError::NoRuns)??;
+        for run in runs {
+            let run = run?;
+            if let (Some(one), Some(other), UnlikeRuns::Refuse) =
+                (&all.setup, &run.setup, options.unlike)
+            {
+                let fields = files_must_agree(one, other);
+                if !fields.is_empty() {
+                    let (baseline, candidate) = (all.name, run.name);
+                    return Err(CompareError::Unlike { baseline, candidate, fields });
+                }
+            }
+            all.name = format!("{}, {}", all.name, run.name);
+            all.levels.extend(run.levels);
+        }
+        Ok(all)
+    }
+
     /// A file, or what a folder has of this kind.
     fn read(path: &Path) -> Result<Self, CompareError> {
         let file = match path.is_dir() {
@@ -77,7 +108,7 @@ impl Run {
                 Ok(Self { name, setup, levels: levels.into_iter().map(|of| of.level).collect() })
             }
             LEVELS => {
-                let Levels { levels } = read_document(&file, LEVELS)?;
+                let DocumentLevels { levels } = read_document(&file, LEVELS)?;
                 Ok(Self { name, setup: None, levels })
             }
             schema => {
@@ -98,15 +129,24 @@ impl Run {
     fn notes(&self) -> Vec<String> {
         let one = self.levels.len() == 1;
         let of = |summary: &SummaryDocument| {
-            let load = if one { String::new() } else { format!("{}: ", level::load(summary)) };
+            let load = if one { String::new() } else { format!("{}: ", summary.load) };
             let notes = level::notes(summary).into_iter();
             notes.map(|note| format!("{load}{note}")).collect::<Vec<_>>()
         };
         self.levels.iter().flat_map(of).collect()
     }
 
-    fn loads(&self) -> String {
-        self.levels.iter().map(level::load).collect::<Vec<_>>().join(", ")
+    /// Every load with all of its levels, in the order in which they are first met.
+    fn loads(&self) -> Vec<Load<'_>> {
+        let mut loads: Vec<Load<'_>> = Vec::new();
+        for summary in &self.levels {
+            let name = level::load(summary);
+            match loads.iter_mut().find(|load| load.name == name) {
+                Some(load) => load.levels.push(summary),
+                None => loads.push(Load { name, levels: vec![summary] }),
+            }
+        }
+        loads
     }
 }
 
@@ -116,16 +156,19 @@ fn against(
     candidate: &Run,
 ) -> Result<RunComparison, CompareError> {
     let mut notes = Vec::new();
-    let pairs = pairs(options, baseline, candidate, &mut notes)?;
+    let (of_a, of_b) = (baseline.loads(), candidate.loads());
+    let pairs = pairs(options, [baseline, candidate], [&of_a, &of_b], &mut notes)?;
     let (mut forced, mut differing) = (Vec::new(), Vec::new());
     if let (Some(one), Some(other)) = (&baseline.setup, &candidate.setup) {
         forced = files_must_agree(one, other);
         differing = changed(one, other);
     } else {
-        let text = "a summary alone does not say what was asked of whom: that workload and model are the same is taken on trust";
+        let text =
+            "a summary alone does not name its workload and model; they are assumed to be the same";
         notes.push(text.to_owned());
     }
-    forced.extend(pairs.iter().find_map(|(a, b)| goals_differ(a, b)));
+    forced
+        .extend(pairs.iter().find_map(|(a, b)| goals_differ(a.levels.first()?, b.levels.first()?)));
     if options.unlike == UnlikeRuns::Refuse {
         if !forced.is_empty() {
             let (baseline, candidate) = (baseline.name.clone(), candidate.name.clone());
@@ -134,11 +177,12 @@ fn against(
         baseline.must_be_valid()?;
         candidate.must_be_valid()?;
     }
-    let only = baseline.levels.len() == 1 && candidate.levels.len() == 1;
-    let compared = |(a, b): (&SummaryDocument, &SummaryDocument)| ComparedLevel {
-        name: if only { String::new() } else { level::load(a) },
-        table: table(options, a, b),
-        notes: Vec::new(),
+    let only = of_a.len() == 1 && of_b.len() == 1;
+    let compared = |(a, b): (&Load<'_>, &Load<'_>)| {
+        let name = if only { String::new() } else { a.name.clone() };
+        let mut notes = Vec::new();
+        let table = table(options, a, b, &mut notes)?;
+        Some(ComparedLevel { name, table, notes })
     };
     let points = |run: &Run| -> Vec<FrontierPoint> {
         run.levels.iter().filter_map(FrontierPoint::of_summary).collect()
@@ -148,9 +192,15 @@ fn against(
         candidate: ComparedRun { name: candidate.name.clone(), notes: candidate.notes() },
         forced,
         changed: differing,
-        levels: pairs.into_iter().map(compared).collect(),
+        levels: pairs.into_iter().filter_map(compared).collect(),
         notes,
     })
+}
+
+/// All levels of one load.
+struct Load<'a> {
+    name: String,
+    levels: Vec<&'a SummaryDocument>,
 }
 
 /// The goals of good requests, where both levels have some and they are not the same.
@@ -161,22 +211,22 @@ fn goals_differ(a: &SummaryDocument, b: &SummaryDocument) -> Option<ChangedField
     (a != b).then_some(ChangedField { field, baseline: Some(a), candidate: Some(b) })
 }
 
-/// Levels of one load, of both runs.
-type Alike<'a> = Vec<(&'a SummaryDocument, &'a SummaryDocument)>;
+/// Loads that both sides have.
+type Alike<'a> = Vec<(&'a Load<'a>, &'a Load<'a>)>;
 
 fn pairs<'a>(
     options: &CompareOptions,
-    baseline: &'a Run,
-    candidate: &'a Run,
+    [baseline, candidate]: [&Run; 2],
+    [of_a, of_b]: [&'a [Load<'a>]; 2],
     notes: &mut Vec<String>,
 ) -> Result<Alike<'a>, CompareError> {
-    let partner = |of: &SummaryDocument| {
-        candidate.levels.iter().find(|other| level::load(other) == level::load(of))
+    let partner = |of: &Load<'_>| of_b.iter().find(|other| other.name == of.name);
+    let both: Vec<_> = of_a.iter().filter_map(|load| Some((load, partner(load)?))).collect();
+    let words = |loads: &[Load<'_>]| {
+        loads.iter().map(|load| load.name.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let both = baseline.levels.iter().filter_map(|level| Some((level, partner(level)?)));
-    let both: Vec<_> = both.collect();
-    let (a, b) = (baseline.loads(), candidate.loads());
-    match (&*baseline.levels, &*candidate.levels) {
+    let (a, b) = (words(of_a), words(of_b));
+    match (of_a, of_b) {
         ([one], [other]) if both.is_empty() && options.unlike == UnlikeRuns::Compare => {
             notes.push(format!("the loads differ: A has {a}, B has {b}"));
             Ok(vec![(one, other)])
@@ -196,27 +246,37 @@ fn pairs<'a>(
     }
 }
 
-fn table(options: &CompareOptions, a: &SummaryDocument, b: &SummaryDocument) -> ComparisonTable {
-    let has_goals = [a, b].iter().all(|level| level.summary.throughput.goodput.is_some());
-    let is_tokenless = a.summary.tokens.source == Some(TokenSource::Tokenless);
-    let figures = match (&*options.figures, is_tokenless) {
-        ([], true) => FigureChoice::without_tokens(),
-        ([], false) => FigureChoice::usual(),
-        (asked, _) => FigureChoice::only(asked.iter().copied()),
+/// None of loads without a level, of which there are none.
+fn table(
+    options: &CompareOptions,
+    a: &Load<'_>,
+    b: &Load<'_>,
+    notes: &mut Vec<String>,
+) -> Option<ComparisonTable> {
+    let goals = |level: &SummaryDocument| Some(level.summary.goodput.as_ref()?.goals().clone());
+    let (first, other) = (a.levels.first()?, b.levels.first()?);
+    let goals = goals(other).and_then(|_| goals(first)).unwrap_or(GoodputGoals::NONE);
+    let run_to_run = options.run_to_run.unwrap_or(RunToRun::ASSUMED);
+    let settings = |output| options.settings(&goals, output, run_to_run);
+    let repeats = |load: &Load<'_>| -> Vec<Repeat> {
+        load.levels.iter().filter_map(|level| Repeat::of(level)).collect()
     };
-    let goals = options.figures.is_empty() && has_goals;
-    let figures = if goals { figures.with_goals() } else { figures };
-    let wanted: Vec<Figure> = figures.decided.iter().chain(&figures.beside).copied().collect();
-    let of = |level: &SummaryDocument| -> Vec<IntervalFigure> {
-        wanted.iter().filter_map(|figure| known(level, *figure)).collect()
-    };
-    let (alpha, smallest) = (options.alpha, options.smallest);
-    let settings = ComparisonSettings { figures, alpha, smallest, ..ComparisonSettings::default() };
-    ComparisonTable::of_intervals(&of(a), &of(b), &settings)
+    let (of_a, of_b) = (repeats(a), repeats(b));
+    let (of_a, of_b) = (of_a.iter().collect::<Vec<_>>(), of_b.iter().collect::<Vec<_>>());
+    by_repeats(&of_a, &of_b, notes, settings).or_else(|| {
+        let is_tokenless = first.summary.tokens.source == Some(TokenSource::Tokenless);
+        let output = if is_tokenless { ReplyOutput::None } else { ReplyOutput::Tokens };
+        let settings = settings(output);
+        let of = |level: &SummaryDocument| -> Vec<IntervalFigure> {
+            let wanted = settings.figures.decided.iter().chain(&settings.figures.beside);
+            wanted.filter_map(|figure| known(level, *figure)).collect()
+        };
+        Some(ComparisonTable::of_intervals(&of(first), &of(other), &settings))
+    })
 }
 
 /// A figure of a level as its summary has it; none where it is unknown there.
-fn known(level: &SummaryDocument, figure: Figure) -> Option<IntervalFigure> {
+fn known(level: &SummaryDocument, figure: LevelFigure) -> Option<IntervalFigure> {
     let (metric, statistic, level) = (figure.metric, figure.statistic, &level.summary);
     let sample = metric.distribution(level);
     Some(IntervalFigure {

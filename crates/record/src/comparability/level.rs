@@ -1,10 +1,12 @@
 //! One level of a run that is compared.
 
-use fizeau_metrics::{ComparedRequests, GoodputGoals, Pace, Validity, Verdict};
+use fizeau_metrics::{
+    ComparedRequests, GoodputGoals, LoadPacing, ReplyOutput, RoundFigures, Validity, Verdict,
+};
 
 use crate::reading::LevelAhead;
 use crate::{
-    DocumentFields, FrontierPoint, LevelStatus, LoadPoint, RunDocument, StoredError, StoredLevel,
+    DocumentFields, FrontierPoint, LevelStatus, RunDocument, StoredError, StoredLevel,
     SummaryDocument,
 };
 
@@ -22,6 +24,28 @@ pub(super) struct Level {
     pub(super) invalid: Option<String>,
     /// Its place in the frontier of its sweep, if it has one.
     pub(super) point: Option<FrontierPoint>,
+    /// What a comparison of repeats takes; none of a level that did not come to its end.
+    pub(super) repeat: Option<Repeat>,
+}
+
+/// One of several runs of a load.
+#[derive(Debug, Clone)]
+pub(super) struct Repeat {
+    pub(super) figures: RoundFigures,
+    pub(super) output: ReplyOutput,
+}
+
+impl Repeat {
+    /// None of a level that is a part of what was asked.
+    pub(super) fn of(document: &SummaryDocument) -> Option<Self> {
+        let SummaryDocument { summary, .. } = document;
+        let output = match summary.tokens.output.get() {
+            0 => ReplyOutput::None,
+            _ => ReplyOutput::Tokens,
+        };
+        let is_whole = document.status() == LevelStatus::Finished;
+        is_whole.then(|| Self { figures: RoundFigures::of(summary), output })
+    }
 }
 
 impl Level {
@@ -32,14 +56,16 @@ impl Level {
         let stored = stored.clone();
         let Some(summary) = summary else {
             let load = LevelAhead::of(run, &stored).load;
-            let load =
-                load.map_or_else(|| "the load of its schedule".to_owned(), |load| load.to_string());
+            let load = load
+                .map_or_else(|| "the load of its schedule".to_owned(), |load| format!("{load:#}"));
             let notes = vec!["cut short: there is no summary.json".to_owned()];
-            return Ok(Self { stored, load, index, notes, invalid: None, point: None });
+            let (invalid, point, repeat) = (None, None, None);
+            return Ok(Self { stored, load, index, notes, invalid, point, repeat });
         };
         let (load, notes) = (load(&summary), notes(&summary));
         let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
-        Ok(Self { stored, load, index, notes, invalid, point })
+        let repeat = Repeat::of(&summary);
+        Ok(Self { stored, load, index, notes, invalid, point, repeat })
     }
 
     /// What was asked of it under `field`, in JSON.
@@ -50,7 +76,7 @@ impl Level {
     /// Its requests, from the tapes; `side` is for what is said of a file that was cut in mid-line.
     pub(super) fn requests(
         &self,
-        pace: Pace,
+        pace: LoadPacing,
         goals: &GoodputGoals,
         side: &str,
         notes: &mut Vec<String>,
@@ -63,7 +89,8 @@ impl Level {
         if let Some(cut) = tapes.cut() {
             let (whole, rest) = (cut.whole, cut.rest_bytes);
             notes.push(format!(
-                "{side}: tapes.jsonl was cut: {whole} whole tapes used, {rest} bytes left over"
+                "{side}: tapes.jsonl was cut: {whole} whole tapes are used, {rest} bytes are \
+                 ignored"
             ));
         }
         Ok(requests)
@@ -81,19 +108,16 @@ fn index(stored: &StoredLevel, run: &RunDocument) -> usize {
     }
 }
 
-/// The load of a summary, in words.
+/// The load of a summary, in words and in full: levels are matched by it.
 pub(super) fn load(summary: &SummaryDocument) -> String {
-    match summary.load {
-        LoadPoint::Concurrency(slots) => format!("concurrency {slots}"),
-        LoadPoint::Rate(rate) => format!("{} requests/s", rate.get()),
-    }
+    format!("{:#}", summary.load)
 }
 
 /// That a summary is of a part of what was asked, or not to be believed.
 pub(super) fn notes(summary: &SummaryDocument) -> Vec<String> {
     let mut notes = Vec::new();
     if let LevelStatus::Partial { reason } = summary.status() {
-        notes.push(format!("a part of what was asked: {reason}"));
+        notes.push(format!("only a part of what was requested: {reason}"));
     }
     let verdict = summary.validity.verdict;
     if verdict != Verdict::Valid {

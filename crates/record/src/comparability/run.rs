@@ -1,12 +1,103 @@
 //! One of the runs that are compared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fizeau_metrics::{GoodputGoals, Pace};
+use fizeau_metrics::{GoodputGoals, LoadPacing};
 
-use super::CompareError;
-use super::level::Level;
+use super::agree::must_agree;
+use super::level::{Level, Repeat};
+use super::{CompareError, CompareOptions, UnlikeRuns};
 use crate::{DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
+
+/// One side of a comparison: a run, or several that were asked the same.
+pub(super) struct Side {
+    first: Run,
+    more: Vec<Run>,
+}
+
+impl Side {
+    pub(super) fn open(paths: &[PathBuf], options: &CompareOptions) -> Result<Self, CompareError> {
+        let mut runs = paths.iter().map(|path| Run::open(path));
+        let first = runs.next().ok_or(CompareError::NoRuns)??;
+        let more: Vec<Run> = runs.collect::<Result<_, CompareError>>()?;
+        for run in more.iter().filter(|_| options.unlike == UnlikeRuns::Refuse) {
+            let fields = must_agree(first.fields(), run.fields());
+            if !fields.is_empty() {
+                let (baseline, candidate) = (first.name(), run.name());
+                return Err(CompareError::Unlike { baseline, candidate, fields });
+            }
+        }
+        Ok(Self { first, more })
+    }
+
+    pub(super) const fn first(&self) -> &Run {
+        &self.first
+    }
+
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Run> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.runs().map(Run::name).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn is_virtual(&self) -> bool {
+        self.runs().all(|run| run.document.is_virtual())
+    }
+
+    /// What is to be known of its runs: parts and doubts, of several by name.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let named = |run: &Run| {
+            let name = if self.more.is_empty() { String::new() } else { run.name() + ": " };
+            run.notes().into_iter().map(move |note| format!("{name}{note}")).collect::<Vec<_>>()
+        };
+        self.runs().flat_map(named).collect()
+    }
+
+    /// Every load with all of its runs, in the order in which they are first met.
+    pub(super) fn loads(&self) -> Vec<Load<'_>> {
+        let mut loads: Vec<Load<'_>> = Vec::new();
+        for run in self.runs() {
+            for level in &run.levels {
+                match loads.iter_mut().find(|load| load.first.load == level.load) {
+                    Some(load) => load.more.push(level),
+                    None => loads.push(Load { run, first: level, more: Vec::new() }),
+                }
+            }
+        }
+        loads
+    }
+}
+
+/// All runs of one load.
+#[derive(Clone)]
+pub(super) struct Load<'a> {
+    /// That of the first level.
+    run: &'a Run,
+    first: &'a Level,
+    more: Vec<&'a Level>,
+}
+
+impl<'a> Load<'a> {
+    pub(super) fn name(&self) -> &'a str {
+        &self.first.load
+    }
+
+    pub(super) const fn run(&self) -> &'a Run {
+        self.run
+    }
+
+    pub(super) const fn first(&self) -> &'a Level {
+        self.first
+    }
+
+    /// Those that came to their end.
+    pub(super) fn repeats(&self) -> Vec<&'a Repeat> {
+        let levels = std::iter::once(self.first).chain(self.more.iter().copied());
+        levels.filter_map(|level| level.repeat.as_ref()).collect()
+    }
+}
 
 /// A stored run, its levels in the order of their loads.
 pub(super) struct Run {
@@ -69,7 +160,7 @@ impl Run {
         goals.map_err(|error| self.stored.wrong("goodput", error))
     }
 
-    pub(super) fn pace(&self) -> Pace {
+    pub(super) fn pace(&self) -> LoadPacing {
         self.document.pace()
     }
 

@@ -3,7 +3,8 @@
 use fizeau_core::Estimate;
 use fizeau_metrics::{Metric, Statistic, Verdict};
 use fizeau_pareto::{
-    Axis, Compared, Comparison, Gains, NoComparison, UncertainPoints, compare_frontiers,
+    Axis, FrontierComparison, FrontierComparisonSpec, FrontierGains, NoComparison, UncertainPoints,
+    compare_frontiers,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,9 +79,9 @@ impl FrontierDistance {
         let mut all = baseline.iter().chain(candidate).flat_map(figures);
         let has_intervals = all.all(|figure| figure.interval().is_some());
         let (a, b) = (points(baseline)?, points(candidate)?);
-        let Comparison { at_equal_first, at_equal_second, .. } =
-            compare_frontiers(&a, &b, &Compared::new(SEED)).ok()?;
-        let of = |gains: &Gains, sign: f64| FrontierChange::of(gains, sign, has_intervals);
+        let FrontierComparison { at_equal_first, at_equal_second, .. } =
+            compare_frontiers(&a, &b, &FrontierComparisonSpec::new(SEED)).ok()?;
+        let of = |gains: &FrontierGains, sign: f64| FrontierChange::of(gains, sign, has_intervals);
         // A gain in latency is a fall.
         Some(Self {
             requests_per_s: of(&at_equal_second, 1.0),
@@ -90,7 +91,7 @@ impl FrontierDistance {
 }
 
 impl FrontierChange {
-    fn of(gains: &Gains, sign: f64, has_intervals: bool) -> Self {
+    fn of(gains: &FrontierGains, sign: f64, has_intervals: bool) -> Self {
         let ends = |low: f64, high: f64| {
             let [low, high] = if sign < 0.0 { [-high, -low] } else { [low, high] };
             [low, high].map(|end| Some(end).filter(|end| end.is_finite()))
@@ -124,6 +125,6 @@ fn points(levels: &[FrontierPoint]) -> Option<UncertainPoints> {
 }
 
 /// As the crate that depends on nothing has it: exact where there is no interval.
-fn drawn(figure: &Estimate<f64>) -> Option<fizeau_pareto::Estimate> {
-    fizeau_pareto::Estimate::new(figure.value(), figure.low(), figure.high()).ok()
+fn drawn(figure: &Estimate<f64>) -> Option<fizeau_pareto::FigureEstimate> {
+    fizeau_pareto::FigureEstimate::new(figure.value(), figure.low(), figure.high()).ok()
 }

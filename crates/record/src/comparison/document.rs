@@ -1,21 +1,22 @@
 //! A comparison as documents have it.
 
-use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Estimate, Interval, Tested};
+use fizeau_metrics::{
+    ComparedFigure, ComparisonAnswer, ComparisonBasis, ComparisonTable, Estimate, Interval,
+    TestFindings,
+};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, RunComparison,
-};
-use crate::Json;
+use super::{ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, RunComparison};
+use crate::{ChangedField, Json};
 
-/// What `fizeau compare --json` prints (schema `fizeau.comparison/1`): runs, each held against the first.
+/// What `fizeau compare --json` prints (schema `fizeau.comparison/1`): runs, each compared with the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Comparison"))]
 pub struct CompareDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     schema: String,
     version: String,
-    /// What the others are held against.
+    /// What the others are compared with.
     pub baseline: ComparedRun,
     /// Each of the others.
     pub comparisons: Vec<RunDifferences>,
@@ -68,7 +69,7 @@ pub struct LevelDifferences {
     pub comparison: ComparisonDocument,
 }
 
-/// What differs, how sure that is, and what could have been found. It rests on `rounds`, `paired_requests`, `requests`, or
+/// What differs, how sure that is, and what could have been found. It rests on `rounds`, `runs`, `paired_requests`, `requests`, or
 /// `intervals_alone`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparisonTable"))]
@@ -76,6 +77,9 @@ pub struct ComparisonDocument {
     /// Rounds, each with its partner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u64>,
+    /// Runs of both sides, without partners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<[u64; 2]>,
     /// Requests, each with the one of the same number on the other side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired_requests: Option<u64>,
@@ -91,7 +95,7 @@ pub struct ComparisonDocument {
     pub power: f64,
     /// The smallest change that counts, as a share.
     pub smallest_change: f64,
-    /// How many figures the error is spread over.
+    /// How many figures the error is spread over: those of all levels and runs that are compared together.
     pub figures_decided: u64,
     /// Figure by figure.
     pub figures: Vec<FigureDifference>,
@@ -103,6 +107,9 @@ pub struct ComparisonDocument {
 pub struct FigureDifference {
     /// Which: `p99 ttft`.
     pub figure: String,
+    /// The figure that was wanted and takes more requests than there are; left out where it is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<String>,
     /// In what it is counted.
     pub unit: String,
     /// Which way is better: `higher` or `lower`.
@@ -116,9 +123,9 @@ pub struct FigureDifference {
     /// What the tests came to; absent where there were none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub tested: Option<TestedDifference>,
-    /// `better`, `worse` or `same`; null where it was not tested, or is not decided.
+    /// `better`, `worse` or `no detectable difference`; null where it was not tested, or is not decided.
     pub answer: Option<String>,
-    /// Why there is no answer, or why it is `same`.
+    /// Why there is no answer, or why a difference that was found is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer_reason: Option<String>,
 }
@@ -131,6 +138,10 @@ pub struct TestedDifference {
     pub n: u64,
     /// The candidate less the baseline.
     pub difference: f64,
+    /// By how much runs of one server were taken to differ among themselves, as a share of the figure (a standard deviation): it is
+    /// in the interval and in p. Left out where rounds or repeats showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_to_run: Option<f64>,
     /// The ends of its interval.
     pub difference_ci: Option<[f64; 2]>,
     /// The difference as a share of the baseline.
@@ -204,22 +215,26 @@ impl From<&ComparisonTable> for ComparisonDocument {
     fn from(table: &ComparisonTable) -> Self {
         let mut document = Self {
             rounds: None,
+            runs: None,
             paired_requests: None,
             requests: None,
             intervals_alone: None,
             alpha: table.alpha.get(),
             power: table.power.get(),
             smallest_change: table.smallest.get(),
-            figures_decided: table.family_size() as u64,
+            figures_decided: table.corrected_over as u64,
             figures: table.rows.iter().map(FigureDifference::from).collect(),
         };
         match table.basis {
-            Basis::Rounds(n) => document.rounds = Some(n),
-            Basis::PairedRequests(n) => document.paired_requests = Some(n),
-            Basis::Requests { baseline, candidate } => {
+            ComparisonBasis::Rounds(n) => document.rounds = Some(n),
+            ComparisonBasis::Runs { baseline, candidate } => {
+                document.runs = Some([baseline, candidate])
+            }
+            ComparisonBasis::PairedRequests(n) => document.paired_requests = Some(n),
+            ComparisonBasis::Requests { baseline, candidate } => {
                 document.requests = Some([baseline, candidate]);
             }
-            Basis::Intervals => document.intervals_alone = Some(true),
+            ComparisonBasis::Intervals => document.intervals_alone = Some(true),
         }
         document
     }
@@ -232,30 +247,33 @@ impl From<&ComparedFigure> for FigureDifference {
             Ok(tested) if tested.decision.is_some_and(|decision| decision.is_too_small) => {
                 Some("a difference smaller than smallest_change".to_owned())
             }
-            Ok(_) => {
-                row.answer().is_none().then(|| "not among the figures that are decided".to_owned())
-            }
+            Ok(_) => row
+                .answer()
+                .is_none()
+                .then(|| "it is not one of the figures that are judged".to_owned()),
         };
         Self {
             figure: row.figure.to_string(),
+            stands_for: row.stands_for.map(|wanted| wanted.to_string()),
             unit: row.figure.unit().to_owned(),
             better: row.figure.direction().as_str().to_owned(),
             decided: row.is_decided,
             baseline: row.baseline,
             candidate: row.candidate,
             tested: row.tested.as_ref().ok().map(TestedDifference::from),
-            answer: row.answer().map(Answer::as_str).map(str::to_owned),
+            answer: row.answer().map(ComparisonAnswer::as_str).map(str::to_owned),
             answer_reason,
         }
     }
 }
 
-impl From<&Tested> for TestedDifference {
-    fn from(tested: &Tested) -> Self {
+impl From<&TestFindings> for TestedDifference {
+    fn from(tested: &TestFindings) -> Self {
         let effect = tested.effect;
         Self {
             n: tested.n,
             difference: tested.difference.value(),
+            run_to_run: Some(tested.run_to_run).filter(|share| *share > 0.0),
             difference_ci: ends(tested.difference),
             change: tested.relative.map(|change| change.value()),
             change_ci: tested.relative.and_then(ends),

@@ -1,21 +1,21 @@
 //! A load, and the figures of all its runs.
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::{Comparison, Confidence, Goal, Statistic, mean_of_runs};
-use fizeau_pareto::{Estimate, Tested, Trend, isotonic};
+use fizeau_pareto::{FigureEstimate, ResponseTrend, TestedLoad, isotonic};
 
 use super::is_upper;
-use crate::LoadPoint;
 
 /// The figure of a goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Figure {
-    pub(crate) estimate: Estimate,
-    pub(crate) ends: Ends,
+pub(crate) struct GoalFigure {
+    pub(crate) estimate: FigureEstimate,
+    pub(crate) ends: FigureEnds,
 }
 
 /// What the ends of a figure are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub(crate) enum FigureEnds {
     /// Nothing is known of how far off it may be: both are the figure itself.
     Unknown,
     /// Those of an interval.
@@ -26,44 +26,44 @@ pub(crate) enum Ends {
 
 /// A level, as goals see it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct GoalLevel {
     /// What the level is called by who asks; of the runs of one load the first counts.
     pub(crate) index: usize,
-    pub(crate) load: LoadPoint,
+    pub(crate) load: LevelLoad,
     /// What was completed.
-    pub(crate) served: Estimate,
+    pub(crate) served: FigureEstimate,
     /// Whether the queue of an open loop grew to the end.
     pub(crate) is_saturated: bool,
     /// Of each goal, in order.
-    pub(crate) figures: Vec<Option<Figure>>,
+    pub(crate) figures: Vec<Option<GoalFigure>>,
 }
 
 /// All runs of one load.
-pub(super) struct Load {
+pub(super) struct LoadRuns {
     pub(super) index: usize,
-    pub(super) load: LoadPoint,
-    served: Estimate,
-    figures: Vec<Option<Figure>>,
+    pub(super) load: LevelLoad,
+    served: FigureEstimate,
+    figures: Vec<Option<GoalFigure>>,
     /// 1 where it is too much by its queue, else 0.
     too_much: f64,
 }
 
 /// The loads of `measured`, rising.
-pub(super) fn loads(goals: &[Goal], measured: &[Measured]) -> Vec<Load> {
-    let mut rising: Vec<&Measured> = measured.iter().collect();
+pub(super) fn loads(goals: &[Goal], measured: &[GoalLevel]) -> Vec<LoadRuns> {
+    let mut rising: Vec<&GoalLevel> = measured.iter().collect();
     // A stable sort: the first of a load stays the first.
     rising.sort_by(|a, b| a.load.value().total_cmp(&b.load.value()));
-    let same = |a: &&Measured, b: &&Measured| a.load.value() == b.load.value();
-    let groups: Vec<&[&Measured]> = rising.chunk_by(same).collect();
+    let same = |a: &&GoalLevel, b: &&GoalLevel| a.load.value() == b.load.value();
+    let groups: Vec<&[&GoalLevel]> = rising.chunk_by(same).collect();
     let too_much = too_much(&groups);
-    let load = |(runs, too_much): (&&[&Measured], f64)| {
+    let load = |(runs, too_much): (&&[&GoalLevel], f64)| {
         let first = runs.first()?;
-        let served: Vec<Estimate> = runs.iter().map(|run| run.served).collect();
+        let served: Vec<FigureEstimate> = runs.iter().map(|run| run.served).collect();
         let figure = |(at, goal): (usize, &Goal)| {
-            let of: Vec<Figure> = runs.iter().filter_map(|run| *run.figures.get(at)?).collect();
+            let of: Vec<GoalFigure> = runs.iter().filter_map(|run| *run.figures.get(at)?).collect();
             over(goal, &of)
         };
-        Some(Load {
+        Some(LoadRuns {
             index: first.index,
             load: first.load,
             served: match &*served {
@@ -79,67 +79,67 @@ pub(super) fn loads(goals: &[Goal], measured: &[Measured]) -> Vec<Load> {
 
 /// A figure over the runs of a load: that of one run as it is; of several the mean with Student's interval, and of percentiles,
 /// whose mean is none, the [middle] one with the range.
-pub(crate) fn over(goal: &Goal, runs: &[Figure]) -> Option<Figure> {
+pub(crate) fn over(goal: &Goal, runs: &[GoalFigure]) -> Option<GoalFigure> {
     if let [one] = runs {
         return Some(*one);
     }
     let (estimate, ends) = match goal.statistic {
         Statistic::Mean | Statistic::Value => {
-            (mean(runs.iter().map(|run| run.estimate)), Ends::Interval)
+            (mean(runs.iter().map(|run| run.estimate)), FigureEnds::Interval)
         }
         _ => {
             let values = runs.iter().map(|run| run.estimate.value()).collect();
-            (middle(values, goal.comparison), Ends::Runs)
+            (middle(values, goal.comparison), FigureEnds::Runs)
         }
     };
-    Some(Figure { estimate: estimate?, ends })
+    Some(GoalFigure { estimate: estimate?, ends })
 }
 
-fn mean(runs: impl Iterator<Item = Estimate>) -> Option<Estimate> {
+fn mean(runs: impl Iterator<Item = FigureEstimate>) -> Option<FigureEstimate> {
     let values: Vec<f64> = runs.map(|run| run.value()).collect();
     let found = mean_of_runs(&values, Confidence::P95)?;
-    Estimate::new(found.value(), found.low(), found.high()).ok()
+    FigureEstimate::new(found.value(), found.low(), found.high()).ok()
 }
 
 /// The median, between the least and the greatest: one of the values themselves, of an even number the worse of the two in the
 /// middle, as a limit has it.
-pub(crate) fn middle(mut values: Vec<f64>, limit: Comparison) -> Option<Estimate> {
+pub(crate) fn middle(mut values: Vec<f64>, limit: Comparison) -> Option<FigureEstimate> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     let middle = if is_upper(limit) { values.len() / 2 } else { last / 2 };
     let at = |i: usize| values.get(i).copied();
-    Estimate::new(at(middle)?, at(0)?, at(last)?).ok()
+    FigureEstimate::new(at(middle)?, at(0)?, at(last)?).ok()
 }
 
 /// 1 for a load that is too much by its queue, else 0. A run that came out so by chance, among greater loads that did not, is
 /// outvoted.
-fn too_much(groups: &[&[&Measured]]) -> Vec<f64> {
-    let grew = |runs: &&[&Measured]| {
+fn too_much(groups: &[&[&GoalLevel]]) -> Vec<f64> {
+    let grew = |runs: &&[&GoalLevel]| {
         runs.iter().filter(|run| run.is_saturated).count() as f64 / runs.len().max(1) as f64
     };
     let seen: Vec<f64> = groups.iter().map(grew).collect();
     let runs: Vec<f64> = groups.iter().map(|runs| runs.len() as f64).collect();
-    let fitted = isotonic(&seen, &runs, Trend::Rising).unwrap_or(seen);
+    let fitted = isotonic(&seen, &runs, ResponseTrend::Rising).unwrap_or(seen);
     fitted.into_iter().map(|share| f64::from(share > 0.5)).collect()
 }
 
-impl Load {
+impl LoadRuns {
     /// The figure of a goal; behind the goals, whether it is too much by its queue.
-    pub(super) fn estimate(&self, goal: usize) -> Option<Estimate> {
+    pub(super) fn estimate(&self, goal: usize) -> Option<FigureEstimate> {
         if goal == self.figures.len() {
-            return Estimate::exact(self.too_much).ok();
+            return FigureEstimate::exact(self.too_much).ok();
         }
         self.figures.get(goal)?.map(|figure| figure.estimate)
     }
 
     /// What the ends of the figure of a goal are.
-    pub(super) fn ends(&self, goal: usize) -> Ends {
+    pub(super) fn ends(&self, goal: usize) -> FigureEnds {
         let figure = self.figures.get(goal).copied().flatten();
-        figure.map_or(Ends::Unknown, |figure| figure.ends)
+        figure.map_or(FigureEnds::Unknown, |figure| figure.ends)
     }
 
-    pub(super) fn tested(&self, goals: usize) -> Tested {
-        Tested {
+    pub(super) fn tested(&self, goals: usize) -> TestedLoad {
+        TestedLoad {
             load: self.load.value(),
             throughput: self.served,
             figures: (0..=goals).map(|at| self.estimate(at)).collect(),

@@ -1,10 +1,11 @@
 //! How the goals came out at a level.
 
-use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Slo, StandIn, Statistic};
+use fizeau_metrics::{Goal, GoalOutcome, Interval, LevelSummary, Slo, StandIn, Statistic};
 use fizeau_pareto::Constraint;
 use serde::{Deserialize, Serialize};
 
-use super::{Figure, is_upper, limit_of, measured};
+use super::load::{FigureEnds, over};
+use super::{GoalFigure, figure, is_upper, limit_of, measured};
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;
@@ -18,13 +19,13 @@ pub struct GoalResult {
     /// What was measured in place of the statistic that the goal is about; absent where it is that one.
     pub stand_in: Option<StandIn>,
     /// Over which runs it was measured; absent where the load was measured once.
-    pub over_runs: Option<OverRuns>,
+    pub over_runs: Option<FigureOverRuns>,
 }
 
 /// The runs that a figure is over. Of a mean or a rate it is their mean; of a percentile, whose mean is none, their median, and
 /// of an even number of runs the worse of the two in the middle: always what one of them had.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OverRuns {
+pub struct FigureOverRuns {
     /// How many.
     pub runs: usize,
     /// The least figure of any.
@@ -38,9 +39,9 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     slo.goals.iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
-impl OverRuns {
+impl FigureOverRuns {
     /// Of the figures of the runs; none of fewer than two.
-    pub(crate) fn of(figures: &[Figure]) -> Option<Self> {
+    pub(crate) fn of(figures: &[GoalFigure]) -> Option<Self> {
         let values = || figures.iter().map(|figure| figure.estimate.value());
         (figures.len() > 1).then(|| Self {
             runs: figures.len(),
@@ -67,6 +68,25 @@ impl GoalResult {
         Self { outcome, stand_in: Some(stand_in), over_runs: None }
     }
 
+    /// How `goal` came out over `runs` of one load, of which `level` stands for all.
+    pub(crate) fn over_runs<'a>(
+        goal: &Goal,
+        level: &LevelSummary,
+        runs: impl Iterator<Item = &'a LevelSummary>,
+    ) -> Self {
+        let mut result = Self::of(*goal, level);
+        let figures: Vec<GoalFigure> = runs.filter_map(|run| figure(goal, run)).collect();
+        let over_runs = FigureOverRuns::of(&figures);
+        if let (Some(_), Some(GoalFigure { estimate, ends })) = (over_runs, over(goal, &figures)) {
+            result.outcome.measured = Some(estimate.value());
+            let (low, high) = (estimate.low(), estimate.high());
+            let is_interval = ends == FigureEnds::Interval;
+            result.outcome.interval = is_interval.then_some(Interval::p95(low, high));
+            result.over_runs = over_runs;
+        }
+        result
+    }
+
     /// How far the figure is inside its limit, as a share of the limit: 0.2 is a fifth to spare, -0.1 a tenth too much or too
     /// little. None if the figure is not known.
     #[must_use]
@@ -88,20 +108,20 @@ impl GoalResult {
     /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms, margin 12 %`.
     #[must_use]
     pub fn words(&self) -> String {
-        self.said("measured")
+        self.outcome_text("measured")
     }
 
     /// The same of a run that was simulated in virtual time, where nothing was measured.
     #[must_use]
     pub fn words_simulated(&self) -> String {
-        self.said("simulated")
+        self.outcome_text("simulated")
     }
 
     /// The figure with its unit; over several runs, which of theirs it is, and from where to where they go.
     fn shown(&self, value: f64) -> String {
         let goal = self.outcome.goal;
         let text = measured(&goal, value, self.outcome.interval);
-        let Some(OverRuns { runs, least, greatest }) = self.over_runs else { return text };
+        let Some(FigureOverRuns { runs, least, greatest }) = self.over_runs else { return text };
         let which = match (goal.statistic, runs) {
             (Statistic::Mean | Statistic::Value, _) => "the mean",
             (_, 2) => "the worse",
@@ -124,7 +144,7 @@ impl GoalResult {
         })
     }
 
-    fn said(&self, how: &str) -> String {
+    fn outcome_text(&self, how: &str) -> String {
         let goal = self.outcome.goal;
         let shown = |value: f64| self.shown(value);
         let is_met = self.is_met();
@@ -143,11 +163,13 @@ impl GoalResult {
                 let (greatest, asked) = (shown(value), goal.statistic.as_str());
                 if is_met {
                     format!(
-                        "met by {values} of {values} values, the greatest {greatest}; a {asked} needs {needs}"
+                        "met by all {values} values, the greatest {greatest}; a {asked} needs \
+                         {needs} values"
                     )
                 } else {
                     format!(
-                        "missed by the greatest of {values} values, {greatest}; a {asked} needs {needs}"
+                        "missed by the greatest of {values} values, {greatest}; a {asked} needs \
+                         {needs} values"
                     )
                 }
             }
@@ -203,8 +225,8 @@ const NO_FIGURE: &str = "the level has no such figure";
 reasons!(GoalDocument, |of| {
     measured => NO_FIGURE,
     measured_ci => match of.runs {
-        Some(_) => "a percentile over runs has the least and the greatest of theirs",
-        None => "no interval is known of such a figure",
+        Some(_) => "over several runs a percentile has a range and no interval",
+        None => "this figure has no interval",
     },
     margin => NO_FIGURE,
 });

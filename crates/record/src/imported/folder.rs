@@ -1,17 +1,16 @@
 //! Imported runs as folders, written and read again.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::{fs, io};
 
-use fizeau_core::{LevelLoad, TapeSink as _};
+use fizeau_core::TapeSink as _;
 use serde_json::{Value, json};
 
 use super::{ImportedLevel, ImportedRun};
 use crate::run::RUN;
 use crate::stored::document;
 use crate::{
-    AskedLength, AskedLengths, FolderError, ImportedFrom, LevelPlan, LoadPoint, RunDocument,
+    FolderError, ImportedFrom, LevelPlan, RequestedLength, RequestedLengths, RunDocument,
     RunFolder, StoredError, level_folder,
 };
 
@@ -30,15 +29,6 @@ impl ImportedLevel {
         path.is_file().then(|| document::read(&path, SCHEMA)).transpose()
     }
 
-    fn level_load(&self) -> LevelLoad {
-        match self.load_point() {
-            LoadPoint::Rate(rate) => LevelLoad::Rate(rate),
-            LoadPoint::Concurrency(slots) => {
-                LevelLoad::Concurrency(NonZeroU32::new(slots).unwrap_or(NonZeroU32::MIN))
-            }
-        }
-    }
-
     /// Its document.
     fn document(&self) -> Result<Value, serde_json::Error> {
         let mut document = serde_json::to_value(self)?;
@@ -54,15 +44,15 @@ impl ImportedLevel {
         Ok(())
     }
 
-    /// What is to be said of it beside what its tapes show.
+    /// What is noted on it beside what its tapes show.
     pub(crate) fn notes(&self) -> Vec<String> {
         let source = &self.source;
         let mut notes = vec![format!(
-            "imported from {} of {}: what its file does not tell is in imported.json",
+            "imported from {} of {}: imported.json lists what its file does not tell",
             source.file, source.tool
         )];
         if self.load.is_unknown {
-            let note = "the load is not in its file: that all requests left at once stands for it";
+            let note = "its file does not name the load; it is recorded as all requests at once";
             notes.push(note.to_owned());
         }
         notes
@@ -151,21 +141,22 @@ impl ImportedRun {
             requests: level.sent(),
             warmup_requests: None,
             max_in_flight: level.load.max_in_flight,
-            arrivals: level.asked().arrivals,
+            arrivals: level.requested_load().arrivals,
             release_for_ms: None,
             seed: None,
             window: None,
             until: None,
         };
-        // No plan is known. These are held against each other where runs are compared.
+        // No plan is known. These are compared with each other where runs are compared.
         let plan = json!({
             "arrivals": if is_closed { "closed_loop" } else { "open" },
             "dataset": {"name": first.and_then(|level| level.about.dataset.as_ref())},
         });
         let plan = serde_json::from_value(plan).map_err(FolderError::json("run.json"))?;
         let mean = first.and_then(|level| level.figure("prompt_tokens"));
-        let input = mean.map(|mean| AskedLength { mean: Some(mean), ..AskedLength::default() });
-        let lengths = AskedLengths { input, output: None };
+        let input =
+            mean.map(|mean| RequestedLength { mean: Some(mean), ..RequestedLength::default() });
+        let lengths = RequestedLengths { input, output: None };
         let mut document = RunDocument::new(self.setup(), plan, lengths);
         document.levels = self.levels().iter().zip(names).map(level).collect();
         document.imported = Some(ImportedFrom {

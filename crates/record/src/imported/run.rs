@@ -1,14 +1,14 @@
 //! Levels of another tool that belong together.
 
-use fizeau_pareto::{Direction, frontier};
+use fizeau_pareto::{Objective, frontier};
 use serde::Serialize;
 
 use super::{ImportedAbout, ImportedLevel};
 use crate::{
-    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, LoadPoint, NOT_RECORDED, NotKnown,
-    Setup, ToolVersion, Workload,
+    ArrivalMoments, ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED,
+    RequestedLoad, RunSetup, ToolVersion, UnknownFact, WorkloadRecord,
 };
-use fizeau_core::LoadKind;
+use fizeau_core::{LevelLoad, LoadKind};
 
 /// Levels that another tool measured of one model with one setting, by rising load.
 ///
@@ -19,7 +19,7 @@ pub struct ImportedRun {
     levels: Vec<ImportedLevel>,
 }
 
-/// What says how hard a level pressed, and nothing else of the run.
+/// What gives the load of a level, and nothing else of the run.
 const LOAD: [&str; 6] =
     ["max_concurrency", "request_rate", "num_prompts", "burstiness", "num_warmups", "seed"];
 
@@ -36,8 +36,8 @@ impl ImportedRun {
     #[must_use]
     pub fn new(name: impl Into<String>, mut levels: Vec<ImportedLevel>) -> Self {
         levels.sort_by(|a, b| {
-            let kind = |level: &ImportedLevel| level.load_point().kind() == LoadKind::Rate;
-            let load = |level: &ImportedLevel| level.load_point().value();
+            let kind = |level: &ImportedLevel| level.level_load().kind() == LoadKind::Rate;
+            let load = |level: &ImportedLevel| level.level_load().value();
             kind(a).cmp(&kind(b)).then(load(a).total_cmp(&load(b)))
         });
         Self { name: name.into(), levels }
@@ -98,7 +98,7 @@ impl ImportedRun {
 
     /// What was run, as far as the first level tells; what no file says is `not recorded`.
     #[must_use]
-    pub fn setup(&self) -> Setup {
+    pub fn setup(&self) -> RunSetup {
         let unknown = || NOT_RECORDED.to_owned();
         let first = self.levels.first();
         let about = first.map(|level| level.about.clone()).unwrap_or_default();
@@ -108,33 +108,33 @@ impl ImportedRun {
             |source| (source.tool, source.version.unwrap_or_else(unknown)),
         );
         let settings: Vec<String> = self.settings();
-        Setup {
+        RunSetup {
             tool: ToolVersion { name: tool, version, commit: None },
             started: about.date.unwrap_or_else(unknown),
             command_line: Vec::new(),
-            endpoint: Endpoint {
+            endpoint: EndpointRecord {
                 base_url: unknown(),
                 path: String::new(),
                 backend: about.backend.unwrap_or_else(unknown),
                 model: about.model.unwrap_or_else(unknown),
-                connections: Connections {
+                connections: ConnectionRecord {
                     lifetime: unknown(),
                     stamps: unknown(),
-                    ..Connections::default()
+                    ..ConnectionRecord::default()
                 },
             },
-            engine: Engine::Remote {
+            engine: EngineRecord::Remote {
                 description: (!settings.is_empty()).then(|| settings.join(", ")),
             },
-            workload: Workload {
+            workload: WorkloadRecord {
                 dataset: about.dataset.unwrap_or_else(unknown),
                 input_tokens: self.mean_words("prompt_tokens"),
                 output_tokens: self.mean_words("output_tokens"),
                 seed: None,
                 arrivals: self.arrivals(),
-                asked: first.map(ImportedLevel::asked).unwrap_or_default(),
+                asked: first.map(ImportedLevel::requested_load).unwrap_or_default(),
             },
-            host: Host { os: unknown(), cpu: None, cores: None },
+            host: ClientHost { os: unknown(), cpu: None, cores: None },
             model_config: None,
             hardware: None,
             deployment: about
@@ -171,9 +171,9 @@ impl ImportedRun {
     /// rates (of two the lower), since the luckiest is no configuration of its own.
     #[must_use]
     pub fn one_a_load(&self) -> Vec<usize> {
-        let mut loads: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
+        let mut loads: Vec<(LevelLoad, Vec<usize>)> = Vec::new();
         for (index, level) in self.levels.iter().enumerate() {
-            let load = level.load_point();
+            let load = level.level_load();
             // Two loads that are not known need not be the same.
             let same = loads.iter_mut().find(|(known, _)| *known == load && !level.load.is_unknown);
             match same {
@@ -185,7 +185,7 @@ impl ImportedRun {
             let level = self.levels.get(*index);
             level.and_then(|level| level.figure("requests_per_s")).unwrap_or_default()
         };
-        let median = |(_, mut same): (LoadPoint, Vec<usize>)| {
+        let median = |(_, mut same): (LevelLoad, Vec<usize>)| {
             same.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
             same.get(same.len().saturating_sub(1) / 2).copied()
         };
@@ -210,7 +210,7 @@ impl ImportedRun {
         let known = self.one_a_load().into_iter().filter_map(point);
         let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = known.unzip();
         // Only a NaN makes a point unfit, and figures are finite.
-        let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]);
+        let best = frontier(&points, &[Objective::Maximize, Objective::Minimize]);
         let mut best: Vec<(usize, f64)> = best
             .unwrap_or_default()
             .into_iter()
@@ -229,7 +229,7 @@ impl ImportedRun {
 
     /// What is not known of some level, each once.
     #[must_use]
-    pub fn not_known(&self) -> Vec<&NotKnown> {
+    pub fn not_known(&self) -> Vec<&UnknownFact> {
         once(self.levels.iter().flat_map(|level| &level.not_known))
     }
 
@@ -249,22 +249,18 @@ impl ImportedLevel {
     /// `concurrency`, `requests_per_s` or `unknown`.
     #[must_use]
     pub fn load_kind(&self) -> &'static str {
-        match self.load_point() {
-            _ if self.load.is_unknown => "unknown",
-            LoadPoint::Concurrency(_) => "concurrency",
-            LoadPoint::Rate(_) => "requests_per_s",
-        }
+        if self.load.is_unknown { "unknown" } else { self.level_load().kind().key() }
     }
 
     /// What was asked of the load: an open loop's law of gaps is not in every file.
     #[must_use]
-    pub fn asked(&self) -> Asked {
+    pub fn requested_load(&self) -> RequestedLoad {
         let record: serde_json::Value = serde_json::from_str(&self.record).unwrap_or_default();
         let burstiness = record["burstiness"].as_f64().filter(|b| *b > 0.0);
         let rate = self.load.requests_per_s;
         let law =
-            |rate| AskedArrivals { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
-        Asked { arrivals: rate.map(law), ..Asked::default() }
+            |rate| ArrivalMoments { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
+        RequestedLoad { arrivals: rate.map(law), ..RequestedLoad::default() }
     }
 }
 
@@ -286,7 +282,7 @@ impl Serialize for ImportedRun {
         struct Document<'a> {
             schema: &'static str,
             name: &'a str,
-            setup: Setup,
+            setup: RunSetup,
             frontier: Vec<usize>,
             frontier_over: Option<[&'static str; 2]>,
             levels: &'a [ImportedLevel],

@@ -1,13 +1,13 @@
 //! A level as `summary.json`.
 
-use fizeau_core::WarmUp;
+use fizeau_core::{LevelLoad, WarmUp};
 use fizeau_metrics::{LevelSummary, Validity};
 use serde::{Deserialize, Serialize};
 
 use super::client::ClientDocument;
 use super::speed::LightDocument;
-use super::{LevelReport, LevelStatus, LoadPoint, UntilDocument};
-use crate::{Asked, Checklist, JsonError, NotKnown};
+use super::{LevelReport, LevelStatus, UntilPreciseDocument};
+use crate::{Checklist, JsonError, RequestedLoad, UnknownFact};
 
 /// `summary.json` (schema `fizeau.summary/1`): what was measured at one level, and whether to believe it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,9 +17,9 @@ pub struct SummaryDocument {
     schema: String,
     version: String,
     /// The operating condition.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// What was asked for of the load.
-    pub asked: Asked,
+    pub asked: RequestedLoad,
     /// `finished` or `partial`.
     status: String,
     /// What cut it short.
@@ -29,7 +29,7 @@ pub struct SummaryDocument {
     pub validity: Validity,
     /// How well is known what it was to find out; left out if nothing was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<UntilDocument>,
+    pub until: Option<UntilPreciseDocument>,
     /// What was sent before it; null where that is not recorded.
     pub warm_up: Option<WarmUp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,13 +41,13 @@ pub struct SummaryDocument {
     pub(crate) client: ClientDocument,
     /// What is not known of it since another tool measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_known: Option<Vec<NotKnown>>,
+    pub not_known: Option<Vec<UnknownFact>>,
     /// How far it is from the best that the hardware could do; null where there is no bound.
     pub(crate) speed_of_light: Option<LightDocument>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_of_light_reason: Option<String>,
-    /// What it is held against before it is believed; left out of the levels of a sweep, which has one for all of them.
+    /// The checklist of what it must show before it is believed; left out of the levels of a sweep, which has one for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checklist: Option<Checklist>,
 }
@@ -71,13 +71,13 @@ impl From<&LevelReport> for SummaryDocument {
             status: status.to_owned(),
             status_reason,
             validity: level.validity.clone(),
-            until: level.until.as_ref().map(UntilDocument::from),
+            until: level.until.as_ref().map(UntilPreciseDocument::from),
             warm_up: level.warm_up,
             warm_up_reason: level.warm_up.is_none().then(|| "it is not recorded".to_owned()),
             summary: level.known_summary(),
             client: ClientDocument::of(level),
             not_known: level.unseen.as_ref().map(|unseen| unseen.not_known().to_vec()),
-            speed_of_light: level.speed_of_light.light().map(LightDocument::from),
+            speed_of_light: level.speed_of_light.comparison().map(LightDocument::from),
             speed_of_light_reason: level.speed_of_light.reason().map(str::to_owned),
             checklist: level.checklist.clone(),
         }
@@ -91,7 +91,7 @@ impl SummaryDocument {
         match (self.status.as_str(), &self.status_reason) {
             (FINISHED, _) => LevelStatus::Finished,
             (_, reason) => LevelStatus::Partial {
-                reason: reason.clone().unwrap_or_else(|| "it is not said why".to_owned()),
+                reason: reason.clone().unwrap_or_else(|| "no reason was given".to_owned()),
             },
         }
     }

@@ -1,12 +1,14 @@
 //! A level's report from what came of it.
 
-use fizeau_metrics::{ClientProof, Ending, Expectations, LevelSummary, Thresholds, judge};
+use fizeau_metrics::{
+    ClientProof, LevelEnding, LevelExpectations, LevelSummary, Thresholds, judge,
+};
 
-use super::{LevelReport, LevelStatus, LoadPoint, Reference, SpeedOfLight, Until};
-use crate::{Asked, LengthTally};
-use fizeau_core::WarmUp;
+use super::{LevelReference, LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
+use crate::{LengthTally, RequestedLoad};
+use fizeau_core::{LevelLoad, WarmUp};
 
-/// What came of a level, whoever drove it.
+/// The outcome of a level, whoever drove it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LevelOutcome<'a> {
@@ -21,7 +23,7 @@ pub struct LevelOutcome<'a> {
     /// What was sent before it; none where that is not recorded.
     pub warm_up: Option<WarmUp>,
     /// How well is known what it was to find out.
-    pub until: Option<Until>,
+    pub until: Option<UntilPrecise>,
 }
 
 impl LevelOutcome<'_> {
@@ -33,16 +35,16 @@ impl LevelOutcome<'_> {
     }
 }
 
-/// What a level is held against.
+/// What a level is compared with.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LevelContext<'a> {
     /// What the speed of light is computed from, or why there is none, in plain words.
-    pub light: Result<Reference<'a>, String>,
+    pub light: Result<LevelReference<'a>, String>,
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
     /// What was asked for of the load.
-    pub asked: Asked,
+    pub asked: RequestedLoad,
     /// That data were sent more than once, in plain words.
     pub repeated: Option<String>,
 }
@@ -50,7 +52,7 @@ pub struct LevelContext<'a> {
 impl LevelContext<'_> {
     /// For requests that were asked for so, with the usual thresholds and no speed of light.
     #[must_use]
-    pub fn new(asked: Asked) -> Self {
+    pub fn new(asked: RequestedLoad) -> Self {
         let light = Err("no model and device are known".to_owned());
         Self { light, thresholds: Thresholds::default(), asked, repeated: None }
     }
@@ -60,9 +62,9 @@ impl LevelReport {
     /// The report of a level at `load`: judged, and beside its bound where there is one. It has neither a folder nor a checklist.
     ///
     /// ```
-    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// use fizeau_core::{Arrival, Channel, LoadKind, Nanos, Stamp, Tape};
     /// use fizeau_metrics::{ClientWatch, GoodputGoals, LevelTally, Verdict};
-    /// use fizeau_record::{Asked, LevelContext, LevelOutcome, LevelReport, LoadPoint};
+    /// use fizeau_record::{RequestedLoad, LevelContext, LevelOutcome, LevelReport};
     ///
     /// let mut tally = LevelTally::new(&GoodputGoals::NONE).of_closed_loop();
     /// let mut tape = Tape::sent_at(Stamp::EPOCH);
@@ -70,12 +72,12 @@ impl LevelReport {
     /// tally.add(&tape);
     /// tally.settle();
     /// let run = LevelOutcome::new(tally.summary(), tally.proof(ClientWatch::default()));
-    /// let context = LevelContext::new(Asked::default());
-    /// let level = LevelReport::from_run(LoadPoint::Concurrency(1), run, &context);
+    /// let context = LevelContext::new(RequestedLoad::default());
+    /// let level = LevelReport::from_run(LoadKind::Concurrency.at(1.0), run, &context);
     /// assert_ne!(level.validity.verdict, Verdict::Invalid);
     /// ```
     #[must_use]
-    pub fn from_run(load: LoadPoint, run: LevelOutcome<'_>, context: &LevelContext<'_>) -> Self {
+    pub fn from_run(load: LevelLoad, run: LevelOutcome<'_>, context: &LevelContext<'_>) -> Self {
         let LevelOutcome { summary, client, lengths, status, warm_up, until } = run;
         let speed_of_light = match (&context.light, lengths) {
             (Ok(light), Some(lengths)) => SpeedOfLight::of(*light, lengths, load, &summary),
@@ -84,7 +86,7 @@ impl LevelReport {
             }
             (Err(reason), _) => SpeedOfLight::Absent { reason: reason.clone() },
         };
-        let expected = Expectations {
+        let expected = LevelExpectations {
             thresholds: context.thresholds,
             held_back: summary.requests.held_back,
             cache: context.asked.cache,
@@ -92,8 +94,8 @@ impl LevelReport {
             repeated: context.repeated.clone(),
             beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
             ending: match status {
-                LevelStatus::Finished => Ending::Finished,
-                LevelStatus::Partial { .. } => Ending::Interrupted,
+                LevelStatus::Finished => LevelEnding::Finished,
+                LevelStatus::Partial { .. } => LevelEnding::Interrupted,
             },
         };
         Self {

@@ -3,41 +3,43 @@
 mod calibrated;
 mod document;
 
-pub use calibrated::{Calibrated, CalibratedBlock, JsonNumber, Predicted, PredictedRange};
+pub use calibrated::{
+    CalibratedBlock, CalibratedPrediction, JsonNumber, PredictedFigures, PredictedRange,
+};
 pub(crate) use document::LightDocument;
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Millis, Seconds};
+use fizeau_core::{LevelLoad, Millis, PerSec, Seconds};
 use fizeau_metrics::LevelSummary;
 use fizeau_roofline::{
-    AnswerError, Bound, Excess, Expected, Lengths, Measured, OutsideRegime, Prediction, Predictor,
-    Scope, Share, System,
+    Bound, BoundShare, BoundViolation, Expected, LoadAnalysisError, MeasuredFigures, OutsideRegime,
+    Prediction, Predictor, RequestLengths, Scope, System,
 };
 
-use crate::{LengthTally, LoadPoint};
+use crate::LengthTally;
 
-/// What measurements are held against: a model on its devices, and where there is a calibration what it predicts of them.
+/// What measurements are compared with: a model on its devices, and where there is a calibration what it predicts of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Reference<'a> {
+pub struct LevelReference<'a> {
     /// The model on its devices.
     pub system: &'a System,
     /// What predicts it; none where there is no calibration.
     pub predictor: Option<&'a Predictor>,
 }
 
-impl<'a> From<&'a System> for Reference<'a> {
+impl<'a> From<&'a System> for LevelReference<'a> {
     fn from(system: &'a System) -> Self {
         Self { system, predictor: None }
     }
 }
 
-impl Reference<'_> {
+impl LevelReference<'_> {
     /// The prediction for requests of the mean lengths.
     #[must_use]
     pub fn predict(
         &self,
-        lengths: &Lengths,
+        lengths: &RequestLengths,
         concurrency: NonZeroU64,
     ) -> Option<Result<Prediction, OutsideRegime>> {
         let load = lengths.mean_load(concurrency)?;
@@ -48,9 +50,13 @@ impl Reference<'_> {
     ///
     /// # Errors
     /// In plain words, if that cannot be said.
-    pub fn expect(&self, lengths: &Lengths, concurrency: NonZeroU64) -> Result<Expected, String> {
+    pub fn expect(
+        &self,
+        lengths: &RequestLengths,
+        concurrency: NonZeroU64,
+    ) -> Result<Expected, String> {
         if self.system.serving().tokens_per_step > NonZeroU64::MIN {
-            let reason = "how many drafted tokens are accepted is not known";
+            let reason = "the acceptance rate of drafted tokens is not known";
             return Err(reason.to_owned());
         }
         self.system.expected_over(lengths, concurrency).map_err(|error| error.to_string())
@@ -61,7 +67,7 @@ impl Reference<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum SpeedOfLight {
     /// What was reached of what can be.
-    Known(Box<Light>),
+    Known(Box<SpeedOfLightComparison>),
     /// There is no bound to compare with.
     Absent {
         /// Why, in plain words: `no model configuration was given`.
@@ -69,10 +75,10 @@ pub enum SpeedOfLight {
     },
 }
 
-/// What a level is held against, and what was reached of it. Bound, expectation, prediction and measurement are four
+/// What a level is compared with, and what was reached of it. Bound, expectation, prediction and measurement are four
 /// things.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Light {
+pub struct SpeedOfLightComparison {
     /// The most requests that were in flight at once, for which all of it is.
     pub concurrency: NonZeroU64,
     /// What nothing can beat over these requests.
@@ -82,23 +88,36 @@ pub struct Light {
     /// What the calibration predicts, and for which devices and engines it was fitted; none where there is no calibration.
     pub calibrated: Option<(Result<Prediction, OutsideRegime>, Scope)>,
     /// What was reached of the bound.
-    pub shares: fizeau_roofline::SpeedOfLight,
+    pub shares: fizeau_roofline::SpeedOfLightShares,
+    /// For a mixture of experts what even routing leaves of the bound; none of other models.
+    pub even_routing: Option<EvenRouting>,
     /// The decode phase by itself; none where nothing was decoded.
-    pub decode: Option<DecodeLight>,
+    pub decode: Option<DecodeStepComparison>,
     /// What was measured beyond the bound, which cannot be; none if nothing was.
-    pub excess: Option<Excess>,
+    pub excess: Option<BoundViolation>,
+}
+
+/// The output of a mixture of experts, were each token to choose its experts for itself and all equally often: what it can be held
+/// against, since the bound lets all tokens of a step agree on their experts. It is no bound: a router that favours some experts reads
+/// fewer of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EvenRouting {
+    /// The most output tokens per second then.
+    pub output_tokens_per_s: PerSec,
+    /// What was reached of it; none where nothing was measured.
+    pub share: Option<BoundShare>,
 }
 
 /// A decode step as it ran, beside the best.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DecodeLight {
+pub struct DecodeStepComparison {
     /// The sequences that were decoding at once, on average, as the client saw it.
     pub batch: f64,
     /// The bound of a step over so many. It bounds an engine that decodes all of them in each step; one that takes turns is
-    /// held against [`Bound::single_tpot`].
+    /// compared with [`Bound::single_tpot`].
     pub step: Seconds,
     /// That over the mean time per output token.
-    pub share: Share,
+    pub share: BoundShare,
 }
 
 impl SpeedOfLight {
@@ -106,9 +125,9 @@ impl SpeedOfLight {
     /// requests that were in flight at the fullest instant are taken to have run at once, so that nothing can beat the bound.
     #[must_use]
     pub fn of(
-        reference: Reference<'_>,
+        reference: LevelReference<'_>,
         lengths: &LengthTally,
-        load: LoadPoint,
+        load: LevelLoad,
         summary: &LevelSummary,
     ) -> Self {
         let absent = |reason: &str| Self::Absent { reason: reason.to_owned() };
@@ -117,13 +136,13 @@ impl SpeedOfLight {
         }
         let peak = summary.over_time.as_ref().map(|over_time| over_time.in_flight.peak);
         let concurrency = match load {
-            LoadPoint::Concurrency(slots) => Some(slots.into()),
-            LoadPoint::Rate(_) => peak,
+            LevelLoad::Concurrency(slots) => Some(slots.get().into()),
+            LevelLoad::Rate(_) => peak,
         };
         let Some(concurrency) = concurrency.and_then(NonZeroU64::new) else {
-            return absent("it is not known how many requests were in flight");
+            return absent("the number of requests in flight is not known");
         };
-        match Light::of(reference, lengths, concurrency, summary) {
+        match SpeedOfLightComparison::of(reference, lengths, concurrency, summary) {
             Ok(light) => Self::Known(Box::new(light)),
             Err(error) => Self::Absent { reason: error.to_string() },
         }
@@ -131,23 +150,25 @@ impl SpeedOfLight {
 
     /// The whole of it, where there is a bound.
     #[must_use]
-    pub fn light(&self) -> Option<&Light> {
+    pub fn comparison(&self) -> Option<&SpeedOfLightComparison> {
         match self {
             Self::Known(light) => Some(light),
             Self::Absent { .. } => None,
         }
     }
 
-    /// The share of the output token rate, the headline; none where there is no bound or nothing was measured.
+    /// The share of the output token rate, the headline: of a mixture of experts that of even routing, of any other model that of the
+    /// bound. None where there is no bound or nothing was measured.
     #[must_use]
-    pub fn output_share(&self) -> Option<Share> {
-        self.light()?.shares.output_tokens_per_s
+    pub fn output_share(&self) -> Option<BoundShare> {
+        let light = self.comparison()?;
+        light.even_routing.map_or(light.shares.output_tokens_per_s, |even| even.share)
     }
 
     /// What was measured beyond the bound; none if nothing was.
     #[must_use]
-    pub fn excess(&self) -> Option<&Excess> {
-        self.light()?.excess.as_ref()
+    pub fn excess(&self) -> Option<&BoundViolation> {
+        self.comparison()?.excess.as_ref()
     }
 
     /// Why there is no bound; none if there is one.
@@ -160,13 +181,13 @@ impl SpeedOfLight {
     }
 }
 
-impl Light {
+impl SpeedOfLightComparison {
     fn of(
-        reference: Reference<'_>,
+        reference: LevelReference<'_>,
         lengths: &LengthTally,
         concurrency: NonZeroU64,
         summary: &LevelSummary,
-    ) -> Result<Self, AnswerError> {
+    ) -> Result<Self, LoadAnalysisError> {
         let (lengths, measured, system) = (lengths.lengths(), measured(summary), reference.system);
         let bound = Bound::over(system, lengths, concurrency)?;
         let expected = reference.expect(lengths, concurrency);
@@ -174,17 +195,28 @@ impl Light {
         let decode = decoding.zip(measured.tpot).and_then(|(batch, tpot)| {
             let whole = NonZeroU64::new(batch as u64).unwrap_or(NonZeroU64::MIN);
             let step = Bound::over(system, lengths, whole).ok()?.tpot;
-            Some(DecodeLight { batch, step, share: Share::of(step.get(), tpot.get())? })
+            Some(DecodeStepComparison {
+                batch,
+                step,
+                share: BoundShare::of(step.get(), tpot.get())?,
+            })
+        });
+        let even = Bound::evenly_routed(system, lengths, concurrency)?;
+        let even_routing = even.map(|most| {
+            let came = measured.output_tokens_per_s;
+            let share = came.and_then(|came| BoundShare::of(came.get(), most.get()));
+            EvenRouting { output_tokens_per_s: most, share }
         });
         Ok(Self {
             concurrency,
+            even_routing,
             calibrated: reference
                 .predict(lengths, concurrency)
                 .zip(reference.predictor.map(|predictor| predictor.scope().clone())),
             shares: measured.percent_of(&bound),
             expected,
             decode,
-            excess: system.excess(lengths, concurrency, &measured)?,
+            excess: system.bound_violation(lengths, concurrency, &measured)?,
             bound,
         })
     }
@@ -199,10 +231,10 @@ impl Light {
 }
 
 /// Means for latencies, because the bound is one of the mean: a percentile would compare a tail with an average.
-fn measured(summary: &LevelSummary) -> Measured {
+fn measured(summary: &LevelSummary) -> MeasuredFigures {
     let seconds = |millis: Millis| Seconds::new(millis.get() / 1e3);
     let (metrics, throughput) = (&summary.metrics, &summary.throughput);
-    Measured {
+    MeasuredFigures {
         ttft: metrics.ttft.mean.map(seconds),
         tpot: metrics.tpot.mean.map(seconds),
         e2el: metrics.e2el.mean.map(seconds),

@@ -1,22 +1,22 @@
 //! How well is known what a level was to find out.
 
-use fizeau_metrics::{PrecisionOutcome, Support};
+use fizeau_metrics::{PrecisionOutcome, SampleSupport};
 use serde::{Deserialize, Serialize};
 
 /// A level that was to go on until figures are known well enough.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Until {
+pub struct UntilPrecise {
     /// Whether they are; the level was ended for that, or its plan had just enough requests.
     pub is_reached: bool,
     /// How well each is known in the end.
     pub outcomes: Vec<PrecisionOutcome>,
 }
 
-impl Until {
+impl UntilPrecise {
     /// How wide its interval is, such as `±1.9 %`, or why there is none.
     #[must_use]
-    pub fn found(outcome: &PrecisionOutcome) -> String {
-        match outcome.half_width.and_then(Support::known) {
+    pub fn reached_text(outcome: &PrecisionOutcome) -> String {
+        match outcome.half_width.and_then(SampleSupport::known) {
             Some(width) => format!("±{:.1} %", 100.0 * width),
             None => unknown(outcome),
         }
@@ -33,17 +33,17 @@ impl Until {
 /// A level that went on until figures were known, as `summary.json` has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Until"))]
-pub struct UntilDocument {
+pub struct UntilPreciseDocument {
     /// Whether they are.
     pub reached: bool,
     /// How well each is known in the end.
-    pub goals: Vec<UntilGoal>,
+    pub goals: Vec<UntilPreciseGoal>,
 }
 
 /// How well one figure is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct UntilGoal {
+pub struct UntilPreciseGoal {
     /// What was to be known, as it is typed.
     pub goal: String,
     /// Half the width of its interval as a share of it; null where there is none.
@@ -53,11 +53,11 @@ pub struct UntilGoal {
     pub half_width_reason: Option<String>,
 }
 
-impl From<&Until> for UntilDocument {
-    fn from(Until { is_reached, outcomes }: &Until) -> Self {
+impl From<&UntilPrecise> for UntilPreciseDocument {
+    fn from(UntilPrecise { is_reached, outcomes }: &UntilPrecise) -> Self {
         let goal = |outcome: &PrecisionOutcome| {
-            let half_width = outcome.half_width.and_then(Support::known);
-            UntilGoal {
+            let half_width = outcome.half_width.and_then(SampleSupport::known);
+            UntilPreciseGoal {
                 goal: outcome.goal.to_string(),
                 half_width,
                 half_width_reason: half_width.is_none().then(|| unknown(outcome)),
@@ -70,7 +70,9 @@ impl From<&Until> for UntilDocument {
 /// Why there is no interval.
 fn unknown(outcome: &PrecisionOutcome) -> String {
     match outcome.half_width {
-        Some(Support::NotSupported { needs, has }) => format!("needs about {needs}, has {has}"),
-        Some(Support::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
+        Some(SampleSupport::NotSupported { needs, has }) => {
+            format!("needs about {needs}, has {has}")
+        }
+        Some(SampleSupport::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
     }
 }

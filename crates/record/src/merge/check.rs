@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::MergeError;
 use super::shard::MeasuredShard;
-use crate::{Differing, DocumentFields, ReferenceFiles, StoredError};
+use crate::{ChangedField, DocumentFields, ReferenceFiles, StoredError};
 
 /// What is the same in all shards of a run.
 const ALIKE: [&str; 6] =
@@ -25,7 +25,7 @@ const ALIKE_OF_LEVEL: [&str; 7] = [
 
 /// How much of the plan the shards are together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shares {
+pub(super) enum PlanCoverage {
     /// All of it, in so many.
     All(u64),
     /// Some of it, or nobody knows.
@@ -34,43 +34,43 @@ pub(super) enum Shares {
 
 /// What a check came to.
 #[derive(Debug, Clone)]
-pub(super) struct Checked {
-    pub(super) shares: Shares,
+pub(super) struct CheckedShards {
+    pub(super) shares: PlanCoverage,
     /// Why the shards ought not to have been merged, where it was forced.
     pub(super) objections: Vec<String>,
 }
 
-/// Refuses what is no shards of one run, unless it is forced, and says which shards are missing.
+/// Refuses what is not shards of one run, unless it is forced, and says which shards are missing.
 pub(super) fn check(
     shards: &[MeasuredShard],
     is_forced: bool,
     note: &mut dyn FnMut(&str),
-) -> Result<Checked, MergeError> {
+) -> Result<CheckedShards, MergeError> {
     let objections = differing(shards).into_iter().chain(other_physics(shards)?);
     let objections: Vec<String> = objections.chain(same(shards)).collect();
     if !objections.is_empty() && !is_forced {
         return Err(MergeError::NotOfOneRun(objections));
     }
     objections.iter().for_each(|objection| note(objection));
-    let shares = if objections.is_empty() { all_or_some(shards, note) } else { Shares::Some };
-    Ok(Checked { shares, objections })
+    let shares = if objections.is_empty() { all_or_some(shards, note) } else { PlanCoverage::Some };
+    Ok(CheckedShards { shares, objections })
 }
 
 /// Says which shards are missing.
-fn all_or_some(shards: &[MeasuredShard], note: &mut dyn FnMut(&str)) -> Shares {
+fn all_or_some(shards: &[MeasuredShard], note: &mut dyn FnMut(&str)) -> PlanCoverage {
     let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
     let count = shares.first().map_or(0, |share| share.1);
     let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
     let missing: Vec<String> =
         (0..count).filter(missing).map(|index| format!("{index}/{count}")).collect();
     if missing.is_empty() {
-        return Shares::All(count);
+        return PlanCoverage::All(count);
     }
     note(&format!(
-        "not all shards are here, and rates are those of the ones that are: {} missing",
+        "some shards are missing, and rates are those of the ones that are here: {} missing",
         list(&missing)
     ));
-    Shares::Some
+    PlanCoverage::Some
 }
 
 /// The first few of many.
@@ -95,12 +95,11 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
         if fields.is_empty() {
             continue;
         }
-        let mut text = format!("{} and {} are no shards of one run:", first.name(), other.name());
+        let mut text = format!("{} and {} are not shards of one run:", first.name(), other.name());
         for field in fields {
-            let value = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
-            let (one, other) = (value(field.one), value(field.other));
+            let [one, other] = field.values();
             // Into a string: it cannot fail.
-            let _ = write!(text, "\n  {}: {one} and {other}", field.field);
+            let _ = write!(text, "\n  {}: {one} and {other}", field.label());
         }
         objections.push(text);
     }
@@ -120,7 +119,7 @@ fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError> {
                 Some((first, its)) if *its != text => {
                     let other = shard.name();
                     objections.push(format!(
-                        "{first} and {other} are no shards of one run: each has another {name}"
+                        "{first} and {other} are not shards of one run: each has another {name}"
                     ));
                 }
                 Some(_) => {}
@@ -131,21 +130,21 @@ fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError> {
 }
 
 /// The fields in which the levels of two runs differ.
-fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<Differing> {
+fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<ChangedField> {
     let of = |shard: &MeasuredShard| shard.plan().and_then(DocumentFields::of).unwrap_or_default();
     let fields = of(one).differing(&of(other), &ALIKE_OF_LEVEL).into_iter();
     let fields =
-        fields.map(|found| Differing { field: format!("levels.{}", found.field), ..found });
+        fields.map(|found| ChangedField { field: format!("levels.{}", found.field), ..found });
     // A run that was merged has the caps of its shares together.
     let cap = |shard: &MeasuredShard, times: usize| {
         shard.ahead.cap.map(|cap| u64::from(cap) * times as u64)
     };
     let is_same = cap(one, other.shares().len()) == cap(other, one.shares().len());
     let cap = |shard: &MeasuredShard| shard.ahead.cap.map(|cap| cap.to_string());
-    let caps = (!is_same).then(|| Differing {
+    let caps = (!is_same).then(|| ChangedField {
         field: "levels.max_in_flight".to_owned(),
-        one: cap(one),
-        other: cap(other),
+        baseline: cap(one),
+        candidate: cap(other),
     });
     fields.chain(caps).collect()
 }

@@ -2,18 +2,18 @@
 
 use fizeau_core::Nanos;
 
-use super::check::{Checked, Shares};
+use super::check::{CheckedShards, PlanCoverage};
 use super::shard::MeasuredShard;
 use super::summary;
-use crate::{Asked, LevelPlan, MergedShard, RunDocument};
+use crate::{LevelPlan, MergedShard, RequestedLoad, RunDocument};
 
 /// The first shard's document, with what all of them are.
 pub(super) fn merged(
     shards: &[MeasuredShard],
     first: &MeasuredShard,
     later: &[Nanos],
-    checked: &Checked,
-    asked: Asked,
+    checked: &CheckedShards,
+    asked: RequestedLoad,
 ) -> RunDocument {
     let from = shards.iter().zip(later).flat_map(|(shard, later)| entries(shard, *later));
     let from: Vec<MergedShard> = from.collect();
@@ -58,9 +58,9 @@ fn entries(shard: &MeasuredShard, later: Nanos) -> Vec<MergedShard> {
 }
 
 /// All shares are no share; some of them are named.
-fn named_shares(from: &[MergedShard], shares: Shares) -> Option<String> {
+fn named_shares(from: &[MergedShard], shares: PlanCoverage) -> Option<String> {
     let named: Vec<&str> = from.iter().filter_map(|entry| entry.shard.as_deref()).collect();
-    (shares == Shares::Some && !named.is_empty()).then(|| named.join(", "))
+    (shares == PlanCoverage::Some && !named.is_empty()).then(|| named.join(", "))
 }
 
 /// The level that was merged, of however many the first shard had, with the cap of all of them.

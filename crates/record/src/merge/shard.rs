@@ -9,7 +9,7 @@ use super::MergeError;
 use crate::reading::LevelAhead;
 use crate::stored::read_text;
 use crate::{
-    Asked, LevelPlan, RunDocument, StoredEnding, StoredError, StoredLevel, StoredRun,
+    LevelPlan, RequestedLoad, RunDocument, StoredEnding, StoredError, StoredLevel, StoredRun,
     SummaryDocument,
 };
 
@@ -81,12 +81,12 @@ impl MeasuredShard {
         // A merged run has that of all its shares together, if any.
         match self.document().merged.first() {
             Some(merged) => merged.cv_squared,
-            None => self.asked().arrivals?.cv_squared,
+            None => self.requested_load().arrivals?.cv_squared,
         }
     }
 
     /// What was asked of arrivals and of a cache.
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn requested_load(&self) -> RequestedLoad {
         self.document().setup.workload.asked
     }
 

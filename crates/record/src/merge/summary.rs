@@ -1,36 +1,38 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
-use fizeau_core::{LoadKind, PerSec, WarmUp};
-use fizeau_metrics::{ClientWatch, Concern, Headroom, LevelTally, Reason, Room, Verdict};
+use fizeau_core::{LevelLoad, LoadKind, PerSec, WarmUp};
+use fizeau_metrics::{
+    ClientWatch, LevelTally, ResourceNeed, SystemHeadroom, Verdict, VerdictConcern, VerdictReason,
+};
 
-use super::check::Shares;
+use super::check::PlanCoverage;
 use super::shard::MeasuredShard;
 use crate::{
-    Asked, AskedArrivals, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus,
-    LoadPoint, StoredEnding, StoredError,
+    ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
+    StoredEnding, StoredError,
 };
 
 /// What was asked of all shards together.
-pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
-    let rate = |shard: &MeasuredShard| shard.asked().arrivals?.rate.map(PerSec::get);
+pub(super) fn requested_load(shards: &[MeasuredShard], shares: PlanCoverage) -> RequestedLoad {
+    let rate = |shard: &MeasuredShard| shard.requested_load().arrivals?.rate.map(PerSec::get);
     let rates = shards.iter().map(rate).collect::<Option<Vec<f64>>>();
     let rate = rates.map(|rates| PerSec::new(rates.iter().sum()));
     // A gap of one shard is the sum of so many of the whole, so that its law has so many times less variance.
     let cv_squared = match shares {
-        Shares::All(count) => {
+        PlanCoverage::All(count) => {
             let one = shards.iter().find_map(MeasuredShard::cv_squared);
             one.map(|cv_squared| cv_squared * count as f64)
         }
-        Shares::Some => None,
+        PlanCoverage::Some => None,
     };
-    let is_open = |shard: &MeasuredShard| shard.asked().arrivals.is_some();
-    let cache = shards.first().map(|first| first.asked().cache).unwrap_or_default();
-    let arrivals = shards.iter().all(is_open).then_some(AskedArrivals { rate, cv_squared });
-    Asked { arrivals, cache }
+    let is_open = |shard: &MeasuredShard| shard.requested_load().arrivals.is_some();
+    let cache = shards.first().map(|first| first.requested_load().cache).unwrap_or_default();
+    let arrivals = shards.iter().all(is_open).then_some(ArrivalMoments { rate, cv_squared });
+    RequestedLoad { arrivals, cache }
 }
 
 /// What was found while shards were merged.
-pub(super) struct Found {
+pub(super) struct MergeFindings {
     /// Of each file that was cut in mid-line, what is left of it.
     pub(super) cuts: Vec<String>,
     /// Why they ought not to have been merged, where that was forced.
@@ -38,7 +40,7 @@ pub(super) struct Found {
     /// What forced it.
     pub(super) forced_by: String,
     /// That the shards did not run together.
-    pub(super) apart: Option<Reason>,
+    pub(super) apart: Option<VerdictReason>,
     /// How they were put on one axis of time, where that is a guess.
     pub(super) note: Option<&'static str>,
 }
@@ -48,8 +50,8 @@ pub(super) fn report(
     shards: &[MeasuredShard],
     first: &MeasuredShard,
     tally: &LevelTally,
-    asked: Asked,
-    found: Found,
+    asked: RequestedLoad,
+    found: MergeFindings,
 ) -> Result<LevelReport, StoredError> {
     let mut run = LevelOutcome::new(tally.summary(), tally.proof(watch(shards)));
     let requests = || shards.iter().filter_map(MeasuredShard::requests);
@@ -63,9 +65,9 @@ pub(super) fn report(
     let mut report = LevelReport::from_run(load(shards), run, &context);
     let validity = &mut report.validity;
     validity.notes.extend(found.note.map(str::to_owned));
-    let forced = found.forced.into_iter().map(|text| Reason {
+    let forced = found.forced.into_iter().map(|text| VerdictReason {
         verdict: Verdict::Suspect,
-        about: Concern::Shards,
+        about: VerdictConcern::Shards,
         // In one line: below each other they are for a terminal.
         text: format!(
             "merged by {}: {}",
@@ -111,26 +113,24 @@ fn status(shards: &[MeasuredShard], cuts: &[String]) -> LevelStatus {
     }
 }
 
-/// The load of all shards: rates and concurrencies add up.
-fn load(shards: &[MeasuredShard]) -> LoadPoint {
+/// The load of all shards: rates and concurrencies add up. A shard without a cap had all its requests in flight at once.
+fn load(shards: &[MeasuredShard]) -> LevelLoad {
     let measured = |shard: &MeasuredShard, kind: LoadKind| {
         let load = shard.summary.as_ref()?.load;
         (load.kind() == kind).then(|| load.value())
     };
     let rate = |shard: &MeasuredShard| {
-        let planned = || shard.asked().arrivals?.rate.map(PerSec::get);
+        let planned = || shard.requested_load().arrivals?.rate.map(PerSec::get);
         measured(shard, LoadKind::Rate).or_else(planned)
     };
     if let Some(rate) = shards.iter().map(rate).sum::<Option<f64>>() {
-        return LoadPoint::Rate(PerSec::new(rate));
+        return LevelLoad::Rate(PerSec::new(rate));
     }
     let slots = |shard: &MeasuredShard| {
-        measured(shard, LoadKind::Concurrency).or_else(|| shard.ahead.cap.map(f64::from))
+        let planned = || shard.ahead.cap.map_or(shard.ahead.requests as f64, f64::from);
+        measured(shard, LoadKind::Concurrency).unwrap_or_else(planned)
     };
-    LoadPoint::of(
-        LoadKind::Concurrency,
-        shards.iter().map(slots).sum::<Option<f64>>().unwrap_or_default(),
-    )
+    LoadKind::Concurrency.at(shards.iter().map(slots).sum())
 }
 
 /// The cap on requests in flight of all shards; none if one has none.
@@ -153,16 +153,16 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
     let greatest = |of: fn(&ClientWatch) -> Option<f64>| {
         seen().filter_map(|watch| of(&watch)).max_by(f64::total_cmp)
     };
-    let scarcest = |of: fn(&Headroom) -> Option<Room>| {
+    let scarcest = |of: fn(&SystemHeadroom) -> Option<ResourceNeed>| {
         let rooms = seen().filter_map(|watch| of(&watch.headroom?));
-        let need = |room: &Room| room.needed as f64 / room.limit.max(1) as f64;
+        let need = |room: &ResourceNeed| room.needed as f64 / room.limit.max(1) as f64;
         rooms.max_by(|a, b| need(a).total_cmp(&need(b)))
     };
-    let headroom = Headroom {
+    let headroom = SystemHeadroom {
         file_descriptors: scarcest(|headroom| headroom.file_descriptors),
         ports: scarcest(|headroom| headroom.ports),
     };
-    let is_known = headroom != Headroom::default();
+    let is_known = headroom != SystemHeadroom::default();
     ClientWatch {
         threads: u32::try_from(threads(shards)).unwrap_or(u32::MAX),
         cpu_share: greatest(|watch| watch.cpu_share),
@@ -173,14 +173,14 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
 }
 
 /// What weighs most against a shard by itself; none if nothing does.
-fn worst(shard: &MeasuredShard) -> Option<Reason> {
+fn worst(shard: &MeasuredShard) -> Option<VerdictReason> {
     let validity = &shard.summary.as_ref()?.validity;
     let worst = Some(validity.verdict).filter(|verdict| *verdict != Verdict::Valid)?;
     let reason = validity.reasons.iter().find(|reason| reason.verdict == worst);
     let text = reason.map_or("its summary does not say why", |reason| &reason.text);
-    Some(Reason {
+    Some(VerdictReason {
         verdict: worst,
-        about: Concern::Shards,
+        about: VerdictConcern::Shards,
         text: format!("{}: {text}", shard.name()),
     })
 }

@@ -2,14 +2,14 @@
 
 mod simulated;
 
-pub use simulated::{BurstsAsk, BurstsLevel};
+pub use simulated::{BurstsLevel, BurstsQuery};
 
 use fizeau_core::PerSec;
-use fizeau_pareto::Estimate;
+use fizeau_pareto::FigureEstimate;
 
 /// Whether the bursts of the arrivals are in the plan.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Bursts {
+pub enum BurstAccount {
     /// They are not: a replica is taken to carry what it was measured to.
     NotAccounted {
         /// Why, in plain words.
@@ -53,16 +53,16 @@ impl SimulatedBursts {
     }
 }
 
-impl Bursts {
+impl BurstAccount {
     /// What a replica carries with the bursts that the plan is for.
-    pub(super) fn lower(&self, measured: &Estimate) -> Estimate {
+    pub(super) fn lower(&self, measured: &FigureEstimate) -> FigureEstimate {
         let factor = match self {
             Self::NotAccounted { .. } => 1.0,
             Self::Simulated(simulated) => simulated.counted(),
         };
         let end = |value: f64| value * factor;
         let lowered =
-            Estimate::new(end(measured.value()), end(measured.low()), end(measured.high()));
+            FigureEstimate::new(end(measured.value()), end(measured.low()), end(measured.high()));
         lowered.unwrap_or(*measured)
     }
 }

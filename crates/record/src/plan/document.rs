@@ -1,13 +1,17 @@
 //! Plans as JSON.
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::Goal;
-use fizeau_pareto::{Estimate, Fleet};
+use fizeau_pareto::{FigureEstimate, Fleet};
 use serde::{Deserialize, Serialize};
 
-use super::{Bursts, GoalPrice, LightCost, Money, NotPlanned, Plan, PlanCost, PlanReport, Planned};
-use crate::goal::Bounds;
+use super::{
+    BoundCost, BurstAccount, DevicePlan, GoalPrice, MoneyRange, NoPlanReason, PlanCost, PlanReport,
+    PlannedFleet,
+};
+use crate::JsonError;
+use crate::goal::HighestLoadBasis;
 use crate::text::price_origin;
-use crate::{JsonError, LoadPoint};
 
 /// What `fizeau plan` prints as JSON (schema `fizeau.plan/1`): how many devices a rate takes, and what they cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,10 +40,10 @@ struct PlanEntry {
     name: String,
     from: String,
     devices_per_replica: u64,
-    usd_per_device_hour: Money,
+    usd_per_device_hour: Option<MoneyRange>,
     price_from: String,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: PlanOutcome,
     bursts: BurstsDocument,
     other_goals: Vec<PriceDocument>,
     tightest_share_of_latency_limits: Option<f64>,
@@ -49,13 +53,13 @@ struct PlanEntry {
 /// Every figure, or all of them null and the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Outcome {
-    requests_per_s_per_replica: Option<Ends>,
-    planned_requests_per_s_per_replica: Option<Ends>,
-    served_requests_per_s_per_replica: Option<Ends>,
+struct PlanOutcome {
+    requests_per_s_per_replica: Option<CapacityEnds>,
+    planned_requests_per_s_per_replica: Option<CapacityEnds>,
+    served_requests_per_s_per_replica: Option<CapacityEnds>,
     ends_are: Option<String>,
     may_be_higher: Option<bool>,
-    nearest_tested: Option<LoadPoint>,
+    nearest_tested: Option<LevelLoad>,
     breaks_first: Option<String>,
     likely: Option<FleetDocument>,
     at_the_low_end: Option<FleetDocument>,
@@ -68,7 +72,7 @@ struct Outcome {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Estimate"))]
-struct Ends {
+struct CapacityEnds {
     value: f64,
     low: f64,
     high: f64,
@@ -82,7 +86,7 @@ struct FleetDocument {
     devices: u64,
     utilisation: f64,
     #[serde(flatten)]
-    cost: PlanCost,
+    cost: Option<PlanCost>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,7 +94,7 @@ struct FleetDocument {
 struct PlanLight {
     requests_per_s_per_replica: f64,
     share_of_replica: f64,
-    usd_per_hour: Money,
+    usd_per_hour: Option<MoneyRange>,
     share_of_cost: f64,
 }
 
@@ -122,7 +126,7 @@ struct PriceDocument {
     label: String,
     goals: Vec<String>,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: PlanOutcome,
 }
 
 impl From<&PlanReport> for PlanDocument {
@@ -156,16 +160,17 @@ fn goals(goals: &[Goal]) -> Vec<String> {
     goals.iter().map(ToString::to_string).collect()
 }
 
-fn plan(plan: &Plan) -> PlanEntry {
+fn plan(plan: &DevicePlan) -> PlanEntry {
     let source = &plan.source;
     let each = source.devices_per_replica.get();
-    let hour = &source.hour;
+    let hour = source.hour.as_ref();
     PlanEntry {
         name: source.name.clone(),
         from: source.from.clone(),
         devices_per_replica: each,
-        usd_per_device_hour: Money { low: hour.low.get(), high: hour.high.get() },
-        price_from: price_origin(hour),
+        usd_per_device_hour: hour
+            .map(|hour| MoneyRange { low: hour.low.get(), high: hour.high.get() }),
+        price_from: hour.map_or_else(|| "no price is known".to_owned(), price_origin),
         outcome: outcome(&plan.outcome, each),
         bursts: bursts(&source.bursts),
         other_goals: plan.prices.iter().map(|other| price(other, each)).collect(),
@@ -179,9 +184,9 @@ fn price(price: &GoalPrice, each: u64) -> PriceDocument {
     PriceDocument { label: label.clone(), goals: goals(asked), outcome: outcome(found, each) }
 }
 
-fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome {
+fn outcome(outcome: &Result<PlannedFleet, NoPlanReason>, each: u64) -> PlanOutcome {
     let planned = outcome.as_ref().ok();
-    let fleet = |fleet: Fleet, cost: PlanCost| FleetDocument {
+    let fleet = |fleet: Fleet, cost: Option<PlanCost>| FleetDocument {
         replicas_needed: fleet.needed,
         replicas_spare: fleet.spare,
         devices: fleet.installed().saturating_mul(each),
@@ -189,32 +194,32 @@ fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome {
         cost,
     };
     let light = planned.map(|planned| &planned.light);
-    Outcome {
+    PlanOutcome {
         requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.requests_per_s)),
         planned_requests_per_s_per_replica: planned.map(|planned| ends(planned.per_replica)),
         served_requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.served)),
         ends_are: planned.map(|planned| match planned.carried.bounds {
-            Bounds::Interval => "interval".to_owned(),
-            Bounds::Runs => "runs".to_owned(),
-            Bounds::Tested => "tested_loads".to_owned(),
+            HighestLoadBasis::Interval => "interval".to_owned(),
+            HighestLoadBasis::Runs => "runs".to_owned(),
+            HighestLoadBasis::Tested => "tested_loads".to_owned(),
         }),
         may_be_higher: planned.map(|planned| planned.carried.is_open_above),
         nearest_tested: planned.map(|planned| planned.carried.nearest),
         breaks_first: planned.and_then(|planned| planned.carried.breaks.clone()),
         likely: planned.map(|planned| fleet(planned.fleets.likely, planned.cost)),
         at_the_low_end: planned
-            .and_then(|planned| Some(fleet(planned.fleets.cautious?, planned.cautious_cost?))),
+            .and_then(|planned| Some(fleet(planned.fleets.cautious?, planned.cautious_cost))),
         speed_of_light: light.and_then(|light| light.as_ref().ok().map(light_json)),
         speed_of_light_reason: light.and_then(|light| light.as_ref().err().cloned()),
         no_plan_reason: outcome.as_ref().err().map(ToString::to_string),
     }
 }
 
-fn ends(estimate: Estimate) -> Ends {
-    Ends { value: estimate.value(), low: estimate.low(), high: estimate.high() }
+fn ends(estimate: FigureEstimate) -> CapacityEnds {
+    CapacityEnds { value: estimate.value(), low: estimate.low(), high: estimate.high() }
 }
 
-const fn light_json(light: &LightCost) -> PlanLight {
+const fn light_json(light: &BoundCost) -> PlanLight {
     PlanLight {
         requests_per_s_per_replica: light.requests_per_s.get(),
         share_of_replica: light.share_of_replica,
@@ -223,12 +228,12 @@ const fn light_json(light: &LightCost) -> PlanLight {
     }
 }
 
-fn bursts(bursts: &Bursts) -> BurstsDocument {
+fn bursts(bursts: &BurstAccount) -> BurstsDocument {
     match bursts {
-        Bursts::NotAccounted { reason } => {
+        BurstAccount::NotAccounted { reason } => {
             BurstsDocument::Not { accounted: false, reason: reason.clone() }
         }
-        Bursts::Simulated(simulated) => BurstsDocument::Simulated {
+        BurstAccount::Simulated(simulated) => BurstsDocument::Simulated {
             accounted: true,
             burstiness: simulated.burstiness,
             engine: simulated.engine.clone(),

@@ -2,7 +2,7 @@
 
 use fizeau_metrics::Goal;
 
-use super::{NotPlanned, PlanAsk, PlanSource, Planned, planned};
+use super::{DevicePlanSource, NoPlanReason, PlanQuery, PlannedFleet, planned};
 use crate::goal::{is_upper, name, shown};
 
 /// The limits of latency that stand beside those that are asked, as shares of them.
@@ -20,11 +20,11 @@ pub struct GoalPrice {
     /// The goals.
     pub goals: Vec<Goal>,
     /// The plan for them; or why there is none.
-    pub outcome: Result<Planned, NotPlanned>,
+    pub outcome: Result<PlannedFleet, NoPlanReason>,
 }
 
 /// The prices, and the least share of the limits of latency that can be met at all.
-pub(super) fn prices(ask: &PlanAsk, source: &PlanSource) -> (Vec<GoalPrice>, Option<f64>) {
+pub(super) fn prices(ask: &PlanQuery, source: &DevicePlanSource) -> (Vec<GoalPrice>, Option<f64>) {
     let has_limits = ask.goals.iter().any(is_limit);
     let scaled = || FACTORS.map(|factor| (format!("x {factor}"), scaled(&ask.goals, factor)));
     let others = match (&*ask.others, has_limits) {
@@ -71,8 +71,8 @@ pub fn scaled_limits(goals: &[Goal], factor: f64) -> Vec<String> {
 }
 
 /// The least factor at which the goals are met at some load, to a thousandth; none where none up to 1000 is.
-fn tightest(ask: &PlanAsk, source: &PlanSource) -> Option<f64> {
-    let is_met = |factor: f64| source.carried(&scaled(&ask.goals, factor)).is_ok();
+fn tightest(ask: &PlanQuery, source: &DevicePlanSource) -> Option<f64> {
+    let is_met = |factor: f64| source.capacity(&scaled(&ask.goals, factor)).is_ok();
     let (mut low, mut high) = (0.0_f64, 1000.0_f64);
     if !is_met(high) {
         return None;

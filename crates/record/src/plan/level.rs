@@ -1,21 +1,22 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::{Goal, LevelSummary, Metric, Saturation, Statistic};
-use fizeau_pareto::Estimate;
+use fizeau_pareto::FigureEstimate;
 
-use crate::goal::{Ends, Figure, Measured, figure, is_upper, served};
-use crate::{LevelReport, LoadPoint};
+use crate::LevelReport;
+use crate::goal::{FigureEnds, GoalFigure, GoalLevel, figure, is_upper, served};
 
 /// A load that one replica was tested at, and the figures that it had there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanLevel {
     /// The load of the replica.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// The requests that it completed per second.
-    pub requests_per_s: Estimate,
+    pub requests_per_s: FigureEstimate,
     /// Whether the queue of an open loop grew to the end: it cannot go on so, whatever its latencies.
     pub(super) is_saturated: bool,
-    figures: Figures,
+    figures: LevelFigures,
 }
 
 /// A figure of a level, in its metric's unit: milliseconds, per second, or a share.
@@ -26,11 +27,11 @@ pub struct PlanFigure {
     /// Which statistic; [`Statistic::Value`] of a rate or a share.
     pub statistic: Statistic,
     /// The figure, with its interval where there is one.
-    pub value: Estimate,
+    pub value: FigureEstimate,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Figures {
+enum LevelFigures {
     Measured(Box<LevelSummary>),
     Given(Vec<PlanFigure>),
 }
@@ -51,29 +52,29 @@ impl PlanLevel {
 
     /// A level of a simulation; none where nothing completed.
     #[must_use]
-    pub fn simulated(load: LoadPoint, summary: &LevelSummary) -> Option<Self> {
-        let is_open = matches!(load, LoadPoint::Rate(_));
+    pub fn simulated(load: LevelLoad, summary: &LevelSummary) -> Option<Self> {
+        let is_open = matches!(load, LevelLoad::Rate(_));
         let grew = matches!(summary.saturation, Some(Saturation::Saturated(_)));
         (summary.requests.completed > 0).then(|| Self::of(load, summary, is_open && grew)).flatten()
     }
 
-    fn of(load: LoadPoint, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
+    fn of(load: LevelLoad, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
         Some(Self {
             load,
             requests_per_s: served(summary)?,
             is_saturated,
-            figures: Figures::Measured(Box::new(summary.clone())),
+            figures: LevelFigures::Measured(Box::new(summary.clone())),
         })
     }
 
     /// A load with figures from elsewhere.
     #[must_use]
     pub const fn given(
-        load: LoadPoint,
-        requests_per_s: Estimate,
+        load: LevelLoad,
+        requests_per_s: FigureEstimate,
         figures: Vec<PlanFigure>,
     ) -> Self {
-        Self { load, requests_per_s, is_saturated: false, figures: Figures::Given(figures) }
+        Self { load, requests_per_s, is_saturated: false, figures: LevelFigures::Given(figures) }
     }
 
     /// The same, its queue having grown to the end.
@@ -83,8 +84,8 @@ impl PlanLevel {
     }
 
     /// The level as `goals` see it, called `index`.
-    pub(super) fn seen_by(&self, goals: &[Goal], index: usize) -> Measured {
-        Measured {
+    pub(super) fn seen_by(&self, goals: &[Goal], index: usize) -> GoalLevel {
+        GoalLevel {
             index,
             load: self.load,
             served: self.requests_per_s,
@@ -95,10 +96,10 @@ impl PlanLevel {
 
     /// The figure that `goal` is about; none where the level does not have it. Of a sample too small for a percentile the
     /// greatest value stands in where the limit is an upper one, being no less than the percentile.
-    pub(super) fn figure(&self, goal: &Goal) -> Option<Figure> {
+    pub(super) fn figure(&self, goal: &Goal) -> Option<GoalFigure> {
         let figures = match &self.figures {
-            Figures::Measured(summary) => return figure(goal, summary),
-            Figures::Given(figures) => figures,
+            LevelFigures::Measured(summary) => return figure(goal, summary),
+            LevelFigures::Given(figures) => figures,
         };
         let of = |statistic: Statistic| {
             let is_it = |figure: &&PlanFigure| {
@@ -113,8 +114,8 @@ impl PlanLevel {
         };
         let estimate = of(goal.statistic).or_else(greatest)?;
         let is_known = estimate.low() < estimate.high();
-        let ends = if is_known { Ends::Interval } else { Ends::Unknown };
-        Some(Figure { estimate, ends })
+        let ends = if is_known { FigureEnds::Interval } else { FigureEnds::Unknown };
+        Some(GoalFigure { estimate, ends })
     }
 
     /// The requests in flight on average: as a simulation or a run saw them, of a closed loop as many as its slots, and else by
@@ -122,13 +123,13 @@ impl PlanLevel {
     #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
         let given = match &self.figures {
-            Figures::Measured(summary) => {
+            LevelFigures::Measured(summary) => {
                 return summary.over_time.as_ref().map(|over_time| over_time.in_flight.mean);
             }
-            Figures::Given(given) => given,
+            LevelFigures::Given(given) => given,
         };
-        if let LoadPoint::Concurrency(slots) = self.load {
-            return Some(slots.into());
+        if let LevelLoad::Concurrency(slots) = self.load {
+            return Some(slots.get().into());
         }
         let is_mean = |figure: &&PlanFigure| {
             (figure.metric, figure.statistic) == (Metric::E2el, Statistic::Mean)
@@ -139,7 +140,7 @@ impl PlanLevel {
 
     /// What goals can be about here, in the words of a goal; none of a run, which has all of them but for per-request goals.
     pub(super) fn names(&self) -> Option<Vec<String>> {
-        let Figures::Given(figures) = &self.figures else { return None };
+        let LevelFigures::Given(figures) = &self.figures else { return None };
         let name = |figure: &PlanFigure| {
             let name = format!("{} {}", figure.statistic.as_str(), figure.metric.entry().key);
             name.trim_start().to_owned()

@@ -10,7 +10,7 @@ pub(super) const MONTH: f64 = 365.25 * 24.0 / 12.0;
 /// An amount of money for the least and for the most that a device-hour costs; the same twice where it has one price.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Money {
+pub struct MoneyRange {
     /// At the lowest price, in US dollars.
     pub low: f64,
     /// At the highest.
@@ -32,20 +32,20 @@ pub struct MeanLengths {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanCost {
     /// An hour.
-    pub usd_per_hour: Money,
+    pub usd_per_hour: MoneyRange,
     /// A month of 730.5 hours.
-    pub usd_per_month: Money,
+    pub usd_per_month: MoneyRange,
     /// A request, at the rate that is planned for.
-    pub usd_per_request: Money,
+    pub usd_per_request: MoneyRange,
     /// A million generated tokens, if they bear all; none where their number is not known.
-    pub usd_per_million_output_alone: Option<Money>,
+    pub usd_per_million_output_alone: Option<MoneyRange>,
     /// A million prompt tokens, by the time that prompts take of the devices; none where that is not known.
-    pub usd_per_million_input: Option<Money>,
-    /// A million generated tokens, by the rest of it.
-    pub usd_per_million_output: Option<Money>,
+    pub usd_per_million_input: Option<MoneyRange>,
+    /// A million generated tokens, by the rest of the devices' time, which decode takes.
+    pub usd_per_million_output: Option<MoneyRange>,
 }
 
-impl Money {
+impl MoneyRange {
     fn of(rate: &HourlyRate, factor: f64) -> Self {
         let at = |price: UsdPerHour| price.get() * factor;
         Self { low: at(rate.low), high: at(rate.high) }
@@ -72,7 +72,7 @@ impl PlanCost {
         lengths: MeanLengths,
         prompt_share: Option<f64>,
     ) -> Self {
-        let usd_per_hour = Money::of(hour, devices);
+        let usd_per_hour = MoneyRange::of(hour, devices);
         let request = usd_per_hour.times(1.0 / (rate * 3600.0));
         let million = |share: Option<f64>, tokens: Option<f64>| {
             let tokens = tokens.filter(|tokens| *tokens > 0.0)?;

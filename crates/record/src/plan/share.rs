@@ -3,10 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_metrics::Goal;
-use fizeau_roofline::{Load, Reckoning};
+use fizeau_roofline::{EstimateKind, UniformLoad};
 use thiserror::Error;
 
-use super::{NotCarried, PlanLevel, PlanSource};
+use super::{DevicePlanSource, NoCapacityReason, PlanLevel};
 use crate::SpeedOfLightReference;
 
 /// Why it is not known how the devices' time is shared.
@@ -16,15 +16,18 @@ pub enum NoPromptShare {
     /// How long requests are is not known.
     #[error("the lengths of requests are not known")]
     NoLengths,
+    /// What a device costs is not known, and so there is nothing to share out.
+    #[error("no price is known")]
+    NoPrice,
     /// It is not known what a replica carries.
     #[error(transparent)]
-    NotCarried(#[from] NotCarried),
+    NotCarried(#[from] NoCapacityReason),
     /// It is not known how many requests are under way then.
-    #[error("it is not known how many requests were in flight")]
+    #[error("the number of requests in flight is not known")]
     NoInFlight,
 }
 
-impl PlanSource {
+impl DevicePlanSource {
     /// The share of the devices' time that prompts take, from 0 to 1, as physics leads one to expect at the nearest load that was
     /// tested.
     ///
@@ -35,14 +38,15 @@ impl PlanSource {
         goals: &[Goal],
         reference: &SpeedOfLightReference,
     ) -> Result<f64, NoPromptShare> {
+        let hour = self.hour.as_ref().ok_or(NoPromptShare::NoPrice)?;
         let [input, output] = self.lengths.whole().ok_or(NoPromptShare::NoLengths)?;
-        let carried = self.carried(goals)?;
+        let carried = self.capacity(goals)?;
         let nearest = self.levels.iter().find(|level| level.load == carried.nearest);
         let in_flight = nearest.and_then(PlanLevel::in_flight);
         let in_flight = in_flight.ok_or(NoPromptShare::NoInFlight)?.max(1.0);
         let concurrency = NonZeroU64::new(in_flight.round() as u64).unwrap_or(NonZeroU64::MIN);
-        let load = Load::new(input, output, concurrency);
+        let load = UniformLoad::new(input, output, concurrency);
         let system = reference.reference().system;
-        Ok(system.cost(Reckoning::Expected, &load, in_flight, &self.hour).prompt_share)
+        Ok(system.cost(EstimateKind::Expected, &load, in_flight, hour).prompt_share)
     }
 }

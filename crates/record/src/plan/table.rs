@@ -4,22 +4,21 @@ mod columns;
 
 use std::borrow::Cow;
 
-use fizeau_core::PerSec;
+use fizeau_core::{LevelLoad, LoadKind, PerSec};
 use fizeau_metrics::{Metric, Statistic};
-use fizeau_pareto::Estimate;
+use fizeau_pareto::FigureEstimate;
 use thiserror::Error;
 
 use super::{MeanLengths, PlanFigure, PlanLevel};
-use crate::LoadPoint;
-use columns::Columns;
+use columns::GoalColumns;
 
-/// The columns that say how hard a level pressed.
+/// The columns that give the load of a level.
 const LOADS: [&str; 3] = ["rate", "requests_per_s", "concurrency"];
 
 /// What a field of a row says, by the name of its column; none where there is no such column or the field is empty.
 type Fields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 
-/// A table of tested loads, of which each row says how hard a level pressed and what came of it.
+/// A table of tested loads, of which each row gives the load of a level and what came of it.
 ///
 /// ```
 /// use fizeau_record::TestedLoads;
@@ -32,7 +31,7 @@ type Fields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 /// ```
 #[derive(Debug, Clone)]
 pub struct TestedLoads {
-    columns: Columns,
+    columns: GoalColumns,
     levels: Vec<PlanLevel>,
     /// Prompt tokens of a request, in the rows that say so.
     input: Vec<f64>,
@@ -50,23 +49,23 @@ impl TestedLoads {
     /// per second, as a table of levels has it, if it stands beside their share or holds more than a share can be.
     ///
     /// # Errors
-    /// If no column says how hard a level pressed, or two mean the same.
+    /// If no column gives the load of a level, or two mean the same.
     pub fn of(heads: &[&str], greatest_goodput: f64) -> Result<Self, TestedLoadsError> {
         if !LOADS.iter().any(|name| heads.contains(name)) {
             let (loads, has) = (LOADS.join(", "), heads.join(", "));
             return Err(TestedLoadsError(format!(
-                "a column {loads} says how hard a level pressed; there are {has}"
+                "a table needs a column {loads} with the load; there are {has}"
             )));
         }
         let is_rate = heads.contains(&"good_share") || greatest_goodput > 1.0;
-        let columns = Columns::of(heads, is_rate).map_err(TestedLoadsError)?;
+        let columns = GoalColumns::of(heads, is_rate).map_err(TestedLoadsError)?;
         Ok(Self { columns, levels: Vec::new(), input: Vec::new(), output: Vec::new() })
     }
 
     /// Takes in a row.
     ///
     /// # Errors
-    /// If a field of it is no number, or it does not say how hard its level pressed.
+    /// If a field of it is no number, or it does not give the load of its level.
     pub fn add(&mut self, fields: &Fields<'_>) -> Result<(), TestedLoadsError> {
         self.row(fields).map_err(TestedLoadsError)
     }
@@ -84,7 +83,7 @@ impl TestedLoads {
     }
 
     fn row(&mut self, fields: &Fields<'_>) -> Result<(), String> {
-        let row = Row { columns: &self.columns, fields };
+        let row = LoadRow { columns: &self.columns, fields };
         self.levels.push(row.level()?);
         let input = row.number("input_tokens")?;
         // A table of levels calls it so.
@@ -101,12 +100,12 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 }
 
 /// One load of a table.
-struct Row<'a, 'f> {
-    columns: &'a Columns,
+struct LoadRow<'a, 'f> {
+    columns: &'a GoalColumns,
     fields: &'a Fields<'f>,
 }
 
-impl Row<'_, '_> {
+impl LoadRow<'_, '_> {
     /// The number in a column; none where there is no such column or the field is empty.
     fn number(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(text) = (self.fields)(name) else { return Ok(None) };
@@ -130,11 +129,11 @@ impl Row<'_, '_> {
     }
 
     /// A number with its ends, which stand in columns of their own.
-    fn estimate(&self, name: &str) -> Result<Option<Estimate>, String> {
+    fn estimate(&self, name: &str) -> Result<Option<FigureEstimate>, String> {
         let Some(value) = self.number(name)? else { return Ok(None) };
         let low = self.number(&format!("{name}_low"))?.unwrap_or(value);
         let high = self.number(&format!("{name}_high"))?.unwrap_or(value);
-        let estimate = Estimate::new(value, low, high);
+        let estimate = FigureEstimate::new(value, low, high);
         estimate.map(Some).map_err(|error| format!("column {name}: {error}"))
     }
 
@@ -151,8 +150,8 @@ impl Row<'_, '_> {
         Ok(if self.says("saturated", "yes") { level.saturated() } else { level })
     }
 
-    /// How hard a level pressed, and what it completed.
-    fn load(&self) -> Result<(LoadPoint, Estimate), String> {
+    /// The load of a level, and what it completed.
+    fn load(&self) -> Result<(LevelLoad, FigureEstimate), String> {
         let [mut rate, served, mut slots] = LOADS.map(|name| self.positive(name));
         // A table of levels has what was asked by its kind.
         if self.says("load_kind", "requests_per_s") {
@@ -164,15 +163,15 @@ impl Row<'_, '_> {
         let served = served?.and(self.estimate("requests_per_s")?);
         match (rate, slots, served) {
             (Some(rate), _, served) => {
-                let sent = Estimate::exact(rate).map_err(|error| error.to_string())?;
-                Ok((LoadPoint::Rate(PerSec::new(rate)), served.unwrap_or(sent)))
+                let sent = FigureEstimate::exact(rate).map_err(|error| error.to_string())?;
+                Ok((LevelLoad::Rate(PerSec::new(rate)), served.unwrap_or(sent)))
             }
-            (None, Some(slots), Some(served)) => Ok((LoadPoint::Concurrency(slots), served)),
+            (None, Some(slots), Some(served)) => Ok((slots, served)),
             (None, None, Some(served)) => {
-                Ok((LoadPoint::Rate(PerSec::new(served.value())), served))
+                Ok((LevelLoad::Rate(PerSec::new(served.value())), served))
             }
             (None, Some(_), None) => {
-                Err("beside concurrency it takes a column requests_per_s".to_owned())
+                Err("beside concurrency it needs a column requests_per_s".to_owned())
             }
             (None, None, None) => Err(format!("it takes one of {}", LOADS.join(", "))),
         }
@@ -180,9 +179,9 @@ impl Row<'_, '_> {
 }
 
 /// The concurrency of a row, which is a count.
-fn whole_slots(slots: f64) -> Result<u32, String> {
+fn whole_slots(slots: f64) -> Result<LevelLoad, String> {
     // Every count of 32 bits is a number of 64 exactly.
     let is_count = slots.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&slots);
     let wrong = || format!("concurrency {slots}; it must be a whole number from 1 to {}", u32::MAX);
-    if is_count { Ok(slots as u32) } else { Err(wrong()) }
+    if is_count { Ok(LoadKind::Concurrency.at(slots)) } else { Err(wrong()) }
 }

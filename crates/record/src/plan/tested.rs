@@ -3,7 +3,7 @@
 use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
 
 use super::{MeanLengths, PlanLevel};
-use crate::{LevelReport, LightCurve, LoadPoint, ReadRun, SpeedOfLightReference};
+use crate::{LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference};
 
 /// What a stored run tells of one replica.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl TestedReplica {
         for level in tested(run) {
             match PlanLevel::measured(level) {
                 Ok(usable) => levels.push(usable),
-                Err(reason) => left_out.push(format!("{}: {reason}", named(level))),
+                Err(reason) => left_out.push(format!("{}: {reason}", level.load)),
             }
         }
         let (lengths, burstiness) = (lengths(&run.levels), burstiness(&run.levels));
@@ -53,13 +53,6 @@ fn tested(run: &ReadRun) -> Vec<&LevelReport> {
     short.chain(&run.sustained).collect()
 }
 
-fn named(level: &LevelReport) -> String {
-    match level.load {
-        LoadPoint::Concurrency(slots) => format!("concurrency {slots}"),
-        LoadPoint::Rate(rate) => format!("{} requests/s", rate.get()),
-    }
-}
-
 fn lengths(levels: &[LevelReport]) -> MeanLengths {
     let sum = |of: &dyn Fn(&LevelReport) -> Option<f64>| {
         levels.iter().map(of).try_fold(0.0, |sum, one| Some(sum + one?))
@@ -82,13 +75,16 @@ fn burstiness(levels: &[LevelReport]) -> Option<f64> {
 impl MeanLengths {
     /// The speed of light of requests that are all alike and so long; none where a length is not known, or they do not fit.
     #[must_use]
-    pub fn light(self, reference: &SpeedOfLightReference) -> Option<LightCurve> {
+    pub fn speed_of_light_curve(
+        self,
+        reference: &SpeedOfLightReference,
+    ) -> Option<SpeedOfLightCurve> {
         let (input, output) = (self.input?.round() as u64, self.output?.round() as u32);
         let mut tape = Tape::sent_at(Stamp::EPOCH);
         tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, output.max(1), Channel::Visible));
         let mut all = reference.clone().for_prompts_of(Tokens::new(input.max(1))).lengths();
         all.add(&tape);
-        LightCurve::over(reference.reference(), &all, &[]).ok()
+        SpeedOfLightCurve::over(reference.reference(), &all, &[]).ok()
     }
 
     /// Both in whole tokens, at least one each; none where one is not known.

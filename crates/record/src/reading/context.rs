@@ -1,12 +1,12 @@
 //! What is known of a stored level beside its tapes: what was asked, and what the client saw of itself.
 
-use fizeau_core::WarmUp;
-use fizeau_metrics::{ClientWatch, Concern, Precision, Reason, Thresholds, Verdict};
+use fizeau_core::{LevelLoad, LoadKind, WarmUp};
+use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern, VerdictReason};
 
 use super::LevelAhead;
 use crate::{
-    Asked, Cut, ImportedLevel, LevelStatus, LoadPoint, RunDocument, Setup, StoredError,
-    StoredLevel, StoredRun, SummaryDocument,
+    ImportedLevel, LevelStatus, RequestedLoad, RunDocument, RunSetup, StoredError, StoredLevel,
+    StoredRun, SummaryDocument, TruncatedTail,
 };
 
 /// What is known of a level beside its tapes.
@@ -14,11 +14,11 @@ use crate::{
 #[non_exhaustive]
 pub struct StoredLevelContext {
     /// What was run, and on what; in an A/B run the turns of B have an endpoint of their own.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// Its load, as it was measured or else asked for.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// What was asked for of the load.
-    pub asked: Asked,
+    pub asked: RequestedLoad,
     /// The cap on requests in flight; none if it had none.
     pub cap: Option<u32>,
     pub(super) thresholds: Thresholds,
@@ -35,7 +35,7 @@ pub struct StoredLevelContext {
     /// How well figures were to be known; none if the plan alone ended it.
     pub(super) until: Option<UntilAsked>,
     /// That another tool measured, whose client left no proof of itself.
-    pub(super) unproven: Option<Reason>,
+    pub(super) unproven: Option<VerdictReason>,
 }
 
 /// How well figures were to be known.
@@ -61,7 +61,7 @@ impl StoredLevelContext {
         };
         let asked = match (summary, &imported) {
             (Some(summary), _) => summary.asked,
-            (None, Some(imported)) => imported.asked(),
+            (None, Some(imported)) => imported.requested_load(),
             (None, None) => asked_of_level(document, &ahead),
         };
         let was_reached = summary.and_then(|of| of.until.as_ref()).is_some_and(|of| of.reached);
@@ -75,12 +75,12 @@ impl StoredLevelContext {
             },
             load: match (summary, &imported) {
                 (Some(summary), _) => summary.load,
-                (None, Some(imported)) => imported.load_point(),
+                (None, Some(imported)) => imported.level_load(),
                 (None, None) => load(&asked, &ahead),
             },
             asked,
             cap: ahead.cap.map(|cap| match summary.map(|summary| summary.load) {
-                Some(LoadPoint::Concurrency(slots)) => slots,
+                Some(LevelLoad::Concurrency(slots)) => slots.get(),
                 _ => cap,
             }),
             thresholds: run.thresholds()?,
@@ -91,9 +91,9 @@ impl StoredLevelContext {
             status: match (summary, &imported) {
                 (Some(summary), _) => summary.status(),
                 (None, Some(_)) => LevelStatus::Finished,
-                (None, None) => {
-                    LevelStatus::Partial { reason: "no summary.json: it did not end".to_owned() }
-                }
+                (None, None) => LevelStatus::Partial {
+                    reason: "there is no summary.json, since the level did not end".to_owned(),
+                },
             },
             notes: match (summary, &imported) {
                 (Some(summary), _) => summary.validity.notes.clone(),
@@ -107,10 +107,11 @@ impl StoredLevelContext {
     }
 
     /// Says that the file of its tapes was cut: a level of which some is missing is not finished, whatever its summary says.
-    pub(super) fn note_cut(&mut self, cut: &Cut) {
-        let Cut { whole, rest_bytes } = cut;
+    pub(super) fn note_cut(&mut self, cut: &TruncatedTail) {
+        let TruncatedTail { whole, rest_bytes } = cut;
         let cut = format!(
-            "tapes.jsonl is cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are left over"
+            "tapes.jsonl ends in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are \
+             ignored"
         );
         self.status = LevelStatus::Partial {
             reason: match &self.status {
@@ -130,28 +131,30 @@ impl StoredRun {
     }
 }
 
-fn unproven(run: &RunDocument) -> Option<Reason> {
+fn unproven(run: &RunDocument) -> Option<VerdictReason> {
     let tool = run.imported_tool()?;
-    Some(Reason {
+    Some(VerdictReason {
         verdict: Verdict::Suspect,
-        about: Concern::Client,
-        text: format!("{tool} measured: how late its client sent and how busy it was is not known"),
+        about: VerdictConcern::Client,
+        text: format!(
+            "{tool} measured this run; how late its client sent and how busy it was is not known"
+        ),
     })
 }
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.
-fn asked_of_level(run: &RunDocument, ahead: &LevelAhead) -> Asked {
+fn asked_of_level(run: &RunDocument, ahead: &LevelAhead) -> RequestedLoad {
     let asked = run.setup.workload.asked;
     let own = run.levels.get(ahead.index).and_then(|level| level.arrivals);
-    Asked { arrivals: own.or(asked.arrivals), ..asked }
+    RequestedLoad { arrivals: own.or(asked.arrivals), ..asked }
 }
 
 /// As it was asked for.
-fn load(asked: &Asked, ahead: &LevelAhead) -> LoadPoint {
+fn load(asked: &RequestedLoad, ahead: &LevelAhead) -> LevelLoad {
     let requests = || u32::try_from(ahead.requests).unwrap_or(u32::MAX);
     match asked.arrivals.and_then(|arrivals| arrivals.rate) {
-        Some(rate) => LoadPoint::Rate(rate),
-        None => LoadPoint::Concurrency(ahead.cap.unwrap_or_else(requests)),
+        Some(rate) => LevelLoad::Rate(rate),
+        None => LoadKind::Concurrency.at(ahead.cap.unwrap_or_else(requests).into()),
     }
 }
 

@@ -5,8 +5,8 @@ use fizeau_metrics::{LevelTally, PrecisionOutcome};
 
 use super::{RunReader, StoredLevelContext};
 use crate::{
-    Checklist, Cut, LengthTally, LevelContext, LevelOutcome, LevelReport, Setup, SpeedOfLight,
-    SpeedOfLightReference, StoredError, StoredLevel, Until,
+    Checklist, LengthTally, LevelContext, LevelOutcome, LevelReport, RunSetup, SpeedOfLight,
+    SpeedOfLightReference, StoredError, StoredLevel, TruncatedTail, UntilPrecise,
 };
 
 /// A level, computed again.
@@ -16,19 +16,19 @@ pub struct ReadLevel {
     /// The name of its folder within a sweep; empty for the only level of a run.
     pub name: String,
     /// What was run, and on what.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The cap on its requests in flight; none if it had none.
     pub cap: Option<u32>,
-    /// What is to be said of it.
+    /// Notes on it.
     pub report: LevelReport,
     /// The lengths of its replies; none where there is no speed of light.
     pub lengths: Option<LengthTally>,
     /// What was left over of its tapes, where their file is cut.
-    pub cut: Option<Cut>,
+    pub cut: Option<TruncatedTail>,
 }
 
 impl ReadLevel {
-    /// What the level by itself is held against before it is believed.
+    /// The checklist of what the level by itself must show before it is believed.
     #[must_use]
     pub fn checklist(&self) -> Checklist {
         Checklist::of(&self.setup, std::slice::from_ref(&self.report))
@@ -87,7 +87,7 @@ impl RunReader<'_> {
             let outcomes = tally.precision(&until.asked);
             // A run ends at the first look that finds enough, whatever came of the requests that were in flight then.
             let is_reached = until.was_reached || outcomes.iter().all(PrecisionOutcome::is_reached);
-            Until { is_reached, outcomes }
+            UntilPrecise { is_reached, outcomes }
         });
         let mut context = LevelContext::new(stored.asked);
         context.thresholds = stored.thresholds;

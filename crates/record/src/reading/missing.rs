@@ -2,7 +2,8 @@
 
 use super::LevelAhead;
 use super::sweep;
-use crate::{LevelReport, LoadPoint, StoredRun, SweepDocument, Unmeasured, level_folder};
+use crate::{LevelReport, StoredRun, SweepDocument, Unmeasured, level_folder};
+use fizeau_core::LevelLoad;
 
 /// The loads that `run` was to measure, and of which it has no level: never measured, as `sweep.json` or the lack of it has it,
 /// or lost since.
@@ -38,18 +39,18 @@ pub(super) fn of(
 fn lost(folder: &str, is_folder: bool, is_one_of_several: bool) -> String {
     let what = if is_folder { "has no tapes.jsonl" } else { "is not there" };
     match is_one_of_several {
-        true => format!("of one of its runs the folder {folder} {what}"),
+        true => format!("the folder {folder} of one of its runs {what}"),
         false => format!("its folder {what}"),
     }
 }
 
 /// The levels of the curve that `run.json` and the levels' own folders tell of, but for later visits to a load.
-fn planned(run: &StoredRun) -> Vec<(LoadPoint, String)> {
+fn planned(run: &StoredRun) -> Vec<(LevelLoad, String)> {
     let all = LevelAhead::all(run.document()).into_iter();
     let first = all.filter(|ahead| ahead.visit == 0 && ahead.role.is_none());
     let named = |ahead: LevelAhead| {
         let load = ahead.load?;
-        Some((load.into(), level_folder(load, 0, None)))
+        Some((load, level_folder(load, 0, None)))
     };
     first.filter_map(named).collect()
 }

@@ -15,7 +15,7 @@ pub(crate) struct LevelAhead {
     pub(crate) load: Option<LevelLoad>,
     /// How many times its load was measured before.
     pub(crate) visit: u32,
-    /// What it is for, where it is no level of the curve.
+    /// What it is for, where it is not a level of the curve.
     pub(crate) role: Option<LevelRole>,
     /// The cap on its requests in flight; none if it had none.
     pub(crate) cap: Option<u32>,

@@ -6,14 +6,14 @@ use fizeau_core::Tokens;
 
 use crate::stored::read_text;
 use crate::{
-    Engine, ReferenceFiles, ReferenceParts, SpeedOfLightReference, StoredError, StoredRun,
+    EngineRecord, ReferenceFiles, ReferenceParts, SpeedOfLightReference, StoredError, StoredRun,
 };
 
 /// How many sequences run at once on the engine that is simulated where no endpoint is named, and of which no file is kept.
 const EMBEDDED_SEQUENCES: NonZeroU64 = NonZeroU64::MIN.saturating_add(63);
 
 impl StoredRun {
-    /// What the levels were held against: of the files that were kept with the run, and where there are none of its model's and
+    /// What the levels were compared with: of the files that were kept with the run, and where there are none of its model's and
     /// its device's names; none where these are not known.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl StoredRun {
         if !(parts.has_model() && parts.has_device()) {
             return Ok(None);
         }
-        let is_simulated = matches!(self.document().setup.engine, Engine::Simulated { .. });
+        let is_simulated = matches!(self.document().setup.engine, EngineRecord::Simulated { .. });
         let is_embedded = is_simulated && parts.files.model_config.is_none();
         let reference = parts.load().map_err(|error| {
             let folder = self.document_path().with_file_name("");

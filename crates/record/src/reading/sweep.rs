@@ -6,7 +6,7 @@ use fizeau_core::LevelLoad;
 use fizeau_metrics::Slo;
 
 use crate::stored::read_sweep;
-use crate::{LoadPoint, Profile, StoredError, StoredRun, SweepDocument};
+use crate::{Profile, StoredError, StoredRun, SweepDocument};
 
 /// The `sweep.json` of `run`; none if there is none.
 pub(super) fn read(run: &StoredRun) -> Result<Option<SweepDocument>, StoredError> {
@@ -30,7 +30,7 @@ pub(super) fn profile(sweep: &SweepDocument, run: &StoredRun) -> Result<Profile,
 }
 
 /// The loads that it has figures of, and the names of their folders.
-pub(super) fn measured(sweep: &SweepDocument) -> impl Iterator<Item = (LoadPoint, String)> {
+pub(super) fn measured(sweep: &SweepDocument) -> impl Iterator<Item = (LevelLoad, String)> {
     sweep.levels.iter().filter_map(|swept| {
         let folder = swept.folder.as_deref()?;
         LevelLoad::of_folder(folder)?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Cut, JsonError, StoredLevel, StoredRun};
+use crate::{JsonError, StoredLevel, StoredRun, TruncatedTail};
 
 /// What was said of a level.
 #[derive(Debug, Clone, Serialize)]
@@ -11,14 +11,14 @@ pub struct LevelView<T> {
     level: Option<String>,
     /// What was left over of its tapes, where their file was cut: the figures are of a part.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cut: Option<Left>,
+    cut: Option<LeftoverBytes>,
     #[serde(flatten)]
     said: T,
 }
 
 /// What a cut file holds.
 #[derive(Debug, Clone, Serialize)]
-struct Left {
+struct LeftoverBytes {
     whole_tapes: u64,
     rest_bytes: u64,
 }
@@ -26,9 +26,12 @@ struct Left {
 impl<T> LevelView<T> {
     /// That this was said of `level`, of whose tapes so much was `cut`.
     #[must_use]
-    pub fn new(level: &StoredLevel, cut: Option<Cut>, said: T) -> Self {
+    pub fn new(level: &StoredLevel, cut: Option<TruncatedTail>, said: T) -> Self {
         let level = Some(level.name().to_owned()).filter(|name| !name.is_empty());
-        let left = |cut: Cut| Left { whole_tapes: cut.whole, rest_bytes: cut.rest_bytes };
+        let left = |cut: TruncatedTail| LeftoverBytes {
+            whole_tapes: cut.whole,
+            rest_bytes: cut.rest_bytes,
+        };
         Self { level, cut: cut.map(left), said }
     }
 
@@ -40,7 +43,7 @@ impl<T> LevelView<T> {
 
     /// What was said.
     #[must_use]
-    pub const fn said(&self) -> &T {
+    pub const fn content(&self) -> &T {
         &self.said
     }
 }

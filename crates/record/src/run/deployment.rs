@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Bytes;
 use fizeau_roofline::{
-    Deployment, DeploymentError, Device, ExpertExchange, Format, Model, Overlap, Prefix, Routing,
-    Serving, System, WeightChoice,
+    Deployment, DeploymentError, Device, ExpertExchange, ExpertRouting, Format, Model, Overlap,
+    Prefix, Serving, System, WeightChoice,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub struct EngineChoices {
     /// Whose the tokens of a shared prefix are.
     pub prefix: Prefix,
     /// How tokens choose experts.
-    pub routing: Routing,
+    pub routing: ExpertRouting,
     /// Whether communication goes on under arithmetic.
     pub overlap: Overlap,
     /// How tokens reach the experts of other groups.
@@ -61,7 +61,7 @@ impl Default for EngineChoices {
     fn default() -> Self {
         Self {
             prefix: Prefix::Shared,
-            routing: Routing::Expected,
+            routing: ExpertRouting::Expected,
             overlap: Overlap::None,
             exchange: ExpertExchange::Fastest,
         }
@@ -105,7 +105,7 @@ impl DeploymentRecord {
         let system = system.with_serving(self.serving()?);
         Ok(match routing {
             // As it is made.
-            Routing::Expected => system,
+            ExpertRouting::Expected => system,
             routing => system.with_routing(routing),
         })
     }

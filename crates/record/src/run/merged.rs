@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Host;
+use crate::ClientHost;
 
 /// A shard of a run that was merged of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct MergedShard {
     /// When it began, by the wall clock, as RFC 3339 text.
     pub started: String,
     /// The machine that its client ran on.
-    pub host: Host,
+    pub host: ClientHost,
     /// Whom it called.
     pub base_url: String,
     /// The command line, word by word, free of secrets.

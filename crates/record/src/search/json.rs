@@ -1,12 +1,14 @@
 //! A search as `search.json`.
 
-use fizeau_core::LoadKind;
+use fizeau_core::{LevelLoad, LoadKind, Nanos};
 use fizeau_metrics::Verdict;
-use fizeau_pareto::{Estimate, SearchEnding};
+use fizeau_pareto::{FigureEstimate, SearchEnding};
 use serde::{Deserialize, Serialize};
 
-use super::{SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
-use crate::{Checklist, GoalDocument, LoadPoint, Setup};
+use super::{
+    MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchTarget, SearchedLevel, TimedLoad,
+};
+use crate::{Checklist, GoalDocument, RunSetup};
 
 /// `search.json` (schema `fizeau.search/1`): the highest load within goals, and how it was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,7 +18,7 @@ pub struct SearchDocument {
     schema: String,
     version: String,
     /// What was run.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The worst verdict of any level.
     pub verdict: Verdict,
     /// What had to hold.
@@ -24,11 +26,11 @@ pub struct SearchDocument {
     /// Which load was searched.
     pub over: LoadKind,
     /// What was asked of the answer.
-    pub asked: AskedDocument,
+    pub asked: SearchTargetDocument,
     /// Whether a load was found, and confirmed where that was asked for.
     pub met: bool,
     /// The load that was found; null with the reason where there is none.
-    pub found: Option<FoundLoad>,
+    pub found: Option<FoundLoadDocument>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_reason: Option<String>,
@@ -40,13 +42,25 @@ pub struct SearchDocument {
     pub monotone: bool,
     /// Loads of which the lower one missed what the higher one kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_monotone: Option<WrongWay>,
+    pub not_monotone: Option<NonMonotoneLoads>,
+    /// The best load that kept the goals, whether or not a long level confirmed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<TimedLoad>,
+    /// The lowest load above it that missed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowest_missed: Option<TimedLoad>,
+    /// How long all of it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_s: Option<f64>,
+    /// What more time would buy; absent where it would buy nothing that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_time: Option<MoreTime>,
     /// The long level at the load that was found; null if there was none.
-    pub confirmation: Option<Confirmation>,
-    /// What the search is held against before it is believed.
+    pub confirmation: Option<ConfirmationDocument>,
+    /// The checklist of what the search must show before it is believed.
     pub checklist: Checklist,
     /// All levels, in the order in which they were measured.
-    pub levels: Vec<SearchedDocument>,
+    pub levels: Vec<SearchedLevelDocument>,
 }
 
 pub(crate) const SEARCH: &str = "fizeau.search/1";
@@ -54,21 +68,24 @@ pub(crate) const SEARCH: &str = "fizeau.search/1";
 /// What was asked of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchAsked"))]
-pub struct AskedDocument {
+pub struct SearchTargetDocument {
     /// The most levels.
     pub max_runs: u32,
     /// Half the width of its interval over it, at most.
     pub tolerance: f64,
     /// How sure the interval was to be.
     pub confidence: f64,
+    /// The time for all of it, where there was a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<f64>,
 }
 
 /// The load that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FoundLoad {
+pub struct FoundLoadDocument {
     /// The highest that kept the goals.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// Where the goals break.
     pub edge: f64,
     /// The lower end of its interval.
@@ -84,7 +101,7 @@ pub struct FoundLoad {
 /// Loads of which the lower one missed what the higher one kept.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WrongWay {
+pub struct NonMonotoneLoads {
     /// The lower one.
     pub missed_at: f64,
     /// The higher one.
@@ -94,13 +111,13 @@ pub struct WrongWay {
 /// The long level at the load that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Confirmation {
+pub struct ConfirmationDocument {
     /// Its load.
-    pub load: LoadPoint,
+    pub load: LevelLoad,
     /// Whether the goals held.
     pub met: bool,
     /// The higher loads at which a long level missed the goals.
-    pub missed_at: Vec<LoadPoint>,
+    pub missed_at: Vec<LevelLoad>,
     /// How each goal came out.
     pub goals: Vec<GoalDocument>,
 }
@@ -108,11 +125,11 @@ pub struct Confirmation {
 /// A level of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchedLevel"))]
-pub struct SearchedDocument {
+pub struct SearchedLevelDocument {
     /// What it was for.
     pub purpose: SearchPurpose,
-    /// How hard it pressed.
-    pub load: LoadPoint,
+    /// Its load.
+    pub load: LevelLoad,
     /// On which side of the edge it lies: `good`, `bad` or `undecided`.
     pub standing: String,
     /// Whether the goals held.
@@ -136,7 +153,8 @@ fizeau_core::written_as!(SearchReport, SearchDocument);
 
 impl From<SearchReport> for SearchDocument {
     fn from(report: SearchReport) -> Self {
-        let SearchAsked { most_levels, tolerance, confidence, load, .. } = report.asked;
+        let SearchTarget { most_levels, tolerance, confidence, load, budget, .. } = report.asked;
+        let budget_s = budget.map(Nanos::as_secs_f64);
         let found = report.load().zip(report.found.edge);
         let is_run = |level: &&SearchedLevel| level.purpose != SearchPurpose::Confirmation;
         Self {
@@ -145,7 +163,7 @@ impl From<SearchReport> for SearchDocument {
             verdict: report.verdict(),
             slo: report.slo.to_string(),
             over: load,
-            asked: AskedDocument { max_runs: most_levels, tolerance, confidence },
+            asked: SearchTargetDocument { max_runs: most_levels, tolerance, confidence, budget_s },
             met: report.is_met(),
             found_reason: found.is_none().then(|| report.answer()),
             found: found.map(|(load, edge)| report.found_load(load, edge)),
@@ -153,6 +171,10 @@ impl From<SearchReport> for SearchDocument {
             runs: report.levels.iter().filter(is_run).count(),
             monotone: report.found.not_monotone.is_none(),
             not_monotone: report.wrong_way(),
+            best: report.best_kept().map(TimedLoad::from),
+            lowest_missed: report.lowest_missed().map(TimedLoad::from),
+            elapsed_s: report.elapsed.map(Nanos::as_secs_f64),
+            more_time: report.more_time(),
             confirmation: report.confirmed().map(|last| report.confirmation(last)),
             levels: report.levels.iter().map(|level| report.level(level)).collect(),
             setup: report.setup,
@@ -162,9 +184,9 @@ impl From<SearchReport> for SearchDocument {
 }
 
 impl SearchReport {
-    fn found_load(&self, load: LoadPoint, edge: Estimate) -> FoundLoad {
+    fn found_load(&self, load: LevelLoad, edge: FigureEstimate) -> FoundLoadDocument {
         let is_open = self.found.ending == SearchEnding::AllGood || edge.high().is_infinite();
-        FoundLoad {
+        FoundLoadDocument {
             load,
             edge: edge.value(),
             edge_low: edge.low(),
@@ -174,22 +196,22 @@ impl SearchReport {
         }
     }
 
-    fn wrong_way(&self) -> Option<WrongWay> {
+    fn wrong_way(&self) -> Option<NonMonotoneLoads> {
         let (missed, kept) = self.found.not_monotone?;
         let load = |index| Some(self.evaluation(index)?.level.load.value());
-        Some(WrongWay { missed_at: load(missed)?, kept_at: load(kept)? })
+        Some(NonMonotoneLoads { missed_at: load(missed)?, kept_at: load(kept)? })
     }
 
-    fn confirmation(&self, last: &SearchedLevel) -> Confirmation {
+    fn confirmation(&self, last: &SearchedLevel) -> ConfirmationDocument {
         let goals = self.goals_at(last).into_iter().map(GoalDocument::from).collect();
         let others = self.refuted().filter(|level| level.level.load != last.level.load);
         let missed_at = others.map(|level| level.level.load).collect();
-        Confirmation { load: last.level.load, met: last.holds(), missed_at, goals }
+        ConfirmationDocument { load: last.level.load, met: last.holds(), missed_at, goals }
     }
 
-    fn level(&self, searched: &SearchedLevel) -> SearchedDocument {
+    fn level(&self, searched: &SearchedLevel) -> SearchedLevelDocument {
         let level = &searched.level;
-        SearchedDocument {
+        SearchedLevelDocument {
             purpose: searched.purpose,
             load: level.load,
             standing: searched.side().to_owned(),

@@ -1,59 +1,160 @@
 //! A search as text.
 
-use fizeau_metrics::{Distribution, Quantile, Statistic, Support, Verdict};
-use fizeau_pareto::{SearchEnding, Standing};
+use fizeau_metrics::{Distribution, Quantile, SampleSupport, Statistic, Verdict};
+use fizeau_pareto::{EdgeSide, SearchEnding};
 
-use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
+use super::{MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
 use crate::GoalResult;
 use crate::goal::name;
-use crate::text::listed;
 use crate::text::{four_digits, number, percent};
-use fizeau_core::LoadKind;
+use fizeau_core::{LoadKind, Nanos};
 
 impl SearchReport {
-    /// What is to be said beside the answer: how far it is to be trusted, what broke, whether it was confirmed, the verdict.
+    /// What is to be said beside the answer: what missed the goals, where they break and how surely that is known, what ended the
+    /// search, what more time would buy, the verdict.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let further = [
-            self.refuted_words(),
+            self.missed_words(),
+            self.edge_words(),
             self.broken(),
-            self.unsure(),
+            self.assumed(),
             self.wrong_order(),
-            self.confirmation_words(),
+            Some(self.ending_words()),
+            self.more_words(),
         ];
         further.into_iter().flatten().chain(self.verdict_words()).collect()
     }
 
-    /// The answer in a sentence or two.
+    /// The answer in a sentence: the best load that kept the goals, for how long, and whether a long level confirmed it.
     #[must_use]
     pub fn answer(&self) -> String {
-        let runs = self.runs();
+        let Some(best) = self.best_kept() else {
+            return match (self.refuted().last(), self.found.ending) {
+                (Some(lowest), _) => self.refuted_words(lowest),
+                (None, SearchEnding::BrokenOff) => "No measured load kept the goals".to_owned(),
+                (None, _) => self.nearest(),
+            };
+        };
+        let time = seconds_of(best);
+        let how = match (best.purpose, self.asked.confirm) {
+            (SearchPurpose::Confirmation, _) => format!("confirmed over {time}"),
+            (_, Some(_)) => format!("observed for {time} and not confirmed over a longer time"),
+            (_, None) => format!("observed for {time}"),
+        };
+        let highest = match self.found.ending {
+            SearchEnding::AllGood => {
+                format!(". No higher load was allowed{}", self.highest())
+            }
+            _ => String::new(),
+        };
+        let load = self.load_words(best);
+        format!("Best load that kept the goals: {load}, {how} ({}){highest}", self.goal_words(best))
+    }
+
+    /// That no load kept the goals for long, and no short level was at a lower one than `lowest`.
+    fn refuted_words(&self, lowest: &SearchedLevel) -> String {
+        format!(
+            "No load down to {} kept the goals over a long level ({}). Short levels put the \
+             limit there or above. A lower load may keep them: search up to {}",
+            self.load_words(lowest),
+            self.why_missed(lowest),
+            four_digits(lowest.level.load.value()),
+        )
+    }
+
+    fn load_words(&self, level: &SearchedLevel) -> String {
+        format!("{} {}", four_digits(level.level.load.value()), self.asked.load.words())
+    }
+
+    /// The lowest load that missed the goals, and which.
+    fn missed_words(&self) -> Option<String> {
+        self.best_kept()?;
+        let missed = self.lowest_missed()?;
+        let (load, time) = (self.load_words(missed), seconds_of(missed));
+        let why = self.why_missed(missed);
+        Some(format!("Lowest load that missed them: {load}, observed for {time} ({why})"))
+    }
+
+    fn why_missed(&self, missed: &SearchedLevel) -> String {
+        match missed.judgement {
+            SearchJudgement::Saturated => "the queue grew to the end".to_owned(),
+            SearchJudgement::Failing => self.failures(missed),
+            SearchJudgement::Held | SearchJudgement::Missed => {
+                let goals = self.goals_at(missed).into_iter().filter(|goal| !goal.is_met());
+                goals.map(|goal| self.words_of(&goal)).collect::<Vec<_>>().join("; ")
+            }
+        }
+    }
+
+    /// Where the goals break, and how surely that is known.
+    fn edge_words(&self) -> Option<String> {
+        // Where long levels refuted all that was tried, nothing bounds it from below.
+        self.load()?;
+        let edge = self.found.edge.filter(|edge| edge.high().is_finite())?;
+        let (low, high) =
+            (self.slots_or(edge.low(), f64::floor), self.slots_or(edge.high(), f64::ceil));
         let unit = self.asked.load.words();
-        match (self.load(), self.found.edge, self.found.ending) {
-            (Some(load), Some(edge), SearchEnding::AllGood) if edge.high().is_infinite() => {
+        let width = self.precision().map_or_else(String::new, |of| format!("+-{}, ", percent(of)));
+        Some(format!(
+            "The goals break between {low} and {high} {unit} ({width}{})",
+            self.how_sure()
+        ))
+    }
+
+    /// How many levels it took, and what ended it.
+    fn ending_words(&self) -> String {
+        let runs = self.runs();
+        let taken = self.elapsed.map_or_else(String::new, |elapsed| {
+            let budget = self.asked.budget.map(|budget| format!(" of {}", span(budget)));
+            format!(" in {}{}", span(elapsed), budget.unwrap_or_default())
+        });
+        let tolerance = percent(self.asked.tolerance);
+        let why = match self.found.ending {
+            SearchEnding::Decided => format!("the limit is known to {tolerance}, as requested"),
+            SearchEnding::OutOfRuns => {
                 format!(
-                    "Found in {runs}: at least {} {unit}, the highest that was to be tried{}: the goals hold there",
-                    four_digits(load.value()),
-                    self.highest(),
+                    "stopped at the largest number of levels allowed, before {tolerance} \
+                     precision"
                 )
             }
-            (Some(load), Some(edge), ending) if ending != SearchEnding::BrokenOff => format!(
-                "Found in {runs}: {} {unit}; the goals break between {} and {} ({})",
-                four_digits(load.value()),
-                self.slots_or(edge.low(), f64::floor),
-                self.slots_or(edge.high(), f64::ceil),
-                self.how_sure(),
-            ),
-            (_, _, SearchEnding::BrokenOff) => {
-                format!("Broken off after {runs}: nothing is decided")
+            SearchEnding::OutOfTime => {
+                format!("stopped when its time was used up, before {tolerance} precision")
             }
-            (None, Some(edge), _) => format!(
-                "Nothing confirmed in {runs}: over a long run the goals were missed down to {} {unit}. The short runs put the \
-                 edge there or above; a lower load may keep the goals: search up to {0}",
-                self.slots_or(edge.high(), f64::ceil),
-            ),
-            _ => format!("Nothing found in {runs}: {}", self.nearest()),
-        }
+            SearchEnding::AllGood => "the highest load allowed keeps the goals".to_owned(),
+            SearchEnding::Unmet => "the lowest load allowed misses the goals".to_owned(),
+            SearchEnding::BrokenOff => "broken off".to_owned(),
+        };
+        format!("{runs}{taken}: {why}")
+    }
+
+    /// What more time would buy.
+    fn more_words(&self) -> Option<String> {
+        let Some(MoreTime { time_s, confirms_for_s, precision, precision_then }) = self.more_time()
+        else {
+            let words = match (self.best_kept(), self.found.ending) {
+                (_, SearchEnding::AllGood) => "More time would not raise it; search higher loads",
+                (Some(_), _) => "More time would only make the interval narrower",
+                (None, SearchEnding::BrokenOff) => return None,
+                (None, SearchEnding::OutOfTime) => "More time would let it try lower loads",
+                (None, _) => "More time would not help; search lower loads, or loosen the goals",
+            };
+            return Some(words.to_owned());
+        };
+        let best = self.best_kept().map(|best| self.load_words(best)).unwrap_or_default();
+        let confirms = confirms_for_s.map(|time| format!("confirm {best} over {time:.0} s"));
+        let narrows = match precision.zip(precision_then) {
+            Some((now, then)) => {
+                Some(format!("narrow the interval from {} to {}", percent(now), percent(then)))
+            }
+            None if precision.is_none() && self.found.ending != SearchEnding::AllGood => {
+                Some(format!("search above {best} for the load at which the goals break"))
+            }
+            None => None,
+        };
+        let both: Vec<String> = [confirms, narrows].into_iter().flatten().collect();
+        let of = if self.is_simulated() { " of simulated time" } else { "" };
+        Some(format!("About {}{of} would {}", more(time_s), both.join(" and ")))
     }
 
     /// An end of the edge; of slots whole ones.
@@ -72,88 +173,82 @@ impl SearchReport {
             count => format!("{count} {what}s"),
         };
         match long.count() {
-            0 => of(short.count(), "run"),
-            long => format!("{} and {}", of(short.count(), "run"), of(long, "long one")),
+            0 => of(short.count(), "level"),
+            long => format!("{} and {}", of(short.count(), "level"), of(long, "long one")),
         }
     }
 
     /// What the interval rests on.
     fn how_sure(&self) -> String {
         match (self.found.has_errors, self.refuted().next()) {
-            (_, Some(_)) => "the loads of the long runs that held and missed".to_owned(),
+            (_, Some(_)) => "the long levels that kept and missed the goals".to_owned(),
             (true, None) => format!("{} confidence", percent(self.asked.confidence)),
-            (false, None) => "at a confidence that is assumed".to_owned(),
+            (false, None) => "at an assumed confidence".to_owned(),
         }
     }
 
     fn highest(&self) -> &'static str {
         match (self.asked.to, self.asked.load) {
             (Some(_), _) => "",
-            (None, LoadKind::Rate) => " (100 times the first, since no highest was given)",
-            (None, LoadKind::Concurrency) => " (no other was given)",
+            (None, LoadKind::Rate) => {
+                ": it is 100 times the first load, since no highest load was given"
+            }
+            (None, LoadKind::Concurrency) => ", since no highest load was given",
         }
     }
 
-    /// What of the goals could be had at the load that misses them least.
+    /// Which of the goals could be met at the load that misses them least.
     fn nearest(&self) -> String {
         let nearest = self.found.nearest.and_then(|index| self.evaluation(index));
         let Some(nearest) = nearest else {
-            return "no level has the figures that the goals are about".to_owned();
+            return "No load kept the goals: no level has the figures that the goals are about"
+                .to_owned();
         };
         let unit = self.asked.load.words();
         let loads = self.evaluations().map(|level| level.level.load);
         let lowest = loads.reduce(|a, b| if b.value() < a.value() { b } else { a });
         let lowest = lowest.map_or_else(String::new, |load| four_digits(load.value()));
         let whose = match (self.found.ending, self.asked.from, self.asked.load) {
-            (SearchEnding::Unmet, Some(_), _) => "the lowest that was to be tried",
+            (SearchEnding::Unmet, Some(_), _) => "the lowest load allowed",
             (SearchEnding::Unmet, None, LoadKind::Rate) => {
-                "a hundredth of the first rate, since no lowest was given"
+                "a hundredth of the first rate, since no lowest rate was given"
             }
             (SearchEnding::Unmet, None, LoadKind::Concurrency) => "the lowest there is",
             _ => "the lowest that was tried",
         };
         format!(
-            "the goals are missed at {lowest} {unit} too, {whose}. The nearest is {} {unit}: {}",
-            four_digits(nearest.level.load.value()),
+            "No load kept the goals, down to {lowest} {unit}, {whose}. The nearest is {}: {}",
+            self.load_words(nearest),
             self.goal_words(nearest),
         )
     }
 
+    fn words_of(&self, goal: &GoalResult) -> String {
+        if self.is_simulated() { goal.words_simulated() } else { goal.words() }
+    }
+
     /// The goals at a level, and what else speaks against it.
     fn goal_words(&self, level: &SearchedLevel) -> String {
-        let words =
-            if self.is_simulated() { GoalResult::words_simulated } else { GoalResult::words };
-        let goals: Vec<String> = self.goals_at(level).iter().map(words).collect();
-        let requests = &level.level.summary.requests;
+        let goals: Vec<String> =
+            self.goals_at(level).iter().map(|goal| self.words_of(goal)).collect();
         let more = match level.judgement {
             SearchJudgement::Saturated => "; the queue grew".to_owned(),
-            SearchJudgement::Failing => {
-                format!("; {} of {} requests failed", requests.failed, requests.sent)
-            }
+            SearchJudgement::Failing => format!("; {}", self.failures(level)),
             SearchJudgement::Held | SearchJudgement::Missed => String::new(),
         };
         format!("{}{more}", goals.join("; "))
     }
 
-    /// The loads that seemed to be the answer until a long run.
-    fn refuted_words(&self) -> Option<String> {
-        self.load()?;
-        let loads: Vec<String> =
-            self.refuted().map(|level| four_digits(level.level.load.value())).collect();
-        let unit = self.asked.load.words();
-        (!loads.is_empty()).then(|| {
-            format!(
-                "Missed over a long run: {} {unit}, within the goals by the short runs",
-                listed(&loads)
-            )
-        })
+    fn failures(&self, level: &SearchedLevel) -> String {
+        let requests = &level.level.summary.requests;
+        format!("{} of {} requests failed", requests.failed, requests.sent)
     }
 
     fn broken(&self) -> Option<String> {
         let edge = self.found.edge.filter(|edge| edge.high().is_finite())?;
         match (self.first_broken, self.refuted().next()) {
             (Some(goal), _) => Some(format!("First to break: {}", goal.describe())),
-            // Then the long run says what broke.
+            // Then the long level says what broke.
             (None, Some(_)) => None,
             (None, None) => Some(format!(
                 "Saturated before any goal broke: above {} more is sent than served, or requests fail",
@@ -162,30 +257,21 @@ impl SearchReport {
         }
     }
 
-    fn unsure(&self) -> Option<String> {
-        let is_wide = self.found.ending == SearchEnding::OutOfRuns;
-        let wide = is_wide.then(|| {
+    /// What the interval assumes, where levels have none of their own.
+    fn assumed(&self) -> Option<String> {
+        // Where long levels bound the edge, they and no error of short ones are what the interval rests on.
+        let is_of_short = self.precision().is_some() && self.refuted().next().is_none();
+        (is_of_short && !self.found.has_errors).then(|| {
             format!(
-                "Not to {}: the runs were used up. More of them or longer ones make it \
-                 narrower",
-                percent(self.asked.tolerance)
+                "The interval assumes an error of 10 % for each level, since {}. Longer levels \
+                 would show an error of their own",
+                self.missing_interval()
             )
-        });
-        // Where long runs bound the edge, they and no error of short ones are what the interval rests on.
-        let is_of_short = self.found.edge.is_some() && self.refuted().next().is_none();
-        let assumed = (is_of_short && !self.found.has_errors).then(|| {
-            format!(
-                "No confidence can be given: {}; an error of 10 % is assumed of each. Longer levels would \
-                 have an interval",
-                self.lacking()
-            )
-        });
-        let both: Vec<String> = [wide, assumed].into_iter().flatten().collect();
-        (!both.is_empty()).then(|| both.join(". "))
+        })
     }
 
     /// Which figure has no interval, and why.
-    fn lacking(&self) -> String {
+    fn missing_interval(&self) -> String {
         let goal = self.first_broken.or_else(|| self.slo.goals.first().copied());
         let Some(goal) = goal else { return "the levels have no intervals".to_owned() };
         let needs = self.evaluations().filter_map(|level| {
@@ -195,16 +281,17 @@ impl SearchReport {
         let name = name(&goal);
         match needs.max() {
             Some(needs) => format!(
-                "the {name} of levels near the edge has no interval, which takes {needs} values here"
+                "the {name} of levels near the limit has no interval, which needs {needs} values \
+                 here"
             ),
-            None => format!("the {name} of levels near the edge has no interval"),
+            None => format!("the {name} of levels near the limit has no interval"),
         }
     }
 
     /// The verdict, and the reasons against the levels that count.
     fn verdict_words(&self) -> Vec<String> {
         let mut lines = vec![format!("Verdict: {}", self.verdict().as_str())];
-        let levels = self.levels.iter().filter(|level| level.standing != Standing::Bad);
+        let levels = self.levels.iter().filter(|level| level.standing != EdgeSide::Bad);
         for reason in levels.flat_map(|level| &level.level.validity.reasons) {
             let text = format!("  {}: {}", reason.verdict.as_str(), reason.text);
             if reason.verdict != Verdict::Valid && !lines.contains(&text) {
@@ -218,26 +305,47 @@ impl SearchReport {
         let (missed, kept) = self.found.not_monotone?;
         let load = |index| Some(four_digits(self.evaluation(index)?.level.load.value()));
         Some(format!(
-            "Not monotone: the goals were missed at {} and kept at {}, which is more than chance. There may be several edges; \
-             this one is that of a response made monotone",
+            "Not monotone: the goals were missed at {} and kept at {}, more than chance \
+             explains. There may be several limits; this one assumes that more load is never \
+             easier to serve",
             load(missed)?,
             load(kept)?
         ))
     }
+}
 
-    fn confirmation_words(&self) -> Option<String> {
-        let last = self.confirmed()?;
-        let (load, unit) = (four_digits(last.level.load.value()), self.asked.load.words());
-        let seconds = number(last.level.summary.throughput.duration.get());
-        let confirmed = if last.holds() { "Confirmed" } else { "Not confirmed" };
-        Some(format!("{confirmed} over {seconds} s at {load} {unit}: {}", self.goal_words(last)))
+/// How long a level took.
+fn seconds_of(level: &SearchedLevel) -> String {
+    match level.level.summary.throughput.duration.get() {
+        seconds if seconds >= 9.95 => format!("{seconds:.0} s"),
+        seconds => format!("{} s", number(seconds)),
     }
+}
+
+/// A time in words: `42 s`, `3 min 5 s`.
+fn span(time: Nanos) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+/// So much more time, roughly: `40 more seconds`, `5 more minutes`.
+fn more(seconds: f64) -> String {
+    let (count, unit) = match seconds {
+        ..90.0 => (10.0 * (seconds / 10.0).ceil(), "second"),
+        ..5_400.0 => ((seconds / 60.0).ceil(), "minute"),
+        _ => ((seconds / 3_600.0).ceil(), "hour"),
+    };
+    format!("{count} more {unit}{}", if count == 1.0 { "" } else { "s" })
 }
 
 /// How many values the interval of a percentile takes, where there are fewer.
 fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
     match sample.quantile(statistic)? {
-        Quantile::Known { interval: Some(Support::NotSupported { needs, .. }), .. }
+        Quantile::Known { interval: Some(SampleSupport::NotSupported { needs, .. }), .. }
         | Quantile::Withheld { needs } => Some(needs),
         Quantile::Known { .. } | Quantile::Absent => None,
     }

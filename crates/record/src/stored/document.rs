@@ -16,7 +16,7 @@ use crate::{Json, SummaryDocument, SweepDocument};
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-struct Head {
+struct DocumentHead {
     schema: String,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     schema: &'static str,
 ) -> Result<T, StoredError> {
     let text = fs::read(path).map_err(StoredError::io(path))?;
-    let Head { schema: found } = parsed(path, &text)?;
+    let DocumentHead { schema: found } = parsed(path, &text)?;
     if found != schema {
         return Err(StoredError::Schema { path: path.to_path_buf(), found, reads: schema });
     }
@@ -47,15 +47,15 @@ pub(crate) fn read_summary(path: &Path) -> Result<SummaryDocument, StoredError> 
 /// The `sweep.json` at `path`.
 pub(crate) fn read_sweep(path: &Path) -> Result<SweepDocument, StoredError> {
     let parts = || {
-        let figures = closer::<Levels<LevelSummary>>(path);
-        figures.or_else(|| closer::<Levels<SummaryDocument>>(path))
+        let figures = closer::<DocumentLevels<LevelSummary>>(path);
+        figures.or_else(|| closer::<DocumentLevels<SummaryDocument>>(path))
     };
     read(path, SWEEP).map_err(|error| parts().unwrap_or(error))
 }
 
 /// A document's levels alone.
 #[derive(Deserialize)]
-pub(crate) struct Levels<T> {
+pub(crate) struct DocumentLevels<T> {
     pub(crate) levels: Vec<T>,
 }
 
@@ -79,7 +79,7 @@ fn parsed<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, StoredErro
 }
 
 /// An object or a list that is not closed yet.
-enum Open {
+enum OpenContainer {
     Object(String),
     List(usize),
 }
@@ -91,22 +91,22 @@ fn field(text: &[u8], line: usize, column: usize) -> String {
         .take(line.saturating_sub(1))
         .map(<[u8]>::len)
         .sum();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenContainer> = Vec::new();
     let mut last = String::new();
     let mut bytes = text.iter().take(before + column).copied();
     while let Some(byte) = bytes.next() {
         match byte {
-            b'{' => open.push(Open::Object(String::new())),
-            b'[' => open.push(Open::List(0)),
+            b'{' => open.push(OpenContainer::Object(String::new())),
+            b'[' => open.push(OpenContainer::List(0)),
             b'}' | b']' => drop(open.pop()),
             b'"' => last = string(&mut bytes),
             b':' => {
-                if let Some(Open::Object(key)) = open.last_mut() {
+                if let Some(OpenContainer::Object(key)) = open.last_mut() {
                     key.clone_from(&last);
                 }
             }
             b',' => {
-                if let Some(Open::List(index)) = open.last_mut() {
+                if let Some(OpenContainer::List(index)) = open.last_mut() {
                     *index += 1;
                 }
             }
@@ -116,9 +116,9 @@ fn field(text: &[u8], line: usize, column: usize) -> String {
     let mut path = String::new();
     for part in &open {
         match part {
-            Open::Object(key) if path.is_empty() || key.is_empty() => path.push_str(key),
-            Open::Object(key) => path.push_str(&format!(".{key}")),
-            Open::List(index) => path.push_str(&format!("[{index}]")),
+            OpenContainer::Object(key) if path.is_empty() || key.is_empty() => path.push_str(key),
+            OpenContainer::Object(key) => path.push_str(&format!(".{key}")),
+            OpenContainer::List(index) => path.push_str(&format!("[{index}]")),
         }
     }
     path

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use super::{Cut, StoredError, StoredTapes, document};
+use super::{StoredError, StoredTapes, TruncatedTail, document};
 use crate::level_plan::LEVEL;
 use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument};
 use fizeau_core::{LevelLoad, Tape};
@@ -22,7 +22,7 @@ pub struct StoredLevel {
 pub enum StoredEnding {
     /// All that was planned was done.
     Finished,
-    /// It was broken off, and says so.
+    /// It was interrupted, and says so.
     Partial,
     /// There is no summary: whoever measured did not live to write one.
     Killed,
@@ -85,7 +85,10 @@ impl StoredLevel {
     ///
     /// # Errors
     /// If the file cannot be opened, or a whole line of it is no tape.
-    pub fn each_tape(&self, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, StoredError> {
+    pub fn each_tape(
+        &self,
+        mut each: impl FnMut(Tape),
+    ) -> Result<Option<TruncatedTail>, StoredError> {
         let mut tapes = self.tapes()?;
         for tape in tapes.by_ref() {
             each(tape?);

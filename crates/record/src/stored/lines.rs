@@ -34,13 +34,13 @@ pub struct StoredTapes<R> {
     line: Vec<u8>,
     reader: LineReader,
     read: u64,
-    cut: Option<Cut>,
+    cut: Option<TruncatedTail>,
     is_over: bool,
 }
 
 /// What was left over of a file that was cut in mid-line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct TruncatedTail {
     /// How many whole tapes came before it.
     pub whole: u64,
     /// How long the rest is, in bytes.
@@ -62,7 +62,7 @@ impl<R: BufRead> StoredTapes<R> {
     }
 
     /// What was left over at the end, once all was read; none if the file was whole.
-    pub const fn cut(&self) -> Option<Cut> {
+    pub const fn cut(&self) -> Option<TruncatedTail> {
         self.cut
     }
 
@@ -90,7 +90,7 @@ impl<R: BufRead> StoredTapes<R> {
                 Ok(Some(tape))
             }
             Err(_) if !is_whole => {
-                self.cut = Some(Cut { whole: self.read, rest_bytes: read });
+                self.cut = Some(TruncatedTail { whole: self.read, rest_bytes: read });
                 Ok(None)
             }
             Err(error) => Err(self.no_tape(line, &error)),

@@ -1,7 +1,7 @@
 //! What tokens cost at a level.
 
 use fizeau_core::PerSec;
-use fizeau_metrics::{Interval, Support};
+use fizeau_metrics::{Interval, SampleSupport};
 use fizeau_roofline::HourlyRate;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct CostFigure {
     pub interval: Option<Interval<f64>>,
 }
 
-/// Why there is no telling what tokens cost.
+/// Why it cannot be known what tokens cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoTokenCost {
@@ -42,7 +42,7 @@ pub enum NoTokenCost {
     #[error("there is no operating point")]
     NoLevel,
     /// Nobody said what it ran on.
-    #[error("how many devices it took is not known without the model and the hardware")]
+    #[error("the number of devices is not known without the model and the hardware")]
     NoDevices,
     /// There are no tokens to share the cost.
     #[error("no output tokens came")]
@@ -96,7 +96,7 @@ impl SweepReport {
         let hours = CostFigure::over(
             devices as f64 / 3600.0 * 1e6,
             rate,
-            interval.and_then(Support::known),
+            interval.and_then(SampleSupport::known),
         );
         let device_hours = hours.ok_or(NoTokenCost::NoTokens)?;
         let usd = self.price().map(|price| device_hours.times(price.low.get()));

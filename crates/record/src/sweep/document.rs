@@ -1,19 +1,20 @@
 //! A sweep as `sweep.json`.
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::cost::CostDocument;
 use super::decision::{DecisionDocument, NearestDocument, PointDocument};
-use super::places::knee_of;
+use super::frontier_positions::knee_of;
 use super::profile::ProfileDocument;
 use super::repeats::RepeatsDocument;
 use super::sustained::SustainedDocument;
-use super::{Place, STAND_IN_NOTE, SweepReport, Unmeasured};
+use super::{FrontierPosition, STAND_IN_NOTE, SweepReport, Unmeasured};
 use crate::curve::LightPlace;
 use crate::{
-    Checklist, Engine, JsonError, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup,
-    SummaryDocument, Tail,
+    Checklist, EngineRecord, JsonError, LatencyBasis, LevelReport, RunSetup, SpeedOfLightCurve,
+    SummaryDocument, TailLatency,
 };
 
 /// `sweep.json` (schema `fizeau.sweep/1`): levels side by side, and the one to run at.
@@ -24,7 +25,7 @@ pub struct SweepDocument {
     schema: String,
     pub(crate) version: String,
     /// What was run.
-    pub setup: Setup,
+    pub setup: RunSetup,
     /// The worst verdict of any level.
     pub verdict: Verdict,
     /// The goals, as they are typed; null if there were none.
@@ -54,7 +55,7 @@ pub struct SweepDocument {
     speed_of_light_curve_reason: Option<String>,
     checklist: Checklist,
     /// The levels, in the order in which they are shown.
-    pub levels: Vec<SweptLevel>,
+    pub levels: Vec<SweptLevelDocument>,
     /// Loads that were planned and of which there is nothing.
     pub unmeasured: Vec<Unmeasured>,
     /// Loads that were measured more than once.
@@ -74,7 +75,7 @@ pub(crate) const SWEEP: &str = "fizeau.sweep/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Knee"))]
 struct KneeDocument {
     level: usize,
-    load: Option<LoadPoint>,
+    load: Option<LevelLoad>,
     beyond: usize,
     requests_gain: f64,
     e2el_factor: f64,
@@ -85,7 +86,7 @@ struct KneeDocument {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct OnFrontier {
     level: usize,
-    load: LoadPoint,
+    load: LevelLoad,
     requests_per_s: f64,
     e2el_ms: Option<f64>,
     latency_basis: Option<LatencyBasis>,
@@ -94,7 +95,7 @@ struct OnFrontier {
 /// A level, and how it stands to the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SweepLevel"))]
-pub struct SweptLevel {
+pub struct SweptLevelDocument {
     on_frontier: bool,
     dominated_by: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,9 +137,9 @@ impl From<&SweepReport> for SweepDocument {
             knee_reason: knee.is_none().then(|| no_knee(&report.places).to_owned()),
             knee,
             speed_of_light_curve_reason: curve.is_none().then(no_curve),
-            speed_of_light_curve: curve.map(LightCurve::places),
+            speed_of_light_curve: curve.map(SpeedOfLightCurve::places),
             checklist: report.checklist(),
-            levels: report.placed().map(SweptLevel::from).collect(),
+            levels: report.placed().map(SweptLevelDocument::from).collect(),
             unmeasured: report.unmeasured.clone(),
             repeats: RepeatsDocument::all(report),
             sustained: SustainedDocument::of(report),
@@ -148,8 +149,8 @@ impl From<&SweepReport> for SweepDocument {
 }
 
 /// Why there is no knee.
-fn no_knee(places: &[Place]) -> &'static str {
-    let compared = |place: &&Place| !matches!(place, Place::LeftOut { .. });
+fn no_knee(places: &[FrontierPosition]) -> &'static str {
+    let compared = |place: &&FrontierPosition| !matches!(place, FrontierPosition::LeftOut { .. });
     if places.iter().filter(compared).count() < 2 {
         "fewer than two levels can be compared"
     } else {
@@ -157,15 +158,17 @@ fn no_knee(places: &[Place]) -> &'static str {
     }
 }
 
-impl From<(&LevelReport, &Place)> for SweptLevel {
-    fn from((level, place): (&LevelReport, &Place)) -> Self {
+impl From<(&LevelReport, &FrontierPosition)> for SweptLevelDocument {
+    fn from((level, place): (&LevelReport, &FrontierPosition)) -> Self {
         let (dominated_by, dominated_by_reason, left_out_reason) = match place {
-            Place::Frontier => (None, Some("no level dominates it"), None),
-            Place::Dominated { by } => (Some(*by), None, None),
-            Place::LeftOut { reason } => (None, Some("it is compared with no level"), Some(reason)),
+            FrontierPosition::Frontier => (None, Some("no level dominates it"), None),
+            FrontierPosition::Dominated { by } => (Some(*by), None, None),
+            FrontierPosition::LeftOut { reason } => {
+                (None, Some("it is not compared with other levels"), Some(reason))
+            }
         };
         Self {
-            on_frontier: *place == Place::Frontier,
+            on_frontier: *place == FrontierPosition::Frontier,
             dominated_by,
             dominated_by_reason: dominated_by_reason.map(str::to_owned),
             left_out_reason: left_out_reason.cloned(),
@@ -197,14 +200,14 @@ impl SweepReport {
     }
 
     /// The load of the level of that index.
-    pub(super) fn load_of(&self, level: usize) -> Option<LoadPoint> {
+    pub(super) fn load_of(&self, level: usize) -> Option<LevelLoad> {
         self.levels.get(level).map(|level| level.load)
     }
 
     fn frontier_entries(&self) -> Vec<OnFrontier> {
         let entry = |level: usize| {
             let report = self.levels.get(level)?;
-            let tail = Tail::of(&report.summary.metrics.e2el);
+            let tail = TailLatency::of(&report.summary.metrics.e2el);
             Some(OnFrontier {
                 level,
                 load: report.load,
@@ -219,7 +222,7 @@ impl SweepReport {
     /// What a reader of the file must know beside the figures.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Engine::Simulated { description } = &self.setup.engine {
+        if let EngineRecord::Simulated { description } = &self.setup.engine {
             notes.push(format!("The engine was simulated: {description}"));
         }
         if self.has_stand_in() {

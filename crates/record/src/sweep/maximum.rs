@@ -1,28 +1,27 @@
 //! The highest load within the goals, between the levels that were tested.
 
-use fizeau_metrics::{Goal, Interval, Slo};
-use fizeau_pareto::{Departure, Edge, EdgeError};
+use fizeau_metrics::{Goal, Slo};
+use fizeau_pareto::{EdgeError, LoadEdge, MonotoneDeparture};
 
-use super::Repeats;
+use super::LoadRepeats;
 use crate::LevelReport;
 use crate::goal::GoalResult;
-use crate::goal::OverRuns;
-use crate::goal::{Bounds, Ends, Figure, Loads, Measured, figure, over, served};
+use crate::goal::{GoalLevel, GoalLoads, HighestLoadBasis, figure, served};
 use fizeau_core::LoadKind;
 
 /// The highest load of one kind within the goals. Indices of levels are those of the sweep, of limits those of the goals; the
 /// limit behind the goals is that of the queue, which must not grow to the end.
 ///
-/// A load that was measured more than once counts by all of its runs ([`Repeats`]).
+/// A load that was measured more than once counts by all of its runs ([`LoadRepeats`]).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Maximum {
-    /// Where it is, or why there is no telling. Of slots only whole ones. What breaks beyond it is what was measured there;
+pub struct HighestLoad {
+    /// Where it is, or why it cannot be known. Of slots only whole ones. What breaks beyond it is what was measured there;
     /// where its excess is not above 0, only the figures evened out over the loads beside it break.
-    pub edge: Result<Edge, EdgeError>,
+    pub edge: Result<LoadEdge, EdgeError>,
     /// What the ends of the load are, where it lies between tested ones.
-    pub bounds: Bounds,
+    pub bounds: HighestLoadBasis,
     /// The goals whose figure does not go one way as the load rises, beyond what chance explains, with where it does not.
-    pub not_monotone: Vec<(usize, Departure)>,
+    pub not_monotone: Vec<(usize, MonotoneDeparture)>,
     /// The goals whose figures next to the edge come without an interval.
     pub without_interval: Vec<usize>,
 }
@@ -31,14 +30,14 @@ pub struct Maximum {
 #[derive(Clone, Copy)]
 pub(super) struct Runs<'a> {
     pub(super) levels: &'a [LevelReport],
-    pub(super) repeats: &'a [Repeats],
+    pub(super) repeats: &'a [LoadRepeats],
 }
 
 impl Runs<'_> {
     /// All runs of the load that `level` stands for.
     fn of<'b>(&'b self, level: &'b LevelReport) -> &'b [LevelReport] {
         let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
-        repeats.map_or_else(|| std::slice::from_ref(level), Repeats::runs)
+        repeats.map_or_else(|| std::slice::from_ref(level), LoadRepeats::runs)
     }
 
     /// How the goals came out at a load, by all of its runs that may be compared.
@@ -48,18 +47,7 @@ impl Runs<'_> {
 
     /// The same of one goal.
     pub(super) fn result(&self, goal: &Goal, level: &LevelReport) -> GoalResult {
-        let mut result = GoalResult::of(*goal, &level.summary);
-        let figures = self.compared(level).filter_map(|run| figure(goal, &run.summary));
-        let figures: Vec<Figure> = figures.collect();
-        let over_runs = OverRuns::of(&figures);
-        if let (Some(_), Some(Figure { estimate, ends })) = (over_runs, over(goal, &figures)) {
-            result.outcome.measured = Some(estimate.value());
-            let (low, high) = (estimate.low(), estimate.high());
-            let is_interval = ends == Ends::Interval;
-            result.outcome.interval = is_interval.then_some(Interval::p95(low, high));
-            result.over_runs = over_runs;
-        }
-        result
+        GoalResult::over_runs(goal, &level.summary, self.compared(level).map(|run| &run.summary))
     }
 
     /// Whether the queue grew to the end in most runs of a load.
@@ -74,25 +62,25 @@ impl Runs<'_> {
     }
 
     /// The highest load of one kind within `slo`.
-    pub(super) fn highest(&self, slo: &Slo, kind: LoadKind) -> Maximum {
+    pub(super) fn highest(&self, slo: &Slo, kind: LoadKind) -> HighestLoad {
         let of_kind = self.levels.iter().enumerate().filter(|(_, level)| level.load.kind() == kind);
-        let measured: Vec<Measured> = of_kind
+        let measured: Vec<GoalLevel> = of_kind
             .flat_map(|(index, level)| {
                 self.of(level).iter().filter_map(move |run| measured(slo, index, run))
             })
             .collect();
-        let loads = Loads::of(&slo.goals, &measured);
+        let loads = GoalLoads::of(&slo.goals, &measured);
         let not_monotone = loads.not_monotone();
         match loads.highest() {
-            Ok(found) => Maximum {
+            Ok(found) => HighestLoad {
                 edge: Ok(found.edge),
                 bounds: found.bounds,
                 not_monotone,
                 without_interval: found.without_interval,
             },
-            Err(error) => Maximum {
+            Err(error) => HighestLoad {
                 edge: Err(error),
-                bounds: Bounds::Interval,
+                bounds: HighestLoadBasis::Interval,
                 not_monotone,
                 without_interval: Vec::new(),
             },
@@ -101,11 +89,11 @@ impl Runs<'_> {
 }
 
 /// A run as goals see it; none that may not be compared.
-fn measured(slo: &Slo, index: usize, run: &LevelReport) -> Option<Measured> {
+fn measured(slo: &Slo, index: usize, run: &LevelReport) -> Option<GoalLevel> {
     if run.left_out().is_some() {
         return None;
     }
-    Some(Measured {
+    Some(GoalLevel {
         index,
         load: run.load,
         served: served(&run.summary)?,

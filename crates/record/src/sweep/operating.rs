@@ -1,13 +1,14 @@
 //! The level to run at.
 
+use fizeau_core::LoadKind;
 use fizeau_metrics::Slo;
-use fizeau_pareto::{Candidate, Choice, Knee, back_off};
+use fizeau_pareto::{Knee, OperatingCandidate, OperatingChoice, back_off};
 
-use super::lacking;
+use super::frontier_positions;
 use super::maximum::Runs;
-use super::places;
 use super::profile::Profile;
-use crate::goal::GoalResult;
+use super::unmet_goals;
+use crate::goal::{GoalResult, name};
 use crate::text::{number, percent, supported};
 use crate::{LevelReport, request_rate};
 
@@ -29,7 +30,7 @@ pub enum OperatingPoint {
         /// Its index.
         level: usize,
         /// Why this one.
-        why: Why,
+        why: OperatingChoiceReason,
         /// The smallest distance of a figure from its limit, as a share of the limit.
         margin: f64,
         /// How each goal came out there.
@@ -46,7 +47,7 @@ pub enum OperatingPoint {
 
 /// Why a level was chosen among those that meet every goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Why {
+pub enum OperatingChoiceReason {
     /// It gives the most requests per second within the goals.
     Goals,
     /// A higher level meets the goals too and is not worth its latency.
@@ -63,7 +64,7 @@ pub enum Why {
 }
 
 /// A level of the frontier, judged.
-struct Judged<'a> {
+struct JudgedLevel<'a> {
     index: usize,
     level: &'a LevelReport,
     goals: Vec<GoalResult>,
@@ -79,24 +80,26 @@ pub(super) fn choose(
     let levels = runs.levels;
     let judged = frontier.iter().filter_map(|&index| {
         let level = levels.get(index)?;
-        Some(Judged { index, level, goals: runs.results(slo, level) })
+        Some(JudgedLevel { index, level, goals: runs.results(slo, level) })
     });
-    let mut judged: Vec<Judged<'_>> = judged.collect();
+    let mut judged: Vec<JudgedLevel<'_>> = judged.collect();
     // On a frontier latency rises with throughput.
     judged.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
     if judged.is_empty() {
         return OperatingPoint::NoLevel;
     }
-    if let Some(reason) = lacking::reason(slo, levels, frontier) {
+    if let Some(reason) = unmet_goals::reason(slo, levels, frontier) {
         return OperatingPoint::Unjudged { reason };
     }
-    let met: Vec<&Judged<'_>> =
+    let met: Vec<&JudgedLevel<'_>> =
         judged.iter().filter(|one| one.is_met() && !runs.is_saturated(one.level)).collect();
     if met.is_empty() {
         return missed(judged);
     }
-    let points: Vec<[f64; 2]> =
-        met.iter().map(|one| places::point(one.level).unwrap_or([f64::NAN; 2])).collect();
+    let points: Vec<[f64; 2]> = met
+        .iter()
+        .map(|one| frontier_positions::point(one.level).unwrap_or([f64::NAN; 2]))
+        .collect();
     let stay = profile.rule.and_then(|rule| back_off(&points, rule));
     let highest = stay.map_or(met.len() - 1, |knee| knee.at);
     let allowed: Vec<&LevelReport> = met.iter().take(highest + 1).map(|one| one.level).collect();
@@ -106,10 +109,10 @@ pub(super) fn choose(
     let why = match stay {
         Some(Knee { beyond, gain, cost, .. }) if is_highest => {
             let beyond = met.get(beyond).map_or(at, |one| one.index);
-            Why::Rule { beyond, gain, cost }
+            OperatingChoiceReason::Rule { beyond, gain, cost }
         }
-        None if is_highest => Why::Goals,
-        _ => Why::Profile,
+        None if is_highest => OperatingChoiceReason::Goals,
+        _ => OperatingChoiceReason::Profile,
     };
     let Some(chosen) = met.get(at) else { return OperatingPoint::NoLevel };
     let margins = chosen.goals.iter().filter_map(GoalResult::margin);
@@ -118,24 +121,23 @@ pub(super) fn choose(
 }
 
 /// The level that misses least.
-fn missed(judged: Vec<Judged<'_>>) -> OperatingPoint {
-    let candidate = |one: &Judged<'_>| Candidate {
+fn missed(judged: Vec<JudgedLevel<'_>>) -> OperatingPoint {
+    let candidate = |one: &JudgedLevel<'_>| OperatingCandidate {
         objective: one.rate(),
         constraints: one.goals.iter().map(GoalResult::constraint).collect(),
     };
-    let candidates: Vec<Candidate> = judged.iter().map(candidate).collect();
+    let candidates: Vec<OperatingCandidate> = judged.iter().map(candidate).collect();
     let nearest = match fizeau_pareto::operating_point(&candidates) {
         // One that meets all of them was saturated.
-        Choice::Met { index: nearest, .. } | Choice::Unmet { nearest: Some(nearest), .. } => {
-            judged.into_iter().nth(nearest)
-        }
+        OperatingChoice::Met { index: nearest, .. }
+        | OperatingChoice::Unmet { nearest: Some(nearest), .. } => judged.into_iter().nth(nearest),
         _ => None,
     };
     let (nearest, goals) = nearest.map(|one| (one.index, one.goals)).unzip();
     OperatingPoint::Missed { nearest, goals: goals.unwrap_or_default() }
 }
 
-impl Judged<'_> {
+impl JudgedLevel<'_> {
     fn is_met(&self) -> bool {
         self.goals.iter().all(GoalResult::is_met)
     }
@@ -167,13 +169,14 @@ impl OperatingPoint {
     /// The choice in plain words, the goals apart.
     #[must_use]
     pub fn words(&self, levels: &[LevelReport], profile: &Profile) -> String {
-        let load = |i: &usize| levels.get(*i).map_or_else(String::new, |level| level.load.words());
+        let load =
+            |i: &usize| levels.get(*i).map_or_else(String::new, |level| level.load.to_string());
         match self {
             Self::NoGoal => "none, since no goal was given".to_owned(),
             Self::NoLevel => format!("none, since no level is on the frontier{}", left_out(levels)),
             Self::Unjudged { reason } => format!("none, since {reason}"),
-            Self::Met { level, why, margin, .. } => match levels.get(*level) {
-                Some(level) => met(level, why, *margin, levels, profile),
+            Self::Met { level, why, goals, .. } => match levels.get(*level) {
+                Some(level) => met(level, why, goals, levels, profile),
                 None => String::new(),
             },
             Self::Missed { nearest: Some(nearest), goals }
@@ -181,12 +184,13 @@ impl OperatingPoint {
             {
                 let nearest = load(nearest);
                 format!(
-                    "none, since the queue grew to the end at every level that meets every goal, {nearest} among them: over a longer time the goals would not hold; try a lower load"
+                    "none, since the queue grew to the end at every level that meets every goal, \
+                     {nearest} among them: the goals would not hold for longer; try a lower load"
                 )
             }
             Self::Missed { nearest: Some(nearest), goals } => {
                 let nearest = load(nearest);
-                let could = lacking::could_be_met(goals).join(" and ");
+                let could = unmet_goals::could_be_met(goals).join(" and ");
                 format!(
                     "none, since no level on the frontier meets every goal; the nearest is {nearest}, where {could} can be met"
                 )
@@ -199,41 +203,54 @@ impl OperatingPoint {
     }
 }
 
-/// The chosen level, and why it was chosen.
+/// The chosen level, what was served there, why it was chosen, and which goal is nearest to its limit.
 fn met(
     level: &LevelReport,
-    why: &Why,
-    margin: f64,
+    why: &OperatingChoiceReason,
+    goals: &[GoalResult],
     levels: &[LevelReport],
     profile: &Profile,
 ) -> String {
     let rate = level.summary.throughput.requests_per_s.get();
     let rate = supported(rate, request_rate::requests_interval(&level.summary));
-    let (load, margin) = (level.load.words(), percent(margin));
+    let load = match level.load.kind() {
+        LoadKind::Rate => format!("{} offered, {rate} completed", level.load),
+        LoadKind::Concurrency => format!("{}, {rate} requests/s completed", level.load),
+    };
+    let margin = closest(goals);
     match why {
-        Why::Goals => {
-            format!("{load}: {rate} requests/s, the most within the goals, margin {margin}")
+        OperatingChoiceReason::Goals => {
+            format!("{load}: the most requests/s within the goals{margin}")
         }
-        Why::Rule { beyond, gain, cost } => {
-            let beyond =
-                levels.get(*beyond).map_or_else(String::new, |level| level.load.to_string());
+        OperatingChoiceReason::Rule { beyond, gain, cost } => {
+            let beyond = levels.get(*beyond).map_or_else(String::new, |level| level.load.number());
             let (gain, cost) = (100.0 * gain, number(*cost));
             format!(
-                "{load}: {rate} requests/s, margin {margin}; {beyond} meets the goals too, but gives only {gain:+.1} % requests/s for {cost} times the tail E2EL"
+                "{load}{margin}; {beyond} meets the goals too, but gives only {gain:+.1} % requests/s for {cost} times the tail E2EL"
             )
         }
-        Why::Profile => {
+        OperatingChoiceReason::Profile => {
             let (name, puts) = (profile.name, profile.words());
-            format!(
-                "{load}: {rate} requests/s, margin {margin}; higher levels meet the goals too, but {name} puts {puts}"
-            )
+            format!("{load}{margin}; higher levels meet the goals too, but {name} puts {puts}")
         }
     }
 }
 
+/// The goal that has least to spare: `, p99 TPOT 27 % within its limit`.
+fn closest(goals: &[GoalResult]) -> String {
+    let margins = goals.iter().filter_map(|goal| Some((goal, goal.margin()?)));
+    let least = margins.reduce(|a, b| if b.1 < a.1 { b } else { a });
+    let words = |(goal, margin): (&GoalResult, f64)| {
+        format!(", {} {} within its limit", name(&goal.outcome.goal), percent(margin))
+    };
+    least.filter(|(_, margin)| margin.is_finite()).map(words).unwrap_or_default()
+}
+
 /// Why there is no frontier: that of the first level.
 fn left_out(levels: &[LevelReport]) -> String {
-    let why = |level: &LevelReport| Some((level.load.words(), places::point(level).err()?));
+    let why = |level: &LevelReport| {
+        Some((level.load.to_string(), frontier_positions::point(level).err()?))
+    };
     match (levels, levels.iter().find_map(why)) {
         ([], _) => ": none was measured".to_owned(),
         (_, Some((load, reason))) => format!(": each was left out, {load} since {reason}"),

@@ -1,6 +1,6 @@
 //! What is put first where several levels keep the goals.
 
-use fizeau_pareto::{Direction, Preference, StepRule};
+use fizeau_pareto::{Objective, Preference, StepRule};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::listed;
 use crate::reasons::reasons;
 use crate::text::percent;
-use crate::{LevelReport, Tail};
+use crate::{LevelReport, TailLatency};
 
 /// What is put first among levels within the goals, as `sweep.json` has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,8 +21,8 @@ use crate::{LevelReport, Tail};
 pub(crate) struct ProfileDocument {
     pub(crate) name: String,
     pub(crate) step_rule: Option<String>,
-    first: Aim,
-    keep: Aim,
+    first: ProfileAim,
+    keep: ProfileAim,
     factor: f64,
 }
 
@@ -44,12 +44,12 @@ impl From<Profile> for ProfileDocument {
 pub struct Profile {
     /// Its name, as on the command line.
     pub name: &'static str,
-    /// When a level is not worth its latency though it keeps the goals; none to take it all the same.
+    /// When a level is not worth its latency though it keeps the goals; none to take it anyway.
     pub rule: Option<StepRule>,
     /// What is put first.
-    pub first: Aim,
+    pub first: ProfileAim,
     /// What may be given up for it.
-    pub keep: Aim,
+    pub keep: ProfileAim,
     /// How much of that: by what factor it may be worse than the best of all levels, from 1 on. 1.25 leaves 80 %.
     pub factor: f64,
 }
@@ -58,7 +58,7 @@ pub struct Profile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Aim {
+pub enum ProfileAim {
     /// The most requests per second.
     RequestsPerSec,
     /// The most good requests per second; where there are no goals for requests, the most of any.
@@ -72,7 +72,7 @@ pub enum Aim {
 /// Twice the latency for under 10 % more throughput.
 const RULE: Option<StepRule> = Some(StepRule { most_cost: 2.0, least_gain: 0.10 });
 
-/// What is put first, and when a step is worth it, as far as somebody says so.
+/// What is put first, and when a step is worth it, as far as it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProfileChoice {
     /// What is put first.
@@ -95,16 +95,16 @@ impl Profile {
     pub const GENERAL: Self = Self {
         name: "general",
         rule: RULE,
-        first: Aim::RequestsPerSec,
-        keep: Aim::RequestsPerSec,
+        first: ProfileAim::RequestsPerSec,
+        keep: ProfileAim::RequestsPerSec,
         factor: 1.0,
     };
     /// Somebody waits for the first word: the least p99 TTFT, for which up to a fifth of the requests per second is given up.
     pub const CHAT: Self = Self {
         name: "chat",
         rule: RULE,
-        first: Aim::TailTtft,
-        keep: Aim::RequestsPerSec,
+        first: ProfileAim::TailTtft,
+        keep: ProfileAim::RequestsPerSec,
         factor: 1.25,
     };
     /// Nobody waits: the most requests per second within the goals, whatever the last ones cost.
@@ -113,8 +113,8 @@ impl Profile {
     pub const AGENT: Self = Self {
         name: "agent",
         rule: RULE,
-        first: Aim::GoodputPerSec,
-        keep: Aim::GoodputPerSec,
+        first: ProfileAim::GoodputPerSec,
+        keep: ProfileAim::GoodputPerSec,
         factor: 1.0,
     };
 
@@ -150,10 +150,10 @@ impl Profile {
         }
         let (best, factor) = (self.keep.best(), self.factor);
         match self.keep.direction() {
-            Direction::Maximize => {
+            Objective::Maximize => {
                 format!("{first}, at no less than {} of the {best}", percent(1.0 / factor))
             }
-            Direction::Minimize => format!("{first}, at no more than {factor} times the {best}"),
+            Objective::Minimize => format!("{first}, at no more than {factor} times the {best}"),
         }
     }
 }
@@ -164,18 +164,18 @@ impl Default for Profile {
     }
 }
 
-impl Aim {
-    const fn direction(self) -> Direction {
+impl ProfileAim {
+    const fn direction(self) -> Objective {
         match self {
-            Self::RequestsPerSec | Self::GoodputPerSec => Direction::Maximize,
-            Self::TailTtft | Self::TailE2el => Direction::Minimize,
+            Self::RequestsPerSec | Self::GoodputPerSec => Objective::Maximize,
+            Self::TailTtft | Self::TailE2el => Objective::Minimize,
         }
     }
 
     /// The figure at a level; NaN where there is none.
     fn of(self, level: &LevelReport) -> f64 {
         let (rates, metrics) = (&level.summary.throughput, &level.summary.metrics);
-        let tail = |sample| Tail::of(sample).map_or(f64::NAN, |tail| tail.ms());
+        let tail = |sample| TailLatency::of(sample).map_or(f64::NAN, |tail| tail.ms());
         let requests = rates.requests_per_s.get();
         match self {
             Self::RequestsPerSec => requests,
@@ -187,7 +187,7 @@ impl Aim {
 }
 
 fizeau_core::words! {
-    Aim::best {
+    ProfileAim::best {
         RequestsPerSec = "most requests/s", GoodputPerSec = "most good requests/s",
         TailTtft = "least p99 TTFT", TailE2el = "least p99 E2EL",
     }

@@ -1,12 +1,12 @@
 //! A load that was measured more than once.
 
-use fizeau_core::Millis;
+use fizeau_core::{LevelLoad, Millis};
 use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
 use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
 use crate::goal::middle;
-use crate::{LevelReport, LoadPoint, Setup, SummaryDocument};
+use crate::{LevelReport, RunSetup, SummaryDocument};
 
 /// The runs of one load, at different times and with prompts of their own each.
 ///
@@ -16,7 +16,7 @@ use crate::{LevelReport, LoadPoint, Setup, SummaryDocument};
 /// these. One run stands for the load on the frontier and in the table of levels,
 /// with figures that all come from the same requests: that with the median of requests per second.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Repeats {
+pub struct LoadRepeats {
     runs: Vec<LevelReport>,
 }
 
@@ -42,7 +42,7 @@ pub struct RangeOverRuns {
     pub greatest: f64,
 }
 
-impl Repeats {
+impl LoadRepeats {
     /// The `runs` of one load, in the order in which they were made; none of fewer than two.
     #[must_use]
     pub fn of(runs: Vec<LevelReport>) -> Option<Self> {
@@ -67,7 +67,7 @@ impl Repeats {
 
     /// The load.
     #[must_use]
-    pub fn load(&self) -> Option<LoadPoint> {
+    pub fn load(&self) -> Option<LevelLoad> {
         self.runs.first().map(|run| run.load)
     }
 
@@ -115,7 +115,7 @@ pub(crate) fn p99_of(sample: &Distribution) -> Option<f64> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Repeats"))]
 pub(super) struct RepeatsDocument {
-    load: LoadPoint,
+    load: LevelLoad,
     /// The index of the level that stands for all of its runs.
     level: Option<usize>,
     /// How many runs the figures are over: those that may be compared.
@@ -141,7 +141,7 @@ struct RepeatedRun {
 
 impl RepeatsDocument {
     pub(super) fn all(report: &SweepReport) -> Vec<Self> {
-        let one = |repeats: &Repeats| {
+        let one = |repeats: &LoadRepeats| {
             let load = repeats.load()?;
             let run = |level: &LevelReport| RepeatedRun {
                 folder: level.folder.clone(),
@@ -167,14 +167,14 @@ impl RepeatsDocument {
 
 impl SweepReport {
     /// The result of `runs`, given in the order in which their loads are to be shown. Successive runs of one load are
-    /// [repeats](Repeats) of it, and one of them is the level.
+    /// [repeats](LoadRepeats) of it, and one of them is the level.
     #[must_use]
-    pub fn of_runs(setup: Setup, runs: Vec<LevelReport>, slo: Option<Slo>) -> Self {
-        let mut loads: Vec<Repeats> = Vec::new();
+    pub fn of_runs(setup: RunSetup, runs: Vec<LevelReport>, slo: Option<Slo>) -> Self {
+        let mut loads: Vec<LoadRepeats> = Vec::new();
         for run in runs {
             match loads.last_mut() {
                 Some(last) if last.load() == Some(run.load) => last.runs.push(run),
-                _ => loads.push(Repeats { runs: vec![run] }),
+                _ => loads.push(LoadRepeats { runs: vec![run] }),
             }
         }
         let levels = loads.iter().filter_map(|load| load.standing_for_all().cloned()).collect();
@@ -183,16 +183,16 @@ impl SweepReport {
     }
 
     /// The same, with the loads that were measured more than once. Its levels are those that
-    /// [stand for all runs](Repeats::standing_for_all).
+    /// [stand for all runs](LoadRepeats::standing_for_all).
     #[must_use]
-    pub(crate) fn with_repeats(self, repeats: Vec<Repeats>) -> Self {
+    pub(crate) fn with_repeats(self, repeats: Vec<LoadRepeats>) -> Self {
         let profile = self.profile;
         Self { repeats, ..self }.with_profile(profile)
     }
 
     /// The loads that were measured more than once.
     #[must_use]
-    pub fn repeats(&self) -> &[Repeats] {
+    pub fn repeats(&self) -> &[LoadRepeats] {
         &self.repeats
     }
 }

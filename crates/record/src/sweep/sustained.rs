@@ -1,16 +1,17 @@
 //! The run at the operating point, after all levels.
 
+use fizeau_core::LevelLoad;
 use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
 use super::repeats::{mean_of, p99_of, requests, tokens};
 use crate::goal::{GoalResult, results};
-use crate::{GoalDocument, LevelReport, LoadPoint, SummaryDocument, WithEnds};
+use crate::{GoalDocument, IntervalEnds, LevelReport, SummaryDocument};
 
 /// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
 /// further point of the frontier.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sustained {
+pub struct SustainedRun {
     run: LevelReport,
     goals: Vec<GoalResult>,
 }
@@ -19,14 +20,14 @@ pub struct Sustained {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
 pub(super) struct SustainedDocument {
-    load: LoadPoint,
+    load: LevelLoad,
     /// Whether it finished and met each goal.
     holds: bool,
     goals: Vec<GoalDocument>,
     /// The index of the level of the same load.
     level: Option<usize>,
     /// What it had over what that level had, 1 being the same.
-    of_level: Option<OfLevel>,
+    of_level: Option<SharesOfLevel>,
     folder: Option<String>,
     run: SummaryDocument,
 }
@@ -34,14 +35,14 @@ pub(super) struct SustainedDocument {
 /// Figures of the sustained run as shares of the level's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct OfLevel {
+pub(super) struct SharesOfLevel {
     requests_per_s: Option<f64>,
     output_tokens_per_s: Option<f64>,
     mean_e2el: Option<f64>,
     p99_e2el: Option<f64>,
 }
 
-impl Sustained {
+impl SustainedRun {
     /// It, as measured.
     #[must_use]
     pub const fn run(&self) -> &LevelReport {
@@ -68,14 +69,14 @@ impl SweepReport {
         let slo = self.slo.as_ref();
         let sustained = run.map(|run| {
             let goals = slo.map_or_else(Vec::new, |slo| results(slo, &run.summary));
-            Box::new(Sustained { run, goals })
+            Box::new(SustainedRun { run, goals })
         });
         Self { sustained, ..self }
     }
 
     /// The run at the load of its operating point, made after all levels.
     #[must_use]
-    pub fn sustained(&self) -> Option<&Sustained> {
+    pub fn sustained(&self) -> Option<&SustainedRun> {
         self.sustained.as_deref()
     }
 
@@ -88,7 +89,7 @@ impl SweepReport {
 
     /// The p99 E2EL of the load that a level stands for, over all of its runs.
     #[must_use]
-    pub fn tail_at(&self, level: &LevelReport) -> Option<WithEnds> {
+    pub fn tail_at(&self, level: &LevelReport) -> Option<IntervalEnds> {
         let repeats = self.repeats().iter().find(|all| all.load() == Some(level.load));
         match repeats.and_then(|all| all.range(|run| p99_of(&run.summary.metrics.e2el))) {
             Some(range) => Some((range.median, None)),
@@ -107,14 +108,14 @@ impl SustainedDocument {
             holds: sustained.holds(),
             goals: sustained.goals.iter().copied().map(GoalDocument::from).collect(),
             level: level.map(|(i, _)| i),
-            of_level: level.map(|(_, level)| OfLevel::of(report, run, level)),
+            of_level: level.map(|(_, level)| SharesOfLevel::of(report, run, level)),
             folder: run.folder.clone(),
             run: SummaryDocument::from(run),
         })
     }
 }
 
-impl OfLevel {
+impl SharesOfLevel {
     fn of(report: &SweepReport, run: &LevelReport, level: &LevelReport) -> Self {
         let of = |own: Option<f64>, of: Option<f64>| {
             let share = own? / of.filter(|of| *of > 0.0)?;

@@ -1,8 +1,7 @@
 //! Loads that a sweep was to measure and of which there is nothing.
 
+use fizeau_core::LevelLoad;
 use serde::{Deserialize, Serialize};
-
-use crate::LoadPoint;
 
 /// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -10,8 +9,8 @@ use crate::LoadPoint;
 pub struct Unmeasured {
     /// The load.
     #[serde(flatten)]
-    pub load: LoadPoint,
-    /// Why, in plain words; absent where the run was called off, or did not live to say.
+    pub load: LevelLoad,
+    /// Why, in plain words; absent where the run was interrupted, or did not live to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether it was measured, and what was is lost.
@@ -22,13 +21,13 @@ pub struct Unmeasured {
 impl Unmeasured {
     /// A load that was never measured, for a `reason` in plain words where one is known.
     #[must_use]
-    pub const fn never(load: LoadPoint, reason: Option<String>) -> Self {
+    pub const fn never(load: LevelLoad, reason: Option<String>) -> Self {
         Self { load, reason, is_lost: false }
     }
 
     /// A load that was measured and of which there is nothing any more, as `reason` says in plain words.
     #[must_use]
-    pub const fn lost(load: LoadPoint, reason: String) -> Self {
+    pub const fn lost(load: LevelLoad, reason: String) -> Self {
         Self { load, reason: Some(reason), is_lost: true }
     }
 }

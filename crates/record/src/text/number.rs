@@ -1,27 +1,12 @@
 //! Numbers for people: as many digits as mean something, the same in every place.
 
-/// How many decimals suit a positive value: about three significant digits and no more than two decimals, but enough
-/// that a small value is not shown as zero.
-pub fn decimals(value: f64) -> usize {
-    match value.abs() {
-        v if v > 0.0 && v < 0.009_95 => 4,
-        v if v > 0.0 && v < 0.099_5 => 3,
-        v if v < 9.995 => 2,
-        v if v < 99.95 => 1,
-        _ => 0,
-    }
-}
+use fizeau_core::number::{decimals, number};
 
 /// One value with five digits, so that figures that are close to each other can be told apart.
 pub fn five_digits(value: f64) -> String {
     let before_the_point = if value == 0.0 { 1.0 } else { value.abs().log10().floor() + 1.0 };
     let decimals = (5.0 - before_the_point).clamp(0.0, 6.0) as usize;
     format!("{value:.decimals$}")
-}
-
-/// One value by itself, with about three significant digits. A value that is not a number is shown as `-`.
-pub fn number(value: f64) -> String {
-    if value.is_finite() { format!("{value:.0$}", decimals(value)) } else { "-".to_owned() }
 }
 
 /// One value with the digits that its 95 % interval supports: down to the first figure of the interval's half width, two

@@ -1,6 +1,6 @@
 //! What an hour of a device costs, in words.
 
-use fizeau_roofline::{HourlyRate, Origin};
+use fizeau_roofline::{HourlyRate, PriceOrigin};
 
 /// What a reader is told of a price: how much, who says so, and when.
 pub fn price_words(hour: &HourlyRate) -> String {
@@ -15,12 +15,13 @@ pub fn price_words(hour: &HourlyRate) -> String {
 /// `price`, and who says so.
 pub fn said_by(price: &str, hour: &HourlyRate) -> String {
     match &hour.origin {
-        Origin::Published { kind, source, date } => {
+        PriceOrigin::Published { kind, source, date } => {
             format!(
-                "{price}: the lowest of {kind}, {source}, {date}; no offer: give the price that you pay"
+                "{price}: the lowest of {kind}, {source}, {date}; this is not an offer: give the \
+                 price that you pay"
             )
         }
-        Origin::Owned => format!("{price}: what owning one costs, by the file"),
+        PriceOrigin::Owned => format!("{price}: what owning one costs, by the file"),
         _ => format!("{price}, as given"),
     }
 }
@@ -32,13 +33,15 @@ pub const MILLION: &str = "A million output tokens";
 pub fn at_price(hour: &HourlyRate) -> String {
     let low = usd(hour.low.get());
     let origin = match &hour.origin {
-        Origin::Given => "as given".to_owned(),
-        Origin::Owned => "as owning it costs".to_owned(),
+        PriceOrigin::Given => "as given".to_owned(),
+        PriceOrigin::Owned => "as owning it costs".to_owned(),
         // Some say the date themselves.
-        Origin::Published { kind, date, .. } if kind.contains(date.get(..4).unwrap_or(date)) => {
+        PriceOrigin::Published { kind, date, .. }
+            if kind.contains(date.get(..4).unwrap_or(date)) =>
+        {
             format!("a list price ({kind})")
         }
-        Origin::Published { kind, date, .. } => format!("a list price of {date} ({kind})"),
+        PriceOrigin::Published { kind, date, .. } => format!("a list price of {date} ({kind})"),
         _ => "of unknown origin".to_owned(),
     };
     format!("at {low} USD a device-hour, {origin}")
@@ -47,8 +50,8 @@ pub fn at_price(hour: &HourlyRate) -> String {
 /// Who says so, as files have it.
 pub(crate) fn price_origin(hour: &HourlyRate) -> String {
     match &hour.origin {
-        Origin::Published { kind, source, date } => format!("{kind}, {source}, {date}"),
-        Origin::Owned => "the costs of owning one".to_owned(),
+        PriceOrigin::Published { kind, source, date } => format!("{kind}, {source}, {date}"),
+        PriceOrigin::Owned => "the costs of owning one".to_owned(),
         _ => "given".to_owned(),
     }
 }

@@ -1,6 +1,25 @@
 //! What a reader calls the things that files call by short names.
 
+use std::time::Duration;
+
 use fizeau_core::{StampSource, TokenSource};
+
+/// A time as a clock shows it.
+///
+/// ```
+/// use std::time::Duration;
+/// let shown = [0, 42, 3599, 3723].map(|s| fizeau_record::text::clock(Duration::from_secs(s)));
+/// assert_eq!(shown, ["0:00", "0:42", "59:59", "1:02:03"]);
+/// ```
+#[must_use]
+pub fn clock(time: Duration) -> String {
+    let (hours, minutes, seconds) =
+        (time.as_secs() / 3600, time.as_secs() / 60 % 60, time.as_secs() % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        hours => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
 
 /// Who stamped arrivals.
 #[must_use]

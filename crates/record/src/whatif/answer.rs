@@ -2,13 +2,13 @@
 
 use fizeau_metrics::{Goal, Slo};
 
-use super::{Variant, WhatIf, variant_letter};
+use super::{WhatIf, WhatIfVariant, variant_letter};
 use crate::LevelReport;
 use crate::text::number;
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
-pub struct Chosen<'a> {
+pub struct ChosenLevel<'a> {
     /// Which configuration.
     pub variant: usize,
     /// Its level there.
@@ -20,11 +20,11 @@ pub struct Chosen<'a> {
 impl WhatIf {
     /// Where each configuration is to run, in order; those that have no such level are left out.
     #[must_use]
-    pub fn chosen(&self) -> Vec<Chosen<'_>> {
-        let chosen = |(variant, of): (usize, &'_ Variant)| {
+    pub fn chosen(&self) -> Vec<ChosenLevel<'_>> {
+        let chosen = |(variant, of): (usize, &'_ WhatIfVariant)| {
             let sweep = self.variants.get(variant)?.sweep()?;
             let level = sweep.levels().get(sweep.operating_point().level()?)?;
-            Some(Chosen { variant, level, per_device: of.per_device(level) })
+            Some(ChosenLevel { variant, level, per_device: of.per_device(level) })
         };
         self.variants.iter().enumerate().filter_map(chosen).collect()
     }
@@ -41,7 +41,7 @@ impl WhatIf {
         let chosen = self.chosen();
         // Of equals the first.
         let by_throughput =
-            |a: &&Chosen<'_>, b: &&Chosen<'_>| a.per_device.total_cmp(&b.per_device);
+            |a: &&ChosenLevel<'_>, b: &&ChosenLevel<'_>| a.per_device.total_cmp(&b.per_device);
         let Some(best) = chosen.iter().rev().max_by(by_throughput) else {
             return format!("No configuration meets {}.", slo_words(slo));
         };
@@ -50,7 +50,7 @@ impl WhatIf {
             self.called(best.variant),
             slo_words(slo),
             number(best.per_device),
-            best.level.load.words(),
+            best.level.load,
         );
         match chosen.first() {
             Some(first) if first.variant != best.variant => format!(
@@ -58,7 +58,7 @@ impl WhatIf {
                 number(best.per_device / first.per_device),
                 self.called(first.variant),
                 number(first.per_device),
-                first.level.load.words(),
+                first.level.load,
             ),
             _ => format!("{what}."),
         }
@@ -66,7 +66,7 @@ impl WhatIf {
 
     /// A configuration in a sentence: `B (tp 2)`.
     fn called(&self, variant: usize) -> String {
-        let name = self.variants.get(variant).map(Variant::name).unwrap_or_default();
+        let name = self.variants.get(variant).map(WhatIfVariant::name).unwrap_or_default();
         format!("{} ({name})", variant_letter(variant))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::WhatIf;
-use crate::{Json, JsonError, Setup, SweepReport};
+use crate::{Json, JsonError, RunSetup, SweepReport};
 
 impl WhatIf {
     /// The model, where all ran the same.
@@ -15,7 +15,7 @@ impl WhatIf {
 
     /// What is the same in the setup of every configuration that ran; none where it differs.
     #[must_use]
-    pub fn shared<T: PartialEq>(&self, of: impl Fn(&Setup) -> T) -> Option<T> {
+    pub fn shared<T: PartialEq>(&self, of: impl Fn(&RunSetup) -> T) -> Option<T> {
         let mut all = self.setups().map(&of);
         let first = all.next().unwrap_or_else(|| of(&self.setup));
         all.all(|other| other == first).then_some(first)
@@ -30,7 +30,7 @@ impl WhatIf {
         Json::of(&common)
     }
 
-    fn setups(&self) -> impl Iterator<Item = &Setup> {
+    fn setups(&self) -> impl Iterator<Item = &RunSetup> {
         self.variants.iter().filter_map(|variant| variant.sweep()).map(SweepReport::setup)
     }
 }

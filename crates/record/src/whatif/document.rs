@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
-use super::{NotRun, Spot, Variant, WhatIf, slo_words, variant_letter};
-use crate::{Json, JsonError, LoadPoint, SweepDocument};
+use super::{NotRunReason, VariantLevel, WhatIf, WhatIfVariant, slo_words, variant_letter};
+use crate::{Json, JsonError, SweepDocument};
 
 /// `whatif.json` (schema `fizeau.whatif/1`): several configurations side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,7 +16,7 @@ pub struct WhatIfDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = WHAT_IF)))]
     schema: String,
     version: String,
-    /// What all have in common; where they differ null with the reason, so that it need not be a whole [`Setup`](crate::Setup).
+    /// What all have in common; where they differ null with the reason, so that it need not be a whole [`RunSetup`](crate::RunSetup).
     setup: Json,
     /// The worst verdict of all that ran.
     pub verdict: Verdict,
@@ -28,7 +29,7 @@ pub struct WhatIfDocument {
     /// The configurations, in the order given.
     pub variants: Vec<VariantDocument>,
     /// Output tokens per second and device against p99 E2EL.
-    pub frontier: Vec<Spot>,
+    pub frontier: Vec<VariantLevel>,
 }
 
 /// The schema of `whatif.json`.
@@ -59,7 +60,7 @@ pub struct VariantDocument {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WhatIfPoint"))]
 struct PointOfVariant {
     level: usize,
-    load: LoadPoint,
+    load: LevelLoad,
     output_tokens_per_s_per_device: f64,
 }
 
@@ -91,7 +92,7 @@ impl VariantDocument {
     }
 }
 
-fn variant((index, of): (usize, &Variant)) -> VariantDocument {
+fn variant((index, of): (usize, &WhatIfVariant)) -> VariantDocument {
     let sweep = of.sweep();
     let operating_point = sweep.and_then(|sweep| {
         let level = sweep.operating_point().level()?;
@@ -103,15 +104,15 @@ fn variant((index, of): (usize, &Variant)) -> VariantDocument {
         Ok(sweep) => sweep.operating_words(),
         Err(reason) => reason.to_string(),
     };
-    let reason_of_none = |reason: &NotRun| match reason {
-        NotRun::Impossible(reason) => reason.clone(),
-        NotRun::Interrupted => reason.to_string(),
+    let reason_of_none = |reason: &NotRunReason| match reason {
+        NotRunReason::Impossible(reason) => reason.clone(),
+        NotRunReason::Interrupted => reason.to_string(),
     };
     VariantDocument {
         letter: variant_letter(index),
         settings: of.settings.iter().map(|(flag, value)| (flag.clone(), value.clone())).collect(),
         devices: of.devices,
-        devices_reason: of.devices.is_none().then(|| "nothing ran".to_owned()),
+        devices_reason: of.devices.is_none().then(|| "no configuration ran".to_owned()),
         operating_point_reason: operating_point.is_none().then(reason),
         operating_point,
         sweep: sweep.map(SweepDocument::from),

@@ -4,26 +4,28 @@ use std::convert::Infallible;
 
 use fizeau_core::{LevelLoad, PerSec};
 use fizeau_metrics::{Metric, Slo, Statistic};
-use fizeau_pareto::{Demand, Estimate};
-use fizeau_record::{Bursts, BurstsAsk, BurstsLevel, Carried, LoadPoint, PlanFigure, PlanLevel};
+use fizeau_pareto::{Demand, FigureEstimate};
+use fizeau_record::{
+    BurstAccount, BurstsLevel, BurstsQuery, PlanFigure, PlanLevel, ReplicaCapacity,
+};
 use fizeau_workload::Spacing;
 use proptest::prelude::*;
 
 /// A level at this rate, in time as long as no more than `most` are sent.
 fn level(rate: f64, most: f64) -> PlanLevel {
     let ttft = if rate <= most { 100.0 } else { 900.0 };
-    let value = Estimate::exact(ttft).unwrap();
+    let value = FigureEstimate::exact(ttft).unwrap();
     let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
-    let load = LoadPoint::Rate(PerSec::new(rate));
-    PlanLevel::given(load, Estimate::exact(rate).unwrap(), vec![figure])
+    let load = LevelLoad::Rate(PerSec::new(rate));
+    PlanLevel::given(load, FigureEstimate::exact(rate).unwrap(), vec![figure])
 }
 
 /// What comes of a replica that carries 10 requests a second, `bursty` of them with bursts, and each of several `shared`.
-fn simulated(bursty: f64, shared: f64) -> Bursts {
+fn simulated(bursty: f64, shared: f64) -> BurstAccount {
     let slo: Slo = "p99 ttft<500ms".parse().unwrap();
-    let carried = Carried::of(&[level(8.0, 10.0), level(12.0, 10.0)], &slo.goals).unwrap();
+    let carried = ReplicaCapacity::of(&[level(8.0, 10.0), level(12.0, 10.0)], &slo.goals).unwrap();
     let demand = Demand::new(100.0, 0.2, 0).unwrap();
-    let ask = BurstsAsk {
+    let ask = BurstsQuery {
         goals: &slo.goals,
         demand: &demand,
         carried: &carried,
@@ -41,7 +43,7 @@ fn simulated(bursty: f64, shared: f64) -> Bursts {
         };
         Ok::<_, Infallible>(Some(level(rate.get(), most * replicas)))
     };
-    Bursts::simulated(&ask, run).unwrap()
+    BurstAccount::simulated(&ask, run).unwrap()
 }
 
 proptest! {
@@ -49,7 +51,7 @@ proptest! {
 
     #[test]
     fn the_factor_is_that_of_what_is_carried(bursty in 2.0..10.0_f64, gain in 1.0..1.5_f64) {
-        let Bursts::Simulated(found) = simulated(bursty, bursty * gain) else {
+        let BurstAccount::Simulated(found) = simulated(bursty, bursty * gain) else {
             return Err(TestCaseError::fail("it keeps the goals at some load"));
         };
         prop_assert!((found.factor() / (bursty / 10.0) - 1.0).abs() < 0.04, "{found:?}");
@@ -61,6 +63,6 @@ proptest! {
 
 #[test]
 fn an_engine_that_carries_nothing_accounts_for_nothing() {
-    let Bursts::NotAccounted { reason } = simulated(0.0, 0.0) else { panic!("it cannot") };
-    assert!(reason.contains("at no rate"), "{reason}");
+    let BurstAccount::NotAccounted { reason } = simulated(0.0, 0.0) else { panic!("it cannot") };
+    assert!(reason.contains("at every rate"), "{reason}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_record::{
-    AbDocument, AskedLengths, Json, LevelDocument, RunDocument, SearchDocument, Setup,
+    AbDocument, Json, LevelDocument, RequestedLengths, RunDocument, RunSetup, SearchDocument,
     SummaryDocument, SweepDocument, WhatIfDocument,
 };
 use serde::Serialize;
@@ -58,7 +58,7 @@ fn what_was_stored_is_written_again_to_the_same_bytes() {
 fn a_goal_is_the_same_however_it_was_typed() {
     let of = |goal: &str| {
         let mut document =
-            RunDocument::new(Setup::default(), Json::default(), AskedLengths::default());
+            RunDocument::new(RunSetup::default(), Json::default(), RequestedLengths::default());
         document.goodput = vec![goal.to_owned()];
         document.fields()
     };

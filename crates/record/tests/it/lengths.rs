@@ -4,7 +4,7 @@ use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Outcome, Stamp, Tape, TokenSource, Tokens, Usage,
 };
 use fizeau_record::LengthTally;
-use fizeau_roofline::{Lengths, Model};
+use fizeau_roofline::{Model, RequestLengths};
 
 fn llama() -> Model {
     let config = include_str!("../../../roofline/data/models/llama-3.1-8b.json");
@@ -38,7 +38,7 @@ fn lengths_are_those_that_came() {
     ] {
         tally.add(&tape);
     }
-    let mut came = Lengths::for_model(&llama());
+    let mut came = RequestLengths::for_model(&llama());
     for (input, cached, output) in [(300, 0, 20), (300, 128, 20), (250, 0, 5), (64, 64, 1)] {
         came.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));
     }

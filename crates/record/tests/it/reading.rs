@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_record::{
-    Cut, LevelView, NamedRun, Profile, ProfileChoice, StoredRun, SummaryDocument, TestedReplica,
+    LevelView, NamedRun, Profile, ProfileChoice, StoredRun, SummaryDocument, TestedReplica,
+    TruncatedTail,
 };
 
 fn fixture(name: &str) -> PathBuf {
@@ -69,7 +70,7 @@ fn the_figures_of_an_import_are_written_beside_its_tapes() {
 #[test]
 fn what_was_said_of_levels_is_one_document() {
     let run = StoredRun::open(fixture("killed")).unwrap();
-    let cut = Cut { whole: 3, rest_bytes: 17 };
+    let cut = TruncatedTail { whole: 3, rest_bytes: 17 };
     let said = std::collections::BTreeMap::from([("answer", 42)]);
     let views: Vec<LevelView<_>> =
         run.levels().iter().map(|level| LevelView::new(level, Some(cut), said.clone())).collect();

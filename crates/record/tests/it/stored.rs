@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_core::{
-    Arrival, Channel, ConnectMarks, Nanos, ReadLag, RequestId, Stamp, StampSource, Tape, TapeSink,
-    Tokens, Usage,
+    Arrival, Channel, ConnectMarks, LoadKind, Nanos, ReadLag, RequestId, Stamp, StampSource, Tape,
+    TapeSink, Tokens, Usage,
 };
 use fizeau_record::{
-    Cut, DocumentFields, LevelReport, LevelStatus, LoadPoint, MergedTapes, RunFolder, StoredEnding,
-    StoredError, StoredRun, StoredTapes,
+    DocumentFields, LevelReport, LevelStatus, MergedTapes, RunFolder, StoredEnding, StoredError,
+    StoredRun, StoredTapes, TruncatedTail,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -60,7 +60,7 @@ fn lines(tapes: &[Tape]) -> Vec<u8> {
 }
 
 /// What is read of `text`, and what was cut of it.
-fn read(text: &[u8]) -> (Vec<Tape>, Option<Cut>) {
+fn read(text: &[u8]) -> (Vec<Tape>, Option<TruncatedTail>) {
     let mut tapes = StoredTapes::new("tapes.jsonl", text);
     let whole = tapes.by_ref().map(Result::unwrap).collect();
     (whole, tapes.cut())
@@ -106,7 +106,7 @@ proptest! {
         let (found, cut) = read(text);
         prop_assert_eq!(&found[..], &tapes[..whole]);
         let rest_bytes = (text.len() - begun) as u64;
-        prop_assert_eq!(cut, (rest_bytes > 0).then_some(Cut { whole: whole as u64, rest_bytes }));
+        prop_assert_eq!(cut, (rest_bytes > 0).then_some(TruncatedTail { whole: whole as u64, rest_bytes }));
     }
 
     #[test]
@@ -155,7 +155,7 @@ fn a_broken_line_in_the_midst_is_named_and_ends_the_reading() {
     assert_eq!(tapes.next().unwrap().unwrap(), ended(1));
     let error = tapes.next().unwrap().unwrap_err();
     assert!(matches!(error, StoredError::Line { line: 2, .. }), "{error}");
-    assert!(error.to_string().starts_with("a/tapes.jsonl: line 2 is no tape: "), "{error}");
+    assert!(error.to_string().starts_with("a/tapes.jsonl: line 2 is not a tape: "), "{error}");
     assert!(tapes.next().is_none() && tapes.cut().is_none());
 }
 
@@ -231,7 +231,7 @@ fn another_version_is_refused_with_both_named() {
         let folder = scratch.folder(name, document);
         put(&folder, &ended(1));
         let error = StoredRun::open(folder.path()).unwrap_err().to_string();
-        assert!(error.contains(&format!("schema {found}")) && error.contains(reads), "{error}");
+        assert!(error.contains(&format!("schema is {found}")) && error.contains(reads), "{error}");
         assert!(error.contains("run.json"), "{error}");
     }
 }
@@ -255,7 +255,7 @@ fn a_sweep_has_its_levels_in_order_of_load_and_each_opens_by_itself() {
         put(&sweep.level(level).unwrap(), &ended(1));
     }
     let write = |level: &str, status: LevelStatus| {
-        let report = LevelReport::of_tapes(LoadPoint::Concurrency(2), [&ended(1)]);
+        let report = LevelReport::of_tapes(LoadKind::Concurrency.at(2.0), [&ended(1)]);
         let text = LevelReport { status, ..report }.to_json().unwrap();
         fs::write(sweep.path().join(level).join("summary.json"), text).unwrap();
     };
@@ -331,7 +331,7 @@ fn records_differ_only_where_they_are_asked_about() {
     let differing = one.document().fields().differing(&other.document().fields(), &["plan"]);
     let fields: Vec<_> = differing
         .iter()
-        .map(|field| (&*field.field, field.one.as_deref(), field.other.as_deref()))
+        .map(|field| (&*field.field, field.baseline.as_deref(), field.candidate.as_deref()))
         .collect();
     assert_eq!(fields, [("plan.salt", None, Some("7")), ("plan.seed", Some("1"), Some("2"))]);
     let fields = one.document().fields();

@@ -1,45 +1,46 @@
 //! From a report to what its charts show.
 
 use fizeau_metrics::{Comparison, Goal};
-use fizeau_roofline::Share;
+use fizeau_roofline::BoundShare;
 
 use super::{
-    ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLight, ChartPlace, ChartRun,
+    ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun,
+    ChartSpeedOfLight,
 };
 use crate::Shown;
 use crate::TableRun;
 use crate::columns::figures_of;
-use fizeau_core::LoadKind;
-use fizeau_record::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport};
+use fizeau_record::{
+    FrontierPosition, LevelReport, SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint,
+    SweepReport,
+};
 
 impl ChartRun {
     /// What the charts of `report` show; `name` tells it from others beside it.
     #[must_use]
     pub fn of(report: &SweepReport, name: &str) -> Self {
         let run = TableRun::of(report, name);
-        let level = |(index, (level, place)): (usize, (&LevelReport, &Place))| ChartLevel {
-            load: level.load.words(),
-            label: Shown(report).label_of(index),
-            load_kind: match level.load.kind() {
-                LoadKind::Rate => "requests_per_s",
-                LoadKind::Concurrency => "concurrency",
-            },
-            load_value: level.load.value(),
-            place: match place {
-                Place::Frontier => ChartPlace::Frontier,
-                Place::Dominated { .. } => ChartPlace::Dominated,
-                Place::LeftOut { .. } => ChartPlace::LeftOut,
-            },
-            left_out: match place {
-                Place::LeftOut { reason } => Some(reason.clone()),
-                Place::Frontier | Place::Dominated { .. } => None,
-            },
-            verdict: level.validity.verdict.as_str(),
-            saturated: level.is_saturated(),
-            figures: figures_of(&run, level),
-            light_share: level.speed_of_light.output_share().map(Share::get),
-            detail: ChartDetail::of(level),
-        };
+        let level =
+            |(index, (level, place)): (usize, (&LevelReport, &FrontierPosition))| ChartLevel {
+                load: level.load.to_string(),
+                label: Shown(report).label_of(index),
+                load_kind: level.load.kind().key(),
+                load_value: level.load.value(),
+                place: match place {
+                    FrontierPosition::Frontier => ChartLevelPosition::Frontier,
+                    FrontierPosition::Dominated { .. } => ChartLevelPosition::Dominated,
+                    FrontierPosition::LeftOut { .. } => ChartLevelPosition::LeftOut,
+                },
+                left_out: match place {
+                    FrontierPosition::LeftOut { reason } => Some(reason.clone()),
+                    FrontierPosition::Frontier | FrontierPosition::Dominated { .. } => None,
+                },
+                verdict: level.validity.verdict.as_str(),
+                saturated: level.is_saturated(),
+                figures: figures_of(&run, level),
+                light_share: level.speed_of_light.output_share().map(BoundShare::get),
+                detail: ChartDetail::of(level),
+            };
         let levels: Vec<ChartLevel> = report.placed().enumerate().map(level).collect();
         let mut frontier = report.frontier();
         let rate = |index: &usize| {
@@ -54,16 +55,16 @@ impl ChartRun {
             levels,
             frontier,
             operating: report.operating_point().level(),
-            light: report.curve().map(light),
+            light: report.curve().map(speed_of_light),
             goals: goals.unwrap_or_default(),
         }
     }
 }
 
-fn light(curve: &LightCurve) -> ChartLight {
+fn speed_of_light(curve: &SpeedOfLightCurve) -> ChartSpeedOfLight {
     let devices = curve.devices().max(1) as f64;
-    let points = |of: fn(&LightPoint) -> Option<LightFigures>| {
-        let point = |point: &LightPoint| {
+    let points = |of: fn(&SpeedOfLightPoint) -> Option<SpeedOfLightFigures>| {
+        let point = |point: &SpeedOfLightPoint| {
             let figures = of(point)?;
             let tps = figures.output_tokens_per_s.get();
             Some(ChartCurvePoint {
@@ -79,7 +80,7 @@ fn light(curve: &LightCurve) -> ChartLight {
         };
         curve.points().iter().filter_map(point).collect()
     };
-    ChartLight {
+    ChartSpeedOfLight {
         bound: points(|point| Some(point.bound)),
         expected: points(|point| point.expected),
         calibrated: points(|point| point.calibrated),
@@ -89,9 +90,9 @@ fn light(curve: &LightCurve) -> ChartLight {
 /// A goal that is an upper limit of a latency: the others are no line of any chart.
 fn goal(goal: &Goal) -> Option<ChartGoal> {
     let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    let column = goal.metric.entry().column.filter(|_| goal.metric.is_latency() && upper)?;
+    let column = goal.metric.column(goal.statistic);
     Some(ChartGoal {
-        figure: format!("{}_{column}", goal.statistic.as_str()),
+        figure: column.filter(|_| goal.metric.is_latency() && upper)?,
         metric: goal.metric.entry().key.to_owned(),
         limit: goal.limit,
         loosest: goal.loosest,

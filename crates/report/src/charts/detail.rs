@@ -1,7 +1,9 @@
 //! What the tapes of a level show, in a form that takes little room in a page.
 
+use std::collections::BTreeMap;
+
 use fizeau_core::Millis;
-use fizeau_metrics::{Course, CourseBin, QuantilePoint};
+use fizeau_metrics::{LevelTimeSeries, Metric, QuantilePoint, TimeSeriesBin};
 use fizeau_record::{LevelDetail, LevelReport};
 use serde::Serialize;
 
@@ -9,29 +11,16 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChartDetail {
     /// Pairs of share (0 to 1) and milliseconds, by metric.
-    pub quantiles: ChartQuantiles,
+    pub quantiles: BTreeMap<String, Vec<(f64, f64)>>,
     /// The level over time.
-    pub course: ChartCourse,
+    pub course: ChartTimeSeries,
     /// Pairs of prompt tokens and milliseconds to the first token.
     pub ttft_by_input: Vec<(u64, f64)>,
 }
 
-/// Quantile curves by metric.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ChartQuantiles {
-    /// Time to first token.
-    pub ttft_ms: Vec<(f64, f64)>,
-    /// Time per output token.
-    pub tpot_ms: Vec<(f64, f64)>,
-    /// Inter-token latency.
-    pub itl_ms: Vec<(f64, f64)>,
-    /// End-to-end latency.
-    pub e2el_ms: Vec<(f64, f64)>,
-}
-
 /// A level over time: lists of one value a bin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ChartCourse {
+pub struct ChartTimeSeries {
     /// The length of a bin in seconds.
     pub bin_s: f64,
     /// The part that the figures of the steady state are of, in seconds from the first bin's start; absent where there is none,
@@ -58,12 +47,11 @@ impl ChartDetail {
         let curve = |points: &[QuantilePoint]| {
             points.iter().map(|point| (point.share, rounded(point.value.get()))).collect()
         };
-        let quantiles = ChartQuantiles {
-            ttft_ms: curve(&shape.quantiles.ttft),
-            tpot_ms: curve(&shape.quantiles.tpot),
-            itl_ms: curve(&shape.quantiles.itl),
-            e2el_ms: curve(&shape.quantiles.e2el),
+        let curves = shape.quantiles.0.iter();
+        let named = |(metric, points): &(Metric, Vec<QuantilePoint>)| {
+            Some((metric.entry().column?.to_owned(), curve(points)))
         };
+        let quantiles = curves.filter_map(named).collect();
         let pairs = shape.ttft_by_input.iter();
         let ttft_by_input =
             pairs.map(|pair| (pair.input.get(), rounded(pair.ttft.get()))).collect();
@@ -71,16 +59,17 @@ impl ChartDetail {
     }
 }
 
-fn course(course: &Course, level: &LevelReport) -> ChartCourse {
-    let each = |of: fn(&CourseBin) -> f64| course.bins.iter().map(|bin| rounded(of(bin))).collect();
-    let gaps = |of: fn(&CourseBin) -> Option<Millis>| {
+fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
+    let each =
+        |of: fn(&TimeSeriesBin) -> f64| course.bins.iter().map(|bin| rounded(of(bin))).collect();
+    let gaps = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
         course.bins.iter().map(|bin| of(bin).map(|gap| rounded(gap.get()))).collect()
     };
     let window = level.summary.windowed.figures();
     let window = window.map(|figures| figures.window.span);
     // The course begins at the first release, as the window is counted from the epoch; both are of one clock.
     let seconds = |at: fizeau_core::Stamp| at.saturating_since(course.start).as_secs_f64();
-    ChartCourse {
+    ChartTimeSeries {
         bin_s: course.bin.as_secs_f64(),
         window_s: window.map(|span| (seconds(span.from()), seconds(span.to()))),
         in_flight: each(|bin| bin.in_flight),

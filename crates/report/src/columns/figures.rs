@@ -4,32 +4,35 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_metrics::{Metric, Statistic};
-use fizeau_roofline::{Load, PowerDraw, Reckoning, System};
+use fizeau_roofline::{EstimateKind, PowerDraw, System, UniformLoad};
 
 use super::Row;
-use super::list::Content;
-use fizeau_record::{LoadPoint, requests_interval};
+use super::list::FieldSource;
+use fizeau_record::{LevelReport, requests_interval};
 
 /// A figure, and the ends of its 95 % interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Figure {
-    pub(super) value: Option<f64>,
-    pub(super) ends: Option<(f64, f64)>,
+pub(crate) struct Figure {
+    pub(crate) value: Option<f64>,
+    pub(crate) ends: Option<(f64, f64)>,
+    /// Whether the greatest value stands in for a 99th percentile.
+    pub(crate) is_stand_in: bool,
 }
 
 impl Figure {
     fn new(value: Option<f64>, ends: Option<(f64, f64)>) -> Self {
         // An interval that does not hold its figure would be refused by whoever reads it.
         let ends = ends.zip(value).map(|((low, high), value)| (low.min(value), high.max(value)));
-        Self { value, ends }
+        Self { value, ends, is_stand_in: false }
     }
 
     /// The same, of which `by` is taken.
-    fn times(self, by: Option<f64>) -> Self {
+    pub(crate) fn times(self, by: Option<f64>) -> Self {
         let Some(by) = by else { return Self::default() };
         Self {
             value: self.value.map(|value| value * by),
             ends: self.ends.map(|(low, high)| (low * by, high * by)),
+            ..self
         }
     }
 
@@ -37,28 +40,29 @@ impl Figure {
     fn under(self, of: f64) -> Self {
         let inverse = |value: f64| (value > 0.0).then(|| of / value);
         let ends = self.ends.and_then(|(low, high)| Some((inverse(high)?, inverse(low)?)));
-        Self { value: self.value.and_then(inverse), ends }
+        Self { value: self.value.and_then(inverse), ends, ..self }
     }
 }
 
 /// A figure of the catalogue, with the greatest value in place of a 99th percentile, as a sweep's own table and frontier have it;
 /// `greatest_for_p99` says where.
-pub(super) fn of_metric(row: &Row<'_>, metric: Metric, statistic: Statistic) -> Figure {
-    let summary = &row.level.summary;
+pub(crate) fn of_metric(level: &LevelReport, metric: Metric, statistic: Statistic) -> Figure {
+    let summary = &level.summary;
     let ends = match metric {
         Metric::RequestsPerSec => requests_interval(summary),
         _ => metric.interval(statistic, summary).map(|ends| (ends.low, ends.high)),
     };
     let tail = metric.distribution(summary).filter(|_| statistic == Statistic::P99);
-    let value = match tail {
-        Some(sample) => sample.value_or_max(statistic).map(|of| of.value.get()),
-        None => metric.measured(statistic, summary),
+    let Some(sample) = tail else {
+        return Figure::new(metric.measured(statistic, summary), ends);
     };
-    Figure::new(value, ends)
+    let reading = sample.value_or_max(statistic);
+    let is_stand_in = reading.is_some_and(|of| of.stand_in.is_some());
+    Figure { is_stand_in, ..Figure::new(reading.map(|of| of.value.get()), ends) }
 }
 
 fn output(row: &Row<'_>) -> Figure {
-    of_metric(row, Metric::OutputTokensPerSec, Statistic::Value)
+    of_metric(row.level, Metric::OutputTokensPerSec, Statistic::Value)
 }
 
 pub(super) fn per_device(row: &Row<'_>) -> Figure {
@@ -67,7 +71,7 @@ pub(super) fn per_device(row: &Row<'_>) -> Figure {
 
 /// What one user sees.
 pub(super) fn user(row: &Row<'_>) -> Figure {
-    of_metric(row, Metric::Tpot, Statistic::P50).under(1e3)
+    of_metric(row.level, Metric::Tpot, Statistic::P50).under(1e3)
 }
 
 /// A million output tokens, all of the devices' time theirs.
@@ -79,31 +83,21 @@ pub(super) fn cost(row: &Row<'_>) -> Figure {
 
 /// The columns of a 99th percentile that hold the greatest value instead, since it takes 100.
 pub(super) fn stand_ins(row: &Row<'_>) -> Option<String> {
-    let is_short = |metric: &Metric| {
-        let of = metric.distribution(&row.level.summary);
-        of.and_then(|of| of.value_or_max(Statistic::P99)).is_some_and(|of| of.stand_in.is_some())
-    };
-    let names = Metric::headline().filter(is_short).filter_map(|metric| metric.entry().column);
-    let names: Vec<String> = names.map(|name| format!("p99_{name}")).collect();
+    let p99 = Statistic::P99;
+    let short = Metric::headline().filter(|of| of_metric(row.level, *of, p99).is_stand_in);
+    let names: Vec<String> = short.filter_map(|metric| metric.column(p99)).collect();
     (!names.is_empty()).then(|| names.join(" "))
 }
 
-impl Content {
+impl FieldSource {
     /// The figure of a row; nothing where it is not one with an interval.
     pub(super) fn figure(self, row: &Row<'_>) -> Figure {
         match self {
             Self::Figure(of) => of(row),
-            Self::Metric(metric, statistic) => of_metric(row, metric, statistic),
+            Self::Metric(metric, statistic) => of_metric(row.level, metric, statistic),
             Self::Text(_) | Self::Number(_) => Figure::default(),
         }
     }
-}
-
-pub(super) fn load_kind(row: &Row<'_>) -> Option<String> {
-    Some(match row.level.load {
-        LoadPoint::Concurrency(_) => "concurrency".to_owned(),
-        LoadPoint::Rate(_) => "requests_per_s".to_owned(),
-    })
 }
 
 /// The format of the greatest part of the weights, by bytes; of equals the first.
@@ -145,9 +139,9 @@ pub(super) fn context(row: &Row<'_>) -> Option<f64> {
 /// draws ([`PowerDraw`]); nothing of it is measured.
 pub(super) fn energy(row: &Row<'_>) -> Option<f64> {
     let system: &System = row.run.system?;
-    let light = row.level.speed_of_light.light()?;
+    let light = row.level.speed_of_light.comparison()?;
     let tokens = |mean: f64| Tokens::new((mean.round() as u64).max(1));
-    let load = Load::new(tokens(prompt(row)?), tokens(reply(row)?), light.concurrency);
+    let load = UniformLoad::new(tokens(prompt(row)?), tokens(reply(row)?), light.concurrency);
     let cached = row.level.summary.tokens.cached_share.unwrap_or(0.0) * prompt(row)?;
     let load = load.with_cached(Tokens::new(cached.round() as u64));
     let batch = light.expected.as_ref().ok()?.figures.batch;
@@ -157,12 +151,12 @@ pub(super) fn energy(row: &Row<'_>) -> Option<f64> {
     }
     let draw = PowerDraw::estimate(system.device()).ok()?;
     let limit = system.device().tdp()?;
-    let energy = system.energy(Reckoning::Expected, &load, batch, &draw, limit).ok()?;
+    let energy = system.energy(EstimateKind::Expected, &load, batch, &draw, limit).ok()?;
     Some(energy.per_output_token.get())
 }
 
 pub(super) fn light(row: &Row<'_>) -> Option<f64> {
-    Some(row.level.speed_of_light.output_share()?.percent())
+    Some(row.level.speed_of_light.comparison()?.shares.output_tokens_per_s?.percent())
 }
 
 pub(super) fn saturated(row: &Row<'_>) -> Option<String> {

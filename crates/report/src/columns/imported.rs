@@ -2,7 +2,8 @@
 
 use fizeau_core::UsdPerHour;
 
-use super::{LeftOut, LevelTable, TableCell};
+use super::{ExcludedLevel, LevelTable};
+use crate::TableCell;
 use fizeau_record::{ImportedLevel, ImportedRun};
 
 /// A run of another tool whose levels become rows of a [`LevelTable`], with what its files do not say.
@@ -29,7 +30,7 @@ impl LevelTable {
             for (index, level) in run.run.levels().iter().enumerate() {
                 if let Some(reason) = level.left_out() {
                     let (run, load) = (run.name.clone(), level.load_words());
-                    self.left_out.push(LeftOut { run, load, reason: reason.to_owned() });
+                    self.left_out.push(ExcludedLevel { run, load, reason: reason.to_owned() });
                 } else if standing.contains(&index) {
                     let row = self.heads.iter().map(|head| run.cell(level, head));
                     self.rows.push(row.collect());
@@ -41,20 +42,19 @@ impl LevelTable {
 }
 
 impl ImportedTableRun<'_> {
-    fn cell(&self, level: &ImportedLevel, head: &str) -> TableCell {
-        let text = |text: Option<String>| text.map_or(TableCell::Empty, TableCell::Text);
-        let number = |value: Option<f64>| value.map_or(TableCell::Empty, TableCell::Number);
-        let load = level.load_point();
+    fn cell(&self, level: &ImportedLevel, head: &str) -> TableCell<'static> {
+        let (text, number) = (TableCell::text::<String>, TableCell::number);
+        let load = level.level_load();
         let is_known = !level.load.is_unknown;
         match head {
-            "run" => TableCell::Text(self.name.clone()),
-            "load" => TableCell::Text(level.load_words()),
+            "run" => text(Some(self.name.clone())),
+            "load" => text(Some(level.load_words())),
             "load_kind" => text(is_known.then(|| level.load_kind().to_owned())),
             "load_value" => number(is_known.then(|| load.value())),
             "model" => text(level.about.model.clone()),
             "devices" => number(self.devices(level)),
             "output_tps_per_device" => number(self.per_device(level)),
-            "completed" => TableCell::Number(level.counts.completed as f64),
+            "completed" => number(Some(level.counts.completed as f64)),
             "failed" => number(level.counts.failed.map(|failed| failed as f64)),
             "usd_per_device_hour" => number(self.price.map(UsdPerHour::get)),
             "cost_per_million_output" => number(self.cost(level)),
@@ -64,7 +64,7 @@ impl ImportedTableRun<'_> {
                 text((!names.is_empty()).then_some(names))
             }
             // Nothing of it can be checked.
-            "verdict" => TableCell::Text("suspect".to_owned()),
+            "verdict" => TableCell::Text("suspect".into()),
             figure => number(level.figure(figure)),
         }
     }

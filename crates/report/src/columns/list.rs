@@ -14,12 +14,12 @@ pub(super) struct Column {
     pub(super) name: Cow<'static, str>,
     /// What it holds, in a few words.
     pub(super) about: Cow<'static, str>,
-    pub(super) content: Content,
+    pub(super) content: FieldSource,
 }
 
 /// Where a field comes from.
 #[derive(Clone, Copy)]
-pub(super) enum Content {
+pub(super) enum FieldSource {
     Text(fn(&Row<'_>) -> Option<String>),
     /// Known exactly, or without an interval.
     Number(fn(&Row<'_>) -> Option<f64>),
@@ -27,7 +27,7 @@ pub(super) enum Content {
     Metric(Metric, Statistic),
 }
 
-impl Content {
+impl FieldSource {
     /// Whether it may have an interval, and so has columns for its ends.
     pub(super) const fn has_ends(self) -> bool {
         match self {
@@ -38,32 +38,20 @@ impl Content {
     }
 }
 
-use Content::{Figure as Ranged, Number, Text};
+use FieldSource::{Figure as Ranged, Number, Text};
 
-const fn column(name: &'static str, about: &'static str, content: Content) -> Column {
+const fn column(name: &'static str, about: &'static str, content: FieldSource) -> Column {
     Column { name: Cow::Borrowed(name), about: Cow::Borrowed(about), content }
 }
 
-/// The statistics of a latency that have columns.
-const STATISTICS: [Statistic; 5] =
-    [Statistic::Mean, Statistic::P50, Statistic::P90, Statistic::P99, Statistic::Max];
-
 /// The columns of a figure; none where tables leave it out.
 fn of(metric: Metric) -> Vec<Column> {
-    let Some(name) = metric.entry().column else { return Vec::new() };
-    let about: Cow<'static, str> = in_a_sentence(metric.entry().definition).into();
-    let column = |name, statistic| Column {
-        name,
-        about: about.clone(),
-        content: Content::Metric(metric, statistic),
+    let column = |statistic: &Statistic| {
+        let about = in_a_sentence(metric.entry().definition).into();
+        let content = FieldSource::Metric(metric, *statistic);
+        Some(Column { name: metric.column(*statistic)?.into(), about, content })
     };
-    if !metric.is_latency() {
-        return vec![column(Cow::Borrowed(name), Statistic::Value)];
-    }
-    let named = |statistic: Statistic| {
-        column(Cow::Owned(format!("{}_{name}", statistic.as_str())), statistic)
-    };
-    STATISTICS.map(named).into()
+    metric.tabulated().iter().filter_map(column).collect()
 }
 
 /// A definition without the capital and the full stop of a sentence that stands alone.
@@ -90,14 +78,18 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
 const FIRST: &[Column] = &[
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
-    column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
-    column("load_kind", "concurrency, or requests_per_s", Text(figures::load_kind)),
+    column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.to_string()))),
+    column(
+        "load_kind",
+        "concurrency, or requests_per_s",
+        Text(|row| Some(row.level.load.kind().key().to_owned())),
+    ),
     column("load_value", "as asked", Number(|row| Some(row.level.load.value()))),
     column("model", "as sent", Text(|row| Some(row.run.setup.endpoint.model.clone()))),
     column("hardware", "the device", Text(|row| row.run.setup.hardware.clone())),
     column(
         "deployment",
-        "how the model lies on them",
+        "how the model is placed on them",
         Text(|row| row.run.setup.deployment.clone()),
     ),
     column("devices", "how many", Number(|row| Some(row.run.devices? as f64))),

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use super::{LevelTable, TableCell};
-use crate::parquet::{Field, Kind, ParquetFailed, Table};
+use super::LevelTable;
+use crate::TableCellKind;
+use crate::parquet::{ParquetWriteError, Table};
 
 impl LevelTable {
     /// Writes the rows to `to` as a Parquet file, whose columns are those of [`LevelTable::to_csv`]: words as `BYTE_ARRAY
@@ -11,17 +12,14 @@ impl LevelTable {
     ///
     /// # Errors
     /// If it cannot be written to.
-    pub fn to_parquet<W: Write + Send>(&self, to: W) -> Result<W, ParquetFailed> {
-        let kind = |is_text: &bool| if *is_text { Kind::Text } else { Kind::Number };
+    pub fn to_parquet<W: Write + Send>(&self, to: W) -> Result<W, ParquetWriteError> {
+        let kind =
+            |is_text: &bool| if *is_text { TableCellKind::Text } else { TableCellKind::Number };
         let heads = self.heads.iter().zip(&self.is_text);
         let heads = heads.map(|(name, is_text)| (name.as_str(), kind(is_text)));
         let mut table = Table::new(to, heads)?;
         for row in &self.rows {
-            table.add(row.iter().map(|cell| match cell {
-                TableCell::Empty => Field::Null,
-                TableCell::Text(text) => Field::Text(text),
-                TableCell::Number(number) => Field::Number(*number),
-            }))?;
+            table.add(row)?;
         }
         table.finish()
     }

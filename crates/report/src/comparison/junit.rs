@@ -1,8 +1,8 @@
 //! A comparison as JUnit's XML, which continuous integration shows.
 
-use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
+use fizeau_metrics::{ComparedFigure, ComparisonAnswer};
 
-use super::table::Cells;
+use super::table::ComparisonLine;
 use crate::Shown;
 use crate::text::plain;
 use fizeau_record::ComparedLevel;
@@ -15,17 +15,13 @@ impl Shown<'_, ComparisonReport> {
     /// case fails. Ends with a newline.
     #[must_use]
     pub fn junit(&self) -> String {
-        let worse = ComparisonTable::worse_of_all(self.tables());
-        let mut place = 0;
         let mut suites = String::new();
         let mut all = Count::default();
         for comparison in &self.comparisons {
             let mut cases = String::new();
             let mut count = Count::default();
             for level in &comparison.levels {
-                let is_worse = |figure: Figure| worse.contains(&(place, figure));
-                level_cases(level, is_worse, &mut cases, &mut count);
-                place += 1;
+                level_cases(level, &mut cases, &mut count);
             }
             let name = format!("{} against {}", comparison.candidate.name, self.baseline.name);
             let head = format!("  <testsuite name=\"{}\"{}>\n", escape(&name), count.words());
@@ -59,12 +55,7 @@ impl Count {
     }
 }
 
-fn level_cases(
-    level: &ComparedLevel,
-    is_worse: impl Fn(Figure) -> bool,
-    out: &mut String,
-    count: &mut Count,
-) {
+fn level_cases(level: &ComparedLevel, out: &mut String, count: &mut Count) {
     let of = if level.name.is_empty() { "the level" } else { &level.name };
     let mut case = |name: &str, tag: &str, said: &str| {
         count.tests += 1;
@@ -81,7 +72,7 @@ fn level_cases(
         }
     };
     for row in level.table.rows.iter().filter(|row| row.is_decided) {
-        let (tag, said) = outcome(row, is_worse(row.figure));
+        let (tag, said) = outcome(row);
         case(&row.figure.label(), tag, &said);
     }
     if level.table.family_size() == 0 {
@@ -90,18 +81,12 @@ fn level_cases(
 }
 
 /// The tag that a figure gets, and what is said of it.
-fn outcome(row: &ComparedFigure, is_worse: bool) -> (&'static str, String) {
-    match Cells::of(row) {
-        Cells::Untested(_, why) => ("skipped", why),
-        Cells::Tested([figure, a, b, change, interval, p, answer]) => {
-            // One that is worse in its own table alone does not fail, and is not said to be.
-            let answer = match (row.answer(), is_worse) {
-                (Some(Answer::Worse), false) => {
-                    "worse, but not beyond chance over all loads and runs"
-                }
-                _ => answer.as_str(),
-            };
-            let said = format!("{answer}: {figure}: {a} to {b}, {change} ({interval}), p {p}");
+fn outcome(row: &ComparedFigure) -> (&'static str, String) {
+    match ComparisonLine::of(row) {
+        ComparisonLine::Untested(_, why) => ("skipped", format!("not tested: {why}")),
+        ComparisonLine::Tested([figure, a, b, change, interval, p, result]) => {
+            let said = format!("{result}: {figure}: {a} to {b}, {change} ({interval}), p {p}");
+            let is_worse = row.answer() == Some(ComparisonAnswer::Worse);
             (if is_worse { "failure" } else { "" }, said)
         }
     }

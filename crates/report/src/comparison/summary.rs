@@ -1,11 +1,11 @@
 //! What a comparison comes to, in a sentence.
 
 use crate::Shown;
-use fizeau_metrics::Answer;
+use fizeau_metrics::ComparisonAnswer;
 use fizeau_record::RunComparison;
 
 /// What all levels of a comparison say together.
-pub(crate) enum Told {
+pub(crate) enum SummaryLine {
     /// Nothing, since no figure could be tested.
     Untested,
     /// No figure differs.
@@ -14,17 +14,17 @@ pub(crate) enum Told {
     Answers(Vec<(&'static str, Vec<String>)>),
 }
 
-/// What is said of [`Told::Untested`].
+/// What is said of [`SummaryLine::Untested`].
 pub(crate) const NO_ANSWER: &str = "No answer: no figure could be tested";
 
-/// What is said of [`Told::NoDifference`].
+/// What is said of [`SummaryLine::NoDifference`].
 pub(crate) fn no_difference(candidate: &str) -> String {
     format!("{candidate} against A: no detectable difference")
 }
 
 impl Shown<'_, RunComparison> {
-    pub(crate) fn told(&self) -> Told {
-        let of = |answer: Answer| -> Vec<String> {
+    pub(crate) fn summary_line(&self) -> SummaryLine {
+        let of = |answer: ComparisonAnswer| -> Vec<String> {
             let figures = self.levels.iter().flat_map(|level| {
                 let at = match level.name.as_str() {
                     "" => String::new(),
@@ -34,22 +34,23 @@ impl Shown<'_, RunComparison> {
             });
             figures.collect()
         };
-        let told = [("worse", of(Answer::Worse)), ("better", of(Answer::Better))];
+        let told =
+            [("worse", of(ComparisonAnswer::Worse)), ("better", of(ComparisonAnswer::Better))];
         let told: Vec<_> = told.into_iter().filter(|(_, figures)| !figures.is_empty()).collect();
         let tested: usize = self.levels.iter().map(|level| level.table.family_size()).sum();
         match (tested, told.is_empty()) {
-            (0, _) => Told::Untested,
-            (_, true) => Told::NoDifference,
-            (_, false) => Told::Answers(told),
+            (0, _) => SummaryLine::Untested,
+            (_, true) => SummaryLine::NoDifference,
+            (_, false) => SummaryLine::Answers(told),
         }
     }
 
     /// `B is worse in p99 TTFT at concurrency 8.`, of a run that is called `candidate`.
     pub(crate) fn sentence(&self, candidate: &str) -> String {
-        match self.told() {
-            Told::Untested => format!("{NO_ANSWER}."),
-            Told::NoDifference => format!("{}.", no_difference(candidate)),
-            Told::Answers(answers) => {
+        match self.summary_line() {
+            SummaryLine::Untested => format!("{NO_ANSWER}."),
+            SummaryLine::NoDifference => format!("{}.", no_difference(candidate)),
+            SummaryLine::Answers(answers) => {
                 let told = answers.into_iter();
                 let told = told.map(|(word, figures)| format!("{word} in {}", figures.join(", ")));
                 let told: Vec<String> = told.collect();

@@ -1,6 +1,6 @@
 //! The table of a comparison, in 80 columns.
 
-use fizeau_metrics::{Answer, ComparedFigure, Estimate, Tested};
+use fizeau_metrics::{ComparedFigure, ComparisonAnswer, Estimate, TestFindings};
 
 use super::p_value;
 use crate::grid;
@@ -9,7 +9,7 @@ use fizeau_record::ComparisonView;
 use fizeau_record::text::{number, wrap};
 
 /// One line of the table.
-pub(crate) enum Cells {
+pub(crate) enum ComparisonLine {
     /// Cells that stand under their heads.
     Tested([String; COLUMNS]),
     /// A figure without a test: its name and values, and the reason.
@@ -20,7 +20,7 @@ const COLUMNS: usize = 7;
 
 /// What stands above the cells of both sides.
 pub(crate) fn heads(baseline: &str, candidate: &str) -> [String; COLUMNS] {
-    ["", baseline, candidate, "change", "interval", "p", "answer"].map(str::to_owned)
+    ["", baseline, candidate, "change", "interval", "p", "result"].map(str::to_owned)
 }
 
 /// The longest name of a side that a column's head takes.
@@ -31,14 +31,14 @@ pub(super) fn lines(view: &ComparisonView<'_>) -> Vec<String> {
     let (decided, beside): (Vec<_>, Vec<_>) =
         view.table.rows.iter().partition(|row| row.is_decided);
     let heads = heads(&short(view.baseline, "A"), &short(view.candidate, "B"));
-    let decided: Vec<Cells> = decided.into_iter().map(Cells::of).collect();
-    let beside: Vec<Cells> = beside.into_iter().map(Cells::of).collect();
+    let decided: Vec<ComparisonLine> = decided.into_iter().map(ComparisonLine::of).collect();
+    let beside: Vec<ComparisonLine> = beside.into_iter().map(ComparisonLine::of).collect();
     let rows = decided.iter().chain(&beside).map(|cells| cells.parts().0);
     let widths = grid::widths([&heads[..]].into_iter().chain(rows));
     let mut out = vec![draw(&heads, &widths)];
     out.extend(decided.iter().map(|line| drawn(line, &widths)));
     if !beside.is_empty() {
-        out.push("beside these, without an answer (p not corrected):".to_owned());
+        out.push("not judged (p not corrected):".to_owned());
         out.extend(beside.iter().map(|line| drawn(line, &widths)));
     }
     out
@@ -50,7 +50,7 @@ fn short(name: &str, letter: &str) -> String {
     if fits { plain(name) } else { letter.to_owned() }
 }
 
-impl Cells {
+impl ComparisonLine {
     /// A figure of both sides, and what was found of it.
     pub(crate) fn of(row: &ComparedFigure) -> Self {
         let figure = format!("{}, {}", row.figure.label(), row.figure.unit());
@@ -70,7 +70,7 @@ impl Cells {
     }
 }
 
-impl Cells {
+impl ComparisonLine {
     /// The cells, and why there are no more.
     fn parts(&self) -> (&[String], Option<&str>) {
         match self {
@@ -83,15 +83,15 @@ impl Cells {
 /// The answer as it fits into a column.
 fn answer(row: &ComparedFigure) -> &'static str {
     match row.answer() {
-        Some(Answer::Better) => "better",
-        Some(Answer::Worse) => "worse",
-        Some(Answer::NoDetectableDifference) => "none found",
+        Some(ComparisonAnswer::Better) => "better",
+        Some(ComparisonAnswer::Worse) => "worse",
+        Some(ComparisonAnswer::NoDetectableDifference) => "not detected",
         None => "-",
     }
 }
 
 /// The difference in percent and its interval; in the figure's unit where the baseline is zero.
-pub(crate) fn change(tested: &Tested) -> (String, String) {
+pub(crate) fn change(tested: &TestFindings) -> (String, String) {
     let (effect, unit, factor) = match tested.relative {
         Some(relative) => (relative, " %", 100.0),
         None => (tested.difference, "", 1.0),
@@ -101,7 +101,7 @@ pub(crate) fn change(tested: &Tested) -> (String, String) {
     let signed = |value: f64| format!("{:+.decimals$}", round(value * factor, decimals));
     let interval = effect.interval().map_or_else(
         || "-".to_owned(),
-        |interval| format!("{} to {}", signed(interval.low), signed(interval.high)),
+        |interval| format!("{} to {}{unit}", signed(interval.low), signed(interval.high)),
     );
     (format!("{}{unit}", signed(effect.value())), interval)
 }
@@ -132,7 +132,7 @@ fn decimals(effect: Estimate<f64>, factor: f64) -> usize {
 /// What is less than this shows is rounding alone.
 const MOST_DECIMALS: usize = 6;
 
-fn drawn(line: &Cells, widths: &[usize]) -> String {
+fn drawn(line: &ComparisonLine, widths: &[usize]) -> String {
     let (cells, why) = line.parts();
     let line = draw(cells, widths);
     let Some(why) = why else { return line };

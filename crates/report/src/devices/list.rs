@@ -5,10 +5,10 @@ use fizeau_roofline::{Device, MathType};
 
 const HEAD: [&str; 9] = ["device", "GiB", "GB/s", "bf16", "fp8", "fp4", "link", "W", "$/h"];
 
-const LEGEND: &str = "\
-GiB held; GB/s read; bf16, fp8, fp4: dense TFLOP/s; link: GB/s to neighbours, in
+const LEGEND: &str =
+    "GiB held; GB/s read; bf16, fp8, fp4: dense TFLOP/s; link: GB/s to neighbours, in
 one direction; W: the board's limit; $/h: the least and the most that is asked.
-Where sources disagree, the figure with which a bound is sound.";
+Where sources disagree, the table has the figure that keeps the bound sound.";
 
 /// A table and what its columns are.
 pub(super) fn of(devices: &[&Device]) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fizeau_record::text::wrap_hanging;
-use fizeau_roofline::{Cell, Device, Link, Price, Reduces, Topology};
+use fizeau_roofline::{Device, Link, Price, PublishedFigure, Reduces, Topology};
 
 use crate::text::WIDTH;
 
@@ -25,7 +25,7 @@ pub(super) fn of(device: &Device) -> String {
         row(&mut text, "$/h of one", "asked", "by whom; source");
     }
     for price in &device.prices {
-        row(&mut text, "", &asked(price), &by_whom(price, &mut sources));
+        row(&mut text, "", &price_range(price), &by_whom(price, &mut sources));
     }
     text.push('\n');
     for (number, source) in (1_usize..).zip(&sources.0) {
@@ -83,7 +83,7 @@ fn linked(link: &Link) -> String {
 }
 
 /// What is said of a figure.
-fn remark(cell: &Cell, sources: &mut Sources) -> String {
+fn remark(cell: &PublishedFigure, sources: &mut Sources) -> String {
     let printed = cell.printed.clone();
     let range = cell.range().map(|(least, most)| format!("from {least} to {most}"));
     let note = cell.note.clone();
@@ -92,7 +92,7 @@ fn remark(cell: &Cell, sources: &mut Sources) -> String {
     format!("{said} {}", sources.mark(&cell.source, date, cell.is_unverified)).trim().to_owned()
 }
 
-fn asked(price: &Price) -> String {
+fn price_range(price: &Price) -> String {
     let (low, high) = (price.low.get(), price.high.get());
     if low < high { format!("{low:.2} to {high:.2}") } else { format!("{low:.2}") }
 }

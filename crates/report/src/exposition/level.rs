@@ -3,15 +3,14 @@
 use std::sync::LazyLock;
 
 use fizeau_core::PerSec;
-use fizeau_metrics::{Distribution, Metric as Figure, RateDistribution, Statistic};
-use fizeau_roofline::Share;
+use fizeau_metrics::{Distribution, Metric as LevelFigure, RateDistribution, Statistic};
+use fizeau_roofline::BoundShare;
 
 use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
 use crate::columns::figures_of;
 use crate::{ChartFigures, TableRun};
-use fizeau_core::LoadKind;
-use fizeau_record::{LevelReport, Place, SweepReport};
+use fizeau_record::{FrontierPosition, LevelReport, SweepReport};
 
 /// A metric of a level.
 #[derive(Clone, Copy)]
@@ -22,24 +21,24 @@ struct Metric {
 }
 
 /// A label more, and the value that has it.
-type Labelled = (&'static str, String, f64);
+type LabelledValue = (&'static str, String, f64);
 
 /// Where it comes from.
 #[derive(Clone, Copy)]
 enum Source {
     /// A figure of the catalogue: of latencies and rates of requests all of the sample.
-    Figure(Figure),
+    Figure(LevelFigure),
     /// A column of the table of levels.
     Column(&'static str),
     Number(fn(&Level<'_>) -> Option<f64>),
     /// Several numbers, told apart by a label.
-    Numbers(fn(&Level<'_>) -> Vec<Labelled>),
+    Numbers(fn(&Level<'_>) -> Vec<LabelledValue>),
 }
 
 /// A level, with what is known of it within its run.
 struct Level<'a> {
     report: &'a LevelReport,
-    place: &'a Place,
+    place: &'a FrontierPosition,
     is_operating: bool,
     figures: ChartFigures,
 }
@@ -52,14 +51,14 @@ const fn metric(name: &'static str, help: &'static str, source: Source) -> Metri
 
 /// Every metric, in the order in which they are shown.
 static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
-    let of = |figure: Figure| {
+    let of = |figure: LevelFigure| {
         let (name, help) = (figure.entry().exposition?, figure.entry().definition);
         Some(Metric { name, help, source: Source::Figure(figure) })
     };
-    let (latencies, rates): (Vec<Figure>, Vec<Figure>) =
-        Figure::ALL.iter().partition(|figure| figure.is_latency());
+    let (latencies, rates): (Vec<LevelFigure>, Vec<LevelFigure>) =
+        LevelFigure::ALL.iter().partition(|figure| figure.is_latency());
     let rates = rates.into_iter().flat_map(|figure| {
-        let device = (figure == Figure::TotalTokensPerSec).then_some(PER_DEVICE);
+        let device = (figure == LevelFigure::TotalTokensPerSec).then_some(PER_DEVICE);
         of(figure).into_iter().chain(device)
     });
     let figures = rates.chain(latencies.into_iter().filter_map(of));
@@ -81,7 +80,7 @@ const FIRST: &[Metric] = &[
     metric(
         "fizeau_on_frontier",
         "1 if no other level beats it, else 0.",
-        Number(|of| Some(is(*of.place == Place::Frontier))),
+        Number(|of| Some(is(*of.place == FrontierPosition::Frontier))),
     ),
     metric(
         "fizeau_operating_point",
@@ -116,7 +115,7 @@ const LAST: &[Metric] = &[
     metric(
         "fizeau_speed_of_light_ratio",
         "The share of what no engine can beat that was reached, 0 to 1.",
-        Numbers(light),
+        Numbers(speed_of_light_shares),
     ),
     metric(
         "fizeau_usd_per_million_output_tokens",
@@ -188,31 +187,27 @@ impl Source {
 }
 
 fn load(level: &LevelReport) -> [(&'static str, String); 2] {
-    let kind = match level.load.kind() {
-        LoadKind::Concurrency => "concurrency",
-        LoadKind::Rate => "requests_per_s",
-    };
-    [("load_kind", kind.to_owned()), ("load", level.load.value().to_string())]
+    [("load_kind", level.load.kind().key().to_owned()), ("load", level.load.value().to_string())]
 }
 
-fn verdicts(level: &Level<'_>) -> Vec<Labelled> {
+fn verdicts(level: &Level<'_>) -> Vec<LabelledValue> {
     let own = level.report.validity.verdict;
     VERDICTS.map(|verdict| ("verdict", verdict.as_str().to_owned(), is(verdict == own))).into()
 }
 
-fn outcomes(level: &Level<'_>) -> Vec<Labelled> {
+fn outcomes(level: &Level<'_>) -> Vec<LabelledValue> {
     let counts = &level.report.summary.requests;
     let of = |outcome: &str, count: u64| ("outcome", outcome.to_owned(), count as f64);
     vec![of("completed", counts.completed), of("failed", counts.failed)]
 }
 
-fn failures(level: &Level<'_>) -> Vec<Labelled> {
+fn failures(level: &Level<'_>) -> Vec<LabelledValue> {
     let classes = level.report.summary.requests.by_class.iter();
     classes.map(|(class, count)| ("class", class.to_string(), *count as f64)).collect()
 }
 
-fn light(level: &Level<'_>) -> Vec<Labelled> {
-    let Some(light) = level.report.speed_of_light.light() else { return Vec::new() };
+fn speed_of_light_shares(level: &Level<'_>) -> Vec<LabelledValue> {
+    let Some(light) = level.report.speed_of_light.comparison() else { return Vec::new() };
     let shares = [
         ("ttft", light.shares.ttft),
         ("tpot", light.shares.tpot_alone),
@@ -220,11 +215,12 @@ fn light(level: &Level<'_>) -> Vec<Labelled> {
         ("requests_per_s", light.shares.requests_per_s),
         ("output_tokens_per_s", light.shares.output_tokens_per_s),
     ];
-    let known = shares.into_iter().filter_map(|(name, share)| Some((name, share.map(Share::get)?)));
+    let known =
+        shares.into_iter().filter_map(|(name, share)| Some((name, share.map(BoundShare::get)?)));
     known.map(|(name, share)| ("figure", name.to_owned(), share)).collect()
 }
 
-fn of_figure(figure: Figure, level: &LevelReport) -> Option<MetricValue> {
+fn of_figure(figure: LevelFigure, level: &LevelReport) -> Option<MetricValue> {
     let summary = &level.summary;
     if let Some(sample) = figure.distribution(summary) {
         return latency(sample);

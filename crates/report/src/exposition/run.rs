@@ -3,7 +3,7 @@
 use fizeau_metrics::Verdict;
 
 use super::{MetricFamily, MetricKind, MetricValue};
-use fizeau_record::{Engine, SweepReport};
+use fizeau_record::{EngineRecord, SweepReport};
 
 /// Their names.
 pub(super) const NAMES: [&str; 2] = ["fizeau_run_info", "fizeau_run_verdict"];
@@ -16,8 +16,8 @@ pub(super) fn families(report: &SweepReport, run: &str) -> Vec<MetricFamily> {
     let [info, verdict] = NAMES;
     let mut info = MetricFamily::new(info, "What was run, as labels; always 1.", MetricKind::Gauge);
     let engine = match &setup.engine {
-        Engine::Simulated { .. } => "simulated",
-        Engine::Remote { .. } => "remote",
+        EngineRecord::Simulated { .. } => "simulated",
+        EngineRecord::Remote { .. } => "remote",
     };
     let known = |text: &Option<String>| text.clone().unwrap_or_default();
     let labels = vec![

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_record::{ImportedLevel, ImportedRun, LoadPoint};
+use fizeau_core::LevelLoad;
+use fizeau_record::{ImportedLevel, ImportedRun};
 
-use crate::{ChartFigure, ChartFigures, ChartLevel, ChartPlace, ChartRun, Shown};
+use crate::{ChartFigure, ChartFigures, ChartLevel, ChartLevelPosition, ChartRun, Shown};
 
 impl Shown<'_, ImportedRun> {
     /// What its charts show: figures without intervals, without a speed of light and without what only tapes tell.
@@ -12,12 +13,12 @@ impl Shown<'_, ImportedRun> {
     pub fn charts(&self, name: &str) -> ChartRun {
         let (best, standing) = (self.frontier(), self.one_a_load());
         let is_mixed = self.levels().iter().any(|level| {
-            let first = self.levels().first().map(ImportedLevel::load_point);
-            first.is_some_and(|first| first.kind() != level.load_point().kind())
+            let first = self.levels().first().map(ImportedLevel::level_load);
+            first.is_some_and(|first| first.kind() != level.level_load().kind())
         });
         let tail = self.tail();
         let level = |(index, level): (usize, &ImportedLevel)| {
-            let load = level.load_point();
+            let load = level.level_load();
             let is_compared = tail.is_some_and(|tail| level.figures.contains_key(tail));
             let left_out = match level.left_out() {
                 Some(reason) => Some(reason.to_owned()),
@@ -30,15 +31,15 @@ impl Shown<'_, ImportedRun> {
                 load: level.load_words(),
                 label: match (load, is_mixed) {
                     _ if level.load.is_unknown => "?".to_owned(),
-                    (LoadPoint::Rate(_), true) => format!("{load}/s"),
-                    _ => load.to_string(),
+                    (LevelLoad::Rate(_), true) => format!("{}/s", load.number()),
+                    _ => load.number(),
                 },
                 load_kind: level.load_kind(),
                 load_value: load.value(),
                 place: match (left_out.is_some(), best.contains(&index)) {
-                    (true, _) => ChartPlace::LeftOut,
-                    (false, true) => ChartPlace::Frontier,
-                    (false, false) => ChartPlace::Dominated,
+                    (true, _) => ChartLevelPosition::LeftOut,
+                    (false, true) => ChartLevelPosition::Frontier,
+                    (false, false) => ChartLevelPosition::Dominated,
                 },
                 left_out,
                 verdict: "suspect",

@@ -2,7 +2,7 @@
 
 use fizeau_record::ImportedRun;
 
-use super::{COLUMNS, cells};
+use super::{cells, names};
 use crate::Shown;
 use crate::markdown::escape;
 
@@ -14,12 +14,13 @@ impl Shown<'_, ImportedRun> {
         let mut text =
             format!("### {}\n\nMeasured by {}, imported; ", escape(&self.title()), escape(tool));
         text.push_str("nothing here can be computed again or checked.\n\n| load |");
-        for (_, _, name) in COLUMNS {
+        let names = names();
+        for name in &names {
             text.push_str(&format!(" {name} |"));
         }
-        text.push_str(&format!("\n|---|{}\n", "---:|".repeat(COLUMNS.len())));
+        text.push_str(&format!("\n|---|{}\n", "---:|".repeat(names.len())));
         let columns: Vec<Vec<String>> =
-            COLUMNS.iter().map(|column| cells(self.levels(), column.2)).collect();
+            names.iter().map(|name| cells(self.levels(), name)).collect();
         let best = self.frontier();
         for (index, level) in self.levels().iter().enumerate() {
             let mark = if best.contains(&index) { "**" } else { "" };

@@ -2,37 +2,84 @@
 
 use std::collections::HashSet;
 
-use fizeau_core::{Millis, PerSec, TokenSource};
+use fizeau_core::{FailureClass, Millis, PerSec, TokenSource};
 use fizeau_metrics::{
-    Distribution, Interval, Quantile, RateDistribution, Resolution, Support, Verdict,
+    Distribution, Interval, PercentileResolution, Quantile, RateDistribution, SampleSupport,
+    Verdict,
 };
 
 use super::tail;
-use fizeau_record::{LevelReport, LevelStatus, SpeedOfLight};
-use fizeau_roofline::Share;
+use fizeau_record::{
+    GoalResult, LevelReport, LevelStatus, OperatingDecision, OperatingPoint, SpeedOfLight,
+    SweepReport,
+};
+use fizeau_roofline::BoundShare;
 
 use crate::Shown;
 use crate::block::{heading, line};
-use crate::text::plain;
+use crate::text::{VERDICT, Verbosity, plain};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
 
 impl Shown<'_, LevelReport> {
-    /// The block of figures that belongs below the block of vLLM: time to first
-    /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, what was asked for
-    /// beside what was sent, the client's proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
-    /// the last line.
+    /// The block of figures that belongs below the block of vLLM. In brief: time to first token from schedule, time per output
+    /// token, what was reached of the speed of light, and the verdict with its reasons. In full also inter-chunk and inter-token
+    /// latency apart, where the token counts come from, what was asked for beside what was sent, and the client's proof. Without a
+    /// newline after the last line.
     #[must_use]
-    pub fn block(&self) -> String {
-        let metrics = &self.summary.metrics;
+    pub fn block(&self, verbosity: Verbosity) -> String {
+        self.lines(Vec::new(), verbosity)
+    }
+
+    /// The same, and how the goals of `run` came out, whose only level this is.
+    #[must_use]
+    pub fn block_with(&self, run: &SweepReport, verbosity: Verbosity) -> String {
+        self.lines(goal_lines(run), verbosity)
+    }
+
+    fn lines(&self, goals: Vec<String>, verbosity: Verbosity) -> String {
         let mut lines = vec![heading("Fizeau")];
-        let tokenless = self.summary.tokens.source == Some(TokenSource::Tokenless);
-        if tokenless {
-            lines.extend(latency("E2EL to the embedding (ms):", &metrics.e2el));
+        lines.extend(match verbosity {
+            Verbosity::Brief => self.brief_lines(),
+            Verbosity::Full => self.full_lines(),
+        });
+        lines.extend(goals);
+        lines.push("=".repeat(50));
+        lines.join("\n")
+    }
+
+    fn brief_lines(&self) -> Vec<String> {
+        let metrics = &self.summary.metrics;
+        let mut lines = match self.is_tokenless() {
+            true => Vec::from(latency(E2EL_TO_EMBEDDING, &metrics.e2el)),
+            false => self.seen(TTFT_SCHEDULED, &metrics.ttft_scheduled),
+        };
+        if !self.is_tokenless() {
+            lines.extend(latency("TPOT (ms):", &metrics.tpot));
+        }
+        lines.extend(self.rate_lines());
+        lines.extend(self.until_lines());
+        lines.extend(self.goodput_rates());
+        lines.extend(self.failure_lines());
+        lines.extend(self.measured_by());
+        lines.extend(self.light_lines());
+        lines.extend(self.verdict_lines());
+        if let Some(unseen) = &self.unseen {
+            let names: Vec<_> = unseen.not_known().iter().map(|known| known.what.clone()).collect();
+            lines.push(sentence(&format!("not known: {}", names.join(", "))));
+        }
+        lines
+    }
+
+    fn full_lines(&self) -> Vec<String> {
+        let metrics = &self.summary.metrics;
+        let mut lines = Vec::new();
+        if self.is_tokenless() {
+            lines.extend(latency(E2EL_TO_EMBEDDING, &metrics.e2el));
         } else {
             lines.extend(latency("TTFT from send (ms):", &metrics.ttft));
-            lines.extend(self.seen("TTFT scheduled (ms):", &metrics.ttft_scheduled));
+            lines.extend(self.seen(TTFT_SCHEDULED, &metrics.ttft_scheduled));
             lines.extend(latency("TPOT, pace of a reply (ms):", &metrics.tpot));
             lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
             lines.extend(self.seen("ICL, gap of chunks (ms):", &metrics.icl));
@@ -46,15 +93,16 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.over_time_lines());
         lines.extend(self.window_lines());
         lines.extend(self.workload_lines());
-        if !self.summary.requests.by_class.is_empty() {
-            lines.push(line("Failed by class:", self.failures()));
-        }
+        lines.extend(self.failure_lines());
         lines.extend(self.proof_lines());
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines());
         lines.extend(self.unseen_lines());
-        lines.push("=".repeat(50));
-        lines.join("\n")
+        lines
+    }
+
+    fn is_tokenless(&self) -> bool {
+        self.summary.tokens.source == Some(TokenSource::Tokenless)
     }
 
     /// The headline rates. They are in vLLM's block, too, which says nothing of their intervals.
@@ -76,11 +124,16 @@ impl Shown<'_, LevelReport> {
         measured.map(shown).collect()
     }
 
-    /// `connect 3, truncated 1`.
-    fn failures(&self) -> String {
-        let classes = self.summary.requests.by_class.iter();
-        let classes = classes.map(|(class, n)| format!("{class} {n}"));
-        classes.collect::<Vec<_>>().join(", ")
+    /// `connect 3, truncated 1`; what we cancelled ourselves stands apart.
+    fn failure_lines(&self) -> Vec<String> {
+        let requests = &self.summary.requests;
+        let failed =
+            requests.by_class.iter().filter(|(class, _)| **class != FailureClass::Cancelled);
+        let failed: Vec<_> = failed.map(|(class, n)| format!("{class} {n}")).collect();
+        let failed = (!failed.is_empty()).then(|| line("Failed by class:", failed.join(", ")));
+        let cancelled = Some(requests.cancelled()).filter(|n| *n > 0);
+        let cancelled = cancelled.map(|n| line("Cancelled by the client:", n));
+        failed.into_iter().chain(cancelled).collect()
     }
 
     fn token_lines(&self) -> Vec<String> {
@@ -121,15 +174,37 @@ impl Shown<'_, LevelReport> {
         lines
     }
 
-    fn speed_lines(&self) -> Vec<String> {
-        let light = match &self.speed_of_light {
-            // The reason is longer than vLLM's lines.
-            SpeedOfLight::Absent { reason } => {
-                return vec![line("Speed of light:", "absent"), sentence(reason)];
-            }
-            SpeedOfLight::Known(light) => light,
+    /// The share of the speed of light, and what the roofline model expects.
+    fn light_lines(&self) -> Vec<String> {
+        let SpeedOfLight::Known(light) = &self.speed_of_light else { return self.no_light() };
+        let tokens = |rate: PerSec| format!("{} output tok/s", supported(rate.get(), None));
+        let of = |name, share: Option<BoundShare>, most| {
+            let share = percent(share?.get());
+            Some(line(name, format_args!("{share} of {}", tokens(most))))
         };
-        let share = |share: Option<Share>| {
+        let even = light.even_routing.and_then(|even| {
+            of("Percent of even routing of experts:", even.share, even.output_tokens_per_s)
+        });
+        let (share, bound) = (light.shares.output_tokens_per_s, light.bound.output_tokens_per_s);
+        let mut lines: Vec<String> = even.into_iter().collect();
+        lines.extend(of("Percent of speed of light:", share, bound));
+        let expected = light.expected.as_ref().ok();
+        lines.extend(expected.map(|expected| {
+            line("Expected (roofline model):", tokens(expected.figures.output_tokens_per_s))
+        }));
+        lines
+    }
+
+    /// Why there is no speed of light; nothing where there is one. The reason is longer than vLLM's lines.
+    fn no_light(&self) -> Vec<String> {
+        let reason = self.speed_of_light.reason();
+        let lines = |reason| [line("Speed of light:", "absent"), sentence(reason)];
+        reason.map(lines).into_iter().flatten().collect()
+    }
+
+    fn speed_lines(&self) -> Vec<String> {
+        let SpeedOfLight::Known(light) = &self.speed_of_light else { return self.no_light() };
+        let share = |share: Option<BoundShare>| {
             share.map_or_else(|| "-".to_owned(), |share| percent(share.get()))
         };
         let rate = |rate: PerSec| supported(rate.get(), None);
@@ -137,6 +212,11 @@ impl Shown<'_, LevelReport> {
             line("Speed of light (output tok/s):", rate(light.bound.output_tokens_per_s)),
             line("Share of it reached:", share(light.shares.output_tokens_per_s)),
         ];
+        if let Some(even) = light.even_routing {
+            lines
+                .push(line("Most at even routing (output tok/s):", rate(even.output_tokens_per_s)));
+            lines.push(line("Share of that reached:", share(even.share)));
+        }
         if light.shares.ttft.is_some() {
             lines.push(line("Share reached in prefill:", share(light.shares.ttft)));
         }
@@ -146,8 +226,8 @@ impl Shown<'_, LevelReport> {
         lines.push(line("Limited by:", light.bound.limited_by));
         if let Ok(expected) = &light.expected {
             let tokens = rate(expected.figures.output_tokens_per_s);
-            lines.push(line("Expected of physics (output tok/s):", tokens));
-            let reached = light.shares.output_tokens_per_s.map_or(0.0, Share::get)
+            lines.push(line("Expected, roofline model (output tok/s):", tokens));
+            let reached = light.shares.output_tokens_per_s.map_or(0.0, BoundShare::get)
                 * light.bound.output_tokens_per_s.get();
             if reached > expected.figures.output_tokens_per_s.get() {
                 lines.push(sentence(IN_TURNS));
@@ -167,7 +247,7 @@ impl Shown<'_, LevelReport> {
                 lines.push(sentence(reason));
             }
         }
-        lines.push(line("Verdict:", self.validity.verdict.as_str()));
+        lines.push(line(VERDICT, self.validity.verdict.as_str()));
         let mut said = HashSet::new();
         let reasons = self.validity.reasons.iter().filter(|r| said.insert(&r.text));
         let valid = |verdict| verdict == Verdict::Valid;
@@ -179,6 +259,35 @@ impl Shown<'_, LevelReport> {
         lines.extend(notes.map(|note| sentence(&format!("note: {note}"))));
         lines
     }
+}
+
+/// How the goals of a run of one level came out, a line each; none where there are none.
+fn goal_lines(run: &SweepReport) -> Vec<String> {
+    let point = run.operating_point();
+    let mut lines: Vec<String> = run
+        .goal_words()
+        .iter()
+        .map(|words| {
+            let (goal, came_out) = words.split_once(": ").unwrap_or((words, ""));
+            line(&format!("{goal}:"), came_out)
+        })
+        .collect();
+    let is_loose_only = run.decisions().iter().any(OperatingDecision::is_loose_only);
+    let all_met = !lines.is_empty() && point.goals().iter().all(GoalResult::is_met);
+    lines.extend(match point {
+        OperatingPoint::Unjudged { reason } => Some(sentence(&format!("goals: {reason}"))),
+        OperatingPoint::NoLevel => {
+            Some(line("Goals:", "not judged, since the level cannot be compared"))
+        }
+        OperatingPoint::Missed { .. } if all_met => {
+            Some(line("Goals:", "missed, since the queue grows and they would not hold for long"))
+        }
+        OperatingPoint::Met { .. } if is_loose_only => {
+            Some(line("Goals:", "met at the loose end only"))
+        }
+        _ => None,
+    });
+    lines
 }
 
 impl Shown<'_, LevelReport> {
@@ -211,24 +320,29 @@ pub(super) fn sentence(text: &str) -> String {
     wrap(&format!("  {}", plain(text)), WIDTH)
 }
 
+const TTFT_SCHEDULED: &str = "TTFT scheduled (ms):";
+const E2EL_TO_EMBEDDING: &str = "E2EL to the embedding (ms):";
+
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
 const WIDTH: usize = 80;
 
 /// Why a run may be faster than what is expected, and still below the bound.
-const IN_TURNS: &str = "expected where an engine reads prompts and decodes in turns; steps that do both at once, \
-                        one waiting for arithmetic and the other for memory, can beat it";
+const IN_TURNS: &str = "the expectation assumes that prefill and decode alternate; an engine that overlaps them in one \
+ step can beat it";
 
 /// The ends of an interval behind its figure; how many values it would take, where there are too few; nothing where the figure has
 /// none at all.
 pub(super) fn ends<T>(
-    interval: Option<Support<Interval<T>>>,
+    interval: Option<SampleSupport<Interval<T>>>,
     shown: impl Fn(T) -> String,
 ) -> String {
     match interval {
-        Some(Support::Known(Interval { low, high, .. })) => {
+        Some(SampleSupport::Known(Interval { low, high, .. })) => {
             format!("  [{}, {}]", shown(low), shown(high))
         }
-        Some(Support::NotSupported { needs, .. }) => format!("  [needs {needs}]"),
+        Some(SampleSupport::NotSupported { needs, .. }) => {
+            format!("  [interval needs {needs} requests]")
+        }
         None => String::new(),
     }
 }
@@ -236,8 +350,8 @@ pub(super) fn ends<T>(
 /// The median and the tail of a sample with their 95 % intervals in brackets, or why there are none.
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {
     let resolution = match sample.resolution {
-        Resolution::Exact => String::new(),
-        Resolution::Folded => format!(" ({})", sample.resolution.as_str()),
+        PercentileResolution::Exact => String::new(),
+        PercentileResolution::Folded => format!(" ({})", sample.resolution.as_str()),
     };
     let two = |value: Millis| format!("{:.2}{resolution}", value.get());
     let end = |end: Millis| format!("{:.2}", end.get());

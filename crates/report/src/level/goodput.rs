@@ -1,6 +1,6 @@
 //! What met the per-request goals, as lines of the block.
 
-use fizeau_metrics::{Attainment, GoalAttainment};
+use fizeau_metrics::{GoalAttainment, GoodputAttainment};
 
 use super::block::ends;
 use crate::Shown;
@@ -9,19 +9,22 @@ use fizeau_record::LevelReport;
 use fizeau_record::text::{number, percent};
 
 impl Shown<'_, LevelReport> {
-    /// The rate and share of good requests, and the share that met each goal; nothing without goals.
+    /// The rate and share of good requests; nothing without goals.
+    pub(super) fn goodput_rates(&self) -> Vec<String> {
+        let all = &self.summary.throughput;
+        let Some(rate) = all.goodput else { return Vec::new() };
+        let rates = ends(all.intervals.goodput_per_s, |end| number(end.get()));
+        let shares = ends(all.intervals.good_share, percent);
+        vec![
+            line("Goodput (req/s):", number(rate.rate.get()) + &rates),
+            line("Goodput share of all sent:", percent(rate.share) + &shares),
+        ]
+    }
+
+    /// The same, and the share that met each goal.
     pub(super) fn goodput_lines(&self) -> Vec<String> {
-        let summary = &self.summary;
-        let Some((all, rate)) = summary.goodput.as_ref().zip(summary.throughput.goodput) else {
-            return Vec::new();
-        };
-        let intervals = &summary.throughput.intervals;
-        let rates = ends(intervals.goodput_per_s, |end| number(end.get()));
-        let shares = ends(intervals.good_share, percent);
-        let mut lines = vec![
-            line("Good requests/s:", number(rate.rate.get()) + &rates),
-            line("Good ones, of all sent:", percent(rate.share) + &shares),
-        ];
+        let Some(all) = self.summary.goodput.as_ref() else { return Vec::new() };
+        let mut lines = self.goodput_rates();
         if let [group] = all.groups.as_slice() {
             lines.extend(group.goals.iter().map(|goal| goal_line("  ", all, goal)));
             return lines;
@@ -36,6 +39,6 @@ impl Shown<'_, LevelReport> {
 }
 
 /// `ttft:500       97 %`
-fn goal_line(indent: &str, all: &Attainment, goal: &GoalAttainment) -> String {
+fn goal_line(indent: &str, all: &GoodputAttainment, goal: &GoalAttainment) -> String {
     line(&format!("{indent}{}", goal.goal), percent(all.share(goal.met)))
 }

@@ -9,18 +9,21 @@ use fizeau_record::LevelReport;
 use fizeau_record::text::{self, number, percent};
 
 impl Shown<'_, LevelReport> {
+    /// Who measured, if that was not this client.
+    pub(super) fn measured_by(&self) -> Option<String> {
+        let tool = self.unseen.as_ref().map(|unseen| plain(unseen.tool()));
+        let nobody = || "nobody: simulated, virtual time".to_owned();
+        let by = if self.is_simulated() { Some(nobody()) } else { tool };
+        by.map(|by| line("Measured by:", by))
+    }
+
     /// The proof as lines of the block: every figure that there is.
     pub(super) fn proof_lines(&self) -> Vec<String> {
-        if self.is_simulated() {
-            return vec![line("Measured by:", "nobody: simulated, virtual time")];
-        }
         let (client, metrics) = (&self.client, &self.summary.metrics);
-        if let Some(unseen) = &self.unseen {
-            let mut lines = vec![line("Measured by:", plain(unseen.tool()))];
-            if metrics.send_lateness.n > 0 {
-                lines.push(line("Send lateness p50/p99/max (ms):", tail(&metrics.send_lateness)));
-            }
-            return lines;
+        if let Some(measured_by) = self.measured_by() {
+            let is_known = !self.is_simulated() && metrics.send_lateness.n > 0;
+            let late = || line("Send lateness p50/p99/max (ms):", tail(&metrics.send_lateness));
+            return [measured_by].into_iter().chain(is_known.then(late)).collect();
         }
         let mut lines = vec![
             line("Client threads:", client.watch.threads),
@@ -35,7 +38,7 @@ impl Shown<'_, LevelReport> {
         );
         let shares = [
             ("CPU of the busiest thread:", client.watch.cpu_share),
-            ("Ready but without a CPU:", client.watch.run_delay_share),
+            ("CPU starvation:", client.watch.run_delay_share),
         ];
         for (name, share) in shares {
             lines.extend(share.map(|share| line(name, percent(share))));

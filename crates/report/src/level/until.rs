@@ -1,11 +1,11 @@
 //! How well is known what a level was to find out, as lines of a block.
 
-use fizeau_metrics::{PrecisionOutcome, Support};
+use fizeau_metrics::{PrecisionOutcome, SampleSupport};
 
 use crate::Charset;
 use crate::Shown;
 use crate::block::line;
-use fizeau_record::{LevelReport, Until};
+use fizeau_record::{LevelReport, UntilPrecise};
 
 impl Shown<'_, LevelReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached: +-1.9 % after 612 requests`: a block is ASCII.
@@ -15,13 +15,13 @@ impl Shown<'_, LevelReport> {
         let one = |outcome: &PrecisionOutcome| {
             let is_reached = until.has_reached(outcome);
             let word = if is_reached { "reached" } else { "not reached" };
-            let found = match outcome.half_width.and_then(Support::known) {
+            let found = match outcome.half_width.and_then(SampleSupport::known) {
                 // It was at the look that ended it; the requests that were in flight then have widened it since.
                 Some(width) if is_reached && !outcome.is_reached() => {
                     format!("at the end +-{:.1} % (n={n})", 100.0 * width)
                 }
-                Some(_) => format!("{} after {n} requests", Until::found(outcome)),
-                None => Until::found(outcome),
+                Some(_) => format!("{} after {n} requests", UntilPrecise::reached_text(outcome)),
+                None => UntilPrecise::reached_text(outcome),
             };
             let found = Charset::Ascii.words(&found);
             line(&format!("Until {}:", outcome.goal), format_args!("{word}: {found}"))

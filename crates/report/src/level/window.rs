@@ -2,7 +2,7 @@
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
-    CutReason, Distribution, Interval, MeasuredWindow, Statistic, Support, WhyNoWindow,
+    CutReason, Distribution, Interval, MeasuredWindow, NoWindowReason, SampleSupport, Statistic,
     WindowFigures,
 };
 
@@ -42,21 +42,19 @@ impl Shown<'_, LevelReport> {
             Ok(figures) => figures,
             Err(none) => {
                 return match none.why {
-                    WhyNoWindow::TooFew { has: 0, .. } => Vec::new(),
-                    WhyNoWindow::TooFew { has, needs, .. } => {
+                    NoWindowReason::TooFew { has: 0, .. } => Vec::new(),
+                    NoWindowReason::TooFew { has, needs, .. } => {
                         let few = format!("- (needs {needs} requests, has {has})");
                         vec![line("Steady part:", few)]
                     }
-                    why => vec![line("Steady part:", "none"), sentence(&why.to_string())],
+                    why => vec![line("Steady part:", "none"), sentence(&not_steady(why))],
                 };
             }
         };
-        let mut lines = vec![line(name(&figures.window), cuts(&figures.window))];
-        lines.extend(
-            figures.window.not_steady.map(|why| {
-                sentence(&format!("all slots in use, but not known to be steady: {why}"))
-            }),
-        );
+        let mut lines = Vec::from(cuts(&figures.window));
+        lines.extend(figures.window.not_steady.map(|why| {
+            sentence(&format!("all slots in use, but not known to be steady: {}", not_steady(why)))
+        }));
         lines.extend(self.part_lines(figures));
         lines
     }
@@ -92,7 +90,9 @@ impl Shown<'_, LevelReport> {
             ];
             for (what, (inside, interval), all) in rates {
                 if all.get() > 0.0 {
-                    let interval = ends(interval, |end| number(end.get()));
+                    // Beside the whole there is no room for why there is none.
+                    let known = interval.filter(|of| of.known().is_some());
+                    let interval = ends(known, |end| number(end.get()));
                     let (inside, all) = (number(inside.get()), number(all.get()));
                     let both = format!("{inside}{interval} (whole {all})");
                     lines.push(line(&format!("  {what}:"), both));
@@ -103,19 +103,20 @@ impl Shown<'_, LevelReport> {
     }
 }
 
-/// A part in a line of a table: how many were sent in it, how many were cut before and after, requests and output tokens per second,
+/// A part in a line of a table: how many were sent in it, how many are excluded before and after, requests and output tokens per second,
 /// and p50 and p99 of TTFT and E2EL.
 pub(crate) fn part_cells(part: &WindowFigures) -> [String; 6] {
     let window = &part.window;
-    let rate = |of: Option<(PerSec, Option<Support<Interval<PerSec>>>)>| {
+    let rate = |of: Option<(PerSec, Option<SampleSupport<Interval<PerSec>>>)>| {
         let Some((rate, interval)) = of else { return "-".to_owned() };
-        let ends = interval.and_then(Support::known).map(|ends| (ends.low.get(), ends.high.get()));
+        let ends =
+            interval.and_then(SampleSupport::known).map(|ends| (ends.low.get(), ends.high.get()));
         supported(rate.get(), ends)
     };
     let rates = part.throughput.as_ref();
     [
         window.kept.to_string(),
-        format!("{} + {}", window.cut_front, window.cut_back),
+        format!("{}/{}", window.cut_front, window.cut_back),
         rate(rates.map(|rates| (rates.requests_per_s, rates.requests_interval))),
         rate(rates.map(|rates| (rates.output_tokens_per_s, rates.output_tokens_interval))),
         both(&part.metrics.ttft),
@@ -144,12 +145,27 @@ const fn name(window: &MeasuredWindow) -> &'static str {
     }
 }
 
-/// `880 of 1000 sent, 48.2 s; cut 100 + 20`
-fn cuts(window: &MeasuredWindow) -> String {
+/// `880 of 1000 in 48.2 s`, and below it how many are excluded before and after.
+fn cuts(window: &MeasuredWindow) -> [String; 2] {
     let MeasuredWindow { span, cut_front, kept, cut_back, .. } = window;
     let all = cut_front + kept + cut_back;
     let seconds = number(span.length().as_secs_f64());
-    format!("{kept} of {all} in {seconds} s; cut {cut_front} + {cut_back}")
+    [
+        line(name(window), format_args!("{kept} of {all} in {seconds} s")),
+        line("  Excluded first/last:", format_args!("{cut_front} / {cut_back}")),
+    ]
+}
+
+/// Why no part of a level is known to be steady, and what to do about it.
+pub(crate) fn not_steady(why: NoWindowReason) -> String {
+    match why {
+        NoWindowReason::Unsettled { signal } => {
+            format!(
+                "no steady state: the {signal} changes over half of the level or more; run longer"
+            )
+        }
+        why => why.to_string(),
+    }
 }
 
 /// `12.3 / 15.9`, a tail that the sample does not support left out.

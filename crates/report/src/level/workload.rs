@@ -1,7 +1,7 @@
 //! What was asked for beside what was sent, as lines of the block.
 
 use fizeau_core::{PerSec, TokenSource};
-use fizeau_metrics::{Arrivals, CacheExpectation, LengthCheck, TokenDistribution};
+use fizeau_metrics::{ArrivalSummary, CacheExpectation, LengthCheck, TokenDistribution};
 
 use super::proof::tail;
 use crate::Shown;
@@ -11,7 +11,7 @@ use fizeau_record::text::percent;
 
 impl Shown<'_, LevelReport> {
     /// The arrivals of an open loop; those of a closed one are the endpoint's doing.
-    pub(super) fn arrivals(&self) -> Option<&Arrivals> {
+    pub(super) fn arrivals(&self) -> Option<&ArrivalSummary> {
         match self.asked.arrivals {
             Some(_) => self.summary.arrivals.as_ref(),
             None => None,
@@ -41,8 +41,12 @@ impl Shown<'_, LevelReport> {
         let (planned, sent) = (&came.intended, &came.sent);
         let rates = [asked.rate, planned.rate, sent.rate].map(|rate| rate.map(PerSec::get));
         let spreads = [asked.cv_squared, planned.cv_squared, sent.cv_squared];
+        let arrivals = match self.sessions_per_s() {
+            Some(_) => "Session starts/s asked/planned/sent:",
+            None => "Arrivals/s asked/planned/sent:",
+        };
         vec![
-            line("Arrivals/s asked/planned/sent:", side_by_side(rates)),
+            line(arrivals, side_by_side(rates)),
             line("CV squared of gaps asked/planned/sent:", side_by_side(spreads)),
         ]
     }
@@ -85,7 +89,9 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
             (_, Some(length)) => {
                 line(&format!("{what} tokens {how}:"), format_args!("{length} each"))
             }
-            (_, None) => line(&format!("{what} tokens {how} p10/p50/p90 (mean):"), spread(lengths)),
+            (_, None) => {
+                line(&format!("{what} tokens {how} p10/p50/p90 (mean):"), length_text(lengths))
+            }
         });
     }
     let difference = check.difference.filter(|difference| difference.absolute_mean > 0.0);
@@ -103,7 +109,7 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
 }
 
 /// `201 / 250 / 299 (250.3)`
-fn spread(lengths: &TokenDistribution) -> String {
+fn length_text(lengths: &TokenDistribution) -> String {
     let dash = || "-".to_owned();
     let whole = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     let [p10, p50, p90] = [lengths.p10, lengths.p50, lengths.p90].map(whole);

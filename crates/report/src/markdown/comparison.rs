@@ -5,8 +5,8 @@ use fizeau_metrics::ComparedFigure;
 use super::escape;
 use super::{folded, table};
 use crate::Shown;
-use crate::comparison::summary::{NO_ANSWER, Told, no_difference};
-use crate::comparison::table::{Cells, heads};
+use crate::comparison::summary::{NO_ANSWER, SummaryLine, no_difference};
+use crate::comparison::table::{ComparisonLine, heads};
 use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
 
 impl Shown<'_, ComparisonReport> {
@@ -38,7 +38,7 @@ impl Shown<'_, ComparisonReport> {
         }
         if !comparison.forced.is_empty() {
             let fields = changed_table(&comparison.forced);
-            out.push_str(&format!("\nCompared all the same, though these differ:\n\n{fields}"));
+            out.push_str(&format!("\nCompared although these differ:\n\n{fields}"));
         }
         if let Some(distance) = &comparison.frontier_distance {
             let text = crate::comparison::distance::text(distance, "B");
@@ -60,10 +60,10 @@ impl Shown<'_, ComparisonReport> {
 
 /// `B is **worse** in p99 TTFT at concurrency 8.`
 fn verdict(comparison: &RunComparison) -> String {
-    match Shown(comparison).told() {
-        Told::Untested => format!("**{NO_ANSWER}.**"),
-        Told::NoDifference => format!("**{}.**", no_difference("B")),
-        Told::Answers(answers) => {
+    match Shown(comparison).summary_line() {
+        SummaryLine::Untested => format!("**{NO_ANSWER}.**"),
+        SummaryLine::NoDifference => format!("**{}.**", no_difference("B")),
+        SummaryLine::Answers(answers) => {
             let told = answers
                 .into_iter()
                 .map(|(word, figures)| format!("**{word}** in {}", escape(&figures.join(", "))));
@@ -78,9 +78,9 @@ fn level_table(level: &ComparedLevel) -> String {
         out.push_str(&format!("### {}\n\n", escape(&level.name)));
     }
     let row = |row: &ComparedFigure| -> Vec<String> {
-        let cells = match Cells::of(row) {
-            Cells::Tested(cells) => cells.to_vec(),
-            Cells::Untested([figure, a, b], why) => {
+        let cells = match ComparisonLine::of(row) {
+            ComparisonLine::Tested(cells) => cells.to_vec(),
+            ComparisonLine::Untested([figure, a, b], why) => {
                 let dash = || "-".to_owned();
                 vec![figure, a, b, dash(), dash(), dash(), why]
             }
@@ -105,9 +105,9 @@ fn answer(cell: &str) -> String {
 }
 
 fn changed_table(fields: &[ChangedField]) -> String {
-    let value = |value: &Option<String>| escape(value.as_deref().unwrap_or("nothing"));
     let row = |field: &ChangedField| {
-        vec![escape(&field.field), value(&field.baseline), value(&field.candidate)]
+        let [a, b] = field.values();
+        [field.label(), a, b].map(|cell| escape(&cell)).to_vec()
     };
     let rows: Vec<Vec<String>> = fields.iter().map(row).collect();
     table(&["field", "A", "B"].map(str::to_owned), &[true; 3], &rows)

@@ -1,19 +1,16 @@
 //! A sweep as Markdown.
 
-use fizeau_metrics::Verdict;
-
 use super::escape;
 use super::{folded, table};
 use crate::Shown;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{Cell, Column, PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::terminal::Pen;
-use crate::{Charset, Style};
+use crate::{Charset, TextStyle};
 use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::text::MILLION;
-use fizeau_record::text::listed;
 use fizeau_record::text::percent;
-use fizeau_record::{CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
+use fizeau_record::{CheckOutcome, FrontierPosition, LevelReport, OperatingPoint, SweepReport};
 
 impl Shown<'_, SweepReport> {
     /// The report as Markdown, as GitHub shows it: the verdict first, then what one came for, the levels, and the rest folded
@@ -33,7 +30,7 @@ impl Shown<'_, SweepReport> {
             out.push_str(&format!("{}  \n", escape(&note)));
         }
         out.push('\n');
-        let pen = Pen { width: 80, charset: Charset::Ascii, style: Style::Plain };
+        let pen = Pen { width: 80, rows: 10, charset: Charset::Ascii, style: TextStyle::Plain };
         if let Some(chart) = self.chart(pen) {
             let marks = "+ on the frontier, > the operating point";
             let drawn = chart.lines.join("\n");
@@ -48,14 +45,12 @@ impl Shown<'_, SweepReport> {
     /// `**Verdict: suspect.**`, and each reason.
     fn verdict_words(&self) -> String {
         let mut out = format!("**Verdict: {}.**\n", self.verdict().as_str());
-        for (verdict, text, loads) in self.reasons() {
-            if verdict != Verdict::Valid {
-                let (word, at) = (verdict.as_str(), listed(&loads));
-                out.push_str(&format!("- {word}: {} (at {})\n", escape(text), escape(&at)));
-            }
+        for reason in self.reasons() {
+            let (word, text, at) = (reason.verdict.as_str(), escape(reason.text), reason.at());
+            out.push_str(&format!("- {word}: {text} (at {})\n", escape(&at)));
         }
         for note in self.level_notes() {
-            out.push_str(&format!("- note: {}\n", escape(note)));
+            out.push_str(&format!("- note: {}\n", escape(&note)));
         }
         let not_known = self.not_known();
         if !not_known.is_empty() {
@@ -80,15 +75,16 @@ impl Shown<'_, SweepReport> {
         rows.extend(self.goal_words().into_iter().map(|goal| ("Goal", goal)));
         rows.extend(self.cost_words().map(|cost| (MILLION, cost)));
         let light = chosen.level().and_then(|i| self.levels().get(i));
-        let light = light.and_then(|level| Some((level, level.speed_of_light.light()?)));
+        let light = light.and_then(|level| Some((level, level.speed_of_light.comparison()?)));
         if let Some((level, light)) = light {
             let share = level.speed_of_light.output_share();
             let share = share.map_or_else(|| "-".to_owned(), |share| percent(share.get()));
             let limit = light.bound.limited_by;
-            rows.push((
-                "Speed of light",
-                format!("{share} of the bound of output tokens/s, which {limit} limits"),
-            ));
+            let of = match light.even_routing {
+                Some(_) => "output tokens/s at even routing of experts",
+                None => "the bound of output tokens/s",
+            };
+            rows.push(("Speed of light", format!("{share} of {of}, which {limit} limits")));
         }
         for reason in self.speed_of_light_reasons() {
             rows.push(("Speed of light", format!("absent, {reason}")));
@@ -131,9 +127,9 @@ impl Shown<'_, SweepReport> {
     fn place_words(&self, level: usize) -> String {
         match self.places().get(level) {
             _ if self.operating_point().level() == Some(level) => "**operating point**".to_owned(),
-            Some(Place::Frontier) => "frontier".to_owned(),
-            Some(Place::Dominated { by }) => format!("beaten by {}", self.label_of(*by)),
-            Some(Place::LeftOut { reason }) => format!("left out: {}", escape(reason)),
+            Some(FrontierPosition::Frontier) => "frontier".to_owned(),
+            Some(FrontierPosition::Dominated { by }) => format!("beaten by {}", self.label_of(*by)),
+            Some(FrontierPosition::LeftOut { reason }) => format!("left out: {}", escape(reason)),
             None => String::new(),
         }
     }
@@ -150,10 +146,7 @@ impl Shown<'_, SweepReport> {
         if self.levels().iter().any(LevelReport::is_saturated) {
             notes.push(format!("!: {SATURATED_NOTE}"));
         }
-        let failures = self.failures();
-        if !failures.is_empty() {
-            notes.push(format!("Failures: {}", failures.join(", ")));
-        }
+        notes.extend(self.failure_lines());
         let never = self.never_measured();
         if !never.is_empty() {
             notes.push(format!("Left out: {}", never.join(", ")));

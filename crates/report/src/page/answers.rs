@@ -7,7 +7,9 @@ use super::table::{ends, rounded};
 use crate::Shown;
 use crate::{ChartFigure, ChartLevel, ChartRun};
 use fizeau_record::text::{percent, supported};
-use fizeau_record::{Decision, GoalResult, LevelReport, OperatingPoint, SpeedOfLight, SweepReport};
+use fizeau_record::{
+    GoalResult, LevelReport, OperatingDecision, OperatingPoint, SpeedOfLight, SweepReport,
+};
 use fizeau_record::{goal_limit, goal_name, text};
 
 /// The answers, and at which load those are that are not about the operating point.
@@ -30,7 +32,7 @@ pub(super) struct Answer {
 
 /// The level that answers are of.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct AnswerLevel<'a> {
     index: usize,
     level: &'a LevelReport,
     chart: &'a ChartLevel,
@@ -40,7 +42,11 @@ impl Answers {
     pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
         let (level, why) = anchor(report);
         let at = level.and_then(|index| {
-            Some(At { index, level: report.levels().get(index)?, chart: run.levels.get(index)? })
+            Some(AnswerLevel {
+                index,
+                level: report.levels().get(index)?,
+                chart: run.levels.get(index)?,
+            })
         });
         let said = match (at, why) {
             (Some(at), why) if !why.is_empty() => {
@@ -48,8 +54,13 @@ impl Answers {
             }
             _ => String::new(),
         };
-        let answers =
-            [point(report, run), margin(report), cost(report, at), light(report, at), limit(at)];
+        let answers = [
+            point(report, run),
+            margin(report),
+            cost(report, at),
+            speed_of_light(report, at),
+            limit(at),
+        ];
         Self { answers, at: said }
     }
 }
@@ -95,7 +106,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
     if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
         let mut lines = vec![rates(level)];
         lines.extend(point.goals().iter().map(goal));
-        let loose = report.decisions().first().is_some_and(Decision::is_loose_only);
+        let loose = report.decisions().first().is_some_and(OperatingDecision::is_loose_only);
         lines.extend(loose.then(|| "met at the loose end of the goals only".to_owned()));
         return Answer::known(NAME, level.load.clone(), lines);
     }
@@ -104,7 +115,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
             Answer::absent(NAME, "none", "no level was measured")
         }
         OperatingPoint::NoGoal => {
-            Answer::absent(NAME, "no goal given", "one is such as 'p99 ttft<500ms'")
+            Answer::absent(NAME, "no goal given", "for example 'p99 ttft<500ms'")
         }
         _ => {
             let words = report.operating_words();
@@ -123,7 +134,7 @@ pub(super) fn rates(level: &ChartLevel) -> String {
 }
 
 /// `p99 TTFT 441 ms, p99 TPOT 12.1 ms, p99 E2EL 2140 ms`; none where no latency is known.
-fn tails(level: &ChartLevel) -> Option<String> {
+pub(super) fn tails(level: &ChartLevel) -> Option<String> {
     let tail = |(name, metric): (&str, &str)| {
         let figure = level.figures.get(name)?;
         let statistic = if figure.stand_in { "greatest" } else { "p99" };
@@ -153,7 +164,7 @@ fn margin(report: &SweepReport) -> Answer {
         (OperatingPoint::Met { .. }, Some((by, nearest))) => {
             let goal = nearest.outcome.goal.describe();
             let several = point.goals().len() > 1;
-            let which = if several { ", the nearest of the goals" } else { "" };
+            let which = if several { ", the goal nearest to its limit" } else { "" };
             Answer::known(NAME, percent(by), vec![format!("to {goal}{which}")])
         }
         (OperatingPoint::Missed { .. }, Some((by, worst))) if by < 0.0 => {
@@ -165,7 +176,7 @@ fn margin(report: &SweepReport) -> Answer {
     }
 }
 
-fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
+fn cost(report: &SweepReport, at: Option<AnswerLevel<'_>>) -> Answer {
     const NAME: &str = text::MILLION;
     let Some(at) = at else { return Answer::absent(NAME, "not known", "nothing was measured") };
     let cost = match report.cost_at(at.index) {
@@ -188,19 +199,30 @@ fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
     Answer::known(NAME, format!("{} USD", usd.usd()), lines)
 }
 
-fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
+fn speed_of_light(report: &SweepReport, at: Option<AnswerLevel<'_>>) -> Answer {
     const NAME: &str = "Speed of light";
     let share = at.and_then(|at| Some((at, at.level.speed_of_light.output_share()?)));
     if let Some((at, share)) = share
         && let SpeedOfLight::Known(light) = &at.level.speed_of_light
     {
         let bound = supported(light.bound.output_tokens_per_s.get(), None);
-        let mut lines =
-            vec![format!("of {bound} output tokens/s, which nothing can beat at this load")];
+        let of_bound = format!("{bound} output tokens/s, which nothing can beat at this load");
+        let mut lines = match light.even_routing {
+            None => vec![format!("of {of_bound}")],
+            Some(even) => {
+                let most = supported(even.output_tokens_per_s.get(), None);
+                vec![
+                    format!(
+                        "of {most} output tokens/s, the most where tokens choose experts evenly"
+                    ),
+                    format!("the bound is {of_bound}"),
+                ]
+            }
+        };
         let expected = light.expected.as_ref().ok();
         lines.extend(expected.map(|expected| {
             let rate = supported(expected.figures.output_tokens_per_s.get(), None);
-            format!("physics leads one to expect {rate} output tokens/s")
+            format!("the roofline model expects {rate} output tokens/s")
         }));
         return Answer::known(NAME, percent(share.get()), lines);
     }
@@ -209,10 +231,10 @@ fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
     Answer::absent(NAME, "absent", why)
 }
 
-fn limit(at: Option<At<'_>>) -> Answer {
+fn limit(at: Option<AnswerLevel<'_>>) -> Answer {
     const NAME: &str = "What limits it";
-    let Some(light) = at.and_then(|at| at.level.speed_of_light.light()) else {
-        return Answer::absent(NAME, "not known", "it takes a speed of light");
+    let Some(light) = at.and_then(|at| at.level.speed_of_light.comparison()) else {
+        return Answer::absent(NAME, "not known", "a speed of light is needed to say");
     };
     let headline = match light.bound.limited_by {
         LimitedBy::Compute => "compute",

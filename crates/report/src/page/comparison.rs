@@ -11,11 +11,11 @@ use super::levels::Levels;
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
-use super::{light, setup};
+use super::{setup, speed_of_light};
 use crate::ChartRun;
 use fizeau_record::text::listed;
-use fizeau_record::{ChangedField, ComparisonReport, ImportedRun, NOT_RECORDED, SweepReport};
-use tested::{Tested, tested};
+use fizeau_record::{ComparisonReport, ImportedRun, NOT_RECORDED, SweepReport};
+use tested::{TestedRun, tested};
 
 /// Two runs or more on one page.
 ///
@@ -42,12 +42,12 @@ pub struct ComparisonPage<'a> {
 
 /// All that the page shows.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ComparisonData {
     /// What tells the runs apart and what they have in common, in one line.
     title: String,
     /// Which runs were simulated, in each way; none where all were measured.
-    simulated: Vec<Simulated>,
-    tested: Vec<Tested>,
+    simulated: Vec<SimulatedNotice>,
+    tested: Vec<TestedRun>,
     /// Why there are no tests; empty where there are.
     untested: String,
     notes: Vec<String>,
@@ -65,7 +65,7 @@ struct Shown {
 type Rows = Vec<(&'static str, String)>;
 /// Runs that must not be taken for what they are not.
 #[derive(Debug, Serialize)]
-struct Simulated {
+struct SimulatedNotice {
     warning: &'static str,
     /// `a, b and c`; empty where it is all of them.
     who: String,
@@ -88,14 +88,14 @@ impl ComparisonPage<'_> {
         let others = self.imported.iter().map(|(name, run)| crate::Shown(run).charts(name));
         let charts: Vec<ChartRun> = own.chain(others).collect();
         let [mut frontier, figures @ ..] = Figure::all(&charts);
-        frontier.tables.extend(light::curve(&charts));
+        frontier.tables.extend(speed_of_light::curve(&charts));
         let runs: Vec<Run> =
             self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
         let others = self.imported.iter().zip(charts.iter().skip(self.runs.len()));
         let imported: Vec<Imported> =
             others.map(|((_, run), chart)| Imported::of(run, chart)).collect();
         let title = self.title();
-        let shown = Shown {
+        let shown = ComparisonData {
             title: title.clone(),
             simulated: simulated(&runs),
             tested: self.comparison.map(|report| tested(report, &self.names())).unwrap_or_default(),
@@ -141,7 +141,7 @@ impl Run {
     }
 }
 
-fn simulated(runs: &[Run]) -> Vec<Simulated> {
+fn simulated(runs: &[Run]) -> Vec<SimulatedNotice> {
     let warning = |run: &Run| run.top.banner.as_ref().map(|banner| banner.warning);
     let mut warnings: Vec<&'static str> = runs.iter().filter_map(warning).collect();
     warnings.sort_unstable();
@@ -150,7 +150,7 @@ fn simulated(runs: &[Run]) -> Vec<Simulated> {
         let names = runs.iter().filter(|run| warning(run) == Some(said));
         let names: Vec<String> = names.map(|run| run.name.clone()).collect();
         let who = if names.len() == runs.len() { String::new() } else { listed(&names) };
-        Simulated { warning: said, who }
+        SimulatedNotice { warning: said, who }
     };
     warnings.into_iter().map(one).collect()
 }
@@ -187,12 +187,9 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
         let forced = comparison.forced.iter().map(|field| (field, "fail", "must agree"));
         let fields = forced.chain(comparison.changed.iter().map(|field| (field, "", "")));
         for (field, class, note) in fields {
-            let value =
-                |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
-            let ChangedField { field, baseline, candidate } = field;
             let run = several.then(|| Cell::left(&*comparison.candidate.name));
-            let cells = [Cell { below: note.to_owned(), ..Cell::left(&**field) }];
-            let values = [value(baseline), value(candidate)].map(Cell::left);
+            let cells = [Cell { below: note.to_owned(), ..Cell::left(field.label()) }];
+            let values = field.values().map(Cell::left);
             rows.push(Row { class, cells: run.into_iter().chain(cells).chain(values).collect() });
         }
     }

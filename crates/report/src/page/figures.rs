@@ -1,11 +1,12 @@
 //! The charts: what each answers, how it is read, and what it says to whoever does not see it.
 
-mod said;
+mod alt_text;
 
 use serde::Serialize;
 
 use super::table::Table;
-use crate::{ChartPlace, ChartRun};
+use crate::charts::description::ChartDescription;
+use crate::{ChartLevelPosition, ChartRun};
 
 /// A chart of a page, without its drawing.
 #[derive(Debug, Serialize)]
@@ -22,69 +23,30 @@ pub(super) struct Figure {
     pub(super) tables: Vec<Table>,
 }
 
-/// A chart: its name, its question, how it is read, and what of a run it shows in words.
-type Chart = (&'static str, &'static str, &'static str, fn(&ChartRun) -> String);
-
-const CHARTS: [Chart; 7] = [
-    (
-        "frontier",
-        "How much throughput at which latency?",
-        "Right and down is better. The line joins the levels that no other beats. Boxes are 95 % intervals.",
-        said::frontier,
-    ),
-    (
-        "interactivity",
-        "How fast for one user, how much from a device?",
-        "Right and up is better: what a user sees against what a device gives. A user's speed is 1 / p50 TPOT.",
-        said::interactivity,
-    ),
-    (
-        "load",
-        "What does more load do?",
-        "Latency over the requests that were served per second: where the line turns up, requests wait. Where it turns back, \
-         more was sent than can be served.",
-        said::load,
-    ),
-    (
-        "quantiles",
-        "How bad is the tail?",
-        "How many requests were no slower than that. The axis of shares is spread towards its end: each step to the right is \
-         ten times as rare.",
-        said::quantiles,
-    ),
-    (
-        "itl",
-        "Do prefills disturb decoding?",
-        "Gaps between tokens over time: median, 99th percentile and the longest. Behind them the requests that waited for \
-         their first token: where both rise together, prefills hold decoding up.",
-        said::itl,
-    ),
-    (
-        "course",
-        "Was it steady while it was measured?",
-        "Requests in flight and output tokens per second over time. The shaded part is the one that the figures of the steady \
-         state are of.",
-        said::course,
-    ),
-    (
-        "lengths",
-        "What does a longer prompt cost?",
-        "Each dot is a request: tokens of its prompt, and the time to its first token.",
-        said::lengths,
-    ),
+/// What of a run each chart shows, in words.
+const SAID: [fn(&ChartRun) -> String; 7] = [
+    alt_text::frontier,
+    alt_text::interactivity,
+    alt_text::load,
+    alt_text::quantiles,
+    alt_text::itl,
+    alt_text::course,
+    alt_text::lengths,
 ];
 
 /// The caption of the frontier: of what is drawn alone.
 fn frontier(caption: &str, runs: &[ChartRun]) -> String {
     let any = |is: fn(&ChartRun) -> bool| runs.iter().any(is);
-    let is_behind = |run: &ChartRun| run.levels.iter().any(|l| l.place == ChartPlace::Dominated);
+    let is_behind =
+        |run: &ChartRun| run.levels.iter().any(|l| l.place == ChartLevelPosition::Dominated);
     let parts = [
         (any(is_behind), "Levels that another beats are hollow."),
-        (any(|run| run.operating.is_some()), "The ring is the level to run at."),
+        (any(|run| run.operating.is_some()), "The ring marks the level to run at."),
         (
             any(|run| run.light.is_some()),
-            "The curves ahead of it are what the hardware allows at the same numbers of requests in flight, of mean latencies: the \
-             bound, which nothing beats, and what physics leads one to expect.",
+            "The curves beyond it show what the hardware allows at the same numbers of requests \
+             in flight, with mean latencies: the bound, which nothing beats, and what the \
+             roofline model expects.",
         ),
     ];
     let parts = parts.into_iter().filter(|part| part.0).map(|part| part.1);
@@ -94,11 +56,12 @@ fn frontier(caption: &str, runs: &[ChartRun]) -> String {
 impl Figure {
     /// Every chart of `runs`, that of the frontier first.
     pub(super) fn all(runs: &[ChartRun]) -> [Self; 7] {
-        CHARTS.map(|(name, question, caption, said)| Self {
-            name,
+        let mut said = SAID.into_iter();
+        ChartDescription::all().map(|ChartDescription { key, question, caption, .. }| Self {
+            name: key,
             question,
-            caption: if name == CHARTS[0].0 { frontier(caption, runs) } else { caption.to_owned() },
-            said: said::of(runs, said),
+            caption: if key == "frontier" { frontier(caption, runs) } else { caption.to_owned() },
+            said: said.next().map(|said| alt_text::of(runs, said)).unwrap_or_default(),
             tables: Vec::new(),
         })
     }

@@ -2,17 +2,18 @@
 
 use serde::Serialize;
 
+use super::answers::{rates, tails};
 use super::figures::Figure;
 use super::levels::{Column, columns};
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
-use fizeau_record::{ImportedRun, NotKnown};
+use fizeau_record::{ImportedRun, UnknownFact};
 
-use crate::{ChartLevel, ChartPlace, ChartRun, Shown};
+use crate::{ChartLevel, ChartLevelPosition, ChartRun, Shown};
 
 /// All that the page shows.
 #[derive(Debug, Serialize)]
-struct Content {
+struct ImportedPageData {
     title: String,
     shown: Imported,
     figures: Vec<Figure>,
@@ -31,20 +32,10 @@ pub(super) struct Imported {
     levels: Table,
     caveats: Vec<String>,
     not_known: Table,
+    /// Its level with the most throughput, and what was measured there; none without a level that may be compared.
+    #[serde(skip)]
+    best: Option<[String; 2]>,
 }
-
-/// The columns that files of other tools may know.
-const COLUMNS: [&str; 9] = [
-    "requests_per_s",
-    "output_tps",
-    "user_tps",
-    "p50_ttft_ms",
-    "p99_ttft_ms",
-    "p50_tpot_ms",
-    "p99_tpot_ms",
-    "p50_e2el_ms",
-    "p99_e2el_ms",
-];
 
 impl Shown<'_, ImportedRun> {
     /// The content of `report.html`: the levels as far as another tool's file tells, the charts that take no tapes, and what is
@@ -55,7 +46,7 @@ impl Shown<'_, ImportedRun> {
         // What lies behind the third takes what each request did.
         let figures = Figure::all(&charts).into_iter().take(3).collect();
         let title = self.title();
-        let shown = Content {
+        let shown = ImportedPageData {
             title: title.clone(),
             shown: Imported::of(self, &charts[0]),
             figures,
@@ -75,16 +66,36 @@ impl Imported {
             levels: levels(run, chart),
             caveats: run.caveats().into_iter().map(str::to_owned).collect(),
             not_known: not_known(run.not_known()),
+            best: best(chart),
         }
     }
 
-    /// Its line among those of other runs, which has cells for `answers` answers: a run without tapes has none.
+    /// Its line among those of other runs, which has cells for `answers` answers: the first is what it measured, and of the others a
+    /// run without tapes knows none.
     pub(super) fn overview(&self, answers: usize) -> Row {
         let verdict = Cell { below: "imported without tapes".to_owned(), ..Cell::left("suspect") };
         let first = [Cell { below: self.title.clone(), ..Cell::left(&*self.name) }, verdict];
-        let none = std::iter::repeat_with(|| Cell::left("not known")).take(answers);
-        Row::plain(first.into_iter().chain(none))
+        let none = || Cell { below: "it takes requests".to_owned(), ..Cell::left("not known") };
+        let best = self
+            .best
+            .clone()
+            .map_or_else(none, |[headline, below]| Cell { below, ..Cell::left(headline) });
+        let none = std::iter::repeat_with(none).take(answers.saturating_sub(1));
+        Row::plain(first.into_iter().chain([best]).chain(none))
     }
+}
+
+fn best(chart: &ChartRun) -> Option<[String; 2]> {
+    let rate = |level: &ChartLevel| {
+        let names = ["output_tps", "requests_per_s"];
+        names.iter().find_map(|name| level.figures.get(name)).map_or(0.0, |figure| figure.value)
+    };
+    let compared = chart.levels.iter().filter(|level| level.left_out.is_none());
+    let level = compared.max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let most = if chart.levels.len() > 1 { "most throughput: " } else { "" };
+    let figures = [Some(rates(level)).filter(|rates| !rates.is_empty()), tails(level)];
+    let figures = figures.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    Some([level.load.clone(), format!("{most}{figures}")])
 }
 
 fn source_words(run: &ImportedRun) -> String {
@@ -97,8 +108,7 @@ fn source_words(run: &ImportedRun) -> String {
 
 fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
     let is_known = |name: &str| run.levels().iter().any(|level| level.figure(name).is_some());
-    let columns =
-        columns().filter(|column| COLUMNS.contains(&&*column.name) && is_known(&column.name));
+    let columns = columns().filter(|column| column.stays && is_known(&column.name));
     let columns: Vec<Column> = columns.collect();
     let row = |level: &ChartLevel| {
         let (class, standing) = standing(level);
@@ -122,13 +132,13 @@ fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
 fn standing(level: &ChartLevel) -> (&'static str, String) {
     match (&level.left_out, level.place) {
         (Some(reason), _) => ("dimmed", format!("left out: {reason}")),
-        (None, ChartPlace::Frontier) => ("best", "on the frontier".to_owned()),
+        (None, ChartLevelPosition::Frontier) => ("best", "on the frontier".to_owned()),
         (None, _) => ("dimmed", "dominated".to_owned()),
     }
 }
 
 /// What is not known, and why.
-pub(super) fn not_known<'a>(all: impl IntoIterator<Item = &'a NotKnown>) -> Table {
-    let row = |known: &NotKnown| Row::plain([Cell::left(&*known.what), Cell::left(&*known.why)]);
+pub(super) fn not_known<'a>(all: impl IntoIterator<Item = &'a UnknownFact>) -> Table {
+    let row = |known: &UnknownFact| Row::plain([Cell::left(&*known.what), Cell::left(&*known.why)]);
     Table::new("Not known", ["what", "why"].map(Head::words), all.into_iter().map(row))
 }

@@ -8,13 +8,15 @@ use serde::Serialize;
 
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
-use crate::level::part_cells;
+use crate::Verbosity;
+use crate::level::{not_steady, part_cells};
 use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE};
+use crate::table::{TablePlace, places};
 use crate::{ChartLevel, ChartRun};
 use fizeau_core::LoadKind;
 use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::text::supported;
-use fizeau_record::{LevelReport, Place, SweepReport};
+use fizeau_record::{FrontierPosition, LevelReport, SweepReport};
 
 /// All tables of levels.
 #[derive(Debug, Serialize)]
@@ -30,7 +32,7 @@ pub(super) struct Levels {
 
 /// All that is known of a level, as text.
 #[derive(Debug, Serialize)]
-pub(super) struct Record {
+pub(super) struct LevelRecord {
     load: String,
     text: String,
 }
@@ -40,43 +42,43 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) head: String,
     pub(super) unit: &'static str,
-    stays: bool,
+    pub(super) stays: bool,
 }
 
 fn column(name: &str, head: &str, unit: &'static str, stays: bool) -> Column {
     Column { name: name.to_owned(), head: head.to_owned(), unit, stays }
 }
 
-/// The columns of a latency.
-fn latency_columns((metric, statistics): &(Metric, &[Statistic])) -> Vec<Column> {
-    let column = |statistic: &Statistic| {
-        let (statistic, name) = (statistic.as_str(), metric.entry().column.unwrap_or_default());
-        let head = format!("{statistic} {}", metric.entry().label);
-        column(&format!("{statistic}_{name}"), &head, metric.entry().unit, true)
-    };
-    statistics.iter().map(column).collect()
+/// The columns of a latency: its median and its tail, of one that is pooled the tail alone.
+fn latency_columns(metric: Metric) -> Vec<Column> {
+    let median = metric.is_of_requests().then_some(Statistic::P50);
+    let each = median.into_iter().chain([Statistic::P99]).filter_map(|statistic| {
+        let head = format!("{} {}", statistic.as_str(), metric.entry().label);
+        Some(column(&metric.column(statistic)?, &head, metric.entry().unit, true))
+    });
+    each.collect()
 }
 
-const LATENCIES: [(Metric, &[Statistic]); 4] = [
-    (Metric::Ttft, &[Statistic::P50, Statistic::P99]),
-    (Metric::Tpot, &[Statistic::P50, Statistic::P99]),
-    (Metric::Itl, &[Statistic::P99]),
-    (Metric::E2el, &[Statistic::P50, Statistic::P99]),
-];
+/// Of rates and shares that tables have those of every level, or those that only some have.
+fn rate_columns(places: Vec<TablePlace>, stays: bool) -> impl Iterator<Item = Column> {
+    let rates = places.into_iter().filter(|place| !place.metric.is_latency());
+    rates.filter_map(move |TablePlace { metric, statistic, .. }| {
+        let [head, unit] = metric.entry().name;
+        Some(column(&metric.column(statistic)?, head, unit, stays))
+    })
+}
 
 pub(super) fn columns() -> impl Iterator<Item = Column> {
-    let rates = [
-        column("requests_per_s", "requests", "/s", true),
-        column("output_tps", "output tokens", "/s", true),
+    let (every, mut of_some) = places();
+    of_some.reverse();
+    let of_one = [
         column("output_tps_per_device", "a device", "tokens/s", false),
         column("user_tps", "a user", "tokens/s", true),
     ];
-    let last = [
-        column("goodput", "goodput", "/s", false),
-        column("good_share", "good", "of 1", false),
-        column("cost_per_million_output", "a million tokens", "USD", false),
-    ];
-    rates.into_iter().chain(LATENCIES.iter().flat_map(latency_columns)).chain(last)
+    let cost = column("cost_per_million_output", "a million tokens", "USD", false);
+    let latencies = Metric::headline().flat_map(latency_columns);
+    let figures = rate_columns(every, true).chain(of_one).chain(latencies);
+    figures.chain(rate_columns(of_some, false)).chain([cost])
 }
 
 impl Levels {
@@ -118,7 +120,7 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
         let verdict = Cell { class: "left word", ..Cell::text(chart.verdict) };
         let mut cells = vec![load_cell(level), standing, verdict];
         cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(&column.name))));
-        let failed = level.summary.requests.failed;
+        let failed = level.summary.requests.failed - level.summary.requests.cancelled();
         cells.push(Cell::number(failed as f64, failed.to_string()));
         cells.extend(has_light.then(|| light_cell(chart)));
         Some(Row { class, cells })
@@ -129,7 +131,7 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
 
 fn load_cell(level: &LevelReport) -> Cell {
     let mark = if level.is_saturated() { "!" } else { "" };
-    Cell::number(level.load.value(), format!("{}{mark}", level.load))
+    Cell::number(level.load.value(), format!("{}{mark}", level.load.number()))
 }
 
 fn light_cell(level: &ChartLevel) -> Cell {
@@ -141,14 +143,14 @@ fn light_cell(level: &ChartLevel) -> Cell {
 /// How a row looks, and how its level stands to the others in words.
 fn standing(report: &SweepReport, index: usize) -> Option<(&'static str, String)> {
     Some(match report.places().get(index)? {
-        Place::Frontier if report.operating_point().level() == Some(index) => {
+        FrontierPosition::Frontier if report.operating_point().level() == Some(index) => {
             ("chosen", "operating point".to_owned())
         }
-        Place::Frontier => ("best", "on the frontier".to_owned()),
-        Place::Dominated { by } => {
+        FrontierPosition::Frontier => ("best", "on the frontier".to_owned()),
+        FrontierPosition::Dominated { by } => {
             ("dimmed", format!("dominated by {}", Shown(report).label_of(*by)))
         }
-        Place::LeftOut { reason } => ("dimmed", format!("left out: {reason}")),
+        FrontierPosition::LeftOut { reason } => ("dimmed", format!("left out: {reason}")),
     })
 }
 
@@ -169,16 +171,18 @@ fn notes(report: &SweepReport) -> Vec<String> {
     }
     notes.extend(failures(report));
     notes.push(
-        "Small: 95 % intervals, where they are known; figures have the digits that theirs supports. TTFT: send start to first \
-         token. TPOT: mean time per token after the first chunk. ITL: gaps between tokens. E2EL: send start to last token. Failed \
-         requests are in no latency. A user: 1 / p50 TPOT. Speed of light: output tokens/s as a share of the bound that the \
-         hardware sets."
+        "Small print: 95 % intervals, where they are known; figures have the digits that their \
+         interval supports. TTFT: send start to first token. TPOT: mean time per token after the \
+         first chunk. ITL: gaps between tokens. E2EL: send start to last token. Failed requests \
+         are in no latency. A user: 1 / p50 TPOT. Speed of light: output tokens/s as a share of \
+         the bound that the hardware sets."
             .to_owned(),
     );
     notes
 }
 
-/// How many requests failed in which way: `Failures: connect 3 (1 at 16, 2 at 64), status 1 (1 at 64).`; none where none did.
+/// How many requests failed in which way, or were cancelled: `Failures: connect 3 (1 at 16, 2 at 64), status 1 (1 at 64).`; none
+/// where none did.
 fn failures(report: &SweepReport) -> Option<String> {
     let mut all: BTreeMap<FailureClass, (u64, Vec<String>)> = BTreeMap::new();
     for level in report.levels() {
@@ -249,7 +253,7 @@ fn windows(report: &SweepReport) -> Option<Table> {
     let heads = [
         ("load", ""),
         ("sent in it", ""),
-        ("cut before + after", ""),
+        ("excluded first/last", ""),
         ("requests", "/s"),
         ("output tokens", "/s"),
         ("p50 / p99 TTFT", "ms"),
@@ -261,20 +265,25 @@ fn windows(report: &SweepReport) -> Option<Table> {
         match &level.summary.windowed.part {
             Ok(part) => Row::plain([load].into_iter().chain(part_cells(part).map(Cell::text))),
             Err(none) => {
-                let why = Cell::left(format!("none: {}", none.why));
+                let why = Cell::left(format!("none: {}", not_steady(none.why)));
                 Row::plain([load, Cell { class: "rest", ..why }])
             }
         }
     };
     let heads = heads.map(|(head, unit)| Head::figure(head, unit));
     Table::new("Steady parts", heads, sent.map(row))
-        .noting(["The steady part of each level, or the one asked for. The table of levels has the whole."])
+        .noting([
+            "The steady part of each level, or the part that was asked for. The table of levels \
+         covers the whole.",
+        ])
         .unless_empty()
 }
 
 /// Each level with all that is known of it.
-pub(super) fn records(report: &SweepReport) -> Vec<Record> {
-    let record =
-        |level: &LevelReport| Record { load: level.load.words(), text: Shown(level).block() };
+pub(super) fn records(report: &SweepReport) -> Vec<LevelRecord> {
+    let record = |level: &LevelReport| LevelRecord {
+        load: level.load.to_string(),
+        text: Shown(level).block(Verbosity::Full),
+    };
     report.levels().iter().map(record).collect()
 }

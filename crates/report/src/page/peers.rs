@@ -36,7 +36,7 @@ impl Peers {
         let (mut levels, mut unread, mut many, mut made_up) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for level in report.levels() {
-            let load = level.load.words();
+            let load = level.load.to_string();
             if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
                 made_up.push(Shown(report).label(level.load));
                 continue;
@@ -60,7 +60,7 @@ impl Peers {
         let absent = [
             ("no tapes were read", unread),
             ("there are no tapes of requests, or too many to hold at once", many),
-            ("it is not known when each token came, which their figures take", made_up),
+            ("their figures need the time of each token, which is not known", made_up),
         ];
         let absent = absent.into_iter().filter(|(_, loads)| !loads.is_empty());
         let absent = absent.map(|(why, loads)| format!("None at {}: {why}.", loads.join(", ")));

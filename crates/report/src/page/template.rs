@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::script::{self, LIBRARY, SCRIPT};
 use crate::ChartRun;
+use crate::charts::description::ChartDescription;
 
 /// Everything about the looks of pages but of what scripts add to them; the colours of charts too.
 const STYLE: &str = include_str!("style.css");
@@ -82,10 +83,12 @@ fn try_drawn(name: &str, context: Value) -> Result<String, Error> {
 pub(super) fn data(runs: &[ChartRun]) -> String {
     #[derive(Serialize)]
     struct Data<'a> {
+        charts: [ChartDescription; 7],
         runs: &'a [ChartRun],
     }
     // Numbers, texts and lists of them: the writer has no reason to fail.
-    let json = serde_json::to_string(&Data { runs }).unwrap_or_else(|_| "{\"runs\":[]}".to_owned());
+    let json = serde_json::to_string(&Data { charts: ChartDescription::all(), runs })
+        .unwrap_or_else(|_| "{\"runs\":[]}".to_owned());
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {

@@ -1,39 +1,37 @@
 //! The head of a page: what was measured, and whether to believe it.
 
-use fizeau_metrics::Verdict;
 use serde::Serialize;
 
 use crate::Shown;
-use fizeau_record::text::listed;
-use fizeau_record::{CheckOutcome, Checklist, Engine, Setup, SweepReport};
+use fizeau_record::{CheckOutcome, Checklist, EngineRecord, RunSetup, SweepReport};
 
 /// What was measured, and whether to believe it.
 #[derive(Debug, Serialize)]
 pub(super) struct Top {
     pub(super) model: String,
     /// Hardware, engine, precision, workload, date.
-    pub(super) facts: Vec<Fact>,
-    pub(super) banner: Option<Banner>,
-    pub(super) verdict: VerdictSaid,
+    pub(super) facts: Vec<RunFact>,
+    pub(super) banner: Option<PageBanner>,
+    pub(super) verdict: VerdictHeadline,
 }
 
-/// One thing about the run; none where nobody said.
+/// One thing about the run; none where it was not given.
 #[derive(Debug, Serialize)]
-pub(super) struct Fact {
+pub(super) struct RunFact {
     pub(super) name: &'static str,
     pub(super) value: Option<String>,
 }
 
 /// What must not be overlooked.
 #[derive(Debug, Serialize)]
-pub(super) struct Banner {
+pub(super) struct PageBanner {
     pub(super) warning: &'static str,
     pub(super) text: String,
 }
 
 /// A verdict with the worst reason for it.
 #[derive(Debug, Serialize)]
-pub(super) struct VerdictSaid {
+pub(super) struct VerdictHeadline {
     pub(super) word: &'static str,
     pub(super) why: String,
     /// What else there is against it, in words; empty where there is nothing.
@@ -51,21 +49,20 @@ impl Top {
             model: setup.endpoint.model.clone(),
             facts: facts(report),
             banner: banner(report),
-            verdict: VerdictSaid::of(report),
+            verdict: VerdictHeadline::of(report),
         }
     }
 }
 
-impl VerdictSaid {
+impl VerdictHeadline {
     pub(super) fn of(report: &SweepReport) -> Self {
         let reasons = Shown(report).reasons();
-        let mut against = reasons.iter().filter(|reason| reason.0 != Verdict::Valid);
-        let why = match against.next() {
+        let why = match reasons.first() {
             _ if report.levels().is_empty() => "No level was measured.".to_owned(),
-            None => "Nothing speaks against any level.".to_owned(),
-            Some((_, text, loads)) => format!("{text} (at {})", listed(loads)),
+            None => "No problem found at any level.".to_owned(),
+            Some(reason) => format!("{} (at {})", reason.text, reason.at()),
         };
-        let more = match against.count() {
+        let more = match reasons.len().saturating_sub(1) {
             0 => String::new(),
             1 => "and 1 more reason".to_owned(),
             n => format!("and {n} more reasons"),
@@ -98,19 +95,19 @@ fn checks(checklist: &Checklist) -> String {
     words
 }
 
-fn facts(report: &SweepReport) -> Vec<Fact> {
+fn facts(report: &SweepReport) -> Vec<RunFact> {
     let setup = report.setup();
     let workload = &setup.workload;
     let (input, output) = (&workload.input_tokens, &workload.output_tokens);
     let asked =
         format!("{}: {input} tokens in, {output} out; {}", workload.dataset, workload.arrivals);
     let engine = match &setup.engine {
-        Engine::Simulated { .. } => Some("simulated".to_owned()),
-        Engine::Remote { description } => description.clone(),
+        EngineRecord::Simulated { .. } => Some("simulated".to_owned()),
+        EngineRecord::Remote { description } => description.clone(),
     };
     let endpoint = &setup.endpoint;
     let called = format!("{}{} ({})", endpoint.base_url, endpoint.path, endpoint.backend);
-    let fact = |name, value| Fact { name, value };
+    let fact = |name, value| RunFact { name, value };
     vec![
         fact("Hardware", hardware(setup, report.devices())),
         fact("Engine", engine),
@@ -122,7 +119,7 @@ fn facts(report: &SweepReport) -> Vec<Fact> {
 }
 
 /// `h100-sxm, 8 devices, TP8`.
-fn hardware(setup: &Setup, devices: Option<u64>) -> Option<String> {
+fn hardware(setup: &RunSetup, devices: Option<u64>) -> Option<String> {
     let device = setup.hardware.as_ref()?;
     let counted =
         devices.map(|n| if n == 1 { "1 device".to_owned() } else { format!("{n} devices") });
@@ -139,13 +136,13 @@ fn when(started: &str) -> String {
     }
 }
 
-fn banner(report: &SweepReport) -> Option<Banner> {
-    let Engine::Simulated { description } = &report.setup().engine else { return None };
+fn banner(report: &SweepReport) -> Option<PageBanner> {
+    let EngineRecord::Simulated { description } = &report.setup().engine else { return None };
     let warning = match report.is_simulated() {
         true => "Simulated in virtual time, not measured.",
         false => "The engine was simulated, not run on hardware.",
     };
-    Some(Banner { warning, text: description.clone() })
+    Some(PageBanner { warning, text: description.clone() })
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! Whether to believe it: what speaks against it, the checklist with its evidence, and the client's own proof.
 
-use fizeau_metrics::{Distribution, Verdict};
+use fizeau_metrics::Distribution;
 use serde::Serialize;
 
 use super::imported;
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
+use crate::grouped::GroupedReason;
 use crate::level::tail;
+use fizeau_record::text;
 use fizeau_record::text::percent;
-use fizeau_record::text::{self, listed};
-use fizeau_record::{CheckOutcome, CheckRow, LevelReport, SweepReport};
+use fizeau_record::{CheckOutcome, ChecklistRow, LevelReport, SweepReport};
 
 /// What speaks for and against a run.
 #[derive(Debug, Serialize)]
@@ -37,19 +38,18 @@ struct Reason {
 
 impl Trust {
     pub(super) fn of(report: &SweepReport) -> Self {
-        let mut reasons = Shown(report).reasons();
-        reasons.retain(|reason| reason.0 != Verdict::Valid);
-        let reason = |(verdict, text, loads): (Verdict, &str, Vec<String>)| Reason {
-            verdict: verdict.as_str(),
-            text: text.to_owned(),
-            at: listed(&loads),
+        let reasons = Shown(report).reasons();
+        let reason = |reason: &GroupedReason<'_, String>| Reason {
+            verdict: reason.verdict.as_str(),
+            text: reason.text.to_owned(),
+            at: reason.at(),
         };
         let notes = Shown(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
         let light = Shown(report).speed_of_light_reasons().into_iter();
         let light = light.map(|reason| format!("No speed of light: {reason}."));
         let nothing = match report.levels() {
             [] => "No level was measured.",
-            _ => "Nothing speaks against any level.",
+            _ => "No problem found at any level.",
         };
         let checklist = report.checklist();
         let not_known = report.not_known();
@@ -57,7 +57,7 @@ impl Trust {
             not_known: (!not_known.is_empty()).then(|| imported::not_known(not_known)),
             verdict: report.verdict().as_str(),
             nothing,
-            reasons: reasons.into_iter().map(reason).collect(),
+            reasons: reasons.iter().map(reason).collect(),
             notes: notes.chain(light).collect(),
             headline: Shown(&checklist).headline(),
             checklist: self::checklist(checklist.rows()),
@@ -66,8 +66,8 @@ impl Trust {
     }
 }
 
-fn checklist(rows: &[CheckRow]) -> Table {
-    let row = |row: &CheckRow| Row {
+fn checklist(rows: &[ChecklistRow]) -> Table {
+    let row = |row: &ChecklistRow| Row {
         class: match row.outcome {
             CheckOutcome::Pass => "pass",
             CheckOutcome::Fail => "fail",
@@ -89,7 +89,7 @@ fn checklist(rows: &[CheckRow]) -> Table {
 type Column = (&'static str, &'static str, fn(&LevelReport) -> String);
 
 const CLIENT: [Column; 9] = [
-    ("load", "", |level| level.load.to_string()),
+    ("load", "", |level| level.load.number()),
     ("threads", "", |level| own(level, level.client.watch.threads.to_string())),
     ("stamps", "", |level| own(level, text::stamps(level.client.stamps).to_owned())),
     ("send lateness", "ms", |level| or_dash(&level.summary.metrics.send_lateness)),
@@ -103,7 +103,7 @@ const CLIENT: [Column; 9] = [
     ("ceiling", "", |level| share(level.ceiling_share())),
 ];
 
-/// What shows that the client was not the bottleneck; none where nobody measured.
+/// What shows that the client was not the bottleneck; none where nothing was measured.
 fn client(report: &SweepReport) -> Option<Table> {
     if report.levels().is_empty() || report.is_simulated() {
         return None;

@@ -10,7 +10,7 @@ use super::ticks;
 
 /// How values are spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spread {
+pub(super) enum AxisScale {
     /// Equal differences take equal room.
     Linear,
     /// Equal ratios take equal room; for values above zero.
@@ -19,7 +19,7 @@ pub(super) enum Spread {
     Tail,
 }
 
-impl Spread {
+impl AxisScale {
     /// The one that suits positive values: linear from zero, unless they span so much that the small ones would be one dot.
     pub(super) fn suited(values: &[f64]) -> Self {
         let positive = values.iter().copied().filter(|v| *v > 0.0);
@@ -40,7 +40,7 @@ impl Spread {
 /// An axis with its marks.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
-    spread: Spread,
+    spread: AxisScale,
     low: f64,
     high: f64,
     ticks: Vec<(f64, String)>,
@@ -49,22 +49,22 @@ pub(super) struct Axis {
 impl Axis {
     /// The axis that suits `values`, for about `steps` steps: from zero where it is linear.
     pub(super) fn suited(values: &[f64], steps: usize) -> Self {
-        Self::of(Spread::suited(values), values, steps)
+        Self::of(AxisScale::suited(values), values, steps)
     }
 
     /// An axis that holds the positive ones of `values`, and zero where it is linear. What has no span is widened, so that every
     /// value has a place.
-    pub(super) fn of(spread: Spread, values: &[f64], steps: usize) -> Self {
+    pub(super) fn of(spread: AxisScale, values: &[f64], steps: usize) -> Self {
         let known = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
         let high = known().fold(0.0, f64::max);
         let (low, high) = match spread {
             _ if high <= 0.0 => (0.0, 1.0),
-            Spread::Log => (known().fold(f64::INFINITY, f64::min), high),
-            Spread::Linear | Spread::Tail => (0.0, high),
+            AxisScale::Log => (known().fold(f64::INFINITY, f64::min), high),
+            AxisScale::Linear | AxisScale::Tail => (0.0, high),
         };
-        let spread = if low > 0.0 { spread } else { Spread::Linear };
+        let spread = if low > 0.0 { spread } else { AxisScale::Linear };
         let (low, high) = match spread {
-            Spread::Log if high <= low => ticks::rounded(spread, (low / 2.0, high * 2.0), steps),
+            AxisScale::Log if high <= low => ticks::rounded(spread, (low / 2.0, high * 2.0), steps),
             _ => ticks::rounded(spread, (low, high), steps),
         };
         let ticks = ticks::ticks(spread, (low, high), steps);
@@ -80,13 +80,13 @@ impl Axis {
         if high <= 0.0 || high > 2.0 * low {
             return Self::suited(values, steps);
         }
-        Self::linear(ticks::rounded(Spread::Linear, (0.9 * low, 1.1 * high), steps), steps)
+        Self::linear(ticks::rounded(AxisScale::Linear, (0.9 * low, 1.1 * high), steps), steps)
     }
 
     fn linear((low, high): (f64, f64), steps: usize) -> Self {
-        let ticks = ticks::ticks(Spread::Linear, (low, high), steps);
+        let ticks = ticks::ticks(AxisScale::Linear, (low, high), steps);
         let ticks = ticks.into_iter().map(|value| (value, ticks::label(value))).collect();
-        Self { spread: Spread::Linear, low, high, ticks }
+        Self { spread: AxisScale::Linear, low, high, ticks }
     }
 
     /// Time from zero to just `end`: a course fills its panel.
@@ -101,7 +101,7 @@ impl Axis {
         let marks = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %")];
         let marks = marks.into_iter().chain([(0.9999, "99.99 %")]).filter(|mark| mark.0 <= high);
         let ticks = marks.map(|(share, label)| (share, label.to_owned())).collect();
-        Self { spread: Spread::Tail, low: 0.0, high, ticks }
+        Self { spread: AxisScale::Tail, low: 0.0, high, ticks }
     }
 
     /// Where it begins, above zero where it is not linear, and where it ends.
@@ -167,13 +167,13 @@ impl ValueFormatter<f64> for Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Spread};
+    use super::{Axis, AxisScale};
 
     #[test]
     fn ends_and_middle_are_where_they_should_be() {
-        let linear = Axis::of(Spread::Linear, &[3.0, 10.0], 5);
+        let linear = Axis::of(AxisScale::Linear, &[3.0, 10.0], 5);
         assert_eq!([0.0, 5.0, 10.0].map(|v| linear.part(v)), [0.0, 0.5, 1.0]);
-        let log = Axis::of(Spread::Log, &[1.0, 100.0], 5);
+        let log = Axis::of(AxisScale::Log, &[1.0, 100.0], 5);
         assert_eq!([1.0, 10.0, 100.0].map(|v| log.part(v)), [0.0, 0.5, 1.0]);
         let tail = Axis::shares(0.9999);
         let parts = [0.0, 0.9, 0.99, 0.9999].map(|v| (tail.part(v) * 1e6).round() / 1e6);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn nothing_leaves_the_axis() {
         for values in [&[][..], &[0.0], &[5.0], &[1.0, 2.0], &[1e-12, 1e300], &[f64::NAN, 3.0]] {
-            let own = [Axis::suited(values, 8), Axis::of(Spread::Log, values, 8)];
+            let own = [Axis::suited(values, 8), Axis::of(AxisScale::Log, values, 8)];
             let other = [Axis::around(values, 8), Axis::shares(0.5), Axis::seconds(0.0, 5)];
             for axis in own.into_iter().chain(other) {
                 for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 0.5, 1.0, 1e300] {
@@ -204,14 +204,14 @@ mod tests {
 
     #[test]
     fn a_wide_span_is_spread_by_ratio() {
-        assert_eq!(Spread::suited(&[1.0, 14.0]), Spread::Linear);
-        assert_eq!(Spread::suited(&[1.0, 16.0]), Spread::Log);
-        assert_eq!(Spread::suited(&[]), Spread::Linear);
+        assert_eq!(AxisScale::suited(&[1.0, 14.0]), AxisScale::Linear);
+        assert_eq!(AxisScale::suited(&[1.0, 16.0]), AxisScale::Log);
+        assert_eq!(AxisScale::suited(&[]), AxisScale::Linear);
     }
 
     #[test]
     fn labels_that_would_touch_are_left_out() {
-        let axis = Axis::of(Spread::Log, &[1.0, 1000.0], 12)
+        let axis = Axis::of(AxisScale::Log, &[1.0, 1000.0], 12)
             .thinned(90.0, 2.0, |label| label.len() as f64 * 10.0);
         let labels: Vec<&str> = axis.ticks().iter().map(|tick| tick.1.as_str()).collect();
         assert_eq!(labels, ["1", "", "5", "", "20", "", "", "200", "", ""]);

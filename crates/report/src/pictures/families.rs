@@ -2,7 +2,9 @@
 
 use super::axis::Axis;
 use super::ink::Ink;
-use super::sheet::{Dash, HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::sheet::{
+    AxisPoint, Dash, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH,
+};
 use super::{parts, svg};
 use fizeau_record::text::listed;
 
@@ -93,7 +95,8 @@ impl Families<'_> {
             panels: vec![panel],
             key: self.key(),
             notes: vec![
-                "Right and down is better. Large dots: no level of any configuration beats them."
+                "Down and to the right is better. Large dots: no level of any configuration \
+                 beats them."
                     .to_owned(),
             ],
         }
@@ -130,7 +133,7 @@ impl Family {
     fn lines(&self, marks: &mut Vec<Mark>, per: f64) {
         let ink = Ink::Series(self.index);
         let places = self.members.iter().map(|member| member.at(per));
-        marks.push(Mark::line(places, Stroke { ink, width: 2.0, dash: Dash::None }));
+        marks.push(Mark::line(places, Stroke { ink, width: 2.0, dash: Dash::Solid }));
         for member in &self.members {
             let (at, shape) =
                 (member.at(per), if member.best { Shape::Full } else { Shape::Small });
@@ -150,7 +153,7 @@ impl Family {
 }
 
 impl Member {
-    fn at(self, per: f64) -> Place {
+    fn at(self, per: f64) -> AxisPoint {
         (self.throughput, self.latency_ms / per)
     }
 }

@@ -1,55 +1,34 @@
 //! The charts of a trade-off: throughput against a latency, and what a user sees against what a device gives.
 
-use fizeau_pareto::Direction::{Maximize, Minimize};
+use fizeau_metrics::{Metric, Statistic};
+use fizeau_pareto::Objective::{Maximize, Minimize};
 
-use super::light::Reach;
 use super::sheet::Sheet;
+use super::speed_of_light::AxisReach;
 use super::tradeoff::Tradeoff;
+use crate::charts::description::ChartDescription;
+use crate::columns::in_a_sentence;
 use crate::{ChartCurvePoint, ChartRun};
 
-/// The latency that throughput is drawn against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Latency {
-    E2el,
-    Ttft,
-    Tpot,
-}
-
-fizeau_core::words! {
-    Latency::words {
-        E2el = "end-to-end latency", Ttft = "time to first token", Tpot = "time per output token",
-    }
-}
-
-fizeau_core::words! {
-    Latency::short {
-        E2el = "p99 E2EL", Ttft = "p99 TTFT", Tpot = "p99 TPOT",
-    }
-}
-
-fizeau_core::words! {
-    Latency::figure {
-        E2el = "p99_e2el_ms", Ttft = "p99_ttft_ms", Tpot = "p99_tpot_ms",
-    }
-}
-
 /// Requests per second against the tail of a latency: right and down is better.
-pub(super) fn frontier(runs: &[ChartRun], latency: Latency) -> Result<Sheet, String> {
+pub(super) fn frontier(runs: &[ChartRun], latency: Metric) -> Result<Sheet, String> {
     let of_light: fn(&ChartCurvePoint) -> (f64, f64) = match latency {
-        Latency::E2el => |at| (at.requests_per_s, at.e2el_ms),
-        Latency::Ttft => |at| (at.requests_per_s, at.ttft_ms),
-        Latency::Tpot => |at| (at.requests_per_s, at.tpot_ms),
+        Metric::Ttft => |at| (at.requests_per_s, at.ttft_ms),
+        Metric::Tpot => |at| (at.requests_per_s, at.tpot_ms),
+        _ => |at| (at.requests_per_s, at.e2el_ms),
     };
+    let entry = latency.entry();
+    let [chart, ..] = ChartDescription::all();
     let tradeoff = Tradeoff {
-        title: format!("Throughput against {}", latency.words()),
-        across: "requests_per_s",
-        up: latency.figure(),
-        across_title: "Requests per second".to_owned(),
-        up_title: latency.short().to_owned(),
+        title: format!("Throughput against {}", in_a_sentence(entry.name[0])),
+        across: "requests_per_s".to_owned(),
+        up: latency.column(Statistic::P99).unwrap_or_default(),
+        across_title: chart.across(),
+        up_title: format!("p99 {}", entry.label),
         directions: [Maximize, Minimize],
         of_light,
-        reach: [Reach { down: 0.0, up: 3.0 }, Reach { down: 0.0, up: 1.2 }],
-        light_note: "Right and down is better. Curves of what could be are of mean latencies",
+        reach: [AxisReach { down: 0.0, up: 3.0 }, AxisReach { down: 0.0, up: 1.2 }],
+        light_note: "Down and to the right is better. Speed-of-light curves show mean latencies",
     };
     tradeoff.sheet(runs)
 }
@@ -63,18 +42,19 @@ pub(super) fn interactivity(runs: &[ChartRun]) -> Result<Sheet, String> {
         true => |at| (at.user_tps, at.output_tps_per_device),
         false => |at| (at.user_tps, at.output_tps),
     };
-    let whose = if is_known { "a device" } else { "all devices" };
+    let [_, chart, ..] = ChartDescription::all();
+    let up = if is_known { per_device } else { "output_tps" };
     let tradeoff = Tradeoff {
-        title: format!("Tokens per second: what a user sees against what {whose} gives"),
-        across: "user_tps",
-        up: if is_known { per_device } else { "output_tps" },
-        across_title: "Tokens per second of a user (1 / p50 TPOT)".to_owned(),
-        up_title: format!("Output tokens per second of {whose}"),
+        title: chart.title.to_owned(),
+        across: "user_tps".to_owned(),
+        up: up.to_owned(),
+        across_title: chart.across(),
+        up_title: chart.up(up),
         directions: [Maximize, Maximize],
         of_light,
         // Each device gives most where its users are slowest, and goes on doing so however slow they are.
-        reach: [Reach { down: 0.5, up: 3.0 }, Reach { down: 0.0, up: 3.0 }],
-        light_note: "Right and up is better. Curves of what could be are of mean latencies",
+        reach: [AxisReach { down: 0.5, up: 3.0 }, AxisReach { down: 0.0, up: 3.0 }],
+        light_note: "Up and to the right is better. Speed-of-light curves show mean latencies",
     };
     tradeoff.sheet(runs)
 }

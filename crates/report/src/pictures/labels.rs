@@ -3,7 +3,7 @@
 use super::text;
 
 /// A place on the picture in pixels, right of and below its upper left corner.
-pub(super) type Spot = (f64, f64);
+pub(super) type PixelPoint = (f64, f64);
 
 /// On which side of its place a label stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Side {
 
 /// What is already taken of a panel. No label covers a dot or another label; over a line one may lie where there is no other room.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct OccupiedAreas {
     boxes: Vec<Box>,
     lines: Vec<Box>,
 }
@@ -43,14 +43,14 @@ impl Box {
 /// What labels must keep within: left, top, right, bottom.
 pub(super) type Limits = [f64; 4];
 
-impl Taken {
+impl OccupiedAreas {
     /// Keeps labels off a dot.
-    pub(super) fn dot(&mut self, at: Spot, radius: f64) {
+    pub(super) fn dot(&mut self, at: PixelPoint, radius: f64) {
         self.boxes.push(around_dot(at, radius));
     }
 
     /// Keeps labels off a straight line.
-    pub(super) fn line(&mut self, (x1, y1): Spot, (x2, y2): Spot) {
+    pub(super) fn line(&mut self, (x1, y1): PixelPoint, (x2, y2): PixelPoint) {
         let steps = ((x2 - x1).abs().max((y2 - y1).abs()) / 4.0).ceil().max(1.0);
         for step in 0..=steps as u32 {
             let part = f64::from(step) / steps;
@@ -63,46 +63,49 @@ impl Taken {
     /// farther away. The last of the texts may lie on a line.
     pub(super) fn label<'a>(
         &mut self,
-        (at, radius): (Spot, f64),
-        (texts, size): (&'a [String], f64),
+        at: PixelPoint,
+        radius: f64,
+        texts: &'a [String],
+        size: f64,
         limits: Limits,
-    ) -> Option<(&'a str, Place)> {
+    ) -> Option<(&'a str, LabelPlace)> {
         let offers = [3.0, 16.0].into_iter().flat_map(|gap| around(at, radius + gap, size));
-        let offers: Vec<(Spot, Side)> = offers.collect();
+        let offers: Vec<(PixelPoint, Side)> = offers.collect();
         let off_lines = texts.iter().map(|text| (text.as_str(), Lines::Avoided));
         let on_lines = texts.last().map(|text| (text.as_str(), Lines::Covered));
         let mut tries = off_lines.chain(on_lines);
-        tries.find_map(|(text, lines)| {
-            Some((text, self.first(&offers, (text, size), limits, lines)?))
-        })
+        tries
+            .find_map(|(text, lines)| Some((text, self.first(&offers, text, size, limits, lines)?)))
     }
 
     /// A place for `text` along the level line at the height `y`: above it or below, from the left.
     pub(super) fn beside_line(
         &mut self,
         y: f64,
-        (text, size): (&str, f64),
+        text: &str,
+        size: f64,
         limits: Limits,
-    ) -> Option<Place> {
+    ) -> Option<LabelPlace> {
         let [left, _, right, _] = limits;
         let room = (right - left - 16.0 - text::span(text, size)).max(0.0);
         let along = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| left + 8.0 + room * part);
         let offers = along.map(|x| [y - 10.0, y + 11.0].map(|y| ((x, y), Side::Start)));
         let offers = offers.as_flattened();
-        let place = |lines| self.first(offers, (text, size), limits, lines);
+        let place = |lines| self.first(offers, text, size, limits, lines);
         [Lines::Avoided, Lines::Covered].into_iter().find_map(place)
     }
 
     /// The first of the offers that is free, which it takes.
     fn first(
         &mut self,
-        offers: &[(Spot, Side)],
-        (text, size): (&str, f64),
+        offers: &[(PixelPoint, Side)],
+        text: &str,
+        size: f64,
         [left, top, right, bottom]: Limits,
         lines: Lines,
-    ) -> Option<Place> {
+    ) -> Option<LabelPlace> {
         let width = text::span(text, size);
-        let is_free = |offer: &&(Spot, Side)| {
+        let is_free = |offer: &&(PixelPoint, Side)| {
             let area = area(**offer, width, size);
             let is_inside = area.left >= left
                 && area.right <= right
@@ -113,14 +116,14 @@ impl Taken {
         };
         let (spot, side) = *offers.iter().find(is_free)?;
         self.boxes.push(area((spot, side), width, size));
-        Some(Place { spot, side, lines })
+        Some(LabelPlace { spot, side, lines })
     }
 }
 
 /// Where a label stands: its middle height is that of the spot.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
-    pub(super) spot: Spot,
+pub(super) struct LabelPlace {
+    pub(super) spot: PixelPoint,
     pub(super) side: Side,
     pub(super) lines: Lines,
 }
@@ -132,12 +135,12 @@ pub(super) enum Lines {
     Covered,
 }
 
-fn around_dot((x, y): Spot, radius: f64) -> Box {
+fn around_dot((x, y): PixelPoint, radius: f64) -> Box {
     Box { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
 }
 
 /// Places around a dot, the better ones first.
-fn around((x, y): Spot, away: f64, size: f64) -> [(Spot, Side); 8] {
+fn around((x, y): PixelPoint, away: f64, size: f64) -> [(PixelPoint, Side); 8] {
     let (above, below) = (y - away - size / 2.0, y + away + size / 2.0);
     // At a corner of the dot there is more room than beside it.
     let corner = away * 0.75;
@@ -154,7 +157,7 @@ fn around((x, y): Spot, away: f64, size: f64) -> [(Spot, Side); 8] {
 }
 
 /// The box that a text of `width` covers.
-fn area(((x, y), side): (Spot, Side), width: f64, size: f64) -> Box {
+fn area(((x, y), side): (PixelPoint, Side), width: f64, size: f64) -> Box {
     let left = match side {
         Side::Start => x,
         Side::Middle => x - width / 2.0,
@@ -167,19 +170,23 @@ fn area(((x, y), side): (Spot, Side), width: f64, size: f64) -> Box {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Lines, Place, Side, Spot, Taken, area, around_dot, text};
+    use super::{LabelPlace, Lines, OccupiedAreas, PixelPoint, Side, area, around_dot, text};
 
     const LIMITS: [f64; 4] = [0.0, 0.0, 1000.0, 1000.0];
 
-    fn place(taken: &mut Taken, spot: Spot, texts: &[&str]) -> Option<(String, Place)> {
+    fn place(
+        taken: &mut OccupiedAreas,
+        spot: PixelPoint,
+        texts: &[&str],
+    ) -> Option<(String, LabelPlace)> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let found = taken.label((spot, 4.0), (&texts, 14.0), LIMITS);
+        let found = taken.label(spot, 4.0, &texts, 14.0, LIMITS);
         found.map(|(text, place)| (text.to_owned(), place))
     }
 
     #[test]
     fn a_second_label_moves_aside() {
-        let mut taken = Taken::default();
+        let mut taken = OccupiedAreas::default();
         let spots = [(500.0, 100.0), (500.0, 104.0), (500.0, 108.0)];
         let given = spots.map(|spot| place(&mut taken, spot, &["128"]).map(|found| found.1.side));
         assert_eq!(given, [Some(Side::Middle), Some(Side::Start), Some(Side::End)]);
@@ -187,19 +194,19 @@ mod tests {
 
     #[test]
     fn a_label_keeps_off_a_line_and_inside_the_plot() {
-        let mut taken = Taken::default();
+        let mut taken = OccupiedAreas::default();
         taken.line((0.0, 40.0), (100.0, 40.0));
         // Above is the line, and on the right the plot ends.
         let limits = [0.0, 0.0, 104.0, 100.0];
         let texts = ["8".to_owned()];
-        let found = taken.label(((95.0, 52.0), 4.0), (&texts, 14.0), limits);
+        let found = taken.label((95.0, 52.0), 4.0, &texts, 14.0, limits);
         let found = found.map(|found| (found.1.side, found.1.lines));
         assert_eq!(found, Some((Side::End, Lines::Avoided)));
     }
 
     #[test]
     fn where_there_is_no_room_the_short_one_may_lie_on_a_line_and_then_there_is_none() {
-        let mut taken = Taken::default();
+        let mut taken = OccupiedAreas::default();
         for y in 0..60 {
             taken.line((0.0, f64::from(y) * 5.0), (1000.0, f64::from(y) * 5.0));
         }
@@ -218,7 +225,7 @@ mod tests {
         fn no_label_covers_a_dot_or_another_label(
             labels in prop::collection::vec((0.0..1000.0_f64, 0.0..120.0_f64, "[ -~]{0,24}"), 1..40),
         ) {
-            let mut taken = Taken::default();
+            let mut taken = OccupiedAreas::default();
             let dots: Vec<_> = labels.iter().map(|(x, y, _)| around_dot((*x, *y), 4.0)).collect();
             labels.iter().for_each(|(x, y, _)| taken.dot((*x, *y), 4.0));
             let mut given = Vec::new();

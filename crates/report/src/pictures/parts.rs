@@ -2,9 +2,10 @@
 
 use super::ink::Ink;
 use super::render::TICK;
-use super::sheet::{Dash, KeyEntry, Shape, Sign, Stroke};
+use super::sheet::{KeyEntry, Shape, Sign, Stroke};
 use super::text::fitted;
-use crate::{ChartDetail, ChartGoal, ChartLevel, ChartPlace, ChartRun};
+use crate::charts::description::{ChartDescription, ChartLine};
+use crate::{ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun};
 
 /// Whether what the hardware could do is the same for all of several runs, as it is on the same hardware.
 fn is_one_light(runs: &[ChartRun]) -> bool {
@@ -41,12 +42,13 @@ pub(super) fn latency_unit(values_ms: impl IntoIterator<Item = f64>) -> (&'stati
 /// The goals that limit `figure`, each once.
 pub(super) fn goals<'a>(
     runs: &'a [ChartRun],
-    figure: &'static str,
+    figure: &str,
 ) -> impl Iterator<Item = &'a ChartGoal> + use<'a> {
-    let of = move |run: &'a ChartRun| run.goals.iter().filter(move |goal| goal.figure == figure);
+    let figure = figure.to_owned();
+    let of = |run: &'a ChartRun| run.goals.iter();
     let mut seen: Vec<&str> = Vec::new();
     runs.iter().flat_map(of).filter(move |goal| {
-        let is_new = !seen.contains(&goal.text.as_str());
+        let is_new = goal.figure == figure && !seen.contains(&goal.text.as_str());
         seen.push(&goal.text);
         is_new
     })
@@ -68,16 +70,19 @@ pub(super) fn run_key(runs: &[ChartRun]) -> Vec<KeyEntry> {
 /// The curves of what could be.
 pub(super) fn light_key(runs: &[ChartRun]) -> Vec<KeyEntry> {
     let ink = if is_one_light(runs) { Ink::Light } else { Ink::Soft };
-    let has = |of: fn(&crate::ChartLight) -> &crate::ChartCurve| {
+    let has = |of: fn(&crate::ChartSpeedOfLight) -> &crate::ChartCurve| {
         runs.iter().filter_map(|run| run.light.as_ref()).any(|light| of(light).len() > 1)
     };
+    let [frontier, ..] = ChartDescription::all();
     let all = [
-        (has(|light| &light.bound), Dash::None, "speed of light (nothing beats it)"),
-        (has(|light| &light.expected), Dash::Long, "expected of physics"),
-        (has(|light| &light.calibrated), Dash::Short, "calibrated"),
+        (has(|light| &light.bound), frontier.line("bound")),
+        (has(|light| &light.expected), frontier.line("expected")),
+        (has(|light| &light.calibrated), frontier.line("calibrated")),
     ];
-    let there = all.into_iter().filter(|(is_there, ..)| *is_there);
-    there.map(|(_, dash, text)| KeyEntry::new(Sign::Line(Stroke::thin(ink, dash)), text)).collect()
+    let there = all.into_iter().filter(|(is_there, _)| *is_there);
+    let entry =
+        |line: ChartLine| KeyEntry::new(Sign::Line(Stroke::thin(ink, line.dash)), line.name);
+    there.map(|(_, line)| entry(line)).collect()
 }
 
 /// What the labels of levels are.
@@ -96,7 +101,7 @@ pub(super) fn labels_note(runs: &[ChartRun]) -> String {
 
 /// The levels that are not drawn.
 pub(super) fn left_out_note(runs: &[ChartRun]) -> Option<String> {
-    levels_note(runs, "Not compared", |level| level.place == ChartPlace::LeftOut)
+    levels_note(runs, "Not compared", |level| level.place == ChartLevelPosition::LeftOut)
 }
 
 /// `what`, and the levels that it is true of, if there are any.
@@ -122,7 +127,8 @@ pub(super) fn levels_note(
 /// tapes were read.
 pub(super) fn shown(run: &ChartRun) -> Option<(&ChartLevel, &ChartDetail)> {
     let operating = run.operating.and_then(|index| run.levels.get(index));
-    let compared = run.levels.iter().rev().filter(|level| level.place != ChartPlace::LeftOut);
+    let compared =
+        run.levels.iter().rev().filter(|level| level.place != ChartLevelPosition::LeftOut);
     let all = operating.into_iter().chain(compared).chain(run.levels.iter().rev());
     let mut all = all.filter_map(|level| Some((level, level.detail.as_ref()?)));
     all.next()

@@ -27,7 +27,7 @@ pub(super) fn png(sheet: &Sheet) -> Result<Vec<u8>, String> {
     render::draw(sheet, Canvas::new(&mut units, (wide, high))?).map_err(|e| e.to_string())?;
     let (width, height) = (wide / PER_DOT as u32, high / PER_DOT as u32);
     let dots = smoothed(&units, wide as usize);
-    encoded(&dots, (width, height), sheet).map_err(|error| error.to_string())
+    encoded(&dots, width, height, sheet).map_err(|error| error.to_string())
 }
 
 /// The mean of each square of units.
@@ -51,7 +51,8 @@ fn smoothed(units: &[u8], wide: usize) -> Vec<u8> {
 
 fn encoded(
     dots: &[u8],
-    (width, height): (u32, u32),
+    width: u32,
+    height: u32,
     sheet: &Sheet,
 ) -> Result<Vec<u8>, ::png::EncodingError> {
     let mut file = Vec::new();

@@ -32,7 +32,7 @@ const HEAD: f64 = 72.0;
 const UNDER: f64 = 14.0;
 
 /// What a drawing gives where it fails.
-type Drawn<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+type DrawResult<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// The whole picture, as plotters has it.
 type Root<DB> = DrawingArea<DB, Shift>;
@@ -51,16 +51,16 @@ pub(super) fn size(sheet: &Sheet) -> (u32, u32) {
 }
 
 /// Draws all of `sheet` on `backend`, whose size is [`size`] in units.
-pub(super) fn draw<DB: DrawingBackend>(sheet: &Sheet, backend: DB) -> Drawn<(), DB> {
+pub(super) fn draw<DB: DrawingBackend>(sheet: &Sheet, backend: DB) -> DrawResult<(), DB> {
     let root = backend.into_drawing_area();
     root.fill(&Ink::Paper.rgb())?;
     let (width, height) = size(sheet);
     let (width, height) = (f64::from(width), f64::from(height));
     let room = width - 2.0 * MARGIN;
     let title = text::fitted(&sheet.title, TITLE, room);
-    write::text(&root, (MARGIN, 28.0), Side::Start, (&title, TITLE, Ink::Text))?;
+    write::text(&root, (MARGIN, 28.0), Side::Start, &title, TITLE, Ink::Text)?;
     let subtitle = text::fitted(&sheet.subtitle, SUBTITLE, room);
-    write::text(&root, (MARGIN, 54.0), Side::Start, (&subtitle, SUBTITLE, Ink::Soft))?;
+    write::text(&root, (MARGIN, 54.0), Side::Start, &subtitle, SUBTITLE, Ink::Soft)?;
     let key = key::Key::of(sheet, room);
     let below = height - key.height() - UNDER;
     frame::panels(sheet, &root, [MARGIN, HEAD, width - MARGIN, below])?;

@@ -3,6 +3,7 @@
 
 use super::axis::Axis;
 use super::ink::Ink;
+pub(super) use crate::charts::description::Dash;
 
 /// A whole picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,25 +50,25 @@ pub(super) struct Panel {
 }
 
 /// A place in the units of the axes.
-pub(super) type Place = (f64, f64);
+pub(super) type AxisPoint = (f64, f64);
 
 /// Something in a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Mark {
     /// A line through places; a gap where one is absent.
-    Line { places: Vec<Option<Place>>, stroke: Stroke },
+    Line { places: Vec<Option<AxisPoint>>, stroke: Stroke },
     /// An area from the bottom to values of the axis on the right, behind everything.
-    Behind { places: Vec<Place>, ink: Ink },
+    Behind { places: Vec<AxisPoint>, ink: Ink },
     /// The time from one value of the horizontal axis to another, behind everything.
     Band { from: f64, to: f64, ink: Ink },
     /// A limit on the vertical axis, with words where there is room.
     Limit { at: f64, text: String, ink: Ink },
     /// A level.
-    Dot { at: Place, ink: Ink, shape: Shape },
+    Dot { at: AxisPoint, ink: Ink, shape: Shape },
     /// Where a figure's interval and another's lie, from the low ends to the high ones; a whisker where one has none.
-    Interval { low: Place, high: Place, ink: Ink },
+    Interval { low: AxisPoint, high: AxisPoint, ink: Ink },
     /// Words beside a dot: the first that have room there, or none.
-    Label { at: Place, texts: Vec<String>, ink: Ink, shape: Shape },
+    Label { at: AxisPoint, texts: Vec<String>, ink: Ink, shape: Shape },
 }
 
 /// How a level looks.
@@ -109,7 +110,7 @@ pub(super) struct Stroke {
 impl Stroke {
     /// What was measured.
     pub(super) const fn solid(ink: Ink) -> Self {
-        Self { ink, width: 2.5, dash: Dash::None }
+        Self { ink, width: 2.5, dash: Dash::Solid }
     }
 
     /// What is said beside it.
@@ -118,21 +119,13 @@ impl Stroke {
     }
 }
 
-/// The dashes of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dash {
-    None,
-    Short,
-    Long,
-}
-
 impl Dash {
     /// How long a dash is and how long a gap, in pixels.
-    pub(super) const fn lengths(self) -> Option<(f64, f64)> {
+    pub(crate) const fn lengths(self) -> Option<(f64, f64)> {
         match self {
-            Self::None => None,
-            Self::Short => Some((3.0, 5.0)),
-            Self::Long => Some((12.0, 6.0)),
+            Self::Solid => None,
+            Self::Dotted => Some((3.0, 5.0)),
+            Self::Dashed => Some((12.0, 6.0)),
         }
     }
 }
@@ -164,7 +157,7 @@ impl KeyEntry {
 
 impl Mark {
     /// A line through all of `places`.
-    pub(super) fn line(places: impl IntoIterator<Item = Place>, stroke: Stroke) -> Self {
+    pub(super) fn line(places: impl IntoIterator<Item = AxisPoint>, stroke: Stroke) -> Self {
         Self::Line { places: places.into_iter().map(Some).collect(), stroke }
     }
 }

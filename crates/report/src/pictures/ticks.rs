@@ -1,23 +1,23 @@
 //! Round values along an axis: 1, 2 and 5 times a power of ten.
 
-use super::axis::Spread;
+use super::axis::AxisScale;
 use crate::round::round_above;
 
 /// A domain that begins and ends on a round value and holds `low` to `high`, for about `steps` steps.
-pub(super) fn rounded(spread: Spread, (low, high): (f64, f64), steps: usize) -> (f64, f64) {
+pub(super) fn rounded(spread: AxisScale, (low, high): (f64, f64), steps: usize) -> (f64, f64) {
     match spread {
-        Spread::Linear => {
+        AxisScale::Linear => {
             let step = step(high - low, steps);
             ((low / step).floor() * step, (high / step).ceil() * step)
         }
-        Spread::Log if low > 0.0 => (below(low), round_above(high)),
-        Spread::Log | Spread::Tail => (low, high),
+        AxisScale::Log if low > 0.0 => (below(low), round_above(high)),
+        AxisScale::Log | AxisScale::Tail => (low, high),
     }
 }
 
 /// The round values within a domain, about `steps` of them, ascending.
-pub(super) fn ticks(spread: Spread, (low, high): (f64, f64), steps: usize) -> Vec<f64> {
-    if spread != Spread::Log {
+pub(super) fn ticks(spread: AxisScale, (low, high): (f64, f64), steps: usize) -> Vec<f64> {
+    if spread != AxisScale::Log {
         let step = step(high - low, steps);
         let first = (low / step - 1e-9).ceil() as i64;
         let last = (high / step + 1e-9).floor() as i64;
@@ -70,15 +70,15 @@ fn below(value: f64) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Spread, label, rounded, ticks};
+    use super::{AxisScale, label, rounded, ticks};
 
     #[test]
     fn the_steps_are_round() {
-        let domain = rounded(Spread::Linear, (0.0, 38.2), 8);
+        let domain = rounded(AxisScale::Linear, (0.0, 38.2), 8);
         assert_eq!(domain, (0.0, 40.0));
-        let found = ticks(Spread::Linear, domain, 8);
+        let found = ticks(AxisScale::Linear, domain, 8);
         assert_eq!(found, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
-        let found = ticks(Spread::Log, rounded(Spread::Log, (13.0, 900.0), 8), 8);
+        let found = ticks(AxisScale::Log, rounded(AxisScale::Log, (13.0, 900.0), 8), 8);
         assert_eq!(found, [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]);
     }
 
@@ -97,7 +97,7 @@ mod tests {
             steps in 3_usize..12,
         ) {
             let (low, times) = (10_f64.powf(low), 10_f64.powf(decades));
-            for spread in [Spread::Linear, Spread::Log] {
+            for spread in [AxisScale::Linear, AxisScale::Log] {
                 let (from, to) = rounded(spread, (low, low * times), steps);
                 prop_assert!(from <= low * 1.001 && to >= low * times * 0.999);
                 let found = ticks(spread, (from, to), steps);

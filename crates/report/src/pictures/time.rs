@@ -3,52 +3,52 @@
 use super::axis::Axis;
 use super::ink::Ink;
 use super::parts;
-use super::sheet::{Dash, KeyEntry, Mark, Panel, Place, Sheet, Sign, Stroke, WIDTH};
-use crate::{ChartCourse, ChartLevel, ChartRun};
+use super::sheet::{AxisPoint, Dash, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH};
+use crate::charts::description::ChartDescription;
+use crate::{ChartLevel, ChartRun, ChartTimeSeries};
 
 /// At most so many runs have a panel each.
 const MOST: usize = 4;
 
-/// What the horizontal axis shows.
-const TIME: &str = "Time since the first request, s";
-
 /// Gaps between tokens over time, with the requests that were prefilling behind them: a panel a run.
 pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
-    let drawn: Vec<(&ChartRun, &ChartLevel, &ChartCourse)> =
+    let drawn: Vec<(&ChartRun, &ChartLevel, &ChartTimeSeries)> =
         shown(runs).filter(|(.., course)| course.itl_p50_ms.iter().any(Option::is_some)).collect();
     if drawn.is_empty() {
         return Err(parts::no_tapes("gaps between tokens"));
     }
     let last = drawn.len().min(MOST) - 1;
+    let [.., chart, _, _] = ChartDescription::all();
     let panel =
-        |(index, (run, level, course)): (usize, &(&ChartRun, &ChartLevel, &ChartCourse))| {
+        |(index, (run, level, course)): (usize, &(&ChartRun, &ChartLevel, &ChartTimeSeries))| {
             let whose = match runs.len() {
                 1 => String::new(),
                 // A name may be long: what is cut is its end.
                 _ => format!(", at {}: {}", parts::at(run, level), run.name),
             };
-            let x_title = (index == last).then(|| TIME.to_owned());
-            Panel { x_title, ..gaps(&whose, course) }
+            let x_title = (index == last).then(|| chart.across());
+            Panel { x_title, ..gaps(&chart, &whose, course) }
         };
-    let lines = [Which::Median, Which::Tail, Which::Greatest];
+    let lines = [GapLine::Median, GapLine::Tail, GapLine::Greatest];
     let mut key: Vec<KeyEntry> = lines
         .into_iter()
-        .map(|which| KeyEntry::new(Sign::Line(which.stroke()), which.words()))
+        .map(|which| KeyEntry::new(Sign::Line(which.stroke()), chart.line(which.key()).name))
         .collect();
-    key.push(KeyEntry::new(Sign::Area(Ink::Shade), "requests waiting for their first token"));
+    key.push(KeyEntry::new(Sign::Area(Ink::Shade), chart.line("prefilling").name));
     let panels: Vec<Panel> = drawn.iter().take(MOST).enumerate().map(panel).collect();
-    let mut notes = vec!["Where both rise together, prefills hold up decoding.".to_owned()];
+    let mut notes = vec!["Where both rise together, prefills delay decoding.".to_owned()];
     let mut shown = drawn.iter().zip(&panels);
     if shown.any(|((.., course), panel)| is_any_below(course, panel)) {
         notes.push(BELOW.to_owned());
     }
     Ok(Sheet {
-        title: "Gaps between tokens over time".to_owned(),
+        title: chart.title.to_owned(),
         subtitle: parts::subtitle_at(runs),
-        description: "Median, 99th percentile and longest gap between tokens in each part of the level; \
-                      behind them how many requests were waiting for their first token. Where both rise \
-                      together, prefills hold up decoding."
-            .to_owned(),
+        description:
+            "Median, 99th percentile and longest gap between tokens in each part of the level; the \
+         area behind them shows how many requests were waiting for their first token. Where both \
+         rise together, prefills delay decoding."
+                .to_owned(),
         size: (WIDTH, if last == 0 { 540 } else { 150 + 250 * (last as u32 + 1) }),
         columns: 1,
         panels,
@@ -59,11 +59,12 @@ pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
 
 /// The load and the output over time, and the part of it that the figures are of: a line a run.
 pub(super) fn course(runs: &[ChartRun]) -> Result<Sheet, String> {
-    let drawn: Vec<&ChartCourse> = shown(runs).map(|(.., course)| course).collect();
+    let drawn: Vec<&ChartTimeSeries> = shown(runs).map(|(.., course)| course).collect();
     if drawn.is_empty() {
         return Err(parts::no_tapes("course over time"));
     }
-    let panel = |title: &str, of: fn(&ChartCourse) -> &Vec<f64>| {
+    let [.., chart, _] = ChartDescription::all();
+    let panel = |title: String, of: fn(&ChartTimeSeries) -> &Vec<f64>| {
         let values = || drawn.iter().flat_map(|course| of(course));
         let ends = drawn.iter().map(|course| end(course));
         let mut marks: Vec<Mark> = Vec::new();
@@ -83,44 +84,44 @@ pub(super) fn course(runs: &[ChartRun]) -> Result<Sheet, String> {
         let values: Vec<f64> = values().copied().collect();
         Panel {
             x: Axis::seconds(ends.fold(0.0, f64::max), 8),
-            y: Axis::of(super::axis::Spread::Linear, &values, 4),
+            y: Axis::of(super::axis::AxisScale::Linear, &values, 4),
             x_title: None,
-            y_title: title.to_owned(),
+            y_title: title,
             right: None,
             marks,
         }
     };
-    let output = panel("Output tokens per second", |course| &course.output_tps);
-    let load = panel("Requests in flight", |course| &course.in_flight);
+    let output = panel(chart.up("output_tps"), |course| &course.output_tps);
+    let load = panel(chart.up("in_flight"), |course| &course.in_flight);
     let mut key = parts::run_key(runs);
-    if let [ChartCourse { window_s: Some(_), .. }] = drawn.as_slice() {
-        key.push(KeyEntry::new(Sign::Area(Ink::Shade), "the window that steady figures are of"));
+    if let [ChartTimeSeries { window_s: Some(_), .. }] = drawn.as_slice() {
+        key.push(KeyEntry::new(Sign::Area(Ink::Shade), chart.line("window").name));
     }
     Ok(Sheet {
-        title: "Load and throughput over time".to_owned(),
+        title: chart.title.to_owned(),
         subtitle: parts::subtitle_at(runs),
         description: window_words(&drawn),
         size: (WIDTH, 640),
         columns: 1,
-        panels: vec![output, Panel { x_title: Some(TIME.to_owned()), ..load }],
+        panels: vec![output, Panel { x_title: Some(chart.across()), ..load }],
         key,
         notes: vec![window_words(&drawn)],
     })
 }
 
 /// The window of the only run, in words.
-fn window_words(drawn: &[&ChartCourse]) -> String {
+fn window_words(drawn: &[&ChartTimeSeries]) -> String {
     match drawn {
-        [ChartCourse { window_s: Some((from, to)), .. }] => {
-            format!("Figures of the steady state are of {from:.1} s to {to:.1} s.")
+        [ChartTimeSeries { window_s: Some((from, to)), .. }] => {
+            format!("Figures of the steady state cover {from:.1} s to {to:.1} s.")
         }
-        [_] => "No steady state was found: figures are of the whole.".to_owned(),
+        [_] => "No steady state was found: figures cover the whole level.".to_owned(),
         _ => "A line is a run, each at its own level.".to_owned(),
     }
 }
 
 /// The runs whose tapes were read, with the level shown; those with a course.
-fn shown(runs: &[ChartRun]) -> impl Iterator<Item = (&ChartRun, &ChartLevel, &ChartCourse)> {
+fn shown(runs: &[ChartRun]) -> impl Iterator<Item = (&ChartRun, &ChartLevel, &ChartTimeSeries)> {
     let shown = runs.iter().filter_map(|run| {
         let (level, detail) = parts::shown(run)?;
         Some((run, level, &detail.course))
@@ -129,33 +130,33 @@ fn shown(runs: &[ChartRun]) -> impl Iterator<Item = (&ChartRun, &ChartLevel, &Ch
 }
 
 /// The middle of a bin, in seconds.
-fn at(course: &ChartCourse, bin: usize) -> f64 {
+fn at(course: &ChartTimeSeries, bin: usize) -> f64 {
     (bin as f64 + 0.5) * course.bin_s
 }
 
 /// When the last bin ends.
-fn end(course: &ChartCourse) -> f64 {
+fn end(course: &ChartTimeSeries) -> f64 {
     course.in_flight.len() as f64 * course.bin_s
 }
 
 /// A line of gaps.
 #[derive(Clone, Copy)]
-enum Which {
+enum GapLine {
     Median,
     Tail,
     Greatest,
 }
 
-impl Which {
+impl GapLine {
     const fn stroke(self) -> Stroke {
         match self {
             Self::Median => Stroke { width: 2.0, ..Stroke::solid(Ink::Series(0)) },
             Self::Tail => Stroke { width: 2.0, ..Stroke::solid(Ink::Series(1)) },
-            Self::Greatest => Stroke::thin(Ink::Grey, Dash::None),
+            Self::Greatest => Stroke::thin(Ink::Grey, Dash::Solid),
         }
     }
 
-    const fn of(self, course: &ChartCourse) -> &Vec<Option<f64>> {
+    const fn of(self, course: &ChartTimeSeries) -> &Vec<Option<f64>> {
         match self {
             Self::Median => &course.itl_p50_ms,
             Self::Tail => &course.itl_p99_ms,
@@ -165,18 +166,18 @@ impl Which {
 }
 
 fizeau_core::words! {
-    Which::words {
-        Median = "median gap (p50)", Tail = "p99", Greatest = "longest",
+    GapLine::key {
+        Median = "p50", Tail = "p99", Greatest = "max",
     }
 }
 
 /// What is said where gaps lie below an axis that cannot begin at zero.
 const BELOW: &str =
-    "Gaps too short for the axis, as of tokens that came in one piece, lie on its lower end.";
+    "Gaps too short for the axis, such as those of tokens in one chunk, lie at its lower end.";
 
 /// The least gap that an axis by ratio shows: a tenth of a usual median, or a hundredth of a usual p99. Tokens that come in one
 /// piece have gaps of nothing, however many of them there are.
-fn floor(course: &ChartCourse) -> f64 {
+fn floor(course: &ChartTimeSeries) -> f64 {
     let mean = |gaps: &[Option<f64>]| {
         let known: Vec<f64> = gaps.iter().flatten().copied().collect();
         known.iter().sum::<f64>() / known.len().max(1) as f64
@@ -184,21 +185,21 @@ fn floor(course: &ChartCourse) -> f64 {
     (mean(&course.itl_p50_ms) / 10.0).max(mean(&course.itl_p99_ms) / 100.0)
 }
 
-fn is_any_below(course: &ChartCourse, panel: &Panel) -> bool {
-    let lines = [Which::Greatest, Which::Tail, Which::Median];
+fn is_any_below(course: &ChartTimeSeries, panel: &Panel) -> bool {
+    let lines = [GapLine::Greatest, GapLine::Tail, GapLine::Median];
     let mut gaps = lines.into_iter().flat_map(|which| which.of(course)).flatten();
     let (_, per) = parts::latency_unit(gaps.clone().copied());
     let [low, _] = panel.y.ends();
     gaps.any(|gap| *gap / per < low)
 }
 
-fn gaps(whose: &str, course: &ChartCourse) -> Panel {
-    let lines = [Which::Greatest, Which::Tail, Which::Median];
+fn gaps(chart: &ChartDescription, whose: &str, course: &ChartTimeSeries) -> Panel {
+    let lines = [GapLine::Greatest, GapLine::Tail, GapLine::Median];
     let values = || lines.into_iter().flat_map(|which| which.of(course)).flatten().copied();
     let (unit, per) = parts::latency_unit(values());
     let floor = floor(course);
     let latencies: Vec<f64> = values().map(|ms| ms.max(floor) / per).collect();
-    let waiting: Vec<Place> = course
+    let waiting: Vec<AxisPoint> = course
         .prefilling
         .iter()
         .enumerate()
@@ -207,19 +208,19 @@ fn gaps(whose: &str, course: &ChartCourse) -> Panel {
             [(from, *waiting), (to, *waiting)]
         })
         .collect();
-    let line = |which: Which| {
+    let line = |which: GapLine| {
         let places = which.of(course).iter().enumerate();
         let places = places.map(|(bin, gap)| gap.map(|gap| (at(course, bin), gap / per)));
         Mark::Line { places: places.collect(), stroke: which.stroke() }
     };
     let behind = Mark::Behind { places: waiting, ink: Ink::Shade };
-    let right = Axis::of(super::axis::Spread::Linear, &course.prefilling, 4);
+    let right = Axis::of(super::axis::AxisScale::Linear, &course.prefilling, 4);
     Panel {
         x: Axis::seconds(end(course), 8),
         y: Axis::suited(&latencies, 4),
         x_title: None,
-        y_title: format!("Gap between tokens, {unit}{whose}"),
-        right: Some((right, "requests in prefill".to_owned())),
+        y_title: format!("{}, {unit}{whose}", chart.up("gap")),
+        right: Some((right, chart.up("prefilling"))),
         marks: std::iter::once(behind).chain(lines.map(line)).collect(),
     }
 }

@@ -1,48 +1,49 @@
 //! Two figures against each other: what each level reached, what no other beats, and what the hardware could do.
 
-use fizeau_pareto::{Direction, frontier};
+use fizeau_pareto::{Objective, frontier};
 
 use super::axis::Axis;
 use super::ink::Ink;
-use super::light::{Reach, curves, is_within, within};
 use super::parts;
-use super::sheet::{HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
-use crate::{ChartCurvePoint, ChartFigure, ChartGoal, ChartPlace, ChartRun};
+use super::sheet::{AxisPoint, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::speed_of_light::{AxisReach, curves, is_within, within};
+use crate::charts::description::ChartDescription;
+use crate::{ChartCurvePoint, ChartFigure, ChartGoal, ChartLevelPosition, ChartRun};
 use fizeau_record::text::listed;
 
 /// What is drawn against what.
 pub(super) struct Tradeoff {
     pub(super) title: String,
     /// The names of the figures.
-    pub(super) across: &'static str,
-    pub(super) up: &'static str,
+    pub(super) across: String,
+    pub(super) up: String,
     /// What the axes show, the vertical one without the unit of a latency.
     pub(super) across_title: String,
     pub(super) up_title: String,
     /// What is better on each.
-    pub(super) directions: [Direction; 2],
+    pub(super) directions: [Objective; 2],
     /// The same figures of what the hardware could do.
-    pub(super) of_light: fn(&ChartCurvePoint) -> Place,
+    pub(super) of_light: fn(&ChartCurvePoint) -> AxisPoint,
     /// How far those are followed beyond what was measured.
-    pub(super) reach: [Reach; 2],
-    /// What is to be said of those, where they are drawn: a sentence without its point.
+    pub(super) reach: [AxisReach; 2],
+    /// What is noted on those, where they are drawn: a sentence without its point.
     pub(super) light_note: &'static str,
 }
 
 /// A level that has both figures and may be compared with others.
-struct Spot {
+struct TradeoffPoint {
     level: usize,
     across: ChartFigure,
     up: ChartFigure,
 }
 
-impl Spot {
-    fn at(&self) -> Place {
+impl TradeoffPoint {
+    fn at(&self) -> AxisPoint {
         (self.across.value, self.up.value)
     }
 
     /// The low ends of both intervals and the high ones; its own figure where one has none.
-    fn interval(&self) -> Option<(Place, Place)> {
+    fn interval(&self) -> Option<(AxisPoint, AxisPoint)> {
         let ends = |of: ChartFigure| (of.low.unwrap_or(of.value), of.high.unwrap_or(of.value));
         let ((left, right), (low, high)) = (ends(self.across), ends(self.up));
         (left < right || low < high).then_some(((left, low), (right, high)))
@@ -52,25 +53,25 @@ impl Spot {
 impl Tradeoff {
     /// The picture of `runs`, or why there is none.
     pub(super) fn sheet(&self, runs: &[ChartRun]) -> Result<Sheet, String> {
-        let spots: Vec<Vec<Spot>> = runs.iter().map(|run| self.spots(run)).collect();
+        let spots: Vec<Vec<TradeoffPoint>> = runs.iter().map(|run| self.spots(run)).collect();
         if spots.iter().all(Vec::is_empty) {
-            return Err(self.lacking(runs));
+            return Err(self.missing_reason(runs));
         }
-        let unit = self.unit(runs, &spots);
-        let mut panel = self.panel(runs, &spots, unit);
+        let (unit, per) = self.unit(runs, &spots);
+        let mut panel = self.panel(runs, &spots, unit, per);
         for (index, run) in runs.iter().enumerate() {
             if let Some(ink) = parts::light_ink(runs, index) {
-                self.light(&mut panel, run, ink, unit);
+                self.draw_speed_of_light(&mut panel, run, ink, per);
             }
         }
         for goal in self.goals(runs) {
-            let (at, text) = (goal.limit / unit.1, format!("goal: {}", goal.text));
+            let (at, text) = (goal.limit / per, format!("goal: {}", goal.text));
             panel.marks.push(Mark::Limit { at, text, ink: Ink::Goal });
         }
         for (index, (run, spots)) in runs.iter().zip(&spots).enumerate() {
-            self.levels(&mut panel, run, spots, (Look::of(runs, index), unit.1));
+            self.levels(&mut panel, run, spots, LevelColours::of(runs, index), per);
         }
-        let notes = self.notes(runs, [panel.x.ends(), panel.y.ends().map(|end| end * unit.1)]);
+        let notes = self.notes(runs, [panel.x.ends(), panel.y.ends().map(|end| end * per)]);
         Ok(Sheet {
             title: self.title.clone(),
             subtitle: parts::subtitle(runs),
@@ -83,17 +84,17 @@ impl Tradeoff {
         })
     }
 
-    fn spots(&self, run: &ChartRun) -> Vec<Spot> {
+    fn spots(&self, run: &ChartRun) -> Vec<TradeoffPoint> {
         let compared = run.levels.iter().enumerate();
-        let compared = compared.filter(|(_, level)| level.place != ChartPlace::LeftOut);
+        let compared = compared.filter(|(_, level)| level.place != ChartLevelPosition::LeftOut);
         let spot = |(index, level): (usize, &crate::ChartLevel)| {
-            let (across, up) = (level.figures.get(self.across)?, level.figures.get(self.up)?);
-            Some(Spot { level: index, across, up })
+            let (across, up) = (level.figures.get(&self.across)?, level.figures.get(&self.up)?);
+            Some(TradeoffPoint { level: index, across, up })
         };
         compared.filter_map(spot).collect()
     }
 
-    fn lacking(&self, runs: &[ChartRun]) -> String {
+    fn missing_reason(&self, runs: &[ChartRun]) -> String {
         let mut reasons = runs.iter().flat_map(|run| &run.levels);
         match reasons.find_map(|level| level.left_out.clone()) {
             Some(reason) => format!("no level can be compared: {reason}"),
@@ -102,7 +103,7 @@ impl Tradeoff {
     }
 
     /// The unit of the vertical axis and how many of the figure's own it is: seconds read better than five-digit milliseconds.
-    fn unit(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> (&'static str, f64) {
+    fn unit(&self, runs: &[ChartRun], spots: &[Vec<TradeoffPoint>]) -> (&'static str, f64) {
         if !self.up.ends_with("_ms") {
             return ("", 1.0);
         }
@@ -114,8 +115,9 @@ impl Tradeoff {
     fn panel(
         &self,
         runs: &[ChartRun],
-        spots: &[Vec<Spot>],
-        (unit, per): (&'static str, f64),
+        spots: &[Vec<TradeoffPoint>],
+        unit: &'static str,
+        per: f64,
     ) -> Panel {
         let all = || spots.iter().flatten();
         let ends = |of: ChartFigure| [Some(of.value), of.low, of.high].into_iter().flatten();
@@ -141,33 +143,41 @@ impl Tradeoff {
     }
 
     /// What the hardware could do, as far as it is followed beyond `measured`: values across and up.
-    fn light_shown(&self, runs: &[ChartRun], measured: [&[f64]; 2]) -> Vec<Place> {
+    fn light_shown(&self, runs: &[ChartRun], measured: [&[f64]; 2]) -> Vec<AxisPoint> {
         let all = || runs.iter().flat_map(curves).map(|(curve, _)| curve.iter().map(self.of_light));
-        let starts =
-            |of: fn(Place) -> f64| all().map(move |at| at.map(of).fold(f64::INFINITY, f64::min));
+        let starts = |of: fn(AxisPoint) -> f64| {
+            all().map(move |at| at.map(of).fold(f64::INFINITY, f64::min))
+        };
         let ([across, up], [x, y]) = (self.reach, measured);
         let ranges = [across.span(x, starts(|at| at.0)), up.span(y, starts(|at| at.1))];
         all().flatten().filter(|at| is_within(*at, ranges)).collect()
     }
 
-    fn light(&self, panel: &mut Panel, run: &ChartRun, ink: Ink, (_, per): (&str, f64)) {
+    fn draw_speed_of_light(&self, panel: &mut Panel, run: &ChartRun, ink: Ink, per: f64) {
         let ranges = [panel.x.ends(), panel.y.ends()];
         for (curve, dash) in curves(run) {
-            let places: Vec<Place> =
+            let places: Vec<AxisPoint> =
                 curve.iter().map(self.of_light).map(|(x, y)| (x, y / per)).collect();
             let (places, stroke) = (within(&places, ranges), Stroke::thin(ink, dash));
             panel.marks.push(Mark::Line { places, stroke });
         }
     }
 
-    fn levels(&self, panel: &mut Panel, run: &ChartRun, spots: &[Spot], (look, per): (Look, f64)) {
-        let scaled = |(x, y): Place| (x, y / per);
+    fn levels(
+        &self,
+        panel: &mut Panel,
+        run: &ChartRun,
+        spots: &[TradeoffPoint],
+        look: LevelColours,
+        per: f64,
+    ) {
+        let scaled = |(x, y): AxisPoint| (x, y / per);
         let best = self.best(spots);
-        for (low, high) in spots.iter().filter_map(Spot::interval) {
+        for (low, high) in spots.iter().filter_map(TradeoffPoint::interval) {
             let (low, high) = (scaled(low), scaled(high));
             panel.marks.push(Mark::Interval { low, high, ink: look.best });
         }
-        let mut line: Vec<Place> = best
+        let mut line: Vec<AxisPoint> = best
             .iter()
             .filter_map(|index| spots.get(*index))
             .map(|spot| scaled(spot.at()))
@@ -201,7 +211,7 @@ impl Tradeoff {
     }
 
     /// The spots that no other of the same run beats.
-    fn best(&self, spots: &[Spot]) -> Vec<usize> {
+    fn best(&self, spots: &[TradeoffPoint]) -> Vec<usize> {
         let figures: Vec<[f64; 2]> =
             spots.iter().map(|spot| [spot.across.value, spot.up.value]).collect();
         // Only a NaN makes a point unfit, and figures are finite.
@@ -210,23 +220,23 @@ impl Tradeoff {
 
     /// The goals that limit the vertical figure, each once.
     fn goals<'a>(&self, runs: &'a [ChartRun]) -> impl Iterator<Item = &'a ChartGoal> + use<'a> {
-        parts::goals(runs, self.up)
+        parts::goals(runs, &self.up)
     }
 
-    fn key(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> Vec<KeyEntry> {
+    fn key(&self, runs: &[ChartRun], spots: &[Vec<TradeoffPoint>]) -> Vec<KeyEntry> {
         let mut key = parts::run_key(runs);
-        let (ink, shape) = Look::of(runs, 0).beaten;
+        let (ink, shape) = LevelColours::of(runs, 0).beaten;
+        let [chart, ..] = ChartDescription::all();
+        let name = |line: &str| chart.line(line).name;
         if runs.len() == 1 {
-            key.push(KeyEntry::new(Sign::Line(Stroke::solid(Ink::Series(0))), "frontier"));
+            key.push(KeyEntry::new(Sign::Line(Stroke::solid(Ink::Series(0))), name("frontier")));
         }
         if spots.iter().any(|spots| self.best(spots).len() < spots.len()) {
-            key.push(KeyEntry::new(Sign::Dot(ink, shape), "dominated"));
+            key.push(KeyEntry::new(Sign::Dot(ink, shape), name("dominated")));
         }
         if runs.iter().any(|run| run.operating.is_some()) {
-            key.push(KeyEntry::new(
-                Sign::Dot(Look::of(runs, 0).chosen, Shape::Ring),
-                "operating point",
-            ));
+            let ring = Sign::Dot(LevelColours::of(runs, 0).chosen, Shape::Ring);
+            key.push(KeyEntry::new(ring, name("operating")));
         }
         if spots.iter().flatten().any(|spot| spot.interval().is_some()) {
             let ink = Ink::Series(0);
@@ -248,11 +258,11 @@ impl Tradeoff {
         vec![notes.join(" ")]
     }
 
-    fn description(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> String {
+    fn description(&self, runs: &[ChartRun], spots: &[Vec<TradeoffPoint>]) -> String {
         let mut out = parts::labels_note(runs);
         for (run, spots) in runs.iter().zip(spots) {
             let best = self.best(spots).into_iter().filter_map(|index| spots.get(index));
-            let said = |spot: &Spot| {
+            let said = |spot: &TradeoffPoint| {
                 let label = run.levels.get(spot.level).map(|level| level.label.as_str());
                 let number = fizeau_record::text::number;
                 let (x, y) = (number(spot.across.value), number(spot.up.value));
@@ -273,7 +283,7 @@ impl Tradeoff {
 
 /// The colours of a run's levels.
 #[derive(Clone, Copy)]
-struct Look {
+struct LevelColours {
     best: Ink,
     beaten: (Ink, Shape),
     label: Ink,
@@ -281,7 +291,7 @@ struct Look {
     is_alone: bool,
 }
 
-impl Look {
+impl LevelColours {
     /// Beside others a run has one colour; alone, what is beaten is grey.
     fn of(runs: &[ChartRun], index: usize) -> Self {
         let best = Ink::Series(index);

@@ -3,14 +3,14 @@
 use super::price;
 use crate::Shown;
 use crate::text::sentence;
-use fizeau_record::LoadPoint;
+use fizeau_core::LevelLoad;
 use fizeau_record::text::listed;
 use fizeau_record::text::{number, percent};
-use fizeau_record::{Bursts, NotPlanned, Plan, SimulatedBursts};
+use fizeau_record::{BurstAccount, DevicePlan, NoPlanReason, SimulatedBursts};
 
-impl Shown<'_, Plan> {
+impl Shown<'_, DevicePlan> {
     pub(super) fn notes(&self, out: &mut String) {
-        sentence(out, &format!("  Price: {}.", price(&self.source.hour)));
+        sentence(out, &format!("  Price: {}.", price(self.source.hour.as_ref())));
         if let Ok(planned) = &self.outcome {
             match &planned.light {
                 Ok(light) => {
@@ -21,14 +21,14 @@ impl Shown<'_, Plan> {
                         out,
                         &format!(
                             "  Speed of light: at the bound a replica would carry {bound} requests/s within the goals; this one \
-                             carries {reached} of that. Of the cost, headroom and spares in it, {share} is what nothing could \
-                             save."
+                             carries {reached} of that. The hardware floor is {share} of the cost, which includes headroom \
+                             and spares."
                         ),
                     );
                 }
                 Err(reason) => sentence(out, &format!("  Speed of light: absent, since {reason}.")),
             }
-            if let Err(reason) = &self.source.prompt_share {
+            if let (Err(reason), Some(_)) = (&self.source.prompt_share, &self.source.hour) {
                 sentence(
                     out,
                     &format!("  Cost is not split between input and output, since {reason}."),
@@ -36,7 +36,7 @@ impl Shown<'_, Plan> {
             }
             self.arrivals(planned.carried.nearest, out);
         }
-        let is_said = matches!(&self.outcome, Err(NotPlanned::NotCarried(_)))
+        let is_said = matches!(&self.outcome, Err(NoPlanReason::NotCarried(_)))
             && self.source.levels.is_empty();
         if !self.source.left_out.is_empty() && !is_said {
             sentence(out, &format!("  Left out: {}.", listed(&self.source.left_out)));
@@ -44,15 +44,15 @@ impl Shown<'_, Plan> {
     }
 
     /// What is known of the arrivals.
-    fn arrivals(&self, nearest: LoadPoint, out: &mut String) {
-        let is_closed = matches!(nearest, LoadPoint::Concurrency(_));
+    fn arrivals(&self, nearest: LevelLoad, out: &mut String) {
+        let is_closed = matches!(nearest, LevelLoad::Concurrency(_));
         match &self.source.bursts {
-            Bursts::NotAccounted { reason } => {
+            BurstAccount::NotAccounted { reason } => {
                 sentence(
                     out,
                     &format!(
-                        "  Arrivals: burstier ones than those measured are not accounted for, since {reason}; the headroom has \
-                         to stand in for them."
+                        "  Arrivals: the plan does not account for burstier arrivals than those \
+                         measured, since {reason}; the headroom has to cover them."
                     ),
                 );
                 if is_closed {
@@ -63,14 +63,14 @@ impl Shown<'_, Plan> {
                     );
                 }
             }
-            Bursts::Simulated(simulated) => {
-                sentence(out, &format!("  Arrivals: {}", said(simulated)))
+            BurstAccount::Simulated(simulated) => {
+                sentence(out, &format!("  Arrivals: {}", bursts_text(simulated)))
             }
         }
     }
 }
 
-fn said(simulated: &SimulatedBursts) -> String {
+fn bursts_text(simulated: &SimulatedBursts) -> String {
     let SimulatedBursts { burstiness, engine, measured_with, as_measured, under_bursts, pooled } =
         simulated;
     let (before, after) = (number(as_measured.get()), number(under_bursts.get()));

@@ -4,7 +4,9 @@ use crate::Shown;
 use crate::text::{line, sentence};
 use fizeau_record::text::usd;
 use fizeau_record::text::{number, percent};
-use fizeau_record::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, scaled_limits};
+use fizeau_record::{
+    DevicePlan, GoalPrice, NoPlanReason, PlanQuery, PlanReport, PlannedFleet, scaled_limits,
+};
 
 /// The columns of a table of plans, behind the label.
 const HEADS: [&str; 5] = ["req/s each", "replicas", "devices", "USD/hour", "USD/M out"];
@@ -31,9 +33,9 @@ impl Shown<'_, PlanReport> {
     }
 }
 
-impl Shown<'_, Plan> {
+impl Shown<'_, DevicePlan> {
     /// What other goals would cost.
-    pub(super) fn prices(&self, ask: &PlanAsk, out: &mut String) {
+    pub(super) fn prices(&self, ask: &PlanQuery, out: &mut String) {
         if self.prices.is_empty()
             || matches!(&self.outcome, Err(reason) if is_about_figures(reason))
         {
@@ -57,7 +59,8 @@ impl Shown<'_, Plan> {
             sentence(
                 out,
                 &format!(
-                    "  The tightest limits that a tested load keeps: {} ({share} of those asked).",
+                    "  The tightest limits that a tested load keeps: {} ({share} of those \
+                     requested).",
                     limits.join(", ")
                 ),
             );
@@ -66,15 +69,18 @@ impl Shown<'_, Plan> {
             price.outcome.as_ref().is_ok_and(|planned| planned.carried.is_open_above)
         };
         if self.prices.iter().any(is_open) {
-            sentence(out, "  > at the highest load that was tested: a replica may carry more.");
+            sentence(
+                out,
+                "  > at the highest load that was tested: a replica may carry more, and fewer of them (<) may be enough.",
+            );
         }
     }
 }
 
 /// Whether no other limit could help.
-fn is_about_figures(reason: &NotPlanned) -> bool {
-    use fizeau_record::NotCarried::{NoFigure, NoLevel};
-    matches!(reason, NotPlanned::NotCarried(NoFigure { .. } | NoLevel { .. }))
+fn is_about_figures(reason: &NoPlanReason) -> bool {
+    use fizeau_record::NoCapacityReason::{NoFigure, NoLevel};
+    matches!(reason, NoPlanReason::NotCarried(NoFigure { .. } | NoLevel { .. }))
 }
 
 fn head(out: &mut String, label: &str) {
@@ -84,7 +90,7 @@ fn head(out: &mut String, label: &str) {
     line(out, &text);
 }
 
-fn cells(out: &mut String, label: &str, planned: &Planned, plan: &Plan) {
+fn cells(out: &mut String, label: &str, planned: &PlannedFleet, plan: &DevicePlan) {
     // A label too long for its column has a line of its own.
     let label = match label.chars().count() < LABEL {
         true => format!("{label:<LABEL$}"),
@@ -96,14 +102,17 @@ fn cells(out: &mut String, label: &str, planned: &Planned, plan: &Plan) {
     let open = if planned.carried.is_open_above { ">" } else { "" };
     let each = format!("{open}{}", number(planned.per_replica.value()));
     let fleet = &planned.fleets.likely;
+    let fewer = if planned.carried.is_open_above { "<" } else { "" };
     let replicas = match fleet.spare {
-        0 => fleet.needed.to_string(),
-        spare => format!("{} + {spare}", fleet.needed),
+        0 => format!("{fewer}{}", fleet.needed),
+        spare => format!("{fewer}{} + {spare}", fleet.needed),
     };
     let devices = fleet.installed().saturating_mul(plan.source.devices_per_replica.get());
-    let hour = usd(planned.cost.usd_per_hour.middle());
-    let million = planned.cost.usd_per_million_output_alone;
-    let million = million.map_or_else(|| "-".to_owned(), |money| usd(money.middle()));
+    let cost = planned.cost;
+    let hour = cost.map(|cost| cost.usd_per_hour);
+    let million = cost.and_then(|cost| cost.usd_per_million_output_alone);
+    let [hour, million] = [hour, million]
+        .map(|money| money.map_or_else(|| "-".to_owned(), |money| usd(money.middle())));
     let text = format!("{label}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
     line(out, &text);
 }

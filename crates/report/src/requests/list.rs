@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use fizeau_core::{Connection, Failure, Finish, Nanos, Outcome, Part, Stamp, StampSource, Tokens};
+use fizeau_core::{
+    Connection, Failure, Finish, Nanos, Outcome, RequestPurpose, Stamp, StampSource, Tokens,
+};
 use fizeau_metrics::Metric;
 
-use super::{Seen, load_kind};
+use super::RequestValues;
 use crate::columns::in_a_sentence;
 
 /// One field of a request.
@@ -15,21 +17,21 @@ pub(super) struct Column {
     pub(super) name: &'static str,
     /// What it holds, in a few words.
     pub(super) about: Cow<'static, str>,
-    pub(super) content: Content,
+    pub(super) content: FieldSource,
 }
 
 /// Where a field comes from.
 #[derive(Clone, Copy)]
-pub(super) enum Content {
-    Text(for<'a> fn(&Seen<'a>) -> Option<Cow<'a, str>>),
-    Whole(fn(&Seen<'_>) -> Option<u64>),
-    Number(fn(&Seen<'_>) -> Option<f64>),
+pub(super) enum FieldSource {
+    Text(for<'a> fn(&RequestValues<'a>) -> Option<Cow<'a, str>>),
+    Whole(fn(&RequestValues<'_>) -> Option<u64>),
+    Number(fn(&RequestValues<'_>) -> Option<f64>),
     Metric(Metric),
 }
 
-use Content::{Number, Text, Whole};
+use FieldSource::{Number, Text, Whole};
 
-const fn column(name: &'static str, about: &'static str, content: Content) -> Column {
+const fn column(name: &'static str, about: &'static str, content: FieldSource) -> Column {
     Column { name, about: Cow::Borrowed(about), content }
 }
 
@@ -38,7 +40,7 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let of = |metric: Metric| Column {
         name: metric.entry().json[1],
         about: in_a_sentence(metric.entry().definition).into(),
-        content: Content::Metric(metric),
+        content: FieldSource::Metric(metric),
     };
     let (latencies, rates): (Vec<Metric>, Vec<Metric>) = Metric::ALL
         .iter()
@@ -55,11 +57,11 @@ const FIRST: &[Column] = &[
     column(
         "load_kind",
         "concurrency, or requests_per_s",
-        Text(|seen| word(load_kind(seen.row.load))),
+        Text(|seen| word(seen.row.load.kind().key())),
     ),
     column("load_value", "the load, as asked", Number(|seen| Some(seen.row.load.value()))),
     column("request", "its number in the plan", Whole(|seen| Some(seen.row.tape.request.0))),
-    column("session", "of which conversation", Whole(|seen| Some(seen.row.tape.session.0))),
+    column("session", "its conversation", Whole(|seen| Some(seen.row.tape.session.0))),
     column("turn", "its place there, from 0", Whole(|seen| Some(seen.row.tape.turn.into()))),
     column("part", "load, or probe", Text(part)),
     column(
@@ -124,12 +126,12 @@ const FIRST: &[Column] = &[
     column("connection", "how it was come by", Text(connection)),
     column(
         "intended_at_ms",
-        "when it ought to have left",
+        "when it was due to be sent",
         Number(|seen| at(Some(seen.row.tape.marks.intended))),
     ),
     column(
         "released_at_ms",
-        "when the pacer let it go",
+        "when the pacer released it",
         Number(|seen| at(Some(seen.row.tape.marks.released))),
     ),
     column(
@@ -178,29 +180,29 @@ fn at(stamp: Option<Stamp>) -> Option<f64> {
     stamp.map(|stamp| stamp.saturating_since(Stamp::EPOCH).as_millis_f64())
 }
 
-fn failure<'a>(seen: &Seen<'a>) -> Option<&'a Failure> {
+fn failure<'a>(seen: &RequestValues<'a>) -> Option<&'a Failure> {
     match &seen.row.tape.outcome {
         Outcome::Complete(_) => None,
         Outcome::Failed(failure) => Some(failure),
     }
 }
 
-fn level<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn level<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     Some(Cow::Borrowed(seen.row.level)).filter(|level| !level.is_empty())
 }
 
-fn part<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn part<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     word(match seen.row.tape.part {
-        Part::Load => "load",
-        Part::Probe => "probe",
+        RequestPurpose::Load => "load",
+        RequestPurpose::Probe => "probe",
     })
 }
 
-fn status<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn status<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     word(if seen.row.tape.is_success() { "complete" } else { "failed" })
 }
 
-fn ended_by<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn ended_by<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     word(match &seen.row.tape.outcome {
         Outcome::Failed(failure) => failure.class.as_str(),
         Outcome::Complete(Finish::Length) => "length",
@@ -211,11 +213,11 @@ fn ended_by<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
     })
 }
 
-fn detail<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn detail<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     failure(seen).map(|failure| Cow::Borrowed(failure.detail.as_str()))
 }
 
-fn stamps<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn stamps<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     word(match seen.row.tape.stamps {
         StampSource::Kernel => "kernel",
         StampSource::Simulated => "simulated",
@@ -223,7 +225,7 @@ fn stamps<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
     })
 }
 
-fn connection<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+fn connection<'a>(seen: &RequestValues<'a>) -> Option<Cow<'a, str>> {
     word(match seen.row.tape.connection {
         Connection::Fresh => "fresh",
         Connection::Reused => "reused",
@@ -231,7 +233,7 @@ fn connection<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
     })
 }
 
-fn longest_gap(seen: &Seen<'_>) -> Option<f64> {
+fn longest_gap(seen: &RequestValues<'_>) -> Option<f64> {
     if !seen.row.tape.is_success() {
         return None;
     }
@@ -240,7 +242,7 @@ fn longest_gap(seen: &Seen<'_>) -> Option<f64> {
     time(gaps.max())
 }
 
-fn text_bytes(seen: &Seen<'_>) -> Option<u64> {
+fn text_bytes(seen: &RequestValues<'_>) -> Option<u64> {
     let arrivals = seen.row.tape.arrivals.iter();
     let visible = arrivals.filter(|arrival| arrival.channel.is_visible());
     Some(visible.map(|arrival| u64::from(arrival.bytes)).sum())

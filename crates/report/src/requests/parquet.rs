@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::Write;
 
-use super::{RequestCell, RequestCellKind, RequestRow};
-use crate::parquet::{Field, Kind, ParquetFailed, Table};
+use super::RequestRow;
+use crate::parquet::{ParquetWriteError, Table};
 
 /// Requests as a Parquet file, written as they are added: the columns of [`RequestRow`], in row groups of at most 65,536.
 ///
@@ -22,37 +22,23 @@ impl<W: Write + Send> RequestsParquet<W> {
     ///
     /// # Errors
     /// If it cannot be written to.
-    pub fn new(to: W) -> Result<Self, ParquetFailed> {
-        let heads = RequestRow::legend().map(|(name, kind, _)| {
-            let kind = match kind {
-                RequestCellKind::Text => Kind::Text,
-                RequestCellKind::Whole => Kind::Whole,
-                RequestCellKind::Number => Kind::Number,
-            };
-            (name, kind)
-        });
-        Table::new(to, heads).map(Self)
+    pub fn new(to: W) -> Result<Self, ParquetWriteError> {
+        Table::new(to, RequestRow::legend().map(|(name, kind, _)| (name, kind))).map(Self)
     }
 
     /// One more request.
     ///
     /// # Errors
     /// If the file cannot be written to.
-    pub fn add(&mut self, row: &RequestRow<'_>) -> Result<(), ParquetFailed> {
-        let cells: Vec<RequestCell<'_>> = row.cells().collect();
-        self.0.add(cells.iter().map(|cell| match cell {
-            RequestCell::Empty => Field::Null,
-            RequestCell::Text(text) => Field::Text(text),
-            RequestCell::Whole(number) => Field::Whole(*number),
-            RequestCell::Number(number) => Field::Number(*number),
-        }))
+    pub fn add(&mut self, row: &RequestRow<'_>) -> Result<(), ParquetWriteError> {
+        self.0.add(&row.cells().collect::<Vec<_>>())
     }
 
     /// Ends the file, and gives it back.
     ///
     /// # Errors
     /// If it cannot be written to.
-    pub fn finish(self) -> Result<W, ParquetFailed> {
+    pub fn finish(self) -> Result<W, ParquetWriteError> {
         self.0.finish()
     }
 }

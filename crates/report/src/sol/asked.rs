@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::PerSec;
-use fizeau_roofline::{Answer, AnswerError, Figures, Load, Schedule, System};
+use fizeau_roofline::{
+    Figures, LoadAnalysis, LoadAnalysisError, PhaseSchedule, System, UniformLoad,
+};
 
 use super::{SolScope, SolView};
 
@@ -15,9 +17,9 @@ impl SolScope {
     pub fn answer(
         self,
         system: &System,
-        load: &Load,
+        load: &UniformLoad,
         batch: Option<u64>,
-    ) -> Result<Answer, AnswerError> {
+    ) -> Result<LoadAnalysis, LoadAnalysisError> {
         let mut answer = match batch {
             Some(batch) if batch as f64 > system.max_batch(load) => crowded(system, load, batch)?,
             _ => system.answer(load)?,
@@ -31,29 +33,33 @@ impl SolScope {
 
 impl SolView<'_> {
     /// Bound and expectation of the sequences that run, by a schedule that either may have.
-    pub(super) fn scheduled(&self, schedule: Schedule) -> [Figures; 2] {
+    pub(super) fn scheduled(&self, schedule: PhaseSchedule) -> [Figures; 2] {
         let (system, load, running) = (self.system, self.load, self.answer.running_batch);
         [system.bound_at(load, running, schedule), system.expected_at(load, running, schedule)]
     }
 }
 
 /// The answer for more sequences than fit.
-fn crowded(system: &System, load: &Load, batch: u64) -> Result<Answer, AnswerError> {
+fn crowded(
+    system: &System,
+    load: &UniformLoad,
+    batch: u64,
+) -> Result<LoadAnalysis, LoadAnalysisError> {
     let fitting = NonZeroU64::new(system.max_batch(load) as u64).unwrap_or(NonZeroU64::MIN);
-    let mut answer = system.answer(&Load { concurrency: fitting, ..*load })?;
+    let mut answer = system.answer(&UniformLoad { concurrency: fitting, ..*load })?;
     let running = batch as f64;
     answer.running_batch = running;
     answer.memory = system.memory_use(load, running);
-    answer.bound = system.bound_at(load, running, Schedule::Overlapped);
-    answer.expected = system.expected_at(load, running, Schedule::Serial);
+    answer.bound = system.bound_at(load, running, PhaseSchedule::Overlapped);
+    answer.expected = system.expected_at(load, running, PhaseSchedule::Serial);
     answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
     Ok(answer)
 }
 
 /// Makes `answer` one for decode steps that no prompt comes between.
-fn step_alone(system: &System, load: &Load, answer: &mut Answer) {
+fn step_alone(system: &System, load: &UniformLoad, answer: &mut LoadAnalysis) {
     let running = answer.running_batch;
-    answer.expected = system.expected_at(load, running, Schedule::Overlapped);
+    answer.expected = system.expected_at(load, running, PhaseSchedule::Overlapped);
     for figures in [&mut answer.bound, &mut answer.expected] {
         figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
     }

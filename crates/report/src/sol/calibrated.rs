@@ -1,21 +1,21 @@
 //! What a calibration predicts, as a table.
 
 use fizeau_core::{Estimate, PerSec, Seconds};
-use fizeau_record::Calibrated;
+use fizeau_record::CalibratedPrediction;
 
 use super::grid::Grid;
 use super::quantity::row;
 use crate::Shown;
 
-impl Shown<'_, Calibrated<'_>> {
+impl Shown<'_, CalibratedPrediction<'_>> {
     /// The figures as a table, or none where they are refused.
     pub(super) fn table(&self) -> Option<Vec<String>> {
         let of = self.prediction.ok()?;
         let head = format!("calibrated on {}", self.scope);
         let mut grid = Grid::new(&[&head, "likely", "1 in 20 below", "1 in 20 above"]);
         let mut add = |name: &str, of: [f64; 3]| grid.row(row(name, of.into_iter()));
-        let ms = |of: &Estimate<Seconds>| spread(of).map(|time| time.get() * 1e3);
-        let rate = |of: &Estimate<PerSec>| spread(of).map(PerSec::get);
+        let ms = |of: &Estimate<Seconds>| value_and_ends(of).map(|time| time.get() * 1e3);
+        let rate = |of: &Estimate<PerSec>| value_and_ends(of).map(PerSec::get);
         add("TTFT with all under way, ms", ms(&of.ttft));
         add("TPOT, ms", ms(&of.tpot));
         add("E2EL, ms", ms(&of.e2el));
@@ -30,6 +30,6 @@ impl Shown<'_, Calibrated<'_>> {
     }
 }
 /// The figure, and the ends of its interval.
-fn spread<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
+fn value_and_ends<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
     [of.value(), of.low(), of.high()]
 }

@@ -4,16 +4,18 @@ use std::fmt::Write;
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{AnswerError, Figures, Load, Schedule, Stride, System};
+use fizeau_roofline::{
+    CurveStride, Figures, LoadAnalysisError, PhaseSchedule, System, UniformLoad,
+};
 
-/// What a system comes to over the running batch, from one sequence to as many as fit: for each way of reckoning its frontier of
+/// What a system comes to over the running batch, from one sequence to as many as fit: for each estimate its frontier of
 /// throughput against latency.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchCsv<'a> {
     /// The model on its devices.
     pub system: &'a System,
     /// What is asked of it; its concurrency does not matter.
-    pub load: &'a Load,
+    pub load: &'a UniformLoad,
 }
 
 /// What a system comes to over the context, from 128 tokens to 2^20 or as many as fit.
@@ -22,7 +24,7 @@ pub struct ContextCsv<'a> {
     /// The model on its devices.
     pub system: &'a System,
     /// What is asked of it; its lengths do not matter. As many sequences run as it has at once, or as fit.
-    pub load: &'a Load,
+    pub load: &'a UniformLoad,
 }
 
 /// A curve and where it ends.
@@ -38,12 +40,13 @@ impl BatchCsv<'_> {
     ///
     /// # Errors
     /// If not even one sequence fits.
-    pub fn csv(&self) -> Result<String, AnswerError> {
+    pub fn csv(&self) -> Result<String, LoadAnalysisError> {
         let Self { system, load } = *self;
         let most = system.answer(load)?.max_batch.unwrap_or(UNLIMITED).clamp(1, UNLIMITED);
-        let all = Load { concurrency: NonZeroU64::new(most).unwrap_or(NonZeroU64::MIN), ..*load };
+        let all =
+            UniformLoad { concurrency: NonZeroU64::new(most).unwrap_or(NonZeroU64::MIN), ..*load };
         let mut csv = Csv::new(system, "batch", &OF_REQUESTS);
-        for point in system.batch_curve(&all, Stride::Fine) {
+        for point in system.batch_curve(&all, CurveStride::Fine) {
             csv.line(point.batch, &[point.bound, point.expected]);
         }
         Ok(csv.text)
@@ -55,22 +58,22 @@ impl ContextCsv<'_> {
     ///
     /// # Errors
     /// If not even one sequence of 128 tokens fits.
-    pub fn csv(&self) -> Result<(String, Option<AnswerError>), AnswerError> {
+    pub fn csv(&self) -> Result<(String, Option<LoadAnalysisError>), LoadAnalysisError> {
         let system = self.system;
         let heads = "context,cache_bytes_per_device,max_batch,batch";
         let mut csv = Csv::new(system, heads, &OF_CONTEXT);
         for context in contexts() {
             // The step after a prompt of one token less, and that prompt's own pass.
             let (input, output) = (Tokens::new(context - 1), Tokens::new(2));
-            let load = Load::new(input, output, self.load.concurrency);
+            let load = UniformLoad::new(input, output, self.load.concurrency);
             let answer = match system.answer(&load) {
                 Ok(answer) => answer,
                 Err(error) if context == FIRST_CONTEXT => return Err(error),
                 Err(error) => return Ok((csv.text, Some(error))),
             };
             let batch = answer.running_batch;
-            let bound = system.bound_at(&load, batch, Schedule::Overlapped);
-            let step = system.expected_at(&load, batch, Schedule::Overlapped);
+            let bound = system.bound_at(&load, batch, PhaseSchedule::Overlapped);
+            let step = system.expected_at(&load, batch, PhaseSchedule::Overlapped);
             let bytes = system.cache_bytes_per_device(context as f64).get();
             let most = answer.max_batch.map_or_else(String::new, |most| most.to_string());
             csv.line(format_args!("{context},{bytes:.0},{most},{batch}"), &[bound, step]);

@@ -5,12 +5,12 @@ mod passes;
 mod schedules;
 
 use fizeau_core::{Bytes, Tokens};
-use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, TensorSheet};
+use fizeau_roofline::{Deployment, Device, EstimateKind, MathType, Model, PassPhase, TensorSheet};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::line::Line;
-use super::{SolAside, SolScope, SolView};
+use super::{SolExtra, SolScope, SolView};
 use fizeau_record::{JsonError, JsonNumber as Number};
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
@@ -41,41 +41,41 @@ impl SolView<'_> {
             version: env!("CARGO_PKG_VERSION"),
             model: ModelBlock::of(self.name, system.model()),
             device: DeviceBlock::of(system.device()),
-            deployment: Spread::of(system.deployment()),
-            load: Asked::of(self),
+            deployment: DeploymentDocument::of(system.deployment()),
+            load: RequestedShape::of(self),
             answer: if is_step {
                 Line::of_step(answer, self.notes)
             } else {
                 Line::of(answer, self.notes).with(self.calibrated.as_ref())
             },
             schedules: (!is_step).then(|| Schedules::of(self)),
-            memory: Memory::of(self),
+            memory: MemoryDocument::of(self),
             passes: Passes {
-                prefill: (!is_step).then(|| pass(Phase::Prefill, &prompt)),
-                decode: pass(Phase::Decode, &step),
+                prefill: (!is_step).then(|| pass(PassPhase::Prefill, &prompt)),
+                decode: pass(PassPhase::Decode, &step),
             },
             sensitivities: self.sensitivities(),
             gains: changes.iter().map(|change| GainBlock::of(change, self.scope)).collect(),
-            asides: self.asides.iter().map(SolAside::entry).collect(),
+            asides: self.asides.iter().map(SolExtra::entry).collect(),
         }
     }
 
     /// With the sequences of the answer, as its figures are.
     fn sensitivities(&self) -> Elasticities {
         let (system, load, running) = (self.system, self.load, self.answer.running_batch);
-        let [bound, expected] = Reckoning::ALL.map(|by| match (self.scope, self.batch) {
+        let [bound, expected] = EstimateKind::ALL.map(|by| match (self.scope, self.batch) {
             (SolScope::Step, _) => system.step_sensitivity(by, load, running).into(),
             (SolScope::Requests, Some(_)) => system.sensitivities_at(by, load, running).into(),
             (SolScope::Requests, None) => match by {
-                Reckoning::Bound => system.bound_sensitivities(load).into(),
-                Reckoning::Expected => system.expected_sensitivities(load).into(),
+                EstimateKind::Bound => system.bound_sensitivities(load).into(),
+                EstimateKind::Expected => system.expected_sensitivities(load).into(),
             },
         });
         Elasticities { bound, expected }
     }
 }
 
-impl SolAside {
+impl SolExtra {
     /// `fizeau.sol/1` of the table by itself, where there is no answer to stand beside, and why there is none. Ends with a newline.
     ///
     /// # Errors
@@ -98,13 +98,13 @@ struct Document<'a> {
     version: &'static str,
     model: ModelBlock<'a>,
     device: DeviceBlock<'a>,
-    deployment: Spread,
-    load: Asked,
+    deployment: DeploymentDocument,
+    load: RequestedShape,
     #[serde(flatten)]
     answer: Line<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedules: Option<Schedules>,
-    memory: Memory,
+    memory: MemoryDocument,
     passes: Passes,
     /// By how many per cent a figure grows where a resource does by one.
     sensitivities: Elasticities,
@@ -185,7 +185,7 @@ impl<'a> DeviceBlock<'a> {
 }
 
 #[derive(Serialize)]
-struct Spread {
+struct DeploymentDocument {
     tp: u32,
     pp: u32,
     ep: u32,
@@ -194,7 +194,7 @@ struct Spread {
     devices: u64,
 }
 
-impl Spread {
+impl DeploymentDocument {
     const fn of(deployment: &Deployment) -> Self {
         Self {
             tp: deployment.tensor(),
@@ -210,12 +210,12 @@ impl Spread {
 /// Either lengths or a context.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Asked {
+enum RequestedShape {
     Requests { isl: u64, osl: u64, cached: u64, concurrency: u64 },
     Step { context: u64, batch: u64 },
 }
 
-impl Asked {
+impl RequestedShape {
     const fn of(view: &SolView<'_>) -> Self {
         let load = view.load;
         match view.scope {
@@ -234,7 +234,7 @@ impl Asked {
 
 /// Of the fullest device.
 #[derive(Serialize)]
-struct Memory {
+struct MemoryDocument {
     total_bytes: Number,
     weight_bytes: Number,
     cache_bytes_per_sequence: Number,
@@ -243,7 +243,7 @@ struct Memory {
     reserved_bytes: Number,
 }
 
-impl Memory {
+impl MemoryDocument {
     fn of(view: &SolView<'_>) -> Self {
         let of = view.answer.memory;
         Self {

@@ -1,10 +1,10 @@
 //! Figures as JSON, the same wherever they stand.
 
 use fizeau_record::JsonNumber as Number;
-use fizeau_roofline::{Figures, Limits};
+use fizeau_roofline::{Figures, LimitingResources};
 use serde::Serialize;
 
-/// The figures of one way of reckoning.
+/// The figures of one estimate.
 #[derive(Debug, Serialize)]
 pub(super) struct Block {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,8 +43,8 @@ pub(super) struct Limiting {
     decode: &'static str,
 }
 
-impl From<Limits> for Limiting {
-    fn from(limits: Limits) -> Self {
+impl From<LimitingResources> for Limiting {
+    fn from(limits: LimitingResources) -> Self {
         Self { prefill: limits.prefill.as_str(), decode: limits.decode.as_str() }
     }
 }

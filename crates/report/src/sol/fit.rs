@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_roofline::{Constant, Constants, Errors, Fit, Sample};
+use fizeau_roofline::{CalibrationFit, CalibrationSample, Constant, Constants, ErrorSummary};
 
 use super::grid::Grid;
 use fizeau_record::text::{number, percent};
 
 /// A calibration, and the levels that it was fitted on.
 #[derive(Debug, Clone, Copy)]
-pub struct FitView<'a> {
+pub struct CalibrationFitView<'a> {
     /// What was measured.
-    pub samples: &'a [Sample],
+    pub samples: &'a [CalibrationSample],
     /// What was fitted, of those levels in that order.
-    pub fit: &'a Fit,
+    pub fit: &'a CalibrationFit,
 }
 
-impl FitView<'_> {
+impl CalibrationFitView<'_> {
     /// Constants and errors in tables of at most 80 columns. Without a newline at the end.
     #[must_use]
     pub fn text(&self) -> String {
@@ -34,7 +34,7 @@ impl FitView<'_> {
     }
 
     fn title(&self) -> String {
-        let mut devices: Vec<&str> = self.samples.iter().map(Sample::device).collect();
+        let mut devices: Vec<&str> = self.samples.iter().map(CalibrationSample::device).collect();
         devices.sort_unstable();
         devices.dedup();
         let models = self.fit.calibration.models().count();
@@ -140,7 +140,7 @@ impl FitView<'_> {
         let heads = ["TPOT, left out of the fit", "levels", "mean", "median", "9 in 10", "bias"];
         let mut grid = Grid::new(&heads);
         for (model, errors) in models {
-            match Errors::of(errors) {
+            match ErrorSummary::of(errors) {
                 Some(errors) => grid.row(cells(model, &errors)),
                 None => grid.row([model.to_owned(), "no other model".to_owned()]),
             }
@@ -149,7 +149,7 @@ impl FitView<'_> {
     }
 }
 
-fn cells(name: &str, errors: &Errors) -> Vec<String> {
+fn cells(name: &str, errors: &ErrorSummary) -> Vec<String> {
     let within = errors.nine_tenths.exp_m1();
     let bias = match errors.bias {
         bias if bias < 0.0 => format!("-{}", percent(-bias)),

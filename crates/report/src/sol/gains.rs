@@ -61,16 +61,19 @@ fn faster_link(system: &System) -> Option<System> {
     let link = system.device().link().filter(|_| system.deployment().devices_per_replica() > 1)?;
     let link = Link { bandwidth: link.bandwidth * 1.1, ..*link };
     let device = system.device().clone().with_link(link).ok()?;
-    spread(System::new(system.model().clone(), device, *system.deployment()).ok(), system)
+    if_different(System::new(system.model().clone(), device, *system.deployment()).ok(), system)
 }
 
 fn twice_the_ranks(system: &System) -> Option<System> {
     let deployment: Deployment = *system.deployment();
     let deployment = deployment.with_tensor(deployment.tensor().checked_mul(2)?).ok()?;
-    spread(System::new(system.model().clone(), system.device().clone(), deployment).ok(), system)
+    if_different(
+        System::new(system.model().clone(), system.device().clone(), deployment).ok(),
+        system,
+    )
 }
 
 /// `other`, served as `system` is.
-fn spread(other: Option<System>, system: &System) -> Option<System> {
+fn if_different(other: Option<System>, system: &System) -> Option<System> {
     other.map(|other| other.with_serving(*system.serving()).with_routing(system.routing()))
 }

@@ -1,9 +1,9 @@
 //! An answer as one line of JSON.
 
-use fizeau_roofline::Answer;
+use fizeau_roofline::LoadAnalysis;
 use serde::{Serialize, Serializer};
 
-use fizeau_record::{Calibrated, CalibratedBlock, JsonError, JsonNumber as Number};
+use fizeau_record::{CalibratedBlock, CalibratedPrediction, JsonError, JsonNumber as Number};
 
 use super::figures::{Block, Limiting};
 
@@ -11,9 +11,9 @@ use super::figures::{Block, Limiting};
 #[derive(Debug, Clone, Copy)]
 pub struct SolLine<'a> {
     /// The answer.
-    pub answer: &'a Answer,
+    pub answer: &'a LoadAnalysis,
     /// What a calibration predicts, if there is one.
-    pub calibrated: Option<Calibrated<'a>>,
+    pub calibrated: Option<CalibratedPrediction<'a>>,
     /// What was wrong with the query beside what the answer warns of.
     pub notes: &'a [String],
 }
@@ -70,7 +70,7 @@ struct Counts {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn of(answer: &'a Answer, notes: &'a [String]) -> Self {
+    pub(super) fn of(answer: &'a LoadAnalysis, notes: &'a [String]) -> Self {
         let parameters = &answer.parameters;
         Self {
             params: Counts {
@@ -91,12 +91,12 @@ impl<'a> Line<'a> {
     }
 
     /// The same with a prediction.
-    pub(super) fn with(self, calibrated: Option<&Calibrated<'_>>) -> Self {
-        Self { calibrated: calibrated.map(Calibrated::block), ..self }
+    pub(super) fn with(self, calibrated: Option<&CalibratedPrediction<'_>>) -> Self {
+        Self { calibrated: calibrated.map(CalibratedPrediction::block), ..self }
     }
 
     /// Without what is of requests.
-    pub(super) fn of_step(answer: &'a Answer, notes: &'a [String]) -> Self {
+    pub(super) fn of_step(answer: &'a LoadAnalysis, notes: &'a [String]) -> Self {
         Self {
             bound: Block::of_step(&answer.bound),
             expected: Block::of_step(&answer.expected),

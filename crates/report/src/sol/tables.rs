@@ -1,7 +1,7 @@
 //! The tables of an answer.
 
 use fizeau_core::Seconds;
-use fizeau_roofline::{Figures, PassTime, Phase, Schedule};
+use fizeau_roofline::{Figures, PassPhase, PassTime, PhaseSchedule};
 
 use super::gains::Change;
 use super::grid::Grid;
@@ -35,7 +35,7 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
     grid.lines()
 }
 
-/// The figures, each way of reckoning in a column of its own.
+/// The figures, each estimate in a column of its own.
 pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     let ways = [("bound", &view.answer.bound), ("expected", &view.answer.expected)];
     let mut grid = Grid::new(&["", ways[0].0, ways[1].0]);
@@ -45,7 +45,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     };
     let is_whole = view.scope == SolScope::Requests;
     if is_whole {
-        add("TTFT of a lone prompt, ms", &|figures| figures.ttft.get() * 1e3);
+        add("unloaded TTFT, ms", &|figures| figures.ttft.get() * 1e3);
     }
     add("TPOT, ms", &|figures| figures.tpot.get() * 1e3);
     if is_whole {
@@ -62,7 +62,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     if view.answer.running_batch > 1.0 {
         let alone = view.system.single_request(view.load);
         let alone = [alone.bound.get(), alone.expected.get()];
-        grid.row(row("output tokens/s of one alone", alone.into_iter()));
+        grid.row(row("single-stream output tokens/s", alone.into_iter()));
     }
     let mut lines = grid.lines();
     let most = view.system.ideal_max_batch(view.load).min(view.load.concurrency.get() as f64);
@@ -80,7 +80,7 @@ pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
     let head = format!("prefill and decode, {}", sequences(view.answer.running_batch));
     let mut grid = Grid::new(&[&head, "bound", "expected"]);
     for (name, schedule) in
-        [("taking turns", Schedule::Serial), ("overlapped", Schedule::Overlapped)]
+        [("alternating", PhaseSchedule::Serial), ("overlapped", PhaseSchedule::Overlapped)]
     {
         let ways = view.scheduled(schedule);
         let mut add = |what: &str, of: fn(&Figures) -> f64| {
@@ -93,10 +93,10 @@ pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
 }
 
 /// Where the time of a pass goes, operator by operator.
-pub(super) fn terms(view: &SolView<'_>, phase: Phase) -> Vec<String> {
+pub(super) fn terms(view: &SolView<'_>, phase: PassPhase) -> Vec<String> {
     let (system, load, running) = (view.system, view.load, view.answer.running_batch);
     let (pass, name) = match phase {
-        Phase::Prefill => (system.prefill_pass(load), "a prompt's pass, ms".to_owned()),
+        PassPhase::Prefill => (system.prefill_pass(load), "a prompt's pass, ms".to_owned()),
         _ => {
             let step = system.decode_pass(load, running);
             let sequences = whole_or_not(step.decoding);

@@ -1,9 +1,9 @@
 //! An answer for a person: what it is of, what fits, how fast it can be, and what limits it.
 
-use fizeau_roofline::{Device, MathType, Phase, Tensors};
+use fizeau_roofline::{Device, MathType, PassPhase, Tensors};
 
 use super::quantity::{bytes, count, per_second};
-use super::{SolAside, SolScope, SolView, tables};
+use super::{SolExtra, SolScope, SolView, tables};
 use crate::Shown;
 use crate::text::plain;
 use fizeau_record::text::number;
@@ -31,9 +31,9 @@ impl SolView<'_> {
             text.table(calibrated);
         }
         if self.scope == SolScope::Requests {
-            text.table(tables::terms(self, Phase::Prefill));
+            text.table(tables::terms(self, PassPhase::Prefill));
         }
-        text.table(tables::terms(self, Phase::Decode));
+        text.table(tables::terms(self, PassPhase::Decode));
         let changes = self.changes();
         if !changes.is_empty() {
             text.table(tables::gains(&changes, self));
@@ -127,7 +127,8 @@ impl SolView<'_> {
         let load_at = load.input_tokens.get() as f64 + load.output_tokens.get() as f64 / 2.0;
         let decode = match system.crossover(load_at) {
             Some(batch) => format!(
-                "; above {batch:.0} sequences a micro-batch the bound computes longer than it reads"
+                "; above {batch:.0} sequences a micro-batch, the bound spends more time on \
+                 arithmetic than on memory"
             ),
             None => String::new(),
         };
@@ -143,7 +144,7 @@ impl SolView<'_> {
     }
 }
 
-impl SolAside {
+impl SolExtra {
     /// The table by itself, where there is no answer to stand beside, and why there is none. Broken as [`SolView::text`] is.
     #[must_use]
     pub fn text_without_answer(&self, why: &str, width: usize) -> String {

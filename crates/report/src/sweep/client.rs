@@ -7,11 +7,11 @@ use crate::Shown;
 use fizeau_record::SweepReport;
 use fizeau_record::text;
 use fizeau_record::text::{number, percent};
-use fizeau_record::{LevelReport, Tail};
+use fizeau_record::{LevelReport, TailLatency};
 
 impl Shown<'_, SweepReport> {
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a
-    /// level, and where nobody measured.
+    /// level, and where nothing was measured.
     pub(crate) fn client_lines(&self) -> Option<[String; 2]> {
         if self.is_simulated() {
             return None;
@@ -31,12 +31,14 @@ impl Shown<'_, SweepReport> {
         );
         let parts = [
             self.lateness(),
-            self.worst(|level| Tail::of(&level.summary.metrics.read_lag).map(|lag| lag.ms()))
-                .map(|lag| format!("read lag p99 {} ms", number(lag))),
+            self.worst(|level| {
+                TailLatency::of(&level.summary.metrics.read_lag).map(|lag| lag.ms())
+            })
+            .map(|lag| format!("read lag p99 {} ms", number(lag))),
             self.worst(|level| level.client.watch.cpu_share)
                 .map(|share| format!("CPU {}", percent(share))),
             self.worst(|level| level.client.watch.run_delay_share)
-                .map(|share| format!("ready without a CPU {}", percent(share))),
+                .map(|share| format!("CPU starvation {}", percent(share))),
             self.worst(LevelReport::ceiling_share)
                 .map(|share| format!("{} of its own ceiling", percent(share))),
         ];
@@ -50,7 +52,7 @@ impl Shown<'_, SweepReport> {
             &level.summary.metrics.send_lateness
         }
         let p50 = self.worst(|level| of(level).p50.value().map(Millis::get))?;
-        let p99 = self.worst(|level| Tail::of(of(level)).map(|tail| tail.ms()))?;
+        let p99 = self.worst(|level| TailLatency::of(of(level)).map(|tail| tail.ms()))?;
         let max = self.worst(|level| of(level).max.map(Millis::get))?;
         let [p50, p99, max] = [p50, p99, max].map(number);
         Some(format!("send lateness p50 {p50}, p99 {p99}, max {max} ms"))

@@ -1,19 +1,19 @@
 //! Closed and open loops in one sweep: which levels are of one kind, and what their loads are called beside one another.
 use crate::Shown;
-use fizeau_record::LoadPoint;
+use fizeau_core::LevelLoad;
 use fizeau_record::SweepReport;
 
 impl Shown<'_, SweepReport> {
     /// The indices of the levels, those of each kind of load by themselves.
     pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
-        let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
+        let mut kinds: Vec<(LevelLoad, Vec<usize>)> = Vec::new();
         for (i, level) in self.levels().iter().enumerate() {
-            match kinds.iter_mut().find(|(kind, _)| kind.same_kind(level.load)) {
+            match kinds.iter_mut().find(|(kind, _)| kind.kind() == level.load.kind()) {
                 Some((_, levels)) => levels.push(i),
                 None => kinds.push((level.load, vec![i])),
             }
         }
-        // Without a level there is a table all the same, of which only the heads are shown.
+        // Without a level there is a table anyway, of which only the heads are shown.
         if kinds.is_empty() { vec![Vec::new()] } else { kinds.into_iter().map(|k| k.1).collect() }
     }
 
@@ -23,10 +23,10 @@ impl Shown<'_, SweepReport> {
     }
 
     /// A load in a list: the number alone, but for a rate beside concurrencies, `12.5/s`.
-    pub(crate) fn label(&self, load: LoadPoint) -> String {
+    pub(crate) fn label(&self, load: LevelLoad) -> String {
         match load {
-            LoadPoint::Rate(_) if self.is_mixed() => format!("{load}/s"),
-            _ => load.to_string(),
+            LevelLoad::Rate(_) if self.is_mixed() => format!("{}/s", load.number()),
+            _ => load.number(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Shown;
+use crate::grouped::{GroupedReason, grouped, placed};
 use fizeau_core::FailureClass;
 use fizeau_metrics::Verdict;
 use fizeau_record::LevelReport;
@@ -10,29 +11,22 @@ use fizeau_record::SweepReport;
 use fizeau_record::text::listed;
 
 impl<'a> Shown<'a, SweepReport> {
-    /// Every reason against a level, each text once, with the loads of the levels that it applies to. Of what was measured
+    /// Every reason against a level, each said once, with the loads of the levels that it applies to. Of what was measured
     /// beyond the speed of light, that which is furthest beyond speaks for all.
-    pub(crate) fn reasons(&self) -> Vec<(Verdict, &'a str, Vec<String>)> {
-        let mut all: Vec<(Verdict, &'a str, Vec<String>)> = Vec::new();
+    pub(crate) fn reasons(&self) -> Vec<GroupedReason<'a, String>> {
         let beyond = self.beyond_light();
-        for level in self.0.levels() {
+        let of = |level: &'a LevelReport| {
             let load = self.label(level.load);
-            for reason in &level.validity.reasons {
-                let text = match beyond {
-                    Some(furthest) if level.is_of_light(reason) => furthest,
-                    _ => reason.text.as_str(),
-                };
-                let key = (reason.verdict, text);
-                match all.iter_mut().find(|known| (known.0, known.1) == key) {
-                    Some(known) if known.2.contains(&load) => {}
-                    Some(known) => known.2.push(load.clone()),
-                    None => all.push((key.0, key.1, vec![load.clone()])),
+            let reasons =
+                level.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
+            reasons.map(move |reason| match beyond {
+                Some(furthest) if level.is_of_light(reason) => {
+                    (load.clone(), reason.verdict, furthest)
                 }
-            }
-        }
-        // The gravest first; reasons of one weight keep their order.
-        all.sort_by_key(|reason| std::cmp::Reverse(reason.0));
-        all
+                _ => placed(load.clone(), reason),
+            })
+        };
+        grouped(self.0.levels().iter().flat_map(of))
     }
 
     /// The reason against the level that is furthest beyond the speed of light; none if none is.
@@ -45,29 +39,32 @@ impl<'a> Shown<'a, SweepReport> {
     }
 
     /// What could not be checked, and what else is worth knowing: each note once.
-    pub(crate) fn level_notes(&self) -> Vec<&'a str> {
-        let mut notes: Vec<&'a str> = Vec::new();
+    pub(crate) fn level_notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         for note in self.0.levels().iter().flat_map(|level| &level.validity.notes) {
-            if !notes.contains(&note.as_str()) {
-                notes.push(note);
+            if !notes.contains(note) {
+                notes.push(note.clone());
             }
         }
+        notes.extend(self.0.dips());
         notes
     }
 
-    /// Each class of failure, with the loads of the levels that had one.
-    pub(crate) fn failures(&self) -> Vec<String> {
+    /// The lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.
+    pub(crate) fn failure_lines(&self) -> Vec<String> {
         let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
         for level in self.0.levels() {
             for class in level.summary.requests.by_class.keys() {
-                let loads = all.entry(*class).or_default();
-                loads.push(self.label(level.load));
+                all.entry(*class).or_default().push(self.label(level.load));
             }
         }
-        let words = |(class, loads): (FailureClass, Vec<String>)| {
-            format!("{class} (at {})", listed(&loads))
-        };
-        all.into_iter().map(words).collect()
+        let cancelled = all.remove(&FailureClass::Cancelled);
+        let cancelled = cancelled.map(|at| format!("Cancelled by the client: at {}", listed(&at)));
+        let words =
+            |(class, at): (FailureClass, Vec<String>)| format!("{class} (at {})", listed(&at));
+        let failed: Vec<String> = all.into_iter().map(words).collect();
+        let failed = (!failed.is_empty()).then(|| format!("Failures: {}", failed.join(", ")));
+        failed.into_iter().chain(cancelled).collect()
     }
 
     /// Why there is no speed of light, if there is none at any level: each reason once.

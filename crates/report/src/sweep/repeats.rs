@@ -2,7 +2,7 @@
 
 use fizeau_core::Millis;
 use fizeau_record::text::{half_width, supported};
-use fizeau_record::{MeanOverRuns, RangeOverRuns, Repeats, SweepReport};
+use fizeau_record::{LoadRepeats, MeanOverRuns, RangeOverRuns, SweepReport};
 
 use crate::Shown;
 
@@ -23,7 +23,7 @@ impl Shown<'_, SweepReport> {
                 format!("{median} ({least}-{greatest})")
             })
         };
-        let row = |repeats: &Repeats| {
+        let row = |repeats: &LoadRepeats| {
             Some([
                 self.label(repeats.load()?),
                 repeats.compared().count().to_string(),
@@ -42,9 +42,10 @@ pub(crate) const HEADS: [&str; 6] =
     ["load", "runs", "req/s", "out tok/s", "E2EL mean ms", "E2EL p99 ms"];
 
 /// What the table of repeats shows.
-pub(crate) const REPEATS_NOTE: &str = "Repeats: means over the runs ± half of their 95 % interval (Student's t, across runs); of a p99 the median over the runs, \
-     of an even number the greater of the two in the middle, and its range. Goals are judged by all runs";
+pub(crate) const REPEATS_NOTE: &str = "Repeats: means over the runs ± half of their 95 % interval (Student's t, across runs); of a p99 \
+ the median over the runs, of an even number the greater of the two in the middle, and its \
+ range. Goals are judged over all runs";
 
 /// What stands in the table of levels.
-pub(crate) const ONE_RUN_NOTE: &str = "Of loads that were measured more than once the table of levels has one run, that with the median of requests/s; \
-     goals are judged by all of its runs";
+pub(crate) const ONE_RUN_NOTE: &str = "The table of levels shows one run of each repeated load, the one with the median requests/s; \
+ goals are judged over all of its runs";

@@ -32,7 +32,7 @@ impl Shown<'_, SweepReport> {
         let seconds = number(run.summary.throughput.duration.get());
         let head = format!(
             "Sustained: {} for {seconds} s: {rate} requests/s, p99 E2EL {tail}; {holds}",
-            run.load.words()
+            run.load
         );
         let words = match self.is_simulated() {
             true => GoalResult::words_simulated,

@@ -1,7 +1,7 @@
 //! Which levels came to know what they were to find out.
 
 use crate::Shown;
-use fizeau_record::{SweepReport, Until};
+use fizeau_record::{SweepReport, UntilPrecise};
 
 impl Shown<'_, SweepReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached at 1, 2; not reached at 4 (±2.6 %)`.
@@ -21,7 +21,11 @@ impl Shown<'_, SweepReport> {
             if until.has_reached(outcome) {
                 reached.push(self.label(level.load));
             } else {
-                missed.push(format!("{} ({})", self.label(level.load), Until::found(outcome)));
+                missed.push(format!(
+                    "{} ({})",
+                    self.label(level.load),
+                    UntilPrecise::reached_text(outcome)
+                ));
             }
         }
         let lists = [("reached at", reached), ("not reached at", missed)];

@@ -3,15 +3,12 @@
 mod canvas;
 mod scale;
 
-use super::{Charset, Style};
+use super::{Charset, TextStyle};
 use crate::Shown;
-use crate::{ChartLevel, ChartPlace, ChartRun};
+use crate::{ChartLevel, ChartLevelPosition, ChartRun};
 use canvas::{Canvas, Ink};
 use fizeau_record::SweepReport;
 use scale::{Ticks, linear, logarithmic};
-
-/// The lines that are drawn in, without axes and words.
-const ROWS: usize = 10;
 
 /// A chart is no wider: points would be far apart, and lines flat.
 const WIDEST: usize = 100;
@@ -32,8 +29,10 @@ pub(crate) struct Chart {
 #[derive(Clone, Copy)]
 pub(crate) struct Pen {
     pub(crate) width: usize,
+    /// The lines that are drawn in, without axes and words.
+    pub(crate) rows: usize,
     pub(crate) charset: Charset,
-    pub(crate) style: Style,
+    pub(crate) style: TextStyle,
 }
 
 impl Shown<'_, SweepReport> {
@@ -58,7 +57,7 @@ impl Shown<'_, SweepReport> {
         let has_others = points.iter().any(|point| point.ink == Ink::Other);
         let plot = Plot { pen, points, frontier: &run.frontier, limit, across, up };
         let others = if has_others { "; o beaten by another" } else { "" };
-        let goal = goal.map(|goal| format!("; {} {}", pen.charset.goal(), goal.text));
+        let goal = goal.map(|goal| format!("; {} {}", pen.charset.strokes().goal, goal.text));
         let key = format!("Requests/s against p99 E2EL{others}{}", goal.unwrap_or_default());
         Some(Chart { key, lines: plot.lines() })
     }
@@ -76,10 +75,10 @@ struct Point<'a> {
 impl<'a> Point<'a> {
     fn of(run: &ChartRun, (index, level): (usize, &'a ChartLevel)) -> Option<Self> {
         let ink = match level.place {
-            ChartPlace::LeftOut => return None,
+            ChartLevelPosition::LeftOut => return None,
             _ if run.operating == Some(index) => Ink::Chosen,
-            ChartPlace::Frontier => Ink::Frontier,
-            ChartPlace::Dominated => Ink::Other,
+            ChartLevelPosition::Frontier => Ink::Frontier,
+            ChartLevelPosition::Dominated => Ink::Other,
         };
         let figure = |name: &str| Some(level.figures.get(name)?.value).filter(|value| *value > 0.0);
         let (rate, latency) = (figure("requests_per_s")?, figure(LATENCY)?);
@@ -119,11 +118,12 @@ impl Plot<'_> {
         let columns = self.pen.width.min(WIDEST).saturating_sub(margin + 2 + beyond);
         let canvas = self.draw(columns);
         let row_of = |share: f64| canvas.row(share);
+        let strokes = self.pen.charset.strokes();
         let mut lines = vec![format!("{UP:>margin$}")];
-        for row in 0..ROWS {
+        for row in 0..self.pen.rows {
             let label = labels.iter().find(|(share, _)| row_of(*share) == row);
             let label = label.map_or("", |(_, label)| label);
-            let axis = self.pen.charset.upright(!label.is_empty());
+            let axis = if label.is_empty() { strokes.upright } else { strokes.upright_tick };
             let drawn = canvas.line(row, self.pen.style);
             lines.push(format!("{label:>margin$} {axis}{drawn}").trim_end().to_owned());
         }
@@ -132,9 +132,9 @@ impl Plot<'_> {
     }
 
     fn draw(&self, columns: usize) -> Canvas {
-        let mut canvas = Canvas::new(columns, ROWS, self.pen.charset);
+        let mut canvas = Canvas::new(columns, self.pen.rows, self.pen.charset);
         if let Some(limit) = self.limit {
-            canvas.upright(self.across.share(limit), self.pen.charset.goal());
+            canvas.upright(self.across.share(limit), self.pen.charset.strokes().goal);
         }
         let at = |point: &Point<'_>| (self.across.share(point.latency), self.up.share(point.rate));
         let on_frontier = self.frontier.iter();
@@ -160,13 +160,13 @@ impl Plot<'_> {
 
     /// The axis across, its figures, and what it is of.
     fn axis(&self, canvas: &Canvas, indent: usize) -> [String; 2] {
-        let charset = self.pen.charset;
-        let mut rule: Vec<char> = vec![charset.level(); canvas.columns()];
+        let strokes = self.pen.charset.strokes();
+        let mut rule: Vec<char> = vec![strokes.level; canvas.columns()];
         let mut figures = String::new();
         for (share, label) in self.across.marks() {
             let column = canvas.column(share);
             if let Some(place) = rule.get_mut(column) {
-                *place = charset.tick();
+                *place = strokes.level_tick;
             }
             let start = (column + 1).saturating_sub(label.len() / 2);
             let used = figures.chars().count();
@@ -178,45 +178,42 @@ impl Plot<'_> {
         }
         let rule: String = rule.into_iter().collect();
         let pad = " ".repeat(indent);
-        [format!("{pad}{}{rule}", charset.corner()), format!("{pad}{figures} {UNIT}")]
+        [format!("{pad}{}{rule}", strokes.corner), format!("{pad}{figures} {UNIT}")]
     }
 }
 
+/// What axes are drawn with.
+struct Strokes {
+    goal: char,
+    upright: char,
+    upright_tick: char,
+    level: char,
+    level_tick: char,
+    corner: char,
+}
+
+const ASCII: Strokes = Strokes {
+    goal: ':',
+    upright: '|',
+    upright_tick: '+',
+    level: '-',
+    level_tick: '+',
+    corner: '+',
+};
+const UNICODE: Strokes = Strokes {
+    goal: '┊',
+    upright: '│',
+    upright_tick: '┤',
+    level: '─',
+    level_tick: '┴',
+    corner: '└',
+};
+
 impl Charset {
-    const fn goal(self) -> char {
+    const fn strokes(self) -> Strokes {
         match self {
-            Self::Ascii => ':',
-            Self::Unicode => '┊',
-        }
-    }
-
-    const fn upright(self, is_tick: bool) -> char {
-        match (self, is_tick) {
-            (Self::Ascii, true) => '+',
-            (Self::Ascii, false) => '|',
-            (Self::Unicode, true) => '┤',
-            (Self::Unicode, false) => '│',
-        }
-    }
-
-    const fn level(self) -> char {
-        match self {
-            Self::Ascii => '-',
-            Self::Unicode => '─',
-        }
-    }
-
-    const fn tick(self) -> char {
-        match self {
-            Self::Ascii => '+',
-            Self::Unicode => '┴',
-        }
-    }
-
-    const fn corner(self) -> char {
-        match self {
-            Self::Ascii => '+',
-            Self::Unicode => '└',
+            Self::Ascii => ASCII,
+            Self::Unicode => UNICODE,
         }
     }
 }

@@ -2,21 +2,13 @@
 
 use super::Terminal;
 use super::table::{Column, Row, Table};
-use crate::table::{Cell, Column as Cells};
+use crate::columns::Figure;
+use crate::table::{Cell, Column as ComparisonLine, places};
 use fizeau_core::LoadKind;
-use fizeau_record::text::supported;
+use fizeau_metrics::{Metric, Statistic};
 use fizeau_record::{ImportedLevel, ImportedRun};
 
 use crate::Shown;
-
-/// A latency's median and tail: what stands above both, and their columns with how much each is needed.
-type Latency = (&'static str, [(&'static str, &'static str, Option<u8>); 2]);
-
-const LATENCIES: [Latency; 3] = [
-    ("TTFT ms", [("p50", "p50_ttft_ms", Some(12)), ("p99", "p99_ttft_ms", Some(18))]),
-    ("TPOT ms", [("p50", "p50_tpot_ms", Some(15)), ("p99", "p99_tpot_ms", Some(10))]),
-    ("E2EL ms", [("p50", "p50_e2el_ms", Some(11)), ("p99", "p99_e2el_ms", Some(19))]),
-];
 
 impl Shown<'_, ImportedRun> {
     /// Its levels as a table within the terminal's width, those of the frontier marked, and the columns that had no room.
@@ -32,46 +24,34 @@ impl Shown<'_, ImportedRun> {
     }
 }
 
-fn columns(levels: &[ImportedLevel]) -> Vec<Cells> {
-    let is_rate = |level: &ImportedLevel| level.load_point().kind() == LoadKind::Rate;
+fn columns(levels: &[ImportedLevel]) -> Vec<ComparisonLine> {
+    let is_rate = |level: &ImportedLevel| level.level_load().kind() == LoadKind::Rate;
     let (group, head) = if levels.iter().all(is_rate) { ("asked", "req/s") } else { ("", "conc") };
     let is_mixed = levels.iter().any(is_rate) && !levels.iter().all(is_rate);
     let head = if is_mixed { "load" } else { head };
     let load = |level: &ImportedLevel| Cell {
-        text: match level.load_point() {
+        text: match level.level_load() {
             _ if level.load.is_unknown => "?".to_owned(),
-            load if is_mixed && is_rate(level) => format!("{load}/s"),
-            load => load.to_string(),
+            load if is_mixed && is_rate(level) => format!("{}/s", load.number()),
+            load => load.number(),
         },
         marked: false,
     };
-    let figures = |group, head, name: &str, rank| Cells {
-        group,
-        head,
-        rank,
-        cells: levels.iter().map(|level| cell(level, name)).collect(),
-    };
-    let mut all = vec![
-        Cells { group, head, rank: None, cells: levels.iter().map(load).collect() },
-        figures("req", "/s", "requests_per_s", None),
-        figures("out tok", "/s", "output_tps", None),
-    ];
-    for (group, both) in LATENCIES {
-        all.extend(both.map(|(head, name, rank)| figures(group, head, name, rank)));
-    }
+    let mut all =
+        vec![ComparisonLine { group, head, rank: None, cells: levels.iter().map(load).collect() }];
+    all.extend(places().0.iter().flat_map(|place| place.columns(levels, &figure)));
     let failed = |level: &ImportedLevel| Cell {
         text: level.counts.failed.map_or_else(|| "-".to_owned(), |failed| failed.to_string()),
         marked: false,
     };
     let failed = levels.iter().map(failed).collect();
-    all.push(Cells { group: "", head: "failed", rank: Some(16), cells: failed });
+    all.push(ComparisonLine { group: "", head: "failed", rank: Some(16), cells: failed });
     all
 }
 
-fn cell(level: &ImportedLevel, name: &str) -> Cell {
-    let text = level.figure(name).map(|value| supported(value, None));
-    Cell {
-        text: text.unwrap_or_else(|| "-".to_owned()),
-        marked: level.greatest_for_p99.iter().any(|own| own == name),
-    }
+/// The figure of that column; it has no interval.
+fn figure(level: &ImportedLevel, metric: Metric, statistic: Statistic) -> Figure {
+    let name = metric.column(statistic).unwrap_or_default();
+    let is_stand_in = level.greatest_for_p99.contains(&name);
+    Figure { value: level.figure(&name), ends: None, is_stand_in }
 }

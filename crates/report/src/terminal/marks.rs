@@ -2,9 +2,9 @@
 
 use super::table::INTERVALS;
 use super::{Line, Terminal};
-use crate::Shown;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
+use crate::{Shown, Verbosity};
 use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::{LevelReport, SweepReport};
 
@@ -29,28 +29,56 @@ impl Terminal<'_> {
 }
 
 impl Shown<'_, SweepReport> {
-    /// What the marks in the tables of levels mean, of which these columns had no room.
-    pub(super) fn say_marks(&self, left_out: &[String], out: &mut Vec<Line>) {
+    /// What the marks in the tables of levels mean, of which these columns had no room; in brief as one paragraph.
+    pub(super) fn say_marks(
+        &self,
+        terminal: &Terminal<'_>,
+        left_out: &[String],
+        out: &mut Vec<Line>,
+    ) {
         let marks = match self.operating_point().level() {
             Some(_) => "+ on the frontier, > on it and the operating point",
             None => "+ on the frontier",
         };
-        out.push(Line::text(marks.to_owned()));
+        let mut notes = vec![marks.to_owned()];
         if self.has_intervals() && !left_out.iter().any(|name| name == INTERVALS) {
-            out.push(Line::text(PLUS_MINUS_NOTE.to_owned()));
+            notes.push(PLUS_MINUS_NOTE.to_owned());
         }
         if self.has_stand_in() {
-            out.push(Line::text(format!("* {STAND_IN_NOTE}")));
+            notes.push(format!("* {STAND_IN_NOTE}"));
         }
         if self.levels().iter().any(LevelReport::is_saturated) {
-            out.push(Line::text(format!("! {SATURATED_NOTE}")));
+            notes.push(format!("! {SATURATED_NOTE}"));
         }
         if self.levels().iter().any(|level| level.speed_of_light.output_share().is_some()) {
-            let note = "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets";
-            out.push(Line::text(note.to_owned()));
+            let lights = self.levels().iter().filter_map(|level| level.speed_of_light.comparison());
+            let by_even_routing = lights.filter_map(|light| light.even_routing).next().is_some();
+            let note = match (by_even_routing, terminal.verbosity) {
+                (true, _) => {
+                    "SoL: output tokens/s as a share of what the hardware could do where tokens choose their experts evenly"
+                }
+                (false, Verbosity::Brief) => {
+                    "SoL: output tokens/s as a share of the speed of light"
+                }
+                (false, Verbosity::Full) => {
+                    "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets"
+                }
+            };
+            notes.push(note.to_owned());
         }
         if !self.repeats().is_empty() {
-            out.push(Line::text(ONE_RUN_NOTE.to_owned()));
+            notes.push(ONE_RUN_NOTE.to_owned());
+        }
+        match terminal.verbosity {
+            Verbosity::Brief => {
+                let lacks = format!("not shown at this width: {}", left_out.join(", "));
+                notes.extend((!left_out.is_empty()).then_some(lacks));
+                out.push(Line::text(notes.join("; ")));
+            }
+            Verbosity::Full => {
+                out.extend(notes.into_iter().map(Line::text));
+                out.extend(terminal.lacks(left_out));
+            }
         }
     }
 

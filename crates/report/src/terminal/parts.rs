@@ -1,17 +1,17 @@
 //! Goals of single requests and measured parts, level by level, below the table of a sweep.
 
-use fizeau_metrics::{NoWindow, WhyNoWindow};
+use fizeau_metrics::{NoWindow, NoWindowReason};
 
 use super::grid::Grid;
 use super::{Line, Terminal};
-use crate::Shown;
-use crate::level::part_cells;
+use crate::level::{not_steady, part_cells};
+use crate::{Shown, Verbosity};
 use fizeau_record::text::percent;
 use fizeau_record::{LevelReport, SweepReport};
 
 impl Shown<'_, SweepReport> {
-    /// What a good request is, and the share of each level's that met each goal; nothing without goals.
-    pub(super) fn say_goals(&self, out: &mut Vec<Line>) {
+    /// What a good request is, and in full the share of each level's that met each goal; nothing without goals.
+    pub(super) fn say_goals(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let attained = |level: &LevelReport| level.summary.goodput.clone();
         let Some(first) = self.levels().iter().find_map(attained) else { return };
         out.push(Line::text(format!("good: the share of all sent that met {}", first.goals())));
@@ -21,7 +21,7 @@ impl Shown<'_, SweepReport> {
         });
         let goals: Vec<_> = goals.collect();
         // The column has it already.
-        if let [_] = goals.as_slice() {
+        if goals.len() == 1 || verbosity == Verbosity::Brief {
             return;
         }
         for (group, place, goal) in goals {
@@ -42,17 +42,15 @@ impl Shown<'_, SweepReport> {
         if parts.is_empty() {
             return;
         }
-        out.push(Line::text(
-            "Steady parts, or those asked for; the table has the whole:".to_owned(),
-        ));
+        out.push(Line::text("Steady state only (the table above has the whole run):".to_owned()));
         let label = |level: &LevelReport| format!("{:>6}", self.label(level.load));
         let known = parts
             .iter()
             .filter_map(|(level, part)| Some((label(level), part.as_ref().ok()?)))
             .map(|(label, part)| [label].into_iter().chain(part_cells(part)).collect());
         let heads = [
-            ["", "", "", "", "", "TTFT ms", "E2EL ms"],
-            ["load", "sent", "cut", "req/s", "out tok/s", "p50/p99", "p50/p99"],
+            ["", "", "excluded", "", "", "TTFT ms", "E2EL ms"],
+            ["load", "sent", "first/last", "req/s", "out tok/s", "p50/p99", "p50/p99"],
         ];
         let heads = heads.map(|row| row.map(str::to_owned).into()).into();
         let grid = Grid { heads, rows: known.collect(), words: 0, lesser: Vec::new() };
@@ -67,14 +65,14 @@ impl Shown<'_, SweepReport> {
                     out.extend(lines.next());
                     continue;
                 }
-                Err(NoWindow { why: WhyNoWindow::TooFew { needs, has, .. }, .. }) => {
+                Err(NoWindow { why: NoWindowReason::TooFew { needs, has, .. }, .. }) => {
                     format!("- (needs {needs} requests, has {has})")
                 }
-                Err(none) => format!("none: {}", none.why),
+                Err(none) => format!("none: {}", not_steady(none.why)),
             };
             out.push(Line::text(format!("{}  {reason}", label(level))));
         }
-        let names = ["load", "sent", "cut", "req/s", "out tok/s", "TTFT", "E2EL"];
+        let names = ["load", "sent", "first/last", "req/s", "out tok/s", "TTFT", "E2EL"];
         out.extend(terminal.not_shown(drawn.left_out, &names));
     }
 }

@@ -1,6 +1,6 @@
 //! The table of levels: columns that know how much they are needed.
 
-use super::{Charset, Style};
+use super::{Charset, TextStyle};
 use crate::table::{Cell, PLUS_MINUS, columns};
 use fizeau_record::LevelReport;
 
@@ -108,7 +108,7 @@ fn split(cell: &Cell) -> (usize, usize) {
 impl Table {
     /// The table within `width`, with the heads of groups above their columns: with three spaces between columns, else with
     /// two; else without the columns that are for wide tables; else with one space; else without those that are needed least.
-    pub(super) fn draw(mut self, width: usize, style: Style) -> Drawn {
+    pub(super) fn draw(mut self, width: usize, style: TextStyle) -> Drawn {
         let mut left_out = Vec::new();
         let mut gap = 3;
         self.settle(gap);
@@ -186,7 +186,7 @@ impl Table {
         (" ".repeat(MARK) + &heads).trim_end().to_owned()
     }
 
-    fn row(&self, row: usize, gap: usize, style: Style) -> String {
+    fn row(&self, row: usize, gap: usize, style: TextStyle) -> String {
         let kind = self.rows.get(row).copied().unwrap_or(Row::Other);
         let (mark, colour) = match kind {
             Row::Frontier => ("+", "\u{1b}[1m"),
@@ -198,8 +198,8 @@ impl Table {
         let line = format!("{mark}{cells}");
         let line = line.trim_end();
         match style {
-            Style::Plain => line.to_owned(),
-            Style::Ansi => format!("{colour}{line}\u{1b}[0m"),
+            TextStyle::Plain => line.to_owned(),
+            TextStyle::Ansi => format!("{colour}{line}\u{1b}[0m"),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
 use fizeau_record::slo_words as words;
-use fizeau_record::{Variant, WhatIf, variant_letter as letter};
+use fizeau_record::{WhatIf, WhatIfVariant, variant_letter as letter};
 
 /// What the page adds to the looks of every page.
 const STYLE: &str = include_str!("page.css");
@@ -66,9 +66,11 @@ impl Shown<'_, WhatIf> {
         put(
             out,
             format_args!(
-                "<section>\n<h2>Throughput against latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Right and down is \
-                 better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
-                 configuration beats them.</figcaption>\n</figure>\n</section>\n",
+                "<section>\n<h2>Throughput against \
+                 latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Down and to the right is \
+                 better. Each line goes through one configuration's levels, by rising {}. Large \
+                 dots: no level of any configuration beats \
+                 them.</figcaption>\n</figure>\n</section>\n",
                 super::text::kind(&self.loads())
             ),
         );
@@ -94,7 +96,7 @@ impl Shown<'_, WhatIf> {
         out.push_str("</tbody>\n</table>\n</div>\n<p class=\"note\">Latencies are 99th percentiles.</p>\n</section>\n");
     }
 
-    fn row(&self, out: &mut String, index: usize, variant: &Variant) {
+    fn row(&self, out: &mut String, index: usize, variant: &WhatIfVariant) {
         put(
             out,
             format_args!(

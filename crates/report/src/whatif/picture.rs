@@ -4,7 +4,7 @@ use super::text::tail;
 use crate::Shown;
 use crate::pictures::{Families, Family, Member};
 use fizeau_record::LevelReport;
-use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
+use fizeau_record::{VariantLevel, WhatIf, WhatIfVariant, variant_letter as letter};
 
 #[expect(
     clippy::redundant_closure_for_method_calls,
@@ -36,13 +36,13 @@ impl Shown<'_, WhatIf> {
         })
     }
 
-    fn family(&self, index: usize, variant: &Variant) -> Option<Family> {
+    fn family(&self, index: usize, variant: &WhatIfVariant) -> Option<Family> {
         let chosen = variant.sweep()?.operating_point().level();
         let member = |(level, report): (usize, &LevelReport)| {
             Some(Member {
                 throughput: variant.per_device(report),
                 latency_ms: tail(report)?.ms(),
-                best: self.frontier().contains(&Spot { variant: index, level }),
+                best: self.frontier().contains(&VariantLevel { variant: index, level }),
                 chosen: chosen == Some(level),
             })
         };

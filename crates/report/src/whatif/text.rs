@@ -3,10 +3,11 @@
 use super::words::cells;
 use crate::Shown;
 use crate::text::{line, sentence};
+use fizeau_core::LevelLoad;
 use fizeau_record::slo_words as words;
 use fizeau_record::text::{column_decimals, number};
-use fizeau_record::{LatencyBasis, LevelReport, LoadPoint, Tail};
-use fizeau_record::{Spot, Variant, WhatIf, variant_letter as letter};
+use fizeau_record::{LatencyBasis, LevelReport, TailLatency};
+use fizeau_record::{VariantLevel, WhatIf, WhatIfVariant, variant_letter as letter};
 
 /// Configurations side by side in a table by load.
 const ABREAST: usize = 7;
@@ -28,17 +29,15 @@ impl Shown<'_, WhatIf> {
             sentence(&mut out, &format!("  {}  {}{devices}", letter(index), variant.name()));
         }
         self.goals(&mut out);
-        let throughput = |variant: &Variant, level: &LevelReport| Some(variant.per_device(level));
+        let throughput =
+            |variant: &WhatIfVariant, level: &LevelReport| Some(variant.per_device(level));
         self.by_load(&mut out, "output tokens/s a device", throughput);
-        let tail = |_: &Variant, level: &LevelReport| Some(tail(level)?.ms());
+        let tail = |_: &WhatIfVariant, level: &LevelReport| Some(tail(level)?.ms());
         let latency =
             if self.has_stand_ins() { "p99 E2EL or greatest, ms" } else { "p99 E2EL, ms" };
         self.by_load(&mut out, latency, tail);
         if !self.frontier().is_empty() {
-            sentence(
-                &mut out,
-                "* on the frontier of all: no other has more of the one and less of the other",
-            );
+            sentence(&mut out, "* on the frontier of all: no other level is better in both");
         }
         self.doubts().iter().for_each(|doubt| sentence(&mut out, doubt));
         out
@@ -73,19 +72,19 @@ impl Shown<'_, WhatIf> {
         &self,
         out: &mut String,
         title: &str,
-        figure: impl Fn(&Variant, &LevelReport) -> Option<f64>,
+        figure: impl Fn(&WhatIfVariant, &LevelReport) -> Option<f64>,
     ) {
         let loads = self.loads();
         let ran: Vec<usize> = (0..self.variants().len())
             .filter(|&index| self.variants().get(index).is_some_and(|of| of.outcome.is_ok()))
             .collect();
         for abreast in ran.chunks(ABREAST) {
-            let cell = |load: &LoadPoint, index: &usize| {
+            let cell = |load: &LevelLoad, index: &usize| {
                 let variant = self.variants().get(*index)?;
                 let level =
                     variant.sweep()?.levels().iter().position(|level| level.load == *load)?;
                 let value = figure(variant, variant.sweep()?.levels().get(level)?)?;
-                let spot = Spot { variant: *index, level };
+                let spot = VariantLevel { variant: *index, level };
                 let is_left_out = !variant.compared().any(|(index, _)| index == level);
                 let mark = match self.frontier().contains(&spot) {
                     true => '*',
@@ -95,7 +94,7 @@ impl Shown<'_, WhatIf> {
                 value.is_finite().then_some((value, mark))
             };
             let rows = loads.iter().map(|load| abreast.iter().map(|index| cell(load, index)));
-            let rows: Vec<Vec<Option<Marked>>> = rows.map(Iterator::collect).collect();
+            let rows: Vec<Vec<Option<MarkedFigure>>> = rows.map(Iterator::collect).collect();
             let values = rows.iter().flatten().flatten().map(|value| value.0);
             let decimals = column_decimals(values);
             out.push('\n');
@@ -104,34 +103,34 @@ impl Shown<'_, WhatIf> {
             line(out, &format!("        {heads}"));
             for (load, cells) in loads.iter().zip(rows) {
                 let cells: String = cells.iter().map(|cell| shown(cell, decimals)).collect();
-                line(out, &format!("  {:>6}{cells}", load.to_string()));
+                line(out, &format!("  {:>6}{cells}", load.number()));
             }
         }
     }
 
     /// Whether a greatest latency stands in for a percentile somewhere.
     pub(super) fn has_stand_ins(&self) -> bool {
-        let levels = self.variants().iter().flat_map(Variant::compared);
+        let levels = self.variants().iter().flat_map(WhatIfVariant::compared);
         levels.filter_map(|(_, level)| tail(level)).any(|tail| tail.basis == LatencyBasis::Max)
     }
 }
 
-pub(super) fn tail(level: &LevelReport) -> Option<Tail> {
-    Tail::of(&level.summary.metrics.e2el)
+pub(super) fn tail(level: &LevelReport) -> Option<TailLatency> {
+    TailLatency::of(&level.summary.metrics.e2el)
 }
 
 /// What the loads are.
-pub(super) fn kind(loads: &[LoadPoint]) -> &'static str {
+pub(super) fn kind(loads: &[LevelLoad]) -> &'static str {
     match loads.first() {
-        Some(LoadPoint::Rate(_)) => "requests sent per second",
+        Some(LevelLoad::Rate(_)) => "requests sent per second",
         _ => "concurrency",
     }
 }
 
 /// A figure and its mark: a star on the frontier of all, an exclamation mark where it is compared with nothing.
-type Marked = (f64, char);
+type MarkedFigure = (f64, char);
 
-fn shown(cell: &Option<Marked>, decimals: usize) -> String {
+fn shown(cell: &Option<MarkedFigure>, decimals: usize) -> String {
     match cell {
         Some((value, mark)) => format!("{value:>8.decimals$}{mark}"),
         None => format!("{:>8} ", "-"),

@@ -1,17 +1,18 @@
 //! What is said of configurations side by side.
 
 use fizeau_metrics::Verdict;
-use fizeau_record::text::{listed, number};
+use fizeau_record::text::number;
 use fizeau_record::{
-    Chosen, OperatingPoint, Place, SweepReport, Tail, Variant, WhatIf, variant_letter as letter,
+    ChosenLevel, FrontierPosition, OperatingPoint, SweepReport, TailLatency, WhatIf, WhatIfVariant,
+    variant_letter as letter,
 };
 
 use crate::Shown;
 
 impl Shown<'_, WhatIf> {
-    /// What is to be said of each configuration that has no level within the goals.
+    /// The note on each configuration that has no level within the goals.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let remark = |(index, variant): (usize, &Variant)| {
+        let remark = |(index, variant): (usize, &WhatIfVariant)| {
             let said = match &variant.outcome {
                 Err(reason) => reason.to_string(),
                 Ok(sweep) => match sweep.operating_point() {
@@ -61,9 +62,8 @@ impl Shown<'_, WhatIf> {
         let mut doubts = Vec::new();
         for (letter, sweep) in self.lettered() {
             for (level, place) in sweep.placed() {
-                if let Place::LeftOut { reason } = place {
-                    doubts
-                        .push(format!("! left out: {letter} at {} ({reason})", level.load.words()));
+                if let FrontierPosition::LeftOut { reason } = place {
+                    doubts.push(format!("! left out: {letter} at {} ({reason})", level.load));
                 }
             }
         }
@@ -72,13 +72,13 @@ impl Shown<'_, WhatIf> {
         }
         doubts.push(format!("Verdict: {}", self.verdict().as_str()));
         for (letter, sweep) in self.lettered() {
-            for (verdict, text, loads) in Shown(sweep).reasons() {
+            for reason in Shown(sweep).reasons() {
                 let own = format!("! left out: {letter} at ");
-                let is_said =
-                    doubts.iter().any(|doubt| doubt.starts_with(&own) && doubt.contains(text));
-                if verdict != Verdict::Valid && !is_said {
-                    let (verdict, loads) = (verdict.as_str(), listed(&loads));
-                    doubts.push(format!("  {letter} {verdict}: {text} (at {loads})"));
+                let is_own =
+                    |doubt: &String| doubt.starts_with(&own) && doubt.contains(reason.text);
+                if !doubts.iter().any(is_own) {
+                    let (verdict, text, at) = (reason.verdict.as_str(), reason.text, reason.at());
+                    doubts.push(format!("  {letter} {verdict}: {text} (at {at})"));
                 }
             }
         }
@@ -93,11 +93,11 @@ impl Shown<'_, WhatIf> {
 }
 
 /// Load, requests/s, output tokens/s, those of a device, and the tails of TTFT, TPOT and E2EL in milliseconds.
-pub(super) fn cells(chosen: &Chosen<'_>) -> [String; 7] {
+pub(super) fn cells(chosen: &ChosenLevel<'_>) -> [String; 7] {
     let summary = &chosen.level.summary;
-    let ms = |of| Tail::of(of).map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
+    let ms = |of| TailLatency::of(of).map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
     [
-        chosen.level.load.to_string(),
+        chosen.level.load.number(),
         number(summary.throughput.requests_per_s.get()),
         number(summary.throughput.output_tokens_per_s.get()),
         number(chosen.per_device),

@@ -2,8 +2,8 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::{
-    ComparisonSettings, ComparisonTable, Concern, Figure, Reason, RoundFigures, Side, Validity,
-    Verdict,
+    ComparisonSettings, ComparisonSide, ComparisonTable, LevelFigure, RoundFigures, Validity,
+    Verdict, VerdictConcern, VerdictReason,
 };
 use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
 use fizeau_report::Shown;
@@ -11,13 +11,14 @@ use fizeau_report::Shown;
 use crate::sample::{level, setup};
 
 fn round(number: u32, a: LevelReport, b: LevelReport) -> AbRound {
-    let first = if number % 2 == 1 { Side::Baseline } else { Side::Candidate };
+    let first = if number % 2 == 1 { ComparisonSide::Baseline } else { ComparisonSide::Candidate };
     AbRound { number, first, a: Some(a), b: Some(b) }
 }
 
 /// A level that says of itself what is wrong with it.
 fn doubtful(verdict: Verdict, text: &str) -> LevelReport {
-    let reasons = vec![Reason { verdict, about: Concern::Client, text: text.to_owned() }];
+    let reasons =
+        vec![VerdictReason { verdict, about: VerdictConcern::Client, text: text.to_owned() }];
     LevelReport { validity: Validity { verdict, reasons, notes: Vec::new() }, ..level(4) }
 }
 
@@ -29,7 +30,7 @@ pub(crate) fn report() -> AbReport {
     let reason = "interrupted".to_owned();
     let partial = LevelReport { status: LevelStatus::Partial { reason }, ..level(4) };
     rounds.push(AbRound { b: None, ..round(7, partial, level(8)) });
-    let ttft = |ms: [f64; 5]| ms.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
+    let ttft = |ms: [f64; 5]| ms.map(|ms| RoundFigures::from_iter([(LevelFigure::P50_TTFT, ms)]));
     let comparison = ComparisonTable::of_rounds(
         &ttft([20.0, 20.1, 19.9, 20.2, 20.0]),
         &ttft([22.0, 22.2, 21.9, 22.1, 22.1]),
@@ -43,6 +44,7 @@ pub(crate) fn report() -> AbReport {
         b: party(None),
         planned: 8,
         settle: Millis::new(2_000.0),
+        slo: None,
         rounds,
         comparison: comparison.map_err(|error| error.to_string()),
         requests: None,
@@ -59,7 +61,7 @@ fn rounds_count_unless_a_turn_is_invalid_or_broke_off() {
     assert_eq!(reasons[6].as_deref(), Some("A was interrupted"));
     assert_eq!(report.counted().count(), 5);
     assert_eq!(report.verdict(), Verdict::Invalid);
-    assert!(report.is_worse());
+    assert!(report.is_regression());
 }
 
 #[test]
@@ -72,9 +74,9 @@ fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
         "A suspect",
         "B invalid (left out)",
         "A partial (left out)",
-        "round 5, A: the client was busy",
-        "round 6 is left out: B is invalid: half of the requests failed",
-        "round 7 is left out: A was interrupted",
+        "suspect: the client was busy (A in round 5)",
+        "Left out: round 6: B is invalid: half of the requests failed",
+        "Left out: round 7: A was interrupted",
         "a pause of 2000 ms before each turn",
         "Answer: B is worse in p50 TTFT",
     ] {
@@ -92,7 +94,7 @@ fn without_an_answer_the_reason_stands_in_its_place() {
         "{}",
         Shown(&report).text()
     );
-    assert!(!report.is_worse());
+    assert!(report.is_regression(), "what was not tested has not passed");
     let ab: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     assert!(ab["comparison"].is_null() && ab["comparison_reason"] == reason);
 }

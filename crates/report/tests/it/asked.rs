@@ -1,11 +1,12 @@
 //! What was asked for beside what was sent.
 
 use fizeau_core::{
-    Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens, Usage,
+    Failure, FailureClass, LevelLoad, Nanos, Outcome, PerSec, RequestPurpose, Stamp, Tape, Tokens,
+    Usage,
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
-use fizeau_record::{Asked, AskedArrivals, LevelReport, LoadPoint, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
+use fizeau_record::{ArrivalMoments, LevelReport, RequestedLoad, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -35,9 +36,9 @@ fn open_loop() -> LevelReport {
     }
     let mut level = sample::level(1);
     level.summary = LevelSummary::of(&tapes, &GoodputGoals::default());
-    level.load = LoadPoint::Rate(PerSec::new(25.0));
-    let poisson = AskedArrivals { rate: Some(PerSec::new(25.0)), cv_squared: Some(1.0) };
-    level.asked = Asked { arrivals: Some(poisson), cache: CacheExpectation::Share(0.4) };
+    level.load = LevelLoad::Rate(PerSec::new(25.0));
+    let poisson = ArrivalMoments { rate: Some(PerSec::new(25.0)), cv_squared: Some(1.0) };
+    level.asked = RequestedLoad { arrivals: Some(poisson), cache: CacheExpectation::Share(0.4) };
     level
 }
 
@@ -45,7 +46,7 @@ fn open_loop() -> LevelReport {
 fn the_block_shows_asked_and_sent_side_by_side() {
     let mut level = open_loop();
     level.validity.notes = vec!["chat.json was repeated twice".to_owned()];
-    let block = Shown(&level).block();
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     // Seven gaps, four of 20 ms and three of 60 ms: 7 / 260 ms; variance over squared mean 0.284.
     for line in [
         "Arrivals/s asked/planned/sent:           25.00 / 26.92 / 26.92",
@@ -70,12 +71,17 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
         level.validity.notes = vec!["<b>\u{7}.json was repeated".to_owned()];
         level
     };
-    assert!(Shown(&noted(1)).block().contains("  note: <b>\u{fffd}.json was repeated"));
+    assert!(
+        Shown(&noted(1))
+            .block(fizeau_report::Verbosity::Full)
+            .contains("  note: <b>\u{fffd}.json was repeated")
+    );
     let sweep = SweepReport::new(sample::setup(), vec![noted(1), noted(2)], None);
     let terminal = Shown(&sweep).terminal(&Terminal {
         width: 80,
-        style: Style::Plain,
+        style: TextStyle::Plain,
         charset: Charset::Ascii,
+        verbosity: fizeau_report::Verbosity::Full,
         checklist: ChecklistRows::Missed,
         report: None,
     });
@@ -90,14 +96,18 @@ fn lengths_that_differ_from_request_to_request_are_counted() {
     let difference = level.summary.lengths.prompt.difference.as_mut().unwrap();
     (difference.min, difference.past_one_percent) = (-2, 5);
     let line = "Prompt tokens seen less asked:           -2 to +3 (5 of 8 by over 1 %)";
-    assert!(Shown(&level).block().contains(line), "{}", Shown(&level).block());
+    assert!(
+        Shown(&level).block(fizeau_report::Verbosity::Full).contains(line),
+        "{}",
+        Shown(&level).block(fizeau_report::Verbosity::Full)
+    );
 }
 
 #[test]
 fn a_closed_loop_shows_no_arrivals() {
     let mut level = open_loop();
     level.asked.arrivals = None;
-    assert!(!Shown(&level).block().contains("Arrivals/s"));
+    assert!(!Shown(&level).block(fizeau_report::Verbosity::Full).contains("Arrivals/s"));
     let json = parsed(&level);
     assert!(json["arrivals"].is_null() && json["asked"]["arrivals"].is_null(), "{json}");
     assert_eq!(json["arrivals_reason"], "a closed loop: the endpoint sets the pace");
@@ -116,10 +126,13 @@ fn the_file_has_what_was_asked_beside_what_was_sent() {
     assert_eq!(json["tokens"]["cached_share"], 400.0 / 1104.0);
     assert_eq!(json["models"][1]["model"], "lora-a");
     assert!(json["probe"].is_null());
-    let once = AskedArrivals::default();
-    let all = Asked { arrivals: Some(once), cache: CacheExpectation::Reuse };
+    let once = ArrivalMoments::default();
+    let all = RequestedLoad { arrivals: Some(once), cache: CacheExpectation::Reuse };
     let json = serde_json::to_value(all).unwrap();
-    assert_eq!(json["arrivals"]["rate_per_s_reason"], "all at once, or not one rate");
+    assert_eq!(
+        json["arrivals"]["rate_per_s_reason"],
+        "all requests leave at once, or the rate changes"
+    );
     assert_eq!(
         json["cached_share_reason"],
         "prompts repeat earlier ones, or begin with them, on purpose"
@@ -133,7 +146,7 @@ fn what_a_cache_was_to_supply_is_shown_where_anything_is_known() {
         level.asked.cache = cache;
         level.summary.tokens.cached_input = measured.map(Tokens::new);
         level.summary.tokens.cached_share = measured.map(|cached| cached as f64 / 1_104.0);
-        let block = Shown(&level).block();
+        let block = Shown(&level).block(fizeau_report::Verbosity::Full);
         let line = block.lines().find(|line| line.starts_with("Cached")).map(str::to_owned);
         line.map(|line| line.chars().skip(41).collect::<String>())
     };
@@ -147,7 +160,7 @@ fn what_a_cache_was_to_supply_is_shown_where_anything_is_known() {
 fn a_probe_is_shown_and_is_no_part_of_other_results() {
     let tapes = sample::tapes(2);
     let mut probe = tapes[0].clone();
-    probe.part = Part::Probe;
+    probe.part = RequestPurpose::Probe;
     let mut lost = Tape {
         outcome: Outcome::Failed(Failure::new(FailureClass::Status, "made by hand")),
         ..probe.clone()
@@ -156,7 +169,7 @@ fn a_probe_is_shown_and_is_no_part_of_other_results() {
     let mut level = sample::level(1);
     let all = tapes.iter().chain([&probe, &lost]);
     level.summary = LevelSummary::of(all, &GoodputGoals::default());
-    let block = Shown(&level).block();
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     assert!(block.contains("Probe requests sent/failed:              2 / 1"), "{block}");
     assert!(block.contains("Probe TTFT p50/p99/max (ms):             18.6 / - / 18.6"), "{block}");
 }

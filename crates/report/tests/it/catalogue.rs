@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use fizeau_metrics::{Figure, Metric, Slo};
-use fizeau_report::{Exposition, LevelTable, RequestRow, TableRun};
+use fizeau_metrics::{LevelFigure, Metric, Slo};
+use fizeau_report::{
+    Charset, ChecklistRows, Exposition, LevelTable, RequestRow, Shown, TableRun, Terminal,
+    TextStyle,
+};
 
 use crate::sample;
 
@@ -81,12 +84,41 @@ fn goals_and_comparisons_are_about_those_whose_entries_say_so() {
         let name = metric.entry().key;
         assert_eq!(format!("{name}>0.5").parse::<Slo>().is_ok(), goals.contains(name), "{name}");
         let figure = if metric.is_latency() { format!("p99 {name}") } else { name.to_owned() };
-        let figure = figure.parse::<Figure>().ok();
+        let figure = figure.parse::<LevelFigure>().ok();
         assert_eq!(
             figure.map(|figure| figure.metric),
             goals.contains(name).then_some(*metric),
             "{name}"
         );
         assert!(figure.is_none_or(|figure| figure.direction() == metric.direction()));
+    }
+}
+
+#[test]
+fn each_stands_in_the_tables_and_charts_that_its_entry_names() {
+    let sweep = sample::sweep();
+    let (style, charset, checklist) = (TextStyle::Plain, Charset::Unicode, ChecklistRows::Missed);
+    let verbosity = fizeau_report::Verbosity::Full;
+    let wide = Terminal { width: 400, style, charset, checklist, report: None, verbosity };
+    let (text, page) = (Shown(&sweep).terminal(&wide), Shown(&sweep).page());
+    let markdown = Shown(&sweep).markdown();
+    for metric in Metric::ALL {
+        let (entry, level) = (metric.entry(), &sweep.levels()[0]);
+        let Some(table) = entry.table else { continue };
+        if metric.measured(metric.statistics()[0], &level.summary).is_none() {
+            continue;
+        }
+        assert!(text.contains(table.group) && text.contains(table.head), "{metric:?}: {text}");
+        let name = entry.label.split(' ').next().unwrap_or_default();
+        assert!(
+            !metric.is_latency() || markdown.contains(&format!("{name} p99, ms")),
+            "{metric:?}"
+        );
+        assert!(page.contains(entry.name[0]), "{metric:?}");
+    }
+    for metric in Metric::headline() {
+        let axis = format!("{{\"key\":\"{}\",\"title\":", metric.entry().key);
+        assert!(page.contains(&axis), "the charts of a page have no {metric:?}");
+        assert!(page.contains(&format!("p99 {}", metric.entry().label)), "{metric:?}");
     }
 }

@@ -4,11 +4,11 @@ mod client;
 mod load;
 mod measured;
 
-use fizeau_core::{PerSec, Seconds, Tokens};
+use fizeau_core::{LevelLoad, PerSec, Seconds, Tokens};
 use fizeau_metrics::{CacheExpectation, LengthDifference, TokenDistribution};
 use fizeau_record::{
-    Asked, AskedArrivals, Check, CheckOutcome, Checklist, Engine, LevelReport, LoadPoint,
-    Requirements, Setup, SweepReport,
+    ArrivalMoments, CheckOutcome, Checklist, ChecklistItem, EngineRecord, LevelReport,
+    RequestedLoad, RequiredChecks, RunSetup, SweepReport,
 };
 use fizeau_report::{ChecklistRows, Shown};
 use proptest::prelude::*;
@@ -17,10 +17,10 @@ use serde_json::json;
 use crate::{cases, sample};
 
 /// A run and its levels.
-type Run = (Setup, Vec<LevelReport>);
+type Run = (RunSetup, Vec<LevelReport>);
 
 /// A row, what to do to a run that passes it, how it comes out then, and what its evidence says.
-type Case = (Check, fn(&mut Run), CheckOutcome, &'static str);
+type Case = (ChecklistItem, fn(&mut Run), CheckOutcome, &'static str);
 
 use CheckOutcome::{Fail, Pass, Simulated, Unknown};
 
@@ -48,9 +48,9 @@ fn equal(n: u64, mean: f64) -> LengthDifference {
 fn good_level(rate: f64) -> LevelReport {
     let mut level = sample::level(32);
     let rate = PerSec::new(rate);
-    level.load = LoadPoint::Rate(rate);
-    let poisson = AskedArrivals { rate: Some(rate), cv_squared: Some(1.0) };
-    level.asked = Asked { arrivals: Some(poisson), cache: CacheExpectation::None };
+    level.load = LevelLoad::Rate(rate);
+    let poisson = ArrivalMoments { rate: Some(rate), cv_squared: Some(1.0) };
+    level.asked = RequestedLoad { arrivals: Some(poisson), cache: CacheExpectation::None };
     let completed = level.summary.requests.completed;
     let (lengths, tokens) = (&mut level.summary.lengths, &mut level.summary.tokens);
     (lengths.prompt.seen, lengths.output.seen) = (spread(100), spread(20));
@@ -66,7 +66,7 @@ fn good_level(rate: f64) -> LevelReport {
 /// A run of which every row passes.
 fn good() -> Run {
     let mut setup = sample::setup();
-    setup.engine = Engine::Remote { description: Some("vLLM on 8 x H100".to_owned()) };
+    setup.engine = EngineRecord::Remote { description: Some("vLLM on 8 x H100".to_owned()) };
     (setup, [10.0, 20.0, 30.0].map(good_level).into())
 }
 
@@ -76,7 +76,7 @@ fn with(change: fn(&mut Run)) -> Checklist {
     Checklist::of(&run.0, &run.1)
 }
 
-fn found(list: &Checklist, check: Check) -> (CheckOutcome, &str) {
+fn found(list: &Checklist, check: ChecklistItem) -> (CheckOutcome, &str) {
     let row = list.rows().iter().find(|row| row.check == check).unwrap();
     (row.outcome, &row.evidence)
 }
@@ -98,7 +98,12 @@ fn a_run_can_pass_every_row() {
         assert_eq!(row.outcome, Pass, "{row}");
     }
     assert_eq!(list.rows().len(), 14);
-    assert_eq!(Shown(&list).text(ChecklistRows::Missed, 80), "Checklist: 14 of 14 pass");
+    assert_eq!(
+        Shown(&list).text(ChecklistRows::Missed, 80),
+        "Are they enough to publish? Checklist: 14 of 14 pass"
+    );
+    let brief = Shown(&list).text(ChecklistRows::Headline(" (more: -v)"), 80);
+    assert_eq!(brief, "Are they enough to publish? Checklist: 14 of 14 pass (more: -v)");
 }
 
 #[test]
@@ -109,20 +114,20 @@ fn a_row_that_is_unknown_is_as_good_as_failed_where_it_is_required_and_a_simulat
         run.1[0].summary.throughput.duration = Seconds::new(1.0);
     });
     let missed = |text: &str| {
-        let required: Requirements = text.parse().unwrap();
+        let required: RequiredChecks = text.parse().unwrap();
         list.missed(&required).map(|row| row.check).collect::<Vec<_>>()
     };
-    assert_eq!(missed("all"), [Check::WarmUp, Check::Duration]);
-    assert_eq!(missed("hardware, tail ,warm-up"), [Check::WarmUp]);
+    assert_eq!(missed("all"), [ChecklistItem::WarmUp, ChecklistItem::Duration]);
+    assert_eq!(missed("hardware, tail ,warm-up"), [ChecklistItem::WarmUp]);
     assert_eq!(missed("tail"), []);
-    let row = list.rows().iter().find(|row| row.check == Check::WarmUp).unwrap();
-    assert_eq!(row.to_string(), "unknown warm_up: it is not recorded (at 10 requests/s)");
+    let row = list.rows().iter().find(|row| row.check == ChecklistItem::WarmUp).unwrap();
+    assert_eq!(row.to_string(), "unknown warm_up: the warm-up is not recorded (at 10 requests/s)");
 }
 
 #[test]
 fn a_name_that_is_no_rows_is_refused_with_the_list() {
     for wrong in ["", "client,,tail", "cleint"] {
-        let error = wrong.parse::<Requirements>().unwrap_err().to_string();
+        let error = wrong.parse::<RequiredChecks>().unwrap_err().to_string();
         assert!(
             error.contains("is no row") && error.contains("all, warm_up, open_loop"),
             "{error}"
@@ -139,7 +144,7 @@ fn files_and_pages_have_every_row() {
     assert_eq!(rows.len(), 14);
     assert_eq!(
         rows[8],
-        json!({"row": "batch", "outcome": "pass", "evidence": found(&list, Check::Batch).1})
+        json!({"row": "batch", "outcome": "pass", "evidence": found(&list, ChecklistItem::Batch).1})
     );
     let mut level = sample::level(1);
     let own = |level: &LevelReport| -> serde_json::Value {
@@ -161,8 +166,8 @@ fn files_and_pages_have_every_row() {
 #[test]
 fn all_rows_are_shown_where_they_are_asked_for() {
     let report = SweepReport::new(good().0, good().1, None);
-    let golden = include_str!("golden/checklist-80.txt");
-    assert_eq!(Shown(&report.checklist()).text(ChecklistRows::All, 80) + "\n", golden);
+    let text = Shown(&report.checklist()).text(ChecklistRows::All, 80) + "\n";
+    crate::is_as_golden("checklist-80.txt", &text);
 }
 
 proptest! {
@@ -183,10 +188,10 @@ proptest! {
             levels.push(level);
         }
         let list = Checklist::of(&setup, &levels);
-        prop_assert_eq!(found(&list, Check::Duration).0 == Pass, short.iter().all(|s| *s >= 59.0));
+        prop_assert_eq!(found(&list, ChecklistItem::Duration).0 == Pass, short.iter().all(|s| *s >= 59.0));
         let any_cold = cold.iter().take(levels.len()).any(|cold| *cold);
-        prop_assert_eq!(found(&list, Check::WarmUp).0 == Unknown, any_cold);
-        prop_assert_eq!(found(&list, Check::Rates).0 == Pass, levels.len() >= 3);
+        prop_assert_eq!(found(&list, ChecklistItem::WarmUp).0 == Unknown, any_cold);
+        prop_assert_eq!(found(&list, ChecklistItem::Rates).0 == Pass, levels.len() >= 3);
         let text = Shown(&list).text(ChecklistRows::All, width);
         prop_assert!(text.lines().all(|line| line.chars().count() <= width), "{}", text);
         let all: usize = [Pass, Fail, Unknown, Simulated].map(|o| list.count(o)).iter().sum();

@@ -2,14 +2,14 @@
 
 use fizeau_core::UsdPerHour;
 use fizeau_metrics::Verdict;
-use fizeau_record::{LevelReport, LevelStatus, Setup};
-use fizeau_report::{AxesPreset, LeftOut, LevelTable, TableCell, TableRun, csv_field};
+use fizeau_record::{LevelReport, LevelStatus, RunSetup};
+use fizeau_report::{AxesPreset, ExcludedLevel, LevelTable, TableCell, TableRun, csv_field};
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};
 
 /// `levels` on two devices at three dollars an hour each.
-fn run_of<'a>(name: &str, setup: &'a Setup, levels: &'a [LevelReport]) -> TableRun<'a> {
+fn run_of<'a>(name: &str, setup: &'a RunSetup, levels: &'a [LevelReport]) -> TableRun<'a> {
     TableRun {
         name: name.to_owned(),
         setup,
@@ -43,7 +43,7 @@ fn what_may_be_compared_is_a_row_and_all_else_is_named() {
     levels[2].validity.verdict = Verdict::Invalid;
     let table = table("a", &levels);
     assert_eq!(table.rows().len() + 2, levels.len());
-    let left_out = |load: &str, reason: &str| LeftOut {
+    let left_out = |load: &str, reason: &str| ExcludedLevel {
         run: "a".to_owned(),
         load: load.to_owned(),
         reason: reason.to_owned(),
@@ -66,7 +66,7 @@ fn every_level_has_its_row_under_the_same_heads() {
     let all = all("a", &levels);
     assert_eq!(all.rows().len(), levels.len());
     let text = |row, column| match all.cell(row, column) {
-        Some(TableCell::Text(text)) => text.as_str(),
+        Some(TableCell::Text(text)) => text.as_ref(),
         _ => "",
     };
     let why: Vec<&str> = (0..4).map(|row| text(row, LevelTable::LEFT_OUT)).collect();

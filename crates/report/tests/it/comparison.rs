@@ -1,7 +1,9 @@
 //! Comparisons as people and programs get them.
 
 use fizeau_core::{Estimate, Interval};
-use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
+use fizeau_metrics::{
+    ComparisonSettings, ComparisonTable, FigureChoice, LevelFigure, RoundFigures,
+};
 use fizeau_record::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport, ComparisonView,
     FrontierDistance, FrontierPoint, RunComparison,
@@ -12,8 +14,11 @@ use serde_json::{Value, json};
 fn table() -> ComparisonTable {
     let rounds = |ttft: [f64; 6], tps: [f64; 6]| -> Vec<RoundFigures> {
         let round = |(ttft, tps)| {
-            let figures =
-                [(Figure::P50_TTFT, ttft), (Figure::OUTPUT_TPS, tps), (Figure::RPS, tps / 10.0)];
+            let figures = [
+                (LevelFigure::P50_TTFT, ttft),
+                (LevelFigure::OUTPUT_TPS, tps),
+                (LevelFigure::RPS, tps / 10.0),
+            ];
             RoundFigures::from_iter(figures)
         };
         ttft.into_iter().zip(tps).map(round).collect()
@@ -22,10 +27,9 @@ fn table() -> ComparisonTable {
         rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4], [99.0, 101.0, 100.0, 98.0, 102.0, 100.5]);
     let after =
         rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5], [98.9, 101.2, 99.7, 98.3, 101.8, 100.6]);
-    let figures = FigureChoice {
-        decided: vec![Figure::P50_TTFT, Figure::P99_TTFT, Figure::OUTPUT_TPS],
-        beside: vec![Figure::RPS],
-    };
+    let mut figures =
+        FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT, LevelFigure::OUTPUT_TPS]);
+    figures.beside = vec![LevelFigure::RPS];
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     ComparisonTable::of_rounds(&before, &after, &settings).unwrap()
 }
@@ -35,18 +39,18 @@ fn the_table_says_all_in_eighty_columns() {
     let table = table();
     let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
     let text = Shown(&view).text();
-    let expected = "                     v1    v2   change        interval       p  answer
-p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66  <0.001  better
+    let expected = "                     v1    v2   change          interval       p  result
+p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66 %  <0.001  better
 p99 TTFT, ms          -     -  the baseline has none
-output TPS, tok/s   100   100  +0.00 %  -0.25 to +0.25    1.00  none found
-beside these, without an answer (p not corrected):
-RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25    1.00  -
+output TPS, tok/s   100   100  +0.00 %  -0.25 to +0.25 %    1.00  not detected
+not judged (p not corrected):
+RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25 %    1.00  -
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
-        "none found: no detectable difference. A change of so much would have been found 80 times in 100: p50 TTFT",
+        "A change of this size is detectable (at 80 % power): p50 TTFT",
         "Cohen's d: p50 TTFT -",
         "6 rounds of each, in pairs; change of v2 against v1; test: paired t; p by Holm's correction over 2 figures",
     ] {
@@ -60,12 +64,12 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
     let [before, after] = [1.0, 1.0001].map(|factor| -> Vec<RoundFigures> {
         let round = |k: u32| {
             let ms = factor * (50.0 + f64::from(k)) + 1e-5 * f64::from(k % 2);
-            let p99 = (k > 0).then_some((Figure::P99_TTFT, 2.0 * ms));
-            [(Figure::P50_TTFT, ms)].into_iter().chain(p99).collect()
+            let p99 = (k > 0).then_some((LevelFigure::P99_TTFT, 2.0 * ms));
+            [(LevelFigure::P50_TTFT, ms)].into_iter().chain(p99).collect()
         };
         (0..7).map(round).collect()
     });
-    let figures = FigureChoice::only([Figure::P50_TTFT, Figure::P99_TTFT]);
+    let figures = FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table = ComparisonTable::of_rounds(&before, &after, &settings).unwrap();
     let view = ComparisonView { table: &table, baseline: "A", candidate: "B" };
@@ -73,9 +77,9 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "+0.01 %",
-        "none found",
+        "not detected",
         "p99 TTFT from 6 of 7 rounds; the others have none",
-        "a difference, but of less than the 0.1 % that count, and so no answer",
+        "a difference of less than 0.1 % was detected, which is too small to count",
     ] {
         assert!(words.contains(said), "{said}: {text}");
     }
@@ -116,15 +120,14 @@ pub(crate) fn report() -> ComparisonReport {
 #[test]
 fn a_report_says_what_differs_before_the_tables() {
     let text = Shown(&report()).text();
-    let head = "\
-A: runs/a
+    let head = "A: runs/a
 B: runs/b\u{fffd}[31m
 note: A: suspect: late
 note: one of a kind
-Compared all the same, though these differ:
-  plan.seed: 1 -> 2
+Compared although these differ:
+  seed: 1 -> 2
 What changed:
-  setup.hardware: nothing -> \"h100\"
+  hardware: unset -> h100
 
 concurrency 8:
 ";

@@ -1,14 +1,14 @@
 //! The load to run at: edge, rule, profiles, ranges, kinds of load.
 
-use fizeau_core::LoadKind;
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape};
-use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support, Timeline};
-use fizeau_pareto::Edge;
+use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, SampleSupport, Timeline};
+use fizeau_pareto::LoadEdge;
 use fizeau_record::{
-    AskedArrivals, Decision, LevelReport, LevelStatus, LoadPoint, OperatingPoint, Profile,
-    SweepReport, Why,
+    ArrivalMoments, LevelReport, LevelStatus, OperatingChoiceReason, OperatingDecision,
+    OperatingPoint, Profile, SweepReport,
 };
-use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 use serde_json::Value;
 
 use crate::sample;
@@ -16,7 +16,7 @@ use crate::sample;
 /// A p99 in ms with an interval of `half` to both sides.
 fn p99(ms: f64, half: f64) -> Distribution {
     let ends = Interval::p95(Millis::new(ms - half), Millis::new(ms + half));
-    let interval = (half > 0.0).then_some(Support::Known(ends));
+    let interval = (half > 0.0).then_some(SampleSupport::Known(ends));
     Distribution {
         n: 1_000,
         mean: Some(Millis::new(ms)),
@@ -27,7 +27,7 @@ fn p99(ms: f64, half: f64) -> Distribution {
 }
 
 /// A level of which the rate and the p99 of TTFT and E2EL matter.
-fn level(load: LoadPoint, requests_per_s: f64, ttft: Distribution, e2el: f64) -> LevelReport {
+fn level(load: LevelLoad, requests_per_s: f64, ttft: Distribution, e2el: f64) -> LevelReport {
     let mut level = sample::level(1);
     level.load = load;
     level.summary.throughput.requests_per_s = PerSec::new(requests_per_s);
@@ -39,11 +39,11 @@ fn level(load: LoadPoint, requests_per_s: f64, ttft: Distribution, e2el: f64) ->
 }
 
 pub(crate) fn slots(n: u32, requests_per_s: f64, ttft: f64, e2el: f64) -> LevelReport {
-    level(LoadPoint::Concurrency(n), requests_per_s, p99(ttft, 0.0), e2el)
+    level(LoadKind::Concurrency.at(n.into()), requests_per_s, p99(ttft, 0.0), e2el)
 }
 
 pub(crate) fn rate(rate: f64, ttft: f64, half: f64) -> LevelReport {
-    level(LoadPoint::Rate(PerSec::new(rate)), rate, p99(ttft, half), 10.0 * ttft)
+    level(LevelLoad::Rate(PerSec::new(rate)), rate, p99(ttft, half), 10.0 * ttft)
 }
 
 pub(crate) fn sweep(levels: Vec<LevelReport>, slo: &str) -> SweepReport {
@@ -59,10 +59,11 @@ pub(crate) fn said(report: &SweepReport) -> String {
     let checklist = ChecklistRows::Missed;
     let terminal = Terminal {
         width: 120,
-        style: Style::Plain,
+        style: TextStyle::Plain,
         charset: Charset::Ascii,
         report: None,
         checklist,
+        verbosity: fizeau_report::Verbosity::Full,
     };
     let text = Shown(report).terminal(&terminal);
     let from = text.find("Operating point").unwrap();
@@ -74,15 +75,16 @@ pub(crate) fn said(report: &SweepReport) -> String {
 fn the_highest_rate_lies_between_the_tested_ones() {
     let levels = vec![rate(2.0, 200.0, 20.0), rate(4.0, 300.0, 20.0), rate(8.0, 700.0, 20.0)];
     let report = sweep(levels, "p99 ttft<=500ms");
-    let [Decision { kind: LoadKind::Rate, tight, loose: None }] = report.decisions() else {
+    let [OperatingDecision { kind: LoadKind::Rate, tight, loose: None }] = report.decisions()
+    else {
         panic!("{:?}", report.decisions());
     };
-    let Ok(Edge::Between(edge)) = tight.maximum.edge else { panic!("{tight:?}") };
+    let Ok(LoadEdge::Between(edge)) = tight.maximum.edge else { panic!("{tight:?}") };
     assert_eq!((edge.load.value(), edge.below, edge.breaks.level), (6.0, 1, 2));
     assert!((edge.load.low() - 5.8).abs() < 1e-9 && (edge.load.high() - 6.2).abs() < 1e-9);
     let text = said(&report);
     for part in [
-        "Operating point: 4 requests/s: 4.00 requests/s, the most within the goals, margin 40 %",
+        "Operating point: 4 requests/s offered, 4.00 completed: the most requests/s within the goals, p99 TTFT 40 % within its limit",
         "p99 TTFT <= 500 ms: met, measured 300 ms, margin 40 %",
         "Highest rate within the goals: about 6.0 requests/s (5.8 to 6.2), interpolated between the tested 4 and 8; 6.0 (5.8 to 6.2) requests/s served",
         "Beyond it p99 TTFT <= 500 ms breaks first: 700 ms at 8, 40 % beyond",
@@ -105,7 +107,9 @@ fn without_intervals_that_of_the_edge_is_not_known() {
     let levels = vec![slots(8, 10.0, 200.0, 900.0), slots(16, 19.0, 800.0, 1_500.0)];
     let report = sweep(levels, "p99 ttft<=500ms");
     let text = said(&report);
-    let part = "Highest concurrency within the goals: about 12, interpolated between the tested 8 and 16; 14.5 requests/s served; no interval, there being too few independent values near the edge";
+    let part = "Highest concurrency within the goals: about 12, interpolated between the tested 8 and 16; \
+     14.5 requests/s served; no interval, since there are too few independent values near the \
+     limit";
     assert!(text.contains(part), "{text}");
     let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
     assert!(highest["load_ci"].is_null() && highest["requests_per_s_ci"].is_null());
@@ -116,7 +120,7 @@ fn without_intervals_that_of_the_edge_is_not_known() {
 fn where_every_level_keeps_the_goals_the_edge_is_above() {
     let report = sweep(vec![rate(2.0, 200.0, 5.0), rate(4.0, 300.0, 5.0)], "p99 ttft<400ms");
     let text = said(&report);
-    let part = "Highest rate within the goals: not reached, above the highest tested, 4; nearest to its limit is p99 TTFT < 400 ms, margin 25 %";
+    let part = "Highest rate within the goals: above the highest tested, 4; nearest to its limit is p99 TTFT < 400 ms, margin 25 %";
     assert!(text.contains(part), "{text}");
     let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
     assert_eq!((&highest["reached"], &highest["load"]), (&false.into(), &4.0.into()));
@@ -135,14 +139,15 @@ fn not_worth_it() -> Vec<LevelReport> {
 #[test]
 fn a_level_that_is_not_worth_its_latency_is_left_though_it_keeps_the_goals() {
     let report = sweep(not_worth_it(), "p99 ttft<500ms");
-    let OperatingPoint::Met { level, why: Why::Rule { beyond, gain, cost }, .. } =
-        *report.operating_point()
+    let OperatingPoint::Met {
+        level, why: OperatingChoiceReason::Rule { beyond, gain, cost }, ..
+    } = *report.operating_point()
     else {
         panic!("{:?}", report.operating_point());
     };
     assert_eq!((level, beyond, cost), (1, 2, 2.0));
     assert!((gain - 0.05).abs() < 1e-9);
-    let part = "Operating point: concurrency 8: 20.0 requests/s, margin 70 %; 16 meets the goals too, but gives only +5.0 % requests/s for 2.00 times the tail E2EL";
+    let part = "Operating point: concurrency 8, 20.0 requests/s completed, p99 TTFT 70 % within its limit; 16 meets the goals too, but gives only +5.0 % requests/s for 2.00 times the tail E2EL";
     assert!(said(&report).contains(part), "{}", said(&report));
     let json = parsed(&report);
     assert_eq!(json["operating_point"]["chosen_by"], "rule");
@@ -207,9 +212,9 @@ fn a_range_is_answered_at_both_ends() {
     assert_eq!(report.operating_point().level(), Some(0));
     let text = said(&report);
     for part in [
-        "Operating point: 2 requests/s: 2.00 requests/s, the most within the goals, margin 50 %",
+        "Operating point: 2 requests/s offered, 2.00 completed: the most requests/s within the goals, p99 TTFT 50 % within its limit",
         "Highest rate within the goals: about 3.00 requests/s",
-        "At the loose end (p99 ttft<=700ms): 4 requests/s: 4.00 requests/s, the most within the goals, margin 14 %",
+        "At the loose end (p99 ttft<=700ms): 4 requests/s offered, 4.00 completed: the most requests/s within the goals, p99 TTFT 14 % within its limit",
         "Highest rate within the goals: about 5.00 requests/s",
         "The range buys +66.7 % requests/s at the highest load: 5.00 against 3.00",
     ] {
@@ -220,7 +225,10 @@ fn a_range_is_answered_at_both_ends() {
     assert!(report.decisions()[0].is_met() && report.decisions()[0].is_loose_only());
     assert_eq!(report.operating_point().level(), Some(1));
     let text = said(&report);
-    assert!(text.contains("margin 14 %; met at the loose end of the goals only"), "{text}");
+    assert!(
+        text.contains("p99 TTFT 14 % within its limit; met at the loose end of the goals only"),
+        "{text}"
+    );
     let part = "At the tight end (p99 ttft<=100ms): none, since no level on the frontier meets every goal; the nearest is 2 requests/s, where p99 TTFT <= 200 ms can be met";
     assert!(text.contains(part), "{text}");
     let report = sweep(levels(), "p99 ttft<=100ms..150ms");
@@ -242,8 +250,7 @@ fn each_kind_of_load_has_its_own_answer_rates_first() {
     let levels: Vec<_> = report.decisions().iter().map(|one| one.tight.point.level()).collect();
     assert_eq!(levels, [Some(2), Some(0)]);
     assert_eq!(report.operating_point().level(), Some(2));
-    let part =
-        "By concurrency: concurrency 4: 3.00 requests/s, the most within the goals, margin 80 %";
+    let part = "By concurrency: concurrency 4, 3.00 requests/s completed: the most requests/s within the goals, p99 TTFT 80 % within its limit";
     assert!(said(&report).contains(part), "{}", said(&report));
 }
 
@@ -303,7 +310,7 @@ fn figures_that_do_not_go_one_way_are_told_from_chance() {
         ]
     };
     let report = sweep(levels(20.0), "p99 ttft<500ms");
-    let part = "p99 TTFT does not go one way with the load: from 2 to 3 it goes 150 ms the wrong way, 10.4 standard errors";
+    let part = "p99 TTFT does not change in one direction with the load: from 2 to 3 it goes 150 ms the wrong way, 10.4 standard errors";
     assert!(said(&report).contains(part), "{}", said(&report));
     let found = &parsed(&report)["decisions"][0]["tight"]["not_monotone"][0];
     assert_eq!((&found["earlier_level"], &found["later_level"]), (&1.into(), &2.into()));
@@ -315,7 +322,7 @@ fn figures_that_do_not_go_one_way_are_told_from_chance() {
 
 /// An open-loop level whose queue grew to the end.
 fn saturated(mut level: LevelReport) -> LevelReport {
-    level.asked.arrivals = Some(AskedArrivals { rate: None, cv_squared: Some(1.0) });
+    level.asked.arrivals = Some(ArrivalMoments { rate: None, cv_squared: Some(1.0) });
     // One is due every 10 ms, and one is served every 12 ms.
     let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
     let tapes = (0..200).map(|n| {
@@ -335,7 +342,7 @@ fn a_level_whose_queue_grew_keeps_no_goal_for_long() {
     assert_eq!(report.operating_point().level(), Some(1));
     let text = said(&report);
     for part in [
-        "Highest rate within the goals: 4 requests/s, as tested, 8 being too much",
+        "Highest rate within the goals: 4 requests/s, as tested; 8 is too much",
         "Beyond it the queue grew to the end, at 8",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -357,7 +364,7 @@ fn a_level_whose_queue_grew_keeps_no_goal_for_long() {
 fn slots_are_whole_and_so_is_what_they_serve() {
     let levels = vec![slots(8, 10.0, 200.0, 900.0), slots(16, 18.0, 700.0, 1_500.0)];
     let report = sweep(levels, "p99 ttft<=480ms");
-    let Ok(Edge::Between(edge)) = report.decisions()[0].tight.maximum.edge else { panic!() };
+    let Ok(LoadEdge::Between(edge)) = report.decisions()[0].tight.maximum.edge else { panic!() };
     // 480 ms are crossed at 12.48 slots.
     assert_eq!((edge.load.value(), edge.throughput.value()), (12.0, 14.0));
     // Without an interval the tested loads bound it.

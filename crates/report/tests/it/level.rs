@@ -1,11 +1,13 @@
 //! `summary.json` and the block below vLLM's.
 
-use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Stamp, Tape, TokenSource};
-use fizeau_metrics::{
-    Ceiling, ClientWatch, Concern, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally,
-    Reason, Resolution, Room, Verdict,
+use fizeau_core::{
+    Arrival, Channel, FailureClass, LevelLoad, Millis, Nanos, PerSec, Stamp, Tape, TokenSource,
 };
-use fizeau_record::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
+use fizeau_metrics::{
+    ClientCeiling, ClientWatch, Distribution, GoodputGoals, LevelSummary, LevelTally,
+    PercentileResolution, ResourceNeed, SystemHeadroom, Verdict, VerdictConcern, VerdictReason,
+};
+use fizeau_record::{LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
 use fizeau_report::Shown;
 use serde_json::{Value, json};
 
@@ -94,7 +96,7 @@ fn what_is_unknown_is_null_with_a_reason() {
         SpeedOfLight::Absent { reason: "no model configuration was given".to_owned() };
     level.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     level.summary = LevelSummary::of(&[], &GoodputGoals::default());
-    level.load = LoadPoint::Rate(PerSec::new(2.5));
+    level.load = LevelLoad::Rate(PerSec::new(2.5));
     let json = parsed(&level);
     assert!(json["speed_of_light"].is_null());
     assert_eq!(json["speed_of_light_reason"], "no model configuration was given");
@@ -110,9 +112,11 @@ fn what_is_unknown_is_null_with_a_reason() {
 fn the_client_has_its_whole_proof_in_one_place() {
     let mut level = sample::level(64);
     level.client.watch.ceiling =
-        Some(Ceiling { streams: 64, tokens_per_s: PerSec::new(1_000_000.0), on_time: None });
-    level.client.watch.headroom =
-        Some(Headroom { file_descriptors: Some(Room { needed: 100, limit: 1024 }), ports: None });
+        Some(ClientCeiling { streams: 64, tokens_per_s: PerSec::new(1_000_000.0), on_time: None });
+    level.client.watch.headroom = Some(SystemHeadroom {
+        file_descriptors: Some(ResourceNeed { needed: 100, limit: 1024 }),
+        ports: None,
+    });
     let client = &parsed(&level)["client"];
     assert_eq!(client["threads"], 2);
     assert_eq!(client["stamps"], "kernel");
@@ -142,10 +146,10 @@ fn the_client_has_its_whole_proof_in_one_place() {
 fn the_block_shows_what_else_there_is_to_prove() {
     let mut level = sample::level(64);
     level.client.watch.ceiling =
-        Some(Ceiling { streams: 64, tokens_per_s: PerSec::new(10_000.0), on_time: None });
+        Some(ClientCeiling { streams: 64, tokens_per_s: PerSec::new(10_000.0), on_time: None });
     level.summary.metrics.connection_wait = Distribution::of([0.0, 3.5].map(Millis::new));
-    level.summary.metrics.itl.resolution = Resolution::Folded;
-    let block = Shown(&level).block();
+    level.summary.metrics.itl.resolution = PercentileResolution::Folded;
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     for line in [
         "Connection wait p50/p99/max (ms):        1.75 / - / 3.50",
         "Share of the client's own ceiling:       34 % of 10000 tok/s",
@@ -163,14 +167,14 @@ fn the_block_shows_what_met_each_goal() {
         let goals: GoodputGoals = goals.parse().unwrap();
         let mut level = sample::level(1);
         level.summary = LevelSummary::of(&sample::tapes(64), &goals);
-        let block = Shown(&level).block();
+        let block = Shown(&level).block(fizeau_report::Verbosity::Full);
         assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
         block
     };
     let one = block("ttft:325.6 e2el:9000");
     for line in [
-        "Good requests/s:                         44.5  [30.4, 58.6]\n",
-        "Good ones, of all sent:                  52 %  [45 %, 58 %]\n",
+        "Goodput (req/s):                         44.5  [30.4, 58.6]\n",
+        "Goodput share of all sent:               52 %  [45 %, 58 %]\n",
         "\n  ttft:325.6                             52 %\n",
         "\n  e2el:9000                              98 %\n",
     ] {
@@ -183,7 +187,7 @@ fn the_block_shows_what_met_each_goal() {
     ] {
         assert!(groups.contains(line), "{line}\n{groups}");
     }
-    assert!(!block("").contains("Good requests"));
+    assert!(!block("").contains("Goodput"));
 }
 
 #[test]
@@ -197,7 +201,7 @@ fn the_block_keeps_reasoning_apart() {
     }
     let mut level = sample::level(1);
     level.summary = LevelSummary::of(&tapes, &GoodputGoals::default());
-    let block = Shown(&level).block();
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     // Eight replies of 40 tokens, 5.06 ms apart, in 1.73 s.
     for line in [
         "Tokens of reasoning/of the rest:         240 / 80\n",
@@ -223,7 +227,7 @@ fn an_embedding_has_a_latency_and_no_tokens() {
     {
         assert_eq!(metrics[absent]["p50_reason"], "the replies have no tokens", "{absent}");
     }
-    let block = Shown(&level).block();
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     assert!(block.contains("Median E2EL to the embedding (ms):       7.00"), "{block}");
     assert!(!block.contains("TTFT") && !block.contains("Decode"), "{block}");
 }
@@ -233,10 +237,13 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
     let mut level = sample::level(128);
     let long = "so many words that they do not fit, ".repeat(9);
     level.validity.notes = vec![long.clone()];
-    level.validity.reasons =
-        vec![Reason { verdict: Verdict::Suspect, about: Concern::Client, text: long.clone() }];
+    level.validity.reasons = vec![VerdictReason {
+        verdict: Verdict::Suspect,
+        about: VerdictConcern::Client,
+        text: long.clone(),
+    }];
     level.speed_of_light = SpeedOfLight::Absent { reason: long };
-    let block = Shown(&level).block();
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
     assert_eq!(block.split_whitespace().filter(|word| *word == "fit,").count(), 27);
 }
@@ -245,20 +252,20 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
 fn the_block_says_what_vllms_does_not() {
     let golden = "\
 ===================== Fizeau =====================
-Median TTFT from send (ms):              18.94  [needs 30]
+Median TTFT from send (ms):              18.94  [interval needs 30 requests]
 P99 TTFT from send (ms):                 - (needs 100 values, has 8)
-Median TTFT scheduled (ms):              18.97  [needs 30]
+Median TTFT scheduled (ms):              18.97  [interval needs 30 requests]
 P99 TTFT scheduled (ms):                 - (needs 100 values, has 8)
-Median TPOT, pace of a reply (ms):       5.06  [needs 30]
+Median TPOT, pace of a reply (ms):       5.06  [interval needs 30 requests]
 P99 TPOT, pace of a reply (ms):          - (needs 100 values, has 8)
-Median E2EL to last token (ms):          216.28  [needs 30]
+Median E2EL to last token (ms):          216.28  [interval needs 30 requests]
 P99 E2EL to last token (ms):             - (needs 100 values, has 8)
 Median ICL, gap of chunks (ms):          5.06
 P99 ICL, gap of chunks (ms):             5.06
 Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
-Request throughput (req/s):              4.64  [needs 30]
-Output throughput (tok/s):               185.45  [needs 30]
+Request throughput (req/s):              4.64  [interval needs 30 requests]
+Output throughput (tok/s):               185.45  [interval needs 30 requests]
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
 Prefill p50/p10 (tok/s per request):     13203 / -
@@ -275,20 +282,20 @@ Arrivals stamped by:                     kernel
 Send lateness p50/p99/max (ms):          0.034 / - / 0.050
 Read lag p50/p99/max (ms):               0.012 / 0.015 / 0.015
 CPU of the busiest thread:               21 %
-Ready but without a CPU:                 1.0 %
+CPU starvation:                          1.0 %
 Connections made/replaced meanwhile:     1 / 0
 Speed of light (output tok/s):           223
 Share of it reached:                     83 %
 Share reached in prefill:                24 %
 Share reached in decode:                 89 %
 Limited by:                              weight traffic
-Expected of physics (output tok/s):      217
-Verdict:                                 valid
+Expected, roofline model (output tok/s): 217
+Are these figures right? Verdict:        valid
 ==================================================";
-    assert_eq!(Shown(&sample::level(1)).block(), golden);
-    let failed = Shown(&sample::level(128)).block();
+    assert_eq!(Shown(&sample::level(1)).block(fizeau_report::Verbosity::Full), golden);
+    let failed = Shown(&sample::level(128)).block(fizeau_report::Verbosity::Full);
     assert!(failed.contains("\nFailed by class:                         connect 8\n"), "{failed}");
-    let suspect = Shown(&sample::level(64)).block();
+    let suspect = Shown(&sample::level(64)).block(fizeau_report::Verbosity::Full);
     assert!(suspect.contains("suspect\n  suspect: 1.6 % of requests failed"), "{suspect}");
 }
 
@@ -301,8 +308,8 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     let mut tally = LevelTally::new(&GoodputGoals::default());
     tapes.iter().for_each(|tape| tally.add(tape));
     let outcomes = tally.precision(&"output_tps ci=50%, p999 ttft ci=1%".parse().unwrap());
-    level.until = Some(Until { is_reached: false, outcomes });
-    let block = Shown(&level).block();
+    level.until = Some(UntilPrecise { is_reached: false, outcomes });
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     let is_interval = |line: &str| line.contains("  [") && line.ends_with(']');
     let with = |name: &str| block.lines().find(|line| line.starts_with(name)).unwrap();
     assert!(is_interval(with("Median TTFT scheduled (ms):")), "{block}");
@@ -316,8 +323,34 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     assert_eq!(json["until"]["goals"][1]["half_width_reason"], "needs about 1000, has 400");
     // What was reached at a look may be a little less well known once the last requests are in.
     let outcomes = tally.precision(&"output_tps ci=0.0001%".parse().unwrap());
-    level.until = Some(Until { is_reached: true, outcomes });
-    let block = Shown(&level).block();
+    level.until = Some(UntilPrecise { is_reached: true, outcomes });
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     let line = block.lines().find(|line| line.starts_with("Until output_tps")).unwrap();
     assert!(line.contains(" reached: at the end +-") && line.ends_with(" % (n=400)"), "{line}");
+}
+
+#[test]
+fn in_brief_it_takes_no_more_than_fifteen_lines() {
+    for (concurrency, words) in
+        [(1, "Percent of speed of light: "), (64, "suspect: "), (128, "Failed by class: ")]
+    {
+        let block = Shown(&sample::level(concurrency)).block(fizeau_report::Verbosity::Brief);
+        assert!(block.lines().count() <= 15, "{block}");
+        assert!(
+            block.contains("P99 TTFT scheduled (ms): ") && block.contains("Verdict: "),
+            "{block}"
+        );
+        assert!(!block.contains("Client threads"), "{block}");
+        assert!(block.contains(words), "{block}");
+    }
+}
+
+#[test]
+fn what_the_client_called_off_is_no_failure() {
+    let mut level = sample::level(128);
+    let called_off = level.summary.requests.by_class.insert(FailureClass::Cancelled, 3);
+    assert_eq!(called_off, None);
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
+    assert!(block.contains("\nCancelled by the client:                 3\n"), "{block}");
+    assert!(!block.contains("cancelled"), "{block}");
 }

@@ -1,9 +1,11 @@
 //! The speed of light beside levels: what may be compared, the curve, and what cannot be.
 
-use fizeau_core::{Nanos, PerSec, Tape};
-use fizeau_metrics::{Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
-use fizeau_record::{LevelReport, LoadPoint, SpeedOfLight, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
+use fizeau_core::{LevelLoad, LoadKind, Nanos, PerSec, Tape};
+use fizeau_metrics::{
+    GoodputGoals, LevelSummary, Validity, Verdict, VerdictConcern, VerdictReason,
+};
+use fizeau_record::{LevelReport, SpeedOfLight, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 
 use crate::sample;
 
@@ -27,12 +29,12 @@ fn judged(load: u32, tapes: &[Tape]) -> LevelReport {
     let summary = LevelSummary::of(tapes, &GoodputGoals::default());
     let system = sample::system();
     let lengths = sample::lengths(&system, tapes);
-    let load_point = LoadPoint::Concurrency(load);
-    let speed_of_light = SpeedOfLight::of((&system).into(), &lengths, load_point, &summary);
+    let level_load = LoadKind::Concurrency.at(load.into());
+    let speed_of_light = SpeedOfLight::of((&system).into(), &lengths, level_load, &summary);
     let excess = speed_of_light.excess();
-    let reasons = excess.map(|excess| Reason {
+    let reasons = excess.map(|excess| VerdictReason {
         verdict: Verdict::Invalid,
-        about: Concern::SpeedOfLight,
+        about: VerdictConcern::SpeedOfLight,
         text: format!("measured beyond the speed of light: {excess}"),
     });
     let validity = Validity {
@@ -67,8 +69,9 @@ fn a_sweep_beyond_light_says_so_once() {
     let report = SweepReport::new(sample::setup(), levels, None);
     let terminal = Terminal {
         width: 80,
-        style: Style::Plain,
+        style: TextStyle::Plain,
         charset: Charset::Ascii,
+        verbosity: fizeau_report::Verbosity::Full,
         checklist: ChecklistRows::Missed,
         report: None,
     };
@@ -148,11 +151,11 @@ fn a_rate_is_held_against_the_most_that_were_in_flight() {
     let system = sample::system();
     let lengths = sample::lengths(&system, &tapes);
     let at = |load| SpeedOfLight::of((&system).into(), &lengths, load, &summary);
-    let by_rate = at(LoadPoint::Rate(PerSec::new(25.0)));
-    let light = by_rate.light().unwrap();
+    let by_rate = at(LevelLoad::Rate(PerSec::new(25.0)));
+    let light = by_rate.comparison().unwrap();
     let peak = summary.over_time.unwrap().in_flight.peak;
     assert!(peak >= 8);
     assert_eq!(light.concurrency.get(), peak);
-    let same = at(LoadPoint::Concurrency(u32::try_from(peak).unwrap()));
-    assert_eq!(same.light().unwrap().bound, light.bound);
+    let same = at(LoadKind::Concurrency.at(peak as f64));
+    assert_eq!(same.comparison().unwrap().bound, light.bound);
 }

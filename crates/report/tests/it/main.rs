@@ -36,3 +36,13 @@ use proptest::test_runner::{Config, RngSeed};
 fn cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(1849), ..Config::default() }
 }
+
+/// Compares `text` with the golden file of this name; with `FIZEAU_WRITE_PAGES` set it writes the file instead.
+fn is_as_golden(name: &str, text: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/").to_owned() + name;
+    if std::env::var_os("FIZEAU_WRITE_PAGES").is_some() {
+        std::fs::write(path, text).unwrap();
+        return;
+    }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap_or_default(), "{name}");
+}

@@ -1,7 +1,7 @@
 //! Markdown and JUnit's XML, with everything foreign in them hostile.
 
 use fizeau_metrics::{
-    ComparisonSettings, ComparisonTable, Figure, FigureChoice, Interval, IntervalFigure,
+    ComparisonSettings, ComparisonTable, FigureChoice, Interval, IntervalFigure, LevelFigure,
 };
 use fizeau_record::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison, SweepReport,
@@ -26,7 +26,7 @@ fn a_sweep_has_the_verdict_first_and_a_row_a_level() {
         text.starts_with("## org/model-8b · h100-sxm · simulated\n\n**Verdict: suspect.**"),
         "{text}"
     );
-    assert!(text.contains("| Operating point | concurrency 32: "), "{text}");
+    assert!(text.contains("| Operating point | concurrency 32, "), "{text}");
     assert!(text.contains("| Goal | p99 TTFT &lt; 150 ms: met"), "{text}");
     let heads = rows(&text).find(|row| row.starts_with("| conc |")).unwrap();
     assert!(heads.contains("| req/s | out tok/s | TTFT p50, ms |"), "{heads}");
@@ -81,14 +81,12 @@ fn side(ms: f64) -> [IntervalFigure; 2] {
         let interval = Some(Interval::p95(value - reach, value + reach));
         IntervalFigure { figure, value, interval, n: 100 }
     };
-    [of(Figure::P50_TTFT, ms, 1.0), of(Figure::OUTPUT_TPS, 100.0, 50.0)]
+    [of(LevelFigure::P50_TTFT, ms, 1.0), of(LevelFigure::OUTPUT_TPS, 100.0, 50.0)]
 }
 
 fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
-    let figures = FigureChoice {
-        decided: vec![Figure::P50_TTFT, Figure::P99_TTFT, Figure::OUTPUT_TPS],
-        beside: Vec::new(),
-    };
+    let figures =
+        FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT, LevelFigure::OUTPUT_TPS]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table = ComparisonTable::of_intervals(&side(baseline), &side(candidate), &settings);
     let run = |name: &str| ComparedRun { name: name.to_owned(), notes: vec![HOSTILE.to_owned()] };
@@ -143,7 +141,7 @@ fn junit_fails_what_is_worse_and_skips_what_was_not_tested() {
         "{xml}"
     );
     assert!(
-        xml.contains("name=\"p99 TTFT\"><skipped message=\"the baseline has none\"/>"),
+        xml.contains("name=\"p99 TTFT\"><skipped message=\"not tested: the baseline has none\"/>"),
         "{xml}"
     );
     assert!(xml.contains("a|b`c` &lt;script&gt;"), "{xml}");

@@ -2,13 +2,13 @@
 
 mod several;
 
-use fizeau_core::{PerSec, UsdPerHour};
-use fizeau_metrics::{Concern, LevelSummary, Reason, Verdict};
+use fizeau_core::{LevelLoad, LoadKind, PerSec, UsdPerHour};
+use fizeau_metrics::{LevelSummary, Verdict, VerdictConcern, VerdictReason};
 use fizeau_record::{
-    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, SweepReport, Unmeasured,
+    EngineRecord, LevelDetail, LevelReport, LevelStatus, SpeedOfLight, SweepReport, Unmeasured,
 };
 use fizeau_report::Shown;
-use fizeau_roofline::{HourlyRate, Measured};
+use fizeau_roofline::{HourlyRate, MeasuredFigures};
 
 use crate::decision::{rate, slots};
 use crate::sample;
@@ -77,7 +77,7 @@ fn every_foreign_text_is_escaped() {
     setup.endpoint.base_url = evil();
     setup.endpoint.path = evil();
     setup.endpoint.backend = evil();
-    setup.engine = Engine::Simulated { description: evil() };
+    setup.engine = EngineRecord::Simulated { description: evil() };
     setup.workload.dataset = evil();
     setup.workload.arrivals = evil();
     setup.hardware = Some(evil());
@@ -87,13 +87,16 @@ fn every_foreign_text_is_escaped() {
     setup.command_line = vec![evil()];
     setup.started = evil();
     let mut level = sample::level(64);
-    level.validity.reasons =
-        vec![Reason { verdict: Verdict::Suspect, about: Concern::Client, text: evil() }];
+    level.validity.reasons = vec![VerdictReason {
+        verdict: Verdict::Suspect,
+        about: VerdictConcern::Client,
+        text: evil(),
+    }];
     level.validity.notes = vec![evil()];
     level.speed_of_light = SpeedOfLight::Absent { reason: evil() };
     let mut left_out = sample::level(8);
     left_out.status = LevelStatus::Partial { reason: evil() };
-    let unmeasured = Unmeasured::never(LoadPoint::Concurrency(256), Some(evil()));
+    let unmeasured = Unmeasured::never(LoadKind::Concurrency.at(256.0), Some(evil()));
     let report =
         SweepReport::new(setup, vec![level, left_out], None).with_unmeasured(vec![unmeasured]);
     let page = Shown(&report).page();
@@ -185,7 +188,7 @@ fn its_top_answers_what_a_reader_came_for() {
         "to p99 E2EL < 600 ms",
         "A million output tokens",
         " USD",
-        "physics leads one to expect",
+        "the roofline model expects",
         "device-hours at 2.10 USD a device-hour, as given",
         "Speed of light",
         "output tokens/s, which nothing can beat at this load",
@@ -266,9 +269,9 @@ fn an_invalid_level_is_no_headline() {
     let mut beyond = sample::level(64);
     beyond.validity.verdict = Verdict::Invalid;
     if let SpeedOfLight::Known(light) = &mut beyond.speed_of_light {
-        let measured = Measured {
+        let measured = MeasuredFigures {
             output_tokens_per_s: Some(light.bound.output_tokens_per_s * 2.5),
-            ..Measured::default()
+            ..MeasuredFigures::default()
         };
         light.shares = measured.percent_of(&light.bound);
     }
@@ -310,7 +313,7 @@ fn a_caption_is_of_what_is_drawn() {
     bare.speed_of_light = SpeedOfLight::Absent { reason: "the device is not known".to_owned() };
     let bare = words(&Shown(&SweepReport::new(sample::setup(), vec![bare], None)).page());
     for text in
-        ["are hollow", "The ring is the level to run at", "what the hardware allows at the same"]
+        ["are hollow", "The ring marks the level to run at", "what the hardware allows at the same"]
     {
         assert!(full.contains(text), "{text}: {full}");
         assert!(!bare.contains(text), "{text}: {bare}");
@@ -362,7 +365,7 @@ fn what_is_missing_is_said_and_never_a_zero() {
 
 #[test]
 fn levels_of_both_kinds_have_a_table_each() {
-    let by_rate = LevelReport { load: LoadPoint::Rate(PerSec::new(8.0)), ..sample::level(16) };
+    let by_rate = LevelReport { load: LevelLoad::Rate(PerSec::new(8.0)), ..sample::level(16) };
     let page =
         Shown(&SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None)).page();
     assert!(page.contains("data-name=\"levels\"") && page.contains("data-name=\"levels-2\""));
@@ -383,7 +386,7 @@ fn a_goal_has_one_figure_on_the_page_too() {
     let page = words(&Shown(&SweepReport::of_runs(sample::setup(), runs.into(), slo)).page());
     let tile = "p99 TTFT 487 ms (the median of 3 runs, 472 to 501), goal < 500 ms";
     assert!(page.contains(tile), "{page}");
-    assert!(page.contains("goals are judged by all of its runs"), "{page}");
+    assert!(page.contains("goals are judged over all of its runs"), "{page}");
     let slo = "p99 ttft<2000ms".parse().ok();
     let levels = vec![rate(31.739, 1_671.0, 30.0)];
     let page = words(&Shown(&SweepReport::new(sample::setup(), levels, slo)).page());

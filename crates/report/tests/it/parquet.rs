@@ -1,7 +1,7 @@
 //! Parquet files, read back with the reader of the format's own crate, hold what the CSV files hold.
 
 use bytes::Bytes;
-use fizeau_record::LoadPoint;
+use fizeau_core::LoadKind;
 use fizeau_report::{LevelTable, RequestRow, RequestsParquet, TableRun};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -33,8 +33,12 @@ fn requests_are_those_of_the_csv() {
     let mut file = RequestsParquet::new(Vec::new()).unwrap();
     let mut expected = Vec::new();
     for tape in &tapes {
-        let row =
-            RequestRow { level: "a, \"b\"", load: LoadPoint::Concurrency(64), tape, unseen: None };
+        let row = RequestRow {
+            level: "a, \"b\"",
+            load: LoadKind::Concurrency.at(64.0),
+            tape,
+            unseen: None,
+        };
         file.add(&row).unwrap();
         expected.push(fields(&row.csv()));
     }
@@ -67,7 +71,8 @@ fn levels_are_those_of_the_csv() {
 #[test]
 fn a_row_group_holds_so_many_and_no_more() {
     let tape = sample::tapes(1).remove(0);
-    let row = RequestRow { level: "", load: LoadPoint::Concurrency(1), tape: &tape, unseen: None };
+    let row =
+        RequestRow { level: "", load: LoadKind::Concurrency.at(1.0), tape: &tape, unseen: None };
     let mut file = RequestsParquet::new(Vec::new()).unwrap();
     for _ in 0..(1 << 16) + 3 {
         file.add(&row).unwrap();

@@ -6,7 +6,9 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use fizeau_report::{ChartFigure, ChartLight, ChartPlace, ChartRun, Picture, PictureError};
+use fizeau_report::{
+    ChartFigure, ChartLevelPosition, ChartRun, ChartSpeedOfLight, Picture, PictureError,
+};
 use proptest::prelude::*;
 
 use runs::{beside, many, run, run_with};
@@ -146,7 +148,8 @@ fn what_is_missing_is_said_and_never_drawn_as_zero() {
     }
     let mut left_out = run();
     for level in &mut left_out.levels {
-        (level.place, level.left_out) = (ChartPlace::LeftOut, Some("it is invalid".to_owned()));
+        (level.place, level.left_out) =
+            (ChartLevelPosition::LeftOut, Some("it is invalid".to_owned()));
     }
     let error = Picture::Frontier.svg(&[left_out]).unwrap_err().to_string();
     assert_eq!(error, "frontier: nothing to draw: no level can be compared: it is invalid");
@@ -218,7 +221,7 @@ proptest! {
         run.levels.truncate(rates.len());
         (run.operating, run.light, run.goals) = (None, None, Vec::new());
         for (index, (level, rate)) in run.levels.iter_mut().zip(&rates).enumerate() {
-            level.place = ChartPlace::Frontier;
+            level.place = ChartLevelPosition::Frontier;
             let figure = |value| ChartFigure { value, low: None, high: None, stand_in: false };
             level.label = format!("L{index}");
             level.figures.0.insert("requests_per_s".to_owned(), figure(*rate));
@@ -259,7 +262,7 @@ fn label(text: &str) -> Option<[f64; 2]> {
 fn curves_of_what_could_be_are_drawn_only_where_they_are() {
     let mut run = run();
     run.light =
-        Some(ChartLight { bound: Vec::new(), expected: Vec::new(), calibrated: Vec::new() });
+        Some(ChartSpeedOfLight { bound: Vec::new(), expected: Vec::new(), calibrated: Vec::new() });
     let svg = Picture::Frontier.svg(&[run]).unwrap();
     assert!(!svg.contains("speed of light") && !svg.contains("curves"), "{svg}");
 }

@@ -1,8 +1,8 @@
 //! Loads that were measured more than once, and what goals make of their runs.
 
 use fizeau_metrics::Slo;
-use fizeau_pareto::Edge;
-use fizeau_record::{Bounds, Carried, LevelReport, PlanLevel, SweepReport};
+use fizeau_pareto::LoadEdge;
+use fizeau_record::{HighestLoadBasis, LevelReport, PlanLevel, ReplicaCapacity, SweepReport};
 use fizeau_report::Shown;
 
 use crate::decision::{parsed, rate, said, slots};
@@ -24,7 +24,7 @@ fn a_sweep_with_repeats_and_a_plan_of_it_say_the_same() {
     ];
     let slo: Slo = "p99 ttft<=500ms".parse().unwrap();
     let report = SweepReport::of_runs(sample::setup(), runs.clone(), Some(slo.clone()));
-    let Ok(Edge::Between(edge)) = report.decisions()[0].tight.maximum.edge else { panic!() };
+    let Ok(LoadEdge::Between(edge)) = report.decisions()[0].tight.maximum.edge else { panic!() };
     // Medians 300 and 700: halfway; the ranges 280 to 360 and 690 to 800 cross at 4 + 4 x 220/410 and 4 + 4 x 140/440.
     assert!((edge.load.value() - 6.0).abs() < 1e-9, "{edge:?}");
     assert!((edge.load.high() - (4.0 + 880.0 / 410.0)).abs() < 1e-9, "{edge:?}");
@@ -32,10 +32,10 @@ fn a_sweep_with_repeats_and_a_plan_of_it_say_the_same() {
     // The level to run at is judged by all runs of its load, too.
     assert_eq!(report.operating_point().goals()[0].outcome.measured, Some(300.0));
     let levels: Vec<PlanLevel> = runs.iter().map(|run| PlanLevel::measured(run).unwrap()).collect();
-    let carried = Carried::of(&levels, &slo.goals).unwrap();
+    let carried = ReplicaCapacity::of(&levels, &slo.goals).unwrap();
     assert_eq!((carried.requests_per_s, carried.served), (edge.load, edge.throughput));
     // What the ends are is said: no interval.
-    assert_eq!(carried.bounds, Bounds::Runs);
+    assert_eq!(carried.bounds, HighestLoadBasis::Runs);
     let text = said(&report);
     let part = "about 6.0 requests/s (5.3 to 6.1 over the runs), interpolated";
     assert!(text.contains(part), "{text}");
@@ -62,7 +62,7 @@ fn a_goal_of_repeats_says_of_which_run_its_figure_is() {
     let figure = "487 ms (the median of 3 runs, 472 to 501)";
     assert!(said(&thrice).contains(&format!("met, measured {figure}, margin 2.6 %")));
     assert!(Shown(&thrice).markdown().contains(figure), "{}", Shown(&thrice).markdown());
-    assert!(Shown(&thrice).markdown().contains("the table of levels has one run"));
+    assert!(Shown(&thrice).markdown().to_lowercase().contains("the table of levels shows one run"));
     let goal = &parsed(&thrice)["operating_point"]["goals"][0];
     assert!(goal["measured_ci"].is_null(), "least and greatest are no interval: {goal}");
     let ends = ["runs", "measured_least", "measured_greatest"].map(|name| goal[name].as_f64());

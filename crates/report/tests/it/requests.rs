@@ -1,19 +1,23 @@
 //! Requests as rows.
 
-use fizeau_core::{Failure, FailureClass, Outcome, Tape, Tokens, Usage};
+use fizeau_core::{Failure, FailureClass, LoadKind, Outcome, Tape, Tokens, Usage};
 use fizeau_metrics::RequestMetrics;
-use fizeau_record::LoadPoint;
-use fizeau_report::{RequestCell, RequestRow};
+use fizeau_report::{RequestRow, TableCell};
 use proptest::prelude::*;
 
 use crate::{cases, sample};
 
 fn row(tape: &Tape) -> RequestRow<'_> {
-    RequestRow { level: "concurrency-0032", load: LoadPoint::Concurrency(32), tape, unseen: None }
+    RequestRow {
+        level: "concurrency-0032",
+        load: LoadKind::Concurrency.at(32.0),
+        tape,
+        unseen: None,
+    }
 }
 
 /// The field of that column.
-fn cell<'a>(row: &RequestRow<'a>, name: &str) -> RequestCell<'a> {
+fn cell<'a>(row: &RequestRow<'a>, name: &str) -> TableCell<'a> {
     let at = RequestRow::legend().position(|(column, ..)| column == name).unwrap();
     row.cells().nth(at).unwrap()
 }
@@ -51,16 +55,16 @@ fn a_column_is_named_once_and_has_its_unit() {
 fn the_figures_are_those_of_the_request() {
     for tape in sample::tapes(32) {
         let (row, metrics) = (row(&tape), RequestMetrics::of(&tape));
-        let known = |value: Option<f64>| value.map_or(RequestCell::Empty, RequestCell::Number);
+        let known = |value: Option<f64>| value.map_or(TableCell::Empty, TableCell::Number);
         let ms =
             |time: Option<fizeau_core::Nanos>| known(time.map(fizeau_core::Nanos::as_millis_f64));
         assert_eq!(cell(&row, "ttft_ms"), ms(metrics.ttft));
         assert_eq!(cell(&row, "tpot_ms"), known(metrics.tpot.map(fizeau_core::Millis::get)));
         assert_eq!(cell(&row, "e2el_ms"), ms(metrics.e2el));
         assert_eq!(cell(&row, "send_lateness_ms"), ms(metrics.send_lateness));
-        assert_eq!(cell(&row, "input_tokens"), RequestCell::Whole(250));
+        assert_eq!(cell(&row, "input_tokens"), TableCell::Whole(250));
         let status = if tape.is_success() { "complete" } else { "failed" };
-        assert_eq!(cell(&row, "status"), RequestCell::Text(status.into()));
+        assert_eq!(cell(&row, "status"), TableCell::Text(status.into()));
     }
 }
 
@@ -71,10 +75,10 @@ fn a_failed_request_has_its_class_and_no_latency() {
         Failure { status: Some(503), ..Failure::new(FailureClass::Status, "503, \"busy\"") };
     tape.outcome = Outcome::Failed(failure);
     let row = row(&tape);
-    assert_eq!(cell(&row, "ended_by"), RequestCell::Text("status".into()));
-    assert_eq!(cell(&row, "http_status"), RequestCell::Whole(503));
+    assert_eq!(cell(&row, "ended_by"), TableCell::Text("status".into()));
+    assert_eq!(cell(&row, "http_status"), TableCell::Whole(503));
     for figure in ["ttft_ms", "tpot_ms", "e2el_ms", "output_tokens", "longest_gap_ms"] {
-        assert_eq!(cell(&row, figure), RequestCell::Empty, "{figure}");
+        assert_eq!(cell(&row, figure), TableCell::Empty, "{figure}");
     }
     assert!(row.csv().contains(",\"503, \"\"busy\"\"\","), "{}", row.csv());
 }
@@ -84,9 +88,9 @@ fn the_server_is_believed_before_the_plan() {
     let mut tape = sample::tapes(4).remove(0);
     let (prompt, cached) = (Some(Tokens::new(271)), Some(Tokens::new(16)));
     tape.usage = Some(Usage { prompt_tokens: prompt, cached_tokens: cached, ..Usage::default() });
-    assert_eq!(cell(&row(&tape), "asked_input_tokens"), RequestCell::Whole(250));
-    assert_eq!(cell(&row(&tape), "input_tokens"), RequestCell::Whole(271));
-    assert_eq!(cell(&row(&tape), "cached_tokens"), RequestCell::Whole(16));
+    assert_eq!(cell(&row(&tape), "asked_input_tokens"), TableCell::Whole(250));
+    assert_eq!(cell(&row(&tape), "input_tokens"), TableCell::Whole(271));
+    assert_eq!(cell(&row(&tape), "cached_tokens"), TableCell::Whole(16));
 }
 
 proptest! {

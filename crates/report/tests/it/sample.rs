@@ -3,20 +3,21 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::WarmUp;
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, ReadLag, Stamp, StampSource,
     Tape, TokenSource, Tokens,
 };
+use fizeau_core::{LevelLoad, LoadKind, WarmUp};
 use fizeau_interop::beside_ours;
 use fizeau_interop::{OwnFigures, Peer, PeerSettings};
 use fizeau_metrics::{
-    ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, Reason, Validity,
-    Verdict,
+    ClientProof, ClientWatch, GoodputGoals, LevelShape, LevelSummary, Validity, Verdict,
+    VerdictConcern, VerdictReason,
 };
 use fizeau_record::{
-    Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
-    LightCurve, LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, Workload,
+    ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, LengthTally, LevelDetail,
+    LevelReport, LevelStatus, RequestedLoad, RunSetup, SpeedOfLight, SpeedOfLightCurve,
+    SweepReport, ToolVersion, WorkloadRecord,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 
@@ -50,8 +51,8 @@ pub(crate) fn detail(tapes: &[Tape]) -> LevelDetail {
     LevelDetail { shape: LevelShape::of(tapes), peers: Peer::ALL.iter().map(peer).collect() }
 }
 
-pub(crate) fn setup() -> Setup {
-    Setup {
+pub(crate) fn setup() -> RunSetup {
+    RunSetup {
         tool: ToolVersion {
             name: "fizeau".to_owned(),
             version: "0.1.0".to_owned(),
@@ -61,30 +62,30 @@ pub(crate) fn setup() -> Setup {
         command_line: ["fizeau", "sweep", "--slo", "p99 ttft<150ms, p99 e2el<600ms"]
             .map(str::to_owned)
             .into(),
-        endpoint: Endpoint {
+        endpoint: EndpointRecord {
             base_url: "http://127.0.0.1:8000".to_owned(),
             path: "/v1/completions".to_owned(),
             backend: "vllm".to_owned(),
             model: "org/model-8b".to_owned(),
-            connections: Connections {
+            connections: ConnectionRecord {
                 http_version: "1.1".to_owned(),
                 lifetime: "kept".to_owned(),
                 stamps: "kernel if available".to_owned(),
-                ..Connections::default()
+                ..ConnectionRecord::default()
             },
         },
-        engine: Engine::Simulated {
+        engine: EngineRecord::Simulated {
             description: "Llama-3.1-8B bf16 on one H100 SXM, 32 slots".to_owned(),
         },
-        workload: Workload {
+        workload: WorkloadRecord {
             dataset: "random".to_owned(),
             input_tokens: "250".to_owned(),
             output_tokens: OUTPUT.to_string(),
             seed: Some(0),
             arrivals: "closed loop, concurrency 1 to 128".to_owned(),
-            asked: Asked::default(),
+            asked: RequestedLoad::default(),
         },
-        host: Host {
+        host: ClientHost {
             os: "Linux 6.1".to_owned(),
             cpu: Some("Example CPU at 3 GHz".to_owned()),
             cores: Some(2),
@@ -102,16 +103,16 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
     let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
     let mut reasons = Vec::new();
     if concurrency >= 64 {
-        reasons.push(Reason {
+        reasons.push(VerdictReason {
             verdict: Verdict::Suspect,
-            about: Concern::Failures,
+            about: VerdictConcern::Failures,
             text: "1.6 % of requests failed, more than 1 %".to_owned(),
         });
     }
-    let load = LoadPoint::Concurrency(concurrency);
+    let load = LoadKind::Concurrency.at(concurrency.into());
     LevelReport {
         load,
-        asked: Asked::default(),
+        asked: RequestedLoad::default(),
         speed_of_light: speed_of_light(&tapes, &summary, load),
         summary,
         client: ClientProof {
@@ -183,7 +184,7 @@ fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
     tape
 }
 
-fn speed_of_light(tapes: &[Tape], summary: &LevelSummary, load: LoadPoint) -> SpeedOfLight {
+fn speed_of_light(tapes: &[Tape], summary: &LevelSummary, load: LevelLoad) -> SpeedOfLight {
     let system = system();
     SpeedOfLight::of((&system).into(), &lengths(&system, tapes), load, summary)
 }
@@ -193,7 +194,7 @@ pub(crate) fn long_prompts(rate: PerSec) -> LevelReport {
     let mut tapes = tapes(32);
     tapes.iter_mut().for_each(|tape| tape.asked.input_tokens = Some(Tokens::new(500)));
     let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
-    let load = LoadPoint::Rate(rate);
+    let load = LevelLoad::Rate(rate);
     LevelReport {
         load,
         speed_of_light: speed_of_light(&tapes, &summary, load),
@@ -218,9 +219,9 @@ pub(crate) fn system() -> System {
 }
 
 /// What the hardware could do with the requests of all levels.
-pub(crate) fn curve() -> LightCurve {
+pub(crate) fn curve() -> SpeedOfLightCurve {
     let (system, loads) = (system(), [1, 2, 4, 8, 16, 32, 64, 128]);
     let tapes: Vec<Tape> = loads.into_iter().flat_map(tapes).collect();
     let loads = loads.map(|load| NonZeroU64::new(load).unwrap());
-    LightCurve::over((&system).into(), &lengths(&system, &tapes), &loads).unwrap()
+    SpeedOfLightCurve::over((&system).into(), &lengths(&system, &tapes), &loads).unwrap()
 }

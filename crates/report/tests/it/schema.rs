@@ -4,7 +4,8 @@ mod validator;
 
 use std::path::PathBuf;
 
-use fizeau_record::{DocumentSchema, LoadPoint, Unmeasured};
+use fizeau_core::LoadKind;
+use fizeau_record::{DocumentSchema, Unmeasured};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -25,7 +26,7 @@ fn documents() -> Vec<(DocumentSchema, Value)> {
     let value = |document: String| -> Value { serde_json::from_str(&document).unwrap() };
     let sweep = sample::sweep();
     let reason = Some("more load would pay no more".to_owned());
-    let unmeasured = Unmeasured::never(LoadPoint::Concurrency(256), reason);
+    let unmeasured = Unmeasured::never(LoadKind::Concurrency.at(256.0), reason);
     let more = sample::sweep().with_unmeasured(vec![unmeasured]);
     let mut all = vec![
         (DocumentSchema::Sweep, value(more.to_json().unwrap())),

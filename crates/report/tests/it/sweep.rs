@@ -1,8 +1,10 @@
 //! Frontier, operating point and `sweep.json`.
 
-use fizeau_core::{Millis, PerSec, Seconds};
-use fizeau_metrics::{Concern, Distribution, Quantile, Reason, Slo, Validity, Verdict};
-use fizeau_record::{LevelReport, LevelStatus, OperatingPoint, Place, SweepReport};
+use fizeau_core::{LevelLoad, Millis, PerSec, Seconds};
+use fizeau_metrics::{
+    Distribution, Quantile, Slo, Validity, Verdict, VerdictConcern, VerdictReason,
+};
+use fizeau_record::{FrontierPosition, LevelReport, LevelStatus, OperatingPoint, SweepReport};
 use fizeau_report::Shown;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -39,8 +41,27 @@ fn parsed(report: &SweepReport) -> Value {
 fn the_knee_is_on_the_frontier_and_what_lies_beyond_is_not() {
     let report = sample::sweep();
     assert_eq!(report.frontier(), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(report.places()[6], Place::Dominated { by: 5 });
+    assert_eq!(report.places()[6], FrontierPosition::Dominated { by: 5 });
     assert_eq!(report.operating_point().level(), Some(5));
+}
+
+#[test]
+fn a_level_that_did_less_than_a_lower_and_a_higher_load_is_remarked_upon() {
+    let at = |slots: u32, rate: f64| LevelReport {
+        load: LevelLoad::Concurrency(slots.try_into().unwrap()),
+        ..level(rate, Some(100.0), 100.0)
+    };
+    let levels = |rates: [f64; 3]| {
+        let [four, six, eight] = rates;
+        sweep(vec![at(8, eight), at(4, four), at(6, six)], "p99 e2el<600ms")
+    };
+    let dips = levels([20.0, 15.0, 24.0]).dips();
+    assert_eq!(dips.len(), 1, "{dips:?}");
+    let said = "concurrency 6 (15.0 requests/s) did less than both concurrency 4 (20.0 requests/s) and concurrency 8";
+    assert!(dips[0].starts_with(said), "{dips:?}");
+    // Saturation is no dip, and neither is what lies within a twentieth.
+    assert!(levels([20.0, 19.5, 24.0]).dips().is_empty());
+    assert!(levels([20.0, 15.0, 14.0]).dips().is_empty());
 }
 
 #[test]
@@ -50,9 +71,9 @@ fn what_cannot_be_compared_is_left_out_with_the_reason() {
     let mut invalid = level(100.0, Some(1.0), 1.0);
     invalid.validity = Validity {
         verdict: Verdict::Invalid,
-        reasons: vec![Reason {
+        reasons: vec![VerdictReason {
             verdict: Verdict::Invalid,
-            about: Concern::Client,
+            about: VerdictConcern::Client,
             text: "the client was late".to_owned(),
         }],
         notes: Vec::new(),
@@ -96,18 +117,22 @@ fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
         let report = sweep(vec![level(1.0, None, max)], "p99 e2el<600ms");
         let terminal = fizeau_report::Terminal {
             width: 120,
-            style: fizeau_report::Style::Plain,
+            style: fizeau_report::TextStyle::Plain,
             charset: fizeau_report::Charset::Ascii,
+            verbosity: fizeau_report::Verbosity::Full,
             checklist: fizeau_report::ChecklistRows::Missed,
             report: None,
         };
-        Shown(&report).terminal(&terminal)
+        // A sentence may go to a further line.
+        Shown(&report).terminal(&terminal).replace("\n      ", " ")
     };
     let (met, missed) = (words(500.0), words(700.0));
-    let says = "p99 E2EL < 600 ms: met by 8 of 8 values, the greatest 500 ms; a p99 needs 100\n";
+    let says =
+        "p99 E2EL < 600 ms: met by all 8 values, the greatest 500 ms; a p99 needs 100 values\n";
     assert!(met.contains(says), "{met}");
     assert!(met.contains("against p99 E2EL*: 1\n"), "{met}");
-    let says = "p99 E2EL < 600 ms: missed by the greatest of 8 values, 700 ms; a p99 needs 100\n";
+    let says =
+        "p99 E2EL < 600 ms: missed by the greatest of 8 values, 700 ms; a p99 needs 100 values\n";
     assert!(missed.contains(says), "{missed}");
 }
 
@@ -118,7 +143,7 @@ fn a_level_that_took_no_time_has_no_rate_to_compare() {
     let report = sweep(vec![instant, level(1.0, Some(500.0), 500.0)], "p99 e2el<1s");
     assert_eq!(report.frontier(), [1]);
     let reason = "no time passed, so it has no rates".to_owned();
-    assert_eq!(report.places()[0], Place::LeftOut { reason });
+    assert_eq!(report.places()[0], FrontierPosition::LeftOut { reason });
 }
 
 #[test]
@@ -239,9 +264,9 @@ proptest! {
         let beats = |a: (f64, f64), b: (f64, f64)| a.0 >= b.0 && a.1 <= b.1 && a != b;
         for (i, place) in report.places().iter().enumerate() {
             match place {
-                Place::Frontier => prop_assert!(!figures.iter().any(|&other| beats(other, figures[i]))),
-                Place::Dominated { by } => prop_assert!(beats(figures[*by], figures[i])),
-                Place::LeftOut { .. } => prop_assert!(false),
+                FrontierPosition::Frontier => prop_assert!(!figures.iter().any(|&other| beats(other, figures[i]))),
+                FrontierPosition::Dominated { by } => prop_assert!(beats(figures[*by], figures[i])),
+                FrontierPosition::LeftOut { .. } => prop_assert!(false),
             }
         }
         // The operating point is the most throughput within the goal.

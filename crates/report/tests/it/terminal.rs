@@ -1,24 +1,25 @@
 //! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints, that of a
 //! pipe with `120 ascii`.
 
-use fizeau_core::{PerSec, UsdPerHour};
+use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
-use fizeau_record::{Engine, LevelReport, LoadPoint, SpeedOfLight, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
+use fizeau_record::{EngineRecord, LevelReport, SpeedOfLight, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
 
 use crate::sample;
 
-fn text(report: &SweepReport, width: usize, style: Style) -> String {
+fn text(report: &SweepReport, width: usize, style: TextStyle) -> String {
     text_in(report, width, style, Charset::Ascii)
 }
 
-fn text_in(report: &SweepReport, width: usize, style: Style, charset: Charset) -> String {
+fn text_in(report: &SweepReport, width: usize, style: TextStyle, charset: Charset) -> String {
     Shown(report).terminal(&Terminal {
         width,
         style,
         charset,
+        verbosity: fizeau_report::Verbosity::Full,
         checklist: ChecklistRows::Missed,
         report: Some("runs/sample/report.html"),
     })
@@ -28,17 +29,17 @@ fn text_in(report: &SweepReport, width: usize, style: Style, charset: Charset) -
 fn at_80_and_120_columns_and_in_a_pipe() {
     let report = sample::sweep();
     for (width, charset, golden) in [
-        (80, Charset::Unicode, include_str!("golden/terminal-80.txt")),
-        (120, Charset::Unicode, include_str!("golden/terminal-120.txt")),
-        (120, Charset::Ascii, include_str!("golden/terminal-pipe.txt")),
+        (80, Charset::Unicode, "terminal-80.txt"),
+        (120, Charset::Unicode, "terminal-120.txt"),
+        (120, Charset::Ascii, "terminal-pipe.txt"),
     ] {
-        assert_eq!(text_in(&report, width, Style::Plain, charset), golden, "{width}");
+        crate::is_as_golden(golden, &text_in(&report, width, TextStyle::Plain, charset));
     }
 }
 
 #[test]
 fn ascii_is_ascii() {
-    assert!(text(&sample::sweep(), 120, Style::Plain).is_ascii());
+    assert!(text(&sample::sweep(), 120, TextStyle::Plain).is_ascii());
 }
 
 /// What limits a level is what one comes for: a lesser column leaves first, and is named.
@@ -47,20 +48,19 @@ fn at_80_columns_what_limits_it_is_there_and_what_is_not_is_named() {
     let levels = [31.739, 44.67].map(|rate| sample::long_prompts(PerSec::new(rate)));
     let report = SweepReport::new(sample::setup(), levels.into(), None);
     let light = |width| {
-        let text = text(&report, width, Style::Plain);
+        let text = text(&report, width, TextStyle::Plain);
         let from = text.find("Speed of light of").unwrap();
         text[from..].split("\n\n").next().unwrap_or_default().to_owned()
     };
-    let narrow = "\
-Speed of light of h100-sxm (one device), reached by phase:
+    let narrow = "Speed of light of h100-sxm (one device), reached by phase:
                                     tok/s     tok/s  tok/s
   load  prefill  decode  output  measured  expected  bound  limits
 31.739     25 %    71 %    66 %      3410      2900   5180  compute/weights
  44.67     25 %    71 %    66 %      3410      2900   5180  compute/weights
-Prefill: TTFT. Decode: TPOT, a step over the sequences that were decoding.
-    Output: tokens/s of the whole. Expected: physics without an engine's
-    overheads. Bound: nothing can be faster. Limits: of prefill/decode, or of
-    both
+Prefill: TTFT. Decode: TPOT of a step with the sequences that were decoding.
+    Output: tokens/s of the whole. Expected: the roofline model, without an
+    engine's overheads. Bound: nothing can be faster. Limits: of prefill/decode,
+    or of both
 Not shown at this width: cache full; a wider terminal and the report below have
     all";
     assert_eq!(light(80), narrow);
@@ -76,7 +76,7 @@ fn a_sign_that_is_shown_is_explained() {
     for (width, named) in
         [(60, ": intervals,"), (80, ": intervals;"), (110, ": intervals of medians;")]
     {
-        let text = text(&report, width, Style::Plain);
+        let text = text(&report, width, TextStyle::Plain);
         assert!(text.contains(&format!("Not shown at this width{named}")), "{text}");
         assert_eq!(text.contains("+-: half of the 95 % interval"), width > 100, "{text}");
     }
@@ -92,23 +92,23 @@ fn a_price_says_what_a_million_tokens_cost() {
     let cost =
         format!("A million output tokens there: {usd:.3} USD, at 2.50 USD a device-hour, as given");
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = flat(text(&report, 80, Style::Plain));
+    let text = flat(text(&report, 80, TextStyle::Plain));
     assert!(text.contains(&cost), "{cost}: {text}");
     assert!(!text.contains("A million output tokens at"), "{text}");
 }
 
 #[test]
 fn a_narrow_terminal_is_told_what_it_does_not_see() {
-    let text = text(&sample::sweep(), 60, Style::Plain);
+    let text = text(&sample::sweep(), 60, TextStyle::Plain);
     assert!(text.contains("Not shown at this width: intervals, TPOT p99"), "{text}");
 }
 
 #[test]
 fn a_real_engine_is_not_called_simulated() {
     let mut setup = sample::setup();
-    setup.engine = Engine::Remote { description: None };
+    setup.engine = EngineRecord::Remote { description: None };
     let report = SweepReport::new(setup, vec![sample::level(1)], None);
-    let text = text(&report, 100, Style::Plain);
+    let text = text(&report, 100, TextStyle::Plain);
     assert!(!text.contains("simulated"), "{text}");
     assert!(!text.contains("Operating point"), "{text}");
 }
@@ -121,7 +121,7 @@ fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
             SpeedOfLight::Absent { reason: "no model configuration was given".to_owned() };
     }
     let report = SweepReport::new(sample::setup(), levels, None);
-    let text = text(&report, 100, Style::Plain);
+    let text = text(&report, 100, TextStyle::Plain);
     assert!(!text.contains("SoL"), "{text}");
     let reason = "Speed of light: absent, no model configuration was given";
     assert_eq!(text.matches(reason).count(), 1, "{text}");
@@ -134,13 +134,13 @@ fn a_sweep_with_goals_has_the_share_of_good_requests_and_what_met_each_goal() {
         let summary = LevelSummary::of(&sample::tapes(load.into()), &goals);
         LevelReport { summary, ..sample::level(load) }
     });
-    let text = text(&SweepReport::new(sample::setup(), levels.into(), None), 80, Style::Plain);
+    let text = text(&SweepReport::new(sample::setup(), levels.into(), None), 80, TextStyle::Plain);
     assert!(text.contains("   98\n") && text.contains("   52\n"), "{text}");
     for line in [
         "good: the share of all sent that met ttft:325.6 e2el:9000\n",
         "\n  ttft:325.6: 98 % at 32, 52 % at 64\n",
         "\n  e2el:9000: 98 % at 32, 98 % at 64\n",
-        "\n    64   190  65 + 1 ",
+        "\n    64   190        65/1 ",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
@@ -152,26 +152,26 @@ fn foreign_text_cannot_steer_the_terminal() {
     let mut setup = sample::setup();
     setup.endpoint.model = "\u{1b}[2Jmodel\u{7}".to_owned();
     let report = SweepReport::new(setup, vec![sample::level(1)], None);
-    let text = text(&report, 100, Style::Plain);
+    let text = text(&report, 100, TextStyle::Plain);
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
 }
 
 #[test]
 fn colour_adds_codes_and_changes_no_text() {
     let report = sample::sweep();
-    let coloured = text(&report, 100, Style::Ansi);
+    let coloured = text(&report, 100, TextStyle::Ansi);
     assert!(coloured.contains("\u{1b}[1;32m>"));
     let codes = ["\u{1b}[1m", "\u{1b}[1;32m", "\u{1b}[2m", "\u{1b}[0m"];
     let stripped = codes.iter().fold(coloured, |text, code| text.replace(code, ""));
-    assert_eq!(stripped, text(&report, 100, Style::Plain));
+    assert_eq!(stripped, text(&report, 100, TextStyle::Plain));
 }
 
 #[test]
 fn an_asked_rate_is_not_called_concurrency() {
     let mut level = sample::level(1);
-    level.load = LoadPoint::Rate(PerSec::new(2.5));
+    level.load = LevelLoad::Rate(PerSec::new(2.5));
     let report = SweepReport::new(sample::setup(), vec![level], None);
-    let text = text(&report, 100, Style::Plain);
+    let text = text(&report, 100, TextStyle::Plain);
     assert!(text.contains("asked") && text.contains("2.5"), "{text}");
     assert!(!text.contains("conc "), "{text}");
 }
@@ -180,9 +180,35 @@ proptest! {
     #![proptest_config(crate::cases(16))]
     #[test]
     fn no_line_is_wider_than_the_terminal(width in 60_usize..160) {
-        let text = text(&sample::sweep(), width, Style::Plain);
+        let text = text(&sample::sweep(), width, TextStyle::Plain);
         for line in text.lines() {
             prop_assert!(line.chars().count() <= width, "{}", line);
+        }
+    }
+}
+
+#[test]
+fn in_brief_a_sweep_fits_on_a_screen() {
+    let brief = |width| {
+        Shown(&sample::sweep()).terminal(&Terminal {
+            width,
+            style: TextStyle::Plain,
+            charset: Charset::Unicode,
+            verbosity: fizeau_report::Verbosity::Brief,
+            checklist: ChecklistRows::Headline(""),
+            report: Some("runs/sample/report.html"),
+        })
+    };
+    for width in [80, 120] {
+        let text = brief(width);
+        assert!(text.lines().count() <= 40, "{}: {text}", text.lines().count());
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        for words in ["Operating point: ", " right? Verdict: ", " publish? Checklist: ", "Report: "]
+        {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        for rest in ["reached by phase", "Steady state only", "Dominated: ", "Client: "] {
+            assert!(!text.contains(rest), "{rest}: {text}");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Several configurations side by side.
 
 use fizeau_metrics::Verdict;
-use fizeau_record::{NotRun, OperatingPoint, Spot, SweepReport, Variant, WhatIf};
+use fizeau_record::{
+    NotRunReason, OperatingPoint, SweepReport, VariantLevel, WhatIf, WhatIfVariant,
+};
 use fizeau_report::Shown;
 use proptest::prelude::*;
 
@@ -11,11 +13,11 @@ fn variant(
     settings: &[(&str, &str)],
     devices: u64,
     outcome: Result<SweepReport, String>,
-) -> Variant {
+) -> WhatIfVariant {
     let devices = outcome.is_ok().then_some(devices);
-    let outcome = outcome.map_err(NotRun::Impossible);
+    let outcome = outcome.map_err(NotRunReason::Impossible);
     let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
-    Variant { settings: settings.iter().map(owned).collect(), devices, outcome }
+    WhatIfVariant { settings: settings.iter().map(owned).collect(), devices, outcome }
 }
 
 fn with(levels: impl IntoIterator<Item = u32>, slo: &str) -> SweepReport {
@@ -43,7 +45,7 @@ fn what_takes_more_devices_for_the_same_is_beaten() {
     let OperatingPoint::Met { level, .. } = sweep().operating_point().clone() else {
         unreachable!()
     };
-    assert!(report.frontier().contains(&Spot { variant: 0, level }));
+    assert!(report.frontier().contains(&VariantLevel { variant: 0, level }));
     assert_eq!(report.verdict(), Verdict::Suspect);
 }
 
@@ -152,7 +154,7 @@ fn what_was_asked_is_said_as_far_as_all_were_asked_it() {
 #[test]
 fn what_was_interrupted_gives_no_answer() {
     let mut variants = report().variants().to_vec();
-    variants[1].outcome = Err(NotRun::Interrupted);
+    variants[1].outcome = Err(NotRunReason::Interrupted);
     let report = WhatIf::new(setup(), variants, GOAL.parse().ok());
     assert!(!report.is_whole());
     assert!(report.answer().starts_with("No answer: "), "{}", report.answer());
@@ -181,11 +183,11 @@ proptest! {
     /// No level on the frontier of all is beaten, and every other one is.
     #[test]
     fn the_frontier_is_what_none_beats(picks in prop::collection::vec((1u64..5, 1u32..90), 1..5)) {
-        let variants: Vec<Variant> = picks.iter().map(|(devices, top)| {
+        let variants: Vec<WhatIfVariant> = picks.iter().map(|(devices, top)| {
             variant(&[], *devices, Ok(with([1, *top + 1], GOAL)))
         }).collect();
         let report = WhatIf::new(setup(), variants, None);
-        let point = |spot: Spot| {
+        let point = |spot: VariantLevel| {
             let variant = &report.variants()[spot.variant];
             let level = &variant.sweep().unwrap().levels()[spot.level];
             let tail = &level.summary.metrics.e2el;
@@ -193,7 +195,7 @@ proptest! {
             [level.summary.throughput.output_tokens_per_s.get() / variant.devices.unwrap() as f64, -tail]
         };
         let all = (0..report.variants().len())
-            .flat_map(|variant| (0..2).map(move |level| Spot { variant, level }));
+            .flat_map(|variant| (0..2).map(move |level| VariantLevel { variant, level }));
         for spot in all.clone() {
             let mine = point(spot);
             let beaten = all.clone().map(point).any(|other| {

@@ -1,9 +1,9 @@
 //! A level's steady part beside the whole, and levels that are saturated.
 
-use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape, TokenSource};
+use fizeau_core::{Arrival, Channel, LevelLoad, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
-use fizeau_record::{Asked, AskedArrivals, LevelReport, LoadPoint, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Style, Terminal};
+use fizeau_record::{ArrivalMoments, LevelReport, RequestedLoad, SweepReport};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 
 use crate::sample;
 
@@ -31,21 +31,22 @@ fn slow_start() -> Vec<Tape> {
 /// One is due every 10 ms, and one is served every 12 ms.
 fn overloaded(rate: f64) -> LevelReport {
     let tapes: Vec<Tape> = (0..200).map(|n| tape(n * 10, n * 12 + 10, n * 12 + 12)).collect();
-    let arrivals = AskedArrivals { rate: Some(PerSec::new(rate)), cv_squared: None };
+    let arrivals = ArrivalMoments { rate: Some(PerSec::new(rate)), cv_squared: None };
     LevelReport {
-        load: LoadPoint::Rate(PerSec::new(rate)),
-        asked: Asked { arrivals: Some(arrivals), ..Asked::default() },
+        load: LevelLoad::Rate(PerSec::new(rate)),
+        asked: RequestedLoad { arrivals: Some(arrivals), ..RequestedLoad::default() },
         ..level(&tapes)
     }
 }
 
 #[test]
 fn the_block_has_the_steady_part_beside_the_whole() {
-    let block = Shown(&level(&slow_start())).block();
+    let block = Shown(&level(&slow_start())).block(fizeau_report::Verbosity::Full);
     let lines = "
 In flight mean/p50/p90/peak:             1.0 / 1 / 1 / 1
 Peak output tok/s:                       21.0 (over 1.00 s)
-Steady part:                             189 of 200 in 18.9 s; cut 10 + 1
+Steady part:                             189 of 200 in 18.9 s
+  Excluded first/last:                   10 / 1
   TTFT p50/p99 (ms):                     20.0 / 20.0 (whole 20.0 / 50.0)
   TPOT p50/p99 (ms):                     80.0 / 80.0 (whole 80.0 / 80.0)
   E2EL p50/p99 (ms):                     100.0 / 100.0 (whole 100.0 / 100.0)
@@ -57,23 +58,24 @@ Steady part:                             189 of 200 in 18.9 s; cut 10 + 1
 
 #[test]
 fn a_plateau_says_that_it_is_not_known_to_be_steady() {
-    let block = Shown(&level(&slow_start()[..20])).block();
+    let block = Shown(&level(&slow_start()[..20])).block(fizeau_report::Verbosity::Full);
     let lines = "
-Plateau of the concurrency:              19 of 20 in 1.90 s; cut 0 + 1
-  all slots in use, but not known to be steady: only 20 of the 100 requests that
-      it takes have a scheduled TTFT
+Plateau of the concurrency:              19 of 20 in 1.90 s
+  Excluded first/last:                   0 / 1
+  all slots in use, but not known to be steady: only 20 of the 100 needed
+      requests have a scheduled TTFT
 ";
     assert!(block.contains(lines), "{block}");
 }
 
 #[test]
 fn a_level_without_a_steady_part_says_why() {
-    let block = Shown(&overloaded(100.0)).block();
+    let block = Shown(&overloaded(100.0)).block(fizeau_report::Verbosity::Full);
     let lines = "
 Saturated:                               yes, the queue grew to the end
 Steady part:                             none
-  the scheduled TTFT does not settle: half of the level or more would have to be
-      cut
+  no steady state: the scheduled TTFT changes over half of the level or more;
+      run longer
 ";
     assert!(block.contains(lines), "{block}");
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
@@ -82,14 +84,15 @@ Steady part:                             none
 #[test]
 fn a_saturated_level_is_marked_in_the_table() {
     let levels = vec![
-        LevelReport { load: LoadPoint::Rate(PerSec::new(8.0)), ..level(&slow_start()) },
+        LevelReport { load: LevelLoad::Rate(PerSec::new(8.0)), ..level(&slow_start()) },
         overloaded(100.0),
     ];
     let report = SweepReport::new(sample::setup(), levels, None);
     let terminal = Terminal {
         width: 120,
-        style: Style::Plain,
+        style: TextStyle::Plain,
         charset: Charset::Ascii,
+        verbosity: fizeau_report::Verbosity::Full,
         checklist: ChecklistRows::Missed,
         report: None,
     };
@@ -121,7 +124,7 @@ fn a_closed_loop_is_never_called_saturated() {
     let json = parsed(&level);
     assert!(json["saturation"].is_null());
     assert_eq!(json["saturation_reason"], "a closed loop: the endpoint sets the pace");
-    assert!(!Shown(&level).block().contains("Saturated"));
+    assert!(!Shown(&level).block(fizeau_report::Verbosity::Full).contains("Saturated"));
 }
 
 fn parsed(level: &LevelReport) -> serde_json::Value {

@@ -3,14 +3,14 @@
 use fizeau_core::{Bytes, Tokens};
 
 use crate::memory::{Memory, usable};
-use crate::reach::Reaches;
+use crate::reach::ModelReaches;
 use crate::system::System;
-use crate::{Deployment, Lengths, Load};
+use crate::{Deployment, RequestLengths, UniformLoad};
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AnswerError {
+pub enum LoadAnalysisError {
     /// A load without requests is no load, and a request without a prompt or without output is no request.
     #[error("the load has 0 {0}; it must have at least 1")]
     Empty(&'static str),
@@ -87,9 +87,9 @@ fn more(fewest: Option<u64>) -> String {
 
 impl System {
     /// Whether one request of `load` runs, as engines spread the model.
-    pub(crate) fn check(&self, load: &Load) -> Result<(), AnswerError> {
+    pub(crate) fn check(&self, load: &UniformLoad) -> Result<(), LoadAnalysisError> {
         if let Some(what) = load.lacks() {
-            return Err(AnswerError::Empty(what));
+            return Err(LoadAnalysisError::Empty(what));
         }
         let memory = self.memory_account();
         let usable = usable(self.device(), self.serving());
@@ -112,12 +112,12 @@ impl System {
     }
 
     /// Whether the longest request runs at best, with all memory free and the weights spread evenly.
-    pub(crate) fn check_ideal(&self, lengths: &Lengths) -> Result<(), AnswerError> {
+    pub(crate) fn check_ideal(&self, lengths: &RequestLengths) -> Result<(), LoadAnalysisError> {
         if let Some(what) = lengths.lacks() {
-            return Err(AnswerError::Empty(what));
+            return Err(LoadAnalysisError::Empty(what));
         }
         if !lengths.are_for(self.reaches()) {
-            return Err(AnswerError::OtherWindows);
+            return Err(LoadAnalysisError::OtherWindows);
         }
         let memory = self.memory_account();
         let devices = self.deployment().devices_per_replica() as f64;
@@ -134,7 +134,7 @@ impl System {
     }
 
     /// How many requests of these lengths the silicon could hold at once.
-    pub(crate) fn most_of(&self, lengths: &Lengths) -> f64 {
+    pub(crate) fn most_of(&self, lengths: &RequestLengths) -> f64 {
         let memory = self.memory_account();
         let (tokens, state) = memory.ideal_kept();
         let kept = tokens.iter().map(|(reach, bytes)| bytes * lengths.resident(reach));
@@ -144,8 +144,8 @@ impl System {
         (room / each).max(1.0) * f64::from(self.deployment().replicas())
     }
 
-    fn weights_do_not_fit(&self, needed: f64, memory: f64, is_all: bool) -> AnswerError {
-        AnswerError::WeightsDoNotFit {
+    fn weights_do_not_fit(&self, needed: f64, memory: f64, is_all: bool) -> LoadAnalysisError {
+        LoadAnalysisError::WeightsDoNotFit {
             architecture: self.model().architecture.to_owned(),
             device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
@@ -156,8 +156,8 @@ impl System {
         }
     }
 
-    fn no_room(&self, tokens: Tokens, needed: f64, room: f64) -> AnswerError {
-        AnswerError::NoRoomForRequest {
+    fn no_room(&self, tokens: Tokens, needed: f64, room: f64) -> LoadAnalysisError {
+        LoadAnalysisError::NoRoomForRequest {
             architecture: self.model().architecture.to_owned(),
             device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
@@ -173,7 +173,7 @@ impl System {
     #[must_use]
     pub fn fewest_devices(&self, tokens: Tokens) -> Option<u64> {
         let model = self.model();
-        let reaches = Reaches::of(model);
+        let reaches = ModelReaches::of(model);
         let room = usable(self.device(), self.serving());
         let fits = |deployment: &Deployment| {
             if deployment.check(model).is_err() {

@@ -1,25 +1,25 @@
 //! What a load costs a system at the data sheet's rates, in the parts that constants apply to.
 
-use crate::operator::{Cut, Operator, OperatorKind, Positions, operators};
-use crate::span::Span;
+use crate::operator::{Operator, OperatorCut, OperatorKind, Positions, operators};
+use crate::span::ContextSpan;
 use crate::timed::Timed;
-use crate::{Device, Format, Link, Load, MathType, Pass, System, Topology};
+use crate::{Device, Format, Link, MathType, Pass, System, Topology, UniformLoad};
 
 use super::kernels;
 
 /// Time per output token of a system under a load, in seconds at the peak rates of the busiest device, and in counts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Account {
+pub(super) struct TimeAccount {
     /// Matrices of attention of whatever kind, and routers.
-    pub(super) mixers: Work,
+    pub(super) mixers: DeviceWork,
     /// Dense and shared feed-forward blocks.
-    pub(super) dense: Work,
+    pub(super) dense: DeviceWork,
     /// Routed experts.
-    pub(super) experts: Work,
+    pub(super) experts: DeviceWork,
     /// The LM head.
-    pub(super) head: Work,
+    pub(super) head: DeviceWork,
     /// Caches and states, and the arithmetic of attention.
-    pub(super) core: Work,
+    pub(super) core: DeviceWork,
     /// Kernels of a step.
     pub(super) kernels: f64,
     /// Layers whose narrow weights are widened.
@@ -33,7 +33,7 @@ pub(super) struct Account {
     /// Sequences of a step on a device.
     pub(super) sequences: f64,
     /// One request's prompt.
-    pub(super) prompt: Prompt,
+    pub(super) prompt: PromptWork,
     /// Prompts of others that come in during a step.
     pub(super) prompts_per_step: f64,
     /// Requests that run at once, and those that wait for a place, in a replica.
@@ -41,19 +41,19 @@ pub(super) struct Account {
     pub(super) waiting: f64,
     /// Tokens that a request generates.
     pub(super) output: f64,
-    pub(super) regime: Regime,
+    pub(super) regime: LoadRegime,
 }
 
 /// Work of one kind, on one device.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Work {
+pub(super) struct DeviceWork {
     pub(super) memory: f64,
     pub(super) arithmetic: f64,
 }
 
 /// A prompt, when all devices of a replica work on prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Prompt {
+pub(super) struct PromptWork {
     pub(super) memory: f64,
     pub(super) arithmetic: f64,
     pub(super) link: f64,
@@ -64,7 +64,7 @@ pub(super) struct Prompt {
 
 /// What decides whether a load is like those that were fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Regime {
+pub(super) struct LoadRegime {
     /// Sequences of a step, of all devices of a replica.
     pub(super) batch: f64,
     /// Mean context of a step, in tokens.
@@ -86,7 +86,7 @@ const ACTIVATION: f64 = 2.0;
 
 /// A system, ready for accounts of any load.
 #[derive(Debug, Clone)]
-pub(super) struct Accounts {
+pub(super) struct TimeAccounts {
     system: System,
     operators: Vec<(Operator, Timed)>,
     kernels: f64,
@@ -97,7 +97,7 @@ pub(super) struct Accounts {
     link: f64,
 }
 
-impl Accounts {
+impl TimeAccounts {
     pub(super) fn new(system: &System) -> Self {
         let (model, device) = (system.model(), system.device());
         let deployment = system.deployment();
@@ -109,7 +109,10 @@ impl Accounts {
         let when_several = |count: u64| if ranks > 1 { count as f64 } else { 0.0 };
         let small = if deployment.tensor() > 1 { kernels::small_collectives(model) } else { 0 };
         Self {
-            operators: operators(model, deployment, Cut::Real).into_iter().map(timed).collect(),
+            operators: operators(model, deployment, OperatorCut::Real)
+                .into_iter()
+                .map(timed)
+                .collect(),
             kernels,
             widenings: kernels::layers_with(model, widens) as f64,
             collectives: when_several(kernels::collectives(model)),
@@ -120,11 +123,11 @@ impl Accounts {
     }
 
     /// The account of `load` with as many sequences running as fit.
-    pub(super) fn of(&self, load: &Load) -> Account {
+    pub(super) fn of(&self, load: &UniformLoad) -> TimeAccount {
         self.with_batch(load, self.system.running_batch(load))
     }
 
-    fn with_batch(&self, load: &Load, batch: f64) -> Account {
+    fn with_batch(&self, load: &UniformLoad, batch: f64) -> TimeAccount {
         let deployment = self.system.deployment();
         let (input, output, cached) = load.lengths();
         let replicas = f64::from(deployment.replicas());
@@ -134,18 +137,18 @@ impl Accounts {
         // Each stage works on a micro-batch of its own.
         let pass = Pass::decode(
             (running / stages).max(1.0),
-            Span::between(input + 1.0, input + output - 1.0),
+            ContextSpan::between(input + 1.0, input + output - 1.0),
         );
         let groups = f64::from(deployment.attention_groups());
         let sequences = (pass.decoding / groups).max(1.0);
-        let mut account = Account {
+        let mut account = TimeAccount {
             sequences,
             prompts_per_step: (running - 1.0) / (output * stages),
             prompt: self.prompt(input, cached),
             running,
             waiting: offered - running,
             output,
-            regime: Regime {
+            regime: LoadRegime {
                 batch: running,
                 context: pass.contexts.mean(),
                 prompt: input - cached,
@@ -157,26 +160,26 @@ impl Accounts {
         self.exchange(&mut account, pass.decoding / groups);
         for (operator, timed) in &self.operators {
             let time = timed.time(&pass);
-            account.core.add(Work { memory: time.cache, arithmetic: time.attention });
-            let matrices = Work { memory: time.weights, arithmetic: time.matrices };
+            account.core.add(DeviceWork { memory: time.cache, arithmetic: time.attention });
+            let matrices = DeviceWork { memory: time.weights, arithmetic: time.matrices };
             account.part(operator.kind).add(matrices);
         }
         account
     }
 
     /// What a step takes whatever its batch.
-    pub(super) fn overheads(&self) -> Account {
-        Account {
+    pub(super) fn overheads(&self) -> TimeAccount {
+        TimeAccount {
             kernels: self.kernels,
             widenings: self.widenings,
             collectives: self.collectives,
             small_collectives: self.small_collectives,
-            ..Account::default()
+            ..TimeAccount::default()
         }
     }
 
     /// Adds the bytes of a collective over `tokens` of an attention group.
-    pub(super) fn exchange(&self, account: &mut Account, tokens: f64) {
+    pub(super) fn exchange(&self, account: &mut TimeAccount, tokens: f64) {
         let ranks = self.system.deployment().devices_per_stage() as f64;
         let bytes = self.token_bytes() * tokens * self.link;
         account.one_shot = (ranks - 1.0) * bytes;
@@ -210,7 +213,7 @@ impl Accounts {
     }
 
     /// What a prompt of `input` tokens takes of all devices, a prompt in each attention group at a time.
-    fn prompt(&self, input: f64, cached: f64) -> Prompt {
+    fn prompt(&self, input: f64, cached: f64) -> PromptWork {
         let deployment = self.system.deployment();
         let groups = f64::from(deployment.attention_groups());
         let pass = Pass { prompts: groups, ..Pass::prefill(input, cached) };
@@ -224,7 +227,7 @@ impl Accounts {
             memory += time.memory() / groups;
             arithmetic += (time.matrices * operator.tiles(tokens) + time.attention) / groups;
         }
-        Prompt {
+        PromptWork {
             memory,
             arithmetic,
             link: self.prompt_link(tokens),
@@ -242,8 +245,8 @@ impl Operator {
     }
 }
 
-impl Account {
-    pub(super) fn part(&mut self, kind: OperatorKind) -> &mut Work {
+impl TimeAccount {
+    pub(super) fn part(&mut self, kind: OperatorKind) -> &mut DeviceWork {
         match kind {
             OperatorKind::Dense | OperatorKind::Shared => &mut self.dense,
             OperatorKind::Experts => &mut self.experts,
@@ -253,7 +256,7 @@ impl Account {
     }
 }
 
-impl Work {
+impl DeviceWork {
     pub(super) fn add(&mut self, other: Self) {
         self.memory += other.memory;
         self.arithmetic += other.arithmetic;

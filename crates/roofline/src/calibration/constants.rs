@@ -105,14 +105,14 @@ impl Constant {
         self.row().prior
     }
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static ConstantEntry {
         // One row a variant, in their order: a test holds that.
         &ROWS[self as usize]
     }
 }
 
 /// All that is known of a constant beforehand.
-struct Row {
+struct ConstantEntry {
     name: &'static str,
     unit: &'static str,
     title: &'static str,
@@ -124,8 +124,8 @@ const fn row(
     unit: &'static str,
     title: &'static str,
     [value, low, high, pooled, own]: [f64; 5],
-) -> Row {
-    Row { name, unit, title, prior: Prior { value, low, high, pooled, own } }
+) -> ConstantEntry {
+    ConstantEntry { name, unit, title, prior: Prior { value, low, high, pooled, own } }
 }
 
 /// In the order of the variants; the numbers are those of [`Prior`].
@@ -134,7 +134,7 @@ const fn row(
 /// book (accelerator chapter: achieved matrix rates of 70 to 80 % and DRAM reads of 90 %) and published traces of
 /// vLLM give (some 4 us a kernel, 30 us a layer). What serving results cannot tell apart from the rest is held
 /// tight (a collective's latency, links, the host's time a step and a sequence); clean data move it all the same.
-static ROWS: [Row; 13] = [
+static ROWS: [ConstantEntry; 13] = [
     row(
         "weight_bandwidth",
         "share",

@@ -6,9 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::constants::{Constant, FittedConstant};
-use super::fit::{Constants, Groups, Scope};
-use super::regime::{QUANTITIES, Range, Ranges};
-use super::{Calibration, FittedModel, Spreads, Summary};
+use super::fit::{ConstantGroups, Constants, Scope};
+use super::regime::{QUANTITIES, RegimeRange, RegimeRanges};
+use super::{Calibration, ErrorSpreads, FitSummary, FittedModel};
 
 /// What the file says it is.
 const SCHEMA: &str = "fizeau.calibration/1";
@@ -30,8 +30,8 @@ struct File {
     models: Vec<FittedModel>,
     formats: Vec<String>,
     fitted_range: BTreeMap<String, [f64; 2]>,
-    errors: Summary,
-    nine_tenths_within: Spreads,
+    errors: FitSummary,
+    nine_tenths_within: ErrorSpreads,
     groups: Vec<GroupEntry>,
 }
 
@@ -40,11 +40,11 @@ struct GroupEntry {
     device: Option<String>,
     engine: Option<String>,
     levels: u64,
-    constants: BTreeMap<String, ConstantEntry>,
+    constants: BTreeMap<String, ConstantInFile>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct ConstantEntry {
+struct ConstantInFile {
     value: f64,
     unit: String,
     /// The 95 % interval, for a reader.
@@ -120,7 +120,7 @@ impl File {
         let none = "no group is for all devices (device: null)";
         let pooled = pooled.ok_or_else(|| no_calibration(none))?;
         Ok(Calibration {
-            groups: Groups { pooled, own },
+            groups: ConstantGroups { pooled, own },
             models: self.models,
             formats: self.formats,
             ranges,
@@ -129,8 +129,8 @@ impl File {
         })
     }
 
-    fn ranges(&self) -> Result<Ranges, CalibrationFileError> {
-        let mut ranges = [Range { low: 0.0, high: 0.0 }; 5];
+    fn ranges(&self) -> Result<RegimeRanges, CalibrationFileError> {
+        let mut ranges = [RegimeRange { low: 0.0, high: 0.0 }; 5];
         for (range, (name, _)) in ranges.iter_mut().zip(QUANTITIES) {
             let [low, high] = self.fitted_range.get(name).copied().unwrap_or_default();
             if !(low > 0.0 && low <= high && high.is_finite()) {
@@ -139,13 +139,13 @@ impl File {
                     "fitted_range: {name} is {low} to {high}; it must be {wanted}"
                 )));
             }
-            *range = Range { low, high };
+            *range = RegimeRange { low, high };
         }
-        Ok(Ranges(ranges))
+        Ok(RegimeRanges(ranges))
     }
 }
 
-impl Spreads {
+impl ErrorSpreads {
     fn check(&self) -> Result<(), CalibrationFileError> {
         let Self { seen, new_model, new_device, first_token } = *self;
         [
@@ -170,7 +170,7 @@ impl GroupEntry {
             let [low, high] = estimate.interval().ends();
             let unit = estimate.constant.unit().to_owned();
             let (value, deviation) = (estimate.value, estimate.deviation);
-            let entry = ConstantEntry { value, unit, low, high, deviation };
+            let entry = ConstantInFile { value, unit, low, high, deviation };
             (estimate.constant.as_str().to_owned(), entry)
         });
         Self { device, engine, levels: group.levels, constants: constants.collect() }
@@ -194,7 +194,7 @@ impl GroupEntry {
     }
 }
 
-impl ConstantEntry {
+impl ConstantInFile {
     fn estimate(
         &self,
         constant: Constant,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::constants::{Constant, FittedConstant};
-use super::rows::{FirstToken, OF_PASS, OfPass};
-use super::sample::Sample;
-use super::solve::{Predicted, Problem, Solution};
+use super::rows::{FirstTokenRow, OF_PASS, PassRow};
+use super::sample::CalibrationSample;
+use super::solve::{FitProblem, FitSolution, PredictedValue};
 
 /// For which devices and engines a set of constants is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,18 +70,18 @@ impl Constants {
 
 /// All groups of a set of levels.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Groups {
+pub(super) struct ConstantGroups {
     /// Of all levels together.
     pub(super) pooled: Constants,
     /// Of devices, and of engines on them.
     pub(super) own: BTreeMap<Scope, Constants>,
 }
 
-impl Groups {
+impl ConstantGroups {
     /// Constants for all levels together, from what is known beforehand; and from those on, for each device, and for each
     /// engine on it. Where measurements of one say little, the constants of all speak.
-    pub(super) fn fit(samples: &[&Sample]) -> Self {
-        let mut members: BTreeMap<Scope, Vec<&Sample>> = BTreeMap::new();
+    pub(super) fn fit(samples: &[&CalibrationSample]) -> Self {
+        let mut members: BTreeMap<Scope, Vec<&CalibrationSample>> = BTreeMap::new();
         for sample in samples {
             members.entry(Scope::Device(sample.device.clone())).or_default().push(sample);
             members.entry(own_scope(sample)).or_default().push(sample);
@@ -112,7 +112,7 @@ impl Groups {
     }
 }
 
-pub(super) fn own_scope(sample: &Sample) -> Scope {
+pub(super) fn own_scope(sample: &CalibrationSample) -> Scope {
     let device = sample.device.clone();
     match &sample.engine {
         Some(engine) => Scope::Engine { device, engine: engine.clone() },
@@ -120,11 +120,16 @@ pub(super) fn own_scope(sample: &Sample) -> Scope {
     }
 }
 
-fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Constants>) -> Constants {
-    let weighted: Vec<(&Sample, f64)> = samples.iter().copied().zip(weights(samples)).collect();
-    let mut passes = Rows::default();
+fn fit_group(
+    scope: Scope,
+    samples: &[&CalibrationSample],
+    parent: Option<&Constants>,
+) -> Constants {
+    let weighted: Vec<(&CalibrationSample, f64)> =
+        samples.iter().copied().zip(weights(samples)).collect();
+    let mut passes = WeightedRows::default();
     for (sample, weight) in &weighted {
-        for (row, measured) in OfPass::all(sample) {
+        for (row, measured) in PassRow::all(sample) {
             passes.push(row, measured, *weight);
         }
     }
@@ -133,10 +138,10 @@ fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Constants>) -> C
     let group = Constants { scope, levels: samples.len() as u64, estimates };
 
     let step = group.values(Constant::STEP);
-    let mut firsts = Rows::default();
+    let mut firsts = WeightedRows::default();
     for (sample, weight) in &weighted {
         if let Some(ttft) = sample.ttft {
-            firsts.push(FirstToken::new(&sample.account, &step), ttft, *weight);
+            firsts.push(FirstTokenRow::new(&sample.account, &step), ttft, *weight);
         }
     }
     let Constants { scope, levels, mut estimates } = group;
@@ -147,32 +152,32 @@ fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Constants>) -> C
 /// Levels of one model on one device and engine err together: however many, they count as so many at most.
 const INDEPENDENT: f64 = 20.0;
 
-fn weights(samples: &[&Sample]) -> Vec<f64> {
-    let key = |sample: &Sample| (own_scope(sample), sample.model.clone());
+fn weights(samples: &[&CalibrationSample]) -> Vec<f64> {
+    let key = |sample: &CalibrationSample| (own_scope(sample), sample.model.clone());
     let mut counts: BTreeMap<(Scope, String), f64> = BTreeMap::new();
     for sample in samples {
         *counts.entry(key(sample)).or_default() += 1.0;
     }
-    let weight = |sample: &&Sample| {
+    let weight = |sample: &&CalibrationSample| {
         counts.get(&key(sample)).map_or(1.0, |count| (INDEPENDENT / count).min(1.0))
     };
     samples.iter().map(weight).collect()
 }
 
 /// Measurements with their weights, column by column.
-struct Rows<R> {
+struct WeightedRows<R> {
     rows: Vec<R>,
     measured: Vec<f64>,
     weights: Vec<f64>,
 }
 
-impl<R> Default for Rows<R> {
+impl<R> Default for WeightedRows<R> {
     fn default() -> Self {
         Self { rows: Vec::new(), measured: Vec::new(), weights: Vec::new() }
     }
 }
 
-impl<R> Rows<R> {
+impl<R> WeightedRows<R> {
     fn push(&mut self, row: R, measured: f64, weight: f64) {
         self.rows.push(row);
         self.measured.push(measured);
@@ -186,14 +191,14 @@ impl<R> Rows<R> {
         parent: Option<&Constants>,
     ) -> Vec<FittedConstant>
     where
-        R: Predicted<N>,
+        R: PredictedValue<N>,
     {
         let priors = constants.map(Constant::prior);
         let from = match parent {
             Some(parent) => parent.values(constants),
             None => priors.map(|prior| prior.value),
         };
-        let problem = Problem {
+        let problem = FitProblem {
             rows: &self.rows,
             measured: &self.measured,
             weights: &self.weights,
@@ -201,7 +206,7 @@ impl<R> Rows<R> {
             spread: priors.map(|prior| if parent.is_some() { prior.own } else { prior.pooled }),
             range: (priors.map(|prior| prior.low.ln()), priors.map(|prior| prior.high.ln())),
         };
-        let Solution { values, deviations } = problem.solve();
+        let FitSolution { values, deviations } = problem.solve();
         let each = constants.into_iter().zip(values).zip(deviations);
         each.map(|((constant, value), deviation)| FittedConstant { constant, value, deviation })
             .collect()

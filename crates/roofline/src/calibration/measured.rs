@@ -8,13 +8,14 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use fizeau_core::{Seconds, Tokens};
 
 use crate::{
-    Deployment, DeploymentError, Device, Format, Load, Model, Sample, System, WeightChoice,
+    CalibrationSample, Deployment, DeploymentError, Device, Format, Model, System, UniformLoad,
+    WeightChoice,
 };
 
 /// A row of a table of measured levels.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct MeasuredLevel {
+pub struct MeasuredRow {
     /// Its line in the text, from 1.
     pub line: u64,
     /// What the model is called.
@@ -30,7 +31,7 @@ pub struct MeasuredLevel {
     /// How the model is spread.
     pub deployment: Deployment,
     /// What was asked for.
-    pub load: Load,
+    pub load: UniformLoad,
     /// Mean time to first token.
     pub ttft: Option<Seconds>,
     /// Mean time per output token.
@@ -42,7 +43,7 @@ pub struct MeasuredLevel {
 #[non_exhaustive]
 pub struct MeasuredTable {
     /// The rows that were understood.
-    pub levels: Vec<MeasuredLevel>,
+    pub levels: Vec<MeasuredRow>,
     /// What is wrong with those that were not.
     pub errors: Vec<MeasuredError>,
     /// Columns that are not read.
@@ -112,7 +113,7 @@ impl MeasuredTable {
         let unknown = unknown.map(|column| (*column).to_owned()).collect();
         let mut table = Self { unknown, ..Self::default() };
         for (line, fields) in rows {
-            match Row::new(&columns, fields, line).and_then(|row| row.level()) {
+            match RowInFile::new(&columns, fields, line).and_then(|row| row.level()) {
                 Ok(level) => table.levels.push(level),
                 Err(error) => table.errors.push(error),
             }
@@ -121,7 +122,7 @@ impl MeasuredTable {
     }
 }
 
-impl MeasuredLevel {
+impl MeasuredRow {
     /// The level's system, of a `model` that is called as the row says and a `device`.
     ///
     /// # Errors
@@ -142,9 +143,10 @@ impl MeasuredLevel {
     ///
     /// # Errors
     /// If a time is not above 0.
-    pub fn sample(&self, system: &System) -> Result<Sample, MeasuredError> {
+    pub fn sample(&self, system: &System) -> Result<CalibrationSample, MeasuredError> {
         let wrong = |error| self.wrong(&error);
-        let sample = Sample::new(system, &self.load, &self.model, self.tpot).map_err(wrong)?;
+        let sample =
+            CalibrationSample::new(system, &self.load, &self.model, self.tpot).map_err(wrong)?;
         let sample = match &self.engine {
             Some(engine) => sample.with_engine(engine),
             None => sample,
@@ -182,13 +184,13 @@ fn skipped(text: &str, byte: u64) -> u64 {
     ends.filter(|byte| **byte == b'\n').count() as u64
 }
 
-struct Row<'a> {
+struct RowInFile<'a> {
     columns: &'a [&'a str],
     fields: StringRecord,
     line: u64,
 }
 
-impl<'a> Row<'a> {
+impl<'a> RowInFile<'a> {
     fn new(columns: &'a [&'a str], fields: StringRecord, line: u64) -> Result<Self, MeasuredError> {
         if fields.len() != columns.len() {
             let (fields, columns) = (fields.len(), columns.len());
@@ -199,14 +201,14 @@ impl<'a> Row<'a> {
         Ok(Self { columns, fields, line })
     }
 
-    fn level(&self) -> Result<MeasuredLevel, MeasuredError> {
+    fn level(&self) -> Result<MeasuredRow, MeasuredError> {
         let concurrency = self.whole("concurrency")?;
-        let load = Load::new(
+        let load = UniformLoad::new(
             Tokens::new(self.whole("isl")?),
             Tokens::new(self.whole("osl")?),
             NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN),
         );
-        Ok(MeasuredLevel {
+        Ok(MeasuredRow {
             line: self.line,
             model: self.needed("model")?.to_owned(),
             hardware: self.needed("hardware")?.to_owned(),

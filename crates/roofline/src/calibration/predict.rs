@@ -2,17 +2,17 @@
 
 use fizeau_core::{Confidence, Estimate, Interval, PerSec, Seconds};
 
-use crate::{Load, System};
+use crate::{System, UniformLoad};
 
 use super::Calibration;
-use super::account::Accounts;
+use super::account::TimeAccounts;
 use super::constants::Constant;
 use super::fit::Scope;
-use super::regime::{OutsideRegime, Ranges};
-use super::rows::FirstToken;
+use super::regime::{OutsideRegime, RegimeRanges};
+use super::rows::FirstTokenRow;
 use super::sample::{ModelMark, formats};
-use super::solve::Predicted;
-use super::terms::{Shares, StepValues};
+use super::solve::PredictedValue;
+use super::terms::{ConstantShares, StepValues};
 
 /// The figures of a load as a calibrated engine is predicted to reach them: each the likeliest, with the interval that holds nine
 /// in ten measured ones if the question is like what was fitted.
@@ -37,12 +37,12 @@ pub struct Prediction {
 #[derive(Debug, Clone)]
 pub struct Predictor {
     system: System,
-    accounts: Accounts,
+    accounts: TimeAccounts,
     scope: Scope,
     step: StepValues,
     deviations: StepValues,
     first: [f64; 3],
-    ranges: Ranges,
+    ranges: RegimeRanges,
     /// Logarithms of factors: how far nine in ten are off, of times per output token and to first token.
     spread: (f64, f64),
     warnings: Vec<String>,
@@ -85,7 +85,7 @@ impl Calibration {
         }
         Predictor {
             system: system.clone(),
-            accounts: Accounts::new(system),
+            accounts: TimeAccounts::new(system),
             step: group.values(Constant::STEP),
             deviations: group.deviations(Constant::STEP),
             first: group.values(Constant::FIRST_TOKEN),
@@ -104,7 +104,7 @@ impl Predictor {
         &self.scope
     }
 
-    pub(super) const fn accounts(&self) -> &Accounts {
+    pub(super) const fn accounts(&self) -> &TimeAccounts {
         &self.accounts
     }
 
@@ -124,11 +124,11 @@ impl Predictor {
     ///
     /// # Errors
     /// If the load or the system is farther from everything that was fitted; the error names the quantity.
-    pub fn predict(&self, load: &Load) -> Result<Prediction, OutsideRegime> {
+    pub fn predict(&self, load: &UniformLoad) -> Result<Prediction, OutsideRegime> {
         let account = self.accounts.of(load);
         let distance = self.ranges.distance(&account.regime)?;
         let bound = self.system.bound_figures(load);
-        let shares = Shares::of_token(&account, &self.step);
+        let shares = ConstantShares::of_token(&account, &self.step);
         let tpot = shares.total();
         let owed = shares.seconds.iter().zip(self.deviations);
         let unsure: f64 = owed.map(|(share, deviation)| (share / tpot * deviation).powi(2)).sum();
@@ -141,7 +141,7 @@ impl Predictor {
             let low = Seconds::new((value / factor).max(least.get()));
             nine_in_ten(Seconds::new(value), low, Seconds::new(value * factor))
         };
-        let first = FirstToken::new(&account, &self.step).predict(&self.first).0;
+        let first = FirstTokenRow::new(&account, &self.step).predict(&self.first).0;
         let ttft = around(first, self.spread.1, bound.ttft);
         let tpot = around(tpot, self.spread.0, bound.tpot);
         let steps = load.output_tokens.get().saturating_sub(1) as f64;

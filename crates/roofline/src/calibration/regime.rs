@@ -1,20 +1,20 @@
 //! What was fitted, and how far from it a question is.
 
-use super::account::Regime;
-use super::sample::Sample;
+use super::account::LoadRegime;
+use super::sample::CalibrationSample;
 
 /// The ranges that fitted levels span.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ranges(pub(super) [Range; 5]);
+pub(super) struct RegimeRanges(pub(super) [RegimeRange; 5]);
 
 /// A range of one quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Range {
+pub(super) struct RegimeRange {
     pub(super) low: f64,
     pub(super) high: f64,
 }
 
-/// The quantities, in the order of [`Ranges`]: their names in files and in messages.
+/// The quantities, in the order of [`RegimeRanges`]: their names in files and in messages.
 pub(super) const QUANTITIES: [(&str, &str); 5] = [
     ("batch", "sequences that run at once"),
     ("context", "tokens of context"),
@@ -39,31 +39,31 @@ pub struct OutsideRegime {
     high: f64,
 }
 
-impl Regime {
+impl LoadRegime {
     const fn quantities(&self) -> [f64; 5] {
         [self.batch, self.context, self.prompt, self.devices, self.kernels]
     }
 }
 
-impl Ranges {
-    pub(super) fn of(samples: &[&Sample]) -> Self {
-        let mut ranges = [Range { low: f64::INFINITY, high: 0.0 }; 5];
+impl RegimeRanges {
+    pub(super) fn of(samples: &[&CalibrationSample]) -> Self {
+        let mut ranges = [RegimeRange { low: f64::INFINITY, high: 0.0 }; 5];
         for sample in samples {
             for (range, value) in ranges.iter_mut().zip(sample.account.regime.quantities()) {
-                *range = Range { low: range.low.min(value), high: range.high.max(value) };
+                *range = RegimeRange { low: range.low.min(value), high: range.high.max(value) };
             }
         }
         Self(ranges)
     }
 
     /// By how much `regime` is outside, as the logarithm of a factor: 0 inside.
-    pub(super) fn distance(&self, regime: &Regime) -> Result<f64, OutsideRegime> {
+    pub(super) fn distance(&self, regime: &LoadRegime) -> Result<f64, OutsideRegime> {
         let mut farthest: f64 = 0.0;
         let each = self.0.iter().zip(regime.quantities()).zip(QUANTITIES);
         for ((range, value), (_, quantity)) in each {
             let beyond = (value / range.high).max(range.low / value);
             if beyond > FAR {
-                let Range { low, high } = *range;
+                let RegimeRange { low, high } = *range;
                 return Err(OutsideRegime { quantity, value, low, high });
             }
             farthest = farthest.max(beyond.ln());
@@ -74,12 +74,13 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use super::{Range, Ranges, Regime};
+    use super::{LoadRegime, RegimeRange, RegimeRanges};
 
     fn distance(batch: f64) -> Result<f64, String> {
-        let range = Range { low: 10.0, high: 100.0 };
-        let regime = Regime { batch, context: 50.0, prompt: 50.0, devices: 50.0, kernels: 50.0 };
-        Ranges([range; 5]).distance(&regime).map_err(|outside| outside.to_string())
+        let range = RegimeRange { low: 10.0, high: 100.0 };
+        let regime =
+            LoadRegime { batch, context: 50.0, prompt: 50.0, devices: 50.0, kernels: 50.0 };
+        RegimeRanges([range; 5]).distance(&regime).map_err(|outside| outside.to_string())
     }
 
     #[test]

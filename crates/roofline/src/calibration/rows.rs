@@ -1,10 +1,10 @@
 //! What measurements say, as the solver takes them.
 
-use super::account::Account;
+use super::account::TimeAccount;
 use super::constants::Constant;
-use super::sample::Sample;
-use super::solve::Predicted;
-use super::terms::{Shares, StepValues};
+use super::sample::CalibrationSample;
+use super::solve::PredictedValue;
+use super::terms::{ConstantShares, StepValues};
 
 /// The constants that passes tell of: those of a step; and what a request takes beside its pass, without which a prompt
 /// read by itself would say too much.
@@ -19,23 +19,23 @@ pub(super) const OF_PASS: [Constant; 11] = {
 };
 
 /// One time that tells of passes.
-pub(super) enum OfPass {
+pub(super) enum PassRow {
     /// Time per output token.
-    Token(Account),
+    Token(TimeAccount),
     /// Time to first token of requests that are alone: the prompt's own pass.
-    Lone(Account),
+    Lone(TimeAccount),
 }
 
-impl OfPass {
+impl PassRow {
     /// Everything that `sample` says of passes.
-    pub(super) fn all(sample: &Sample) -> impl Iterator<Item = (Self, f64)> {
+    pub(super) fn all(sample: &CalibrationSample) -> impl Iterator<Item = (Self, f64)> {
         let token = (Self::Token(sample.account), sample.tpot);
         let lone = sample.ttft.filter(|_| sample.account.is_lone());
         std::iter::once(token).chain(lone.map(|ttft| (Self::Lone(sample.account), ttft)))
     }
 }
 
-impl Account {
+impl TimeAccount {
     /// Whether a request has the engine for itself, and its prompt is long enough that reading weights does not show.
     fn is_lone(&self) -> bool {
         let Self { running, waiting, prompt, .. } = self;
@@ -44,13 +44,13 @@ impl Account {
     }
 }
 
-impl Predicted<11> for OfPass {
+impl PredictedValue<11> for PassRow {
     fn predict(&self, values: &[f64; 11]) -> (f64, [f64; 11]) {
         let step: StepValues = std::array::from_fn(|at| values[at]);
         let request = values[step.len()];
         let (shares, beside) = match self {
-            Self::Token(account) => (Shares::of_token(account, &step), 0.0),
-            Self::Lone(account) => (Shares::of_lone_prompt(account, &step), request),
+            Self::Token(account) => (ConstantShares::of_token(account, &step), 0.0),
+            Self::Lone(account) => (ConstantShares::of_lone_prompt(account, &step), request),
         };
         let of_step = shares.slopes();
         let slopes = std::array::from_fn(|at| of_step.get(at).copied().unwrap_or(beside));
@@ -62,7 +62,7 @@ impl Predicted<11> for OfPass {
 /// that came before, and, where not all fit, the wait for a place.
 ///
 /// `a + tpot + q D P + f (B - 1) P + (C - B) O tpot / B` with the time `P` that a prompt takes of all devices.
-pub(super) struct FirstToken {
+pub(super) struct FirstTokenRow {
     /// The step, and the wait for a place.
     fixed: f64,
     /// The prompt on the devices that it runs on.
@@ -70,10 +70,10 @@ pub(super) struct FirstToken {
     others: f64,
 }
 
-impl FirstToken {
-    pub(super) fn new(account: &Account, step: &StepValues) -> Self {
-        let tpot = Shares::of_token(account, step).total();
-        let prompt = Shares::of_prompt(&account.prompt, step).total();
+impl FirstTokenRow {
+    pub(super) fn new(account: &TimeAccount, step: &StepValues) -> Self {
+        let tpot = ConstantShares::of_token(account, step).total();
+        let prompt = ConstantShares::of_prompt(&account.prompt, step).total();
         let wait = account.waiting * account.output * tpot / account.running;
         Self {
             fixed: tpot + wait,
@@ -83,7 +83,7 @@ impl FirstToken {
     }
 }
 
-impl Predicted<{ Constant::FIRST_TOKEN.len() }> for FirstToken {
+impl PredictedValue<{ Constant::FIRST_TOKEN.len() }> for FirstTokenRow {
     fn predict(&self, values: &[f64; 3]) -> (f64, [f64; 3]) {
         let [request, slowdown, queue] = *values;
         let parts = [request, slowdown * self.own, queue * self.others];

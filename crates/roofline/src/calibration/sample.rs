@@ -3,19 +3,19 @@
 use fizeau_core::Seconds;
 use serde::{Deserialize, Serialize};
 
-use crate::{Load, System};
+use crate::{System, UniformLoad};
 
-use super::account::{Account, Accounts};
+use super::account::{TimeAccount, TimeAccounts};
 
 /// A measured level: what was asked of which system, and what it took.
 #[derive(Debug, Clone)]
-pub struct Sample {
+pub struct CalibrationSample {
     pub(super) device: String,
     pub(super) engine: Option<String>,
     pub(super) model: String,
     pub(super) mark: ModelMark,
     pub(super) formats: Vec<String>,
-    pub(super) account: Account,
+    pub(super) account: TimeAccount,
     pub(super) tpot: f64,
     pub(super) ttft: Option<f64>,
 }
@@ -30,12 +30,12 @@ pub(super) struct ModelMark {
 /// Why a level cannot be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{what} is {seconds} s; it must be a finite number above 0")]
-pub struct SampleError {
+pub struct CalibrationSampleError {
     what: &'static str,
     seconds: f64,
 }
 
-impl Sample {
+impl CalibrationSample {
     /// A level of `load` on `system`, with the mean time per output token that was measured. `model` is what the model
     /// is called: levels of one model are left out together.
     ///
@@ -43,17 +43,17 @@ impl Sample {
     /// If the time is not a finite number above 0.
     pub fn new(
         system: &System,
-        load: &Load,
+        load: &UniformLoad,
         model: impl Into<String>,
         tpot: Seconds,
-    ) -> Result<Self, SampleError> {
+    ) -> Result<Self, CalibrationSampleError> {
         Ok(Self {
             device: system.device().name.to_owned(),
             engine: None,
             model: model.into(),
             mark: ModelMark::of(system),
             formats: formats(system),
-            account: Accounts::new(system).of(load),
+            account: TimeAccounts::new(system).of(load),
             tpot: checked("the time per output token", tpot)?,
             ttft: None,
         })
@@ -69,7 +69,7 @@ impl Sample {
     ///
     /// # Errors
     /// If the time is not a finite number above 0.
-    pub fn with_ttft(self, ttft: Seconds) -> Result<Self, SampleError> {
+    pub fn with_ttft(self, ttft: Seconds) -> Result<Self, CalibrationSampleError> {
         Ok(Self { ttft: Some(checked("the time to first token", ttft)?), ..self })
     }
 
@@ -102,11 +102,11 @@ pub(super) fn formats(system: &System) -> Vec<String> {
     names
 }
 
-fn checked(what: &'static str, time: Seconds) -> Result<f64, SampleError> {
+fn checked(what: &'static str, time: Seconds) -> Result<f64, CalibrationSampleError> {
     let seconds = time.get();
     if seconds.is_finite() && seconds > 0.0 {
         Ok(seconds)
     } else {
-        Err(SampleError { what, seconds })
+        Err(CalibrationSampleError { what, seconds })
     }
 }

@@ -1,7 +1,7 @@
 //! A small bounded least-squares solver: damped Gauss-Newton on the logarithms of a few constants.
 
 /// What a measurement is to the solver: a prediction from the constants, with its derivatives.
-pub(super) trait Predicted<const N: usize> {
+pub(super) trait PredictedValue<const N: usize> {
     /// The prediction for `values` (above 0), and its derivatives by their logarithms.
     fn predict(&self, values: &[f64; N]) -> (f64, [f64; N]);
 }
@@ -11,7 +11,7 @@ pub(super) trait Predicted<const N: usize> {
 /// Minimises `sum_j w_j 2 (sqrt(1 + z_j^2) - 1) + sum_i ((ln v_i - ln p_i) / s_i)^2` with
 /// `z_j = ln(predicted / measured) / scale`: squares near zero, absolute values far from it ("soft L1"), so that a
 /// few wrong measurements do not decide; and a prior that speaks where measurements are silent.
-pub(super) struct Problem<'a, R, const N: usize> {
+pub(super) struct FitProblem<'a, R, const N: usize> {
     pub(super) rows: &'a [R],
     /// What was measured, above 0.
     pub(super) measured: &'a [f64],
@@ -27,7 +27,7 @@ pub(super) struct Problem<'a, R, const N: usize> {
 
 /// What fits best.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Solution<const N: usize> {
+pub(super) struct FitSolution<const N: usize> {
     pub(super) values: [f64; N],
     /// Standard deviations of the logarithms.
     pub(super) deviations: [f64; N],
@@ -40,10 +40,10 @@ const LOOSE: f64 = 5.0;
 /// Not less, however well all fits.
 const LEAST_SCALE: f64 = 1e-4;
 
-impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
+impl<R: PredictedValue<N>, const N: usize> FitProblem<'_, R, N> {
     /// Solves with the scale that the measurements have by themselves: that of the residuals which a hardly felt prior
     /// leaves. Measurements without noise then outweigh the prior.
-    pub(super) fn solve(&self) -> Solution<N> {
+    pub(super) fn solve(&self) -> FitSolution<N> {
         let loose = Self { spread: self.spread.map(|spread| LOOSE * spread), ..*self };
         let (mut scale, mut start) = (SCALE, self.prior);
         for _ in 0..40 {
@@ -67,7 +67,7 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
             .map(move |(row, measured)| (row.predict(&values).0 / measured).ln())
     }
 
-    fn solve_at(&self, scale: f64, start: [f64; N]) -> Solution<N> {
+    fn solve_at(&self, scale: f64, start: [f64; N]) -> FitSolution<N> {
         let (low, high) = &self.range;
         let mut logs = start;
         clamp(&mut logs, low, high);
@@ -99,7 +99,7 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
             }
         }
         let (normal, _) = self.normal(&logs, scale);
-        Solution { values: logs.map(f64::exp), deviations: deviations(&normal) }
+        FitSolution { values: logs.map(f64::exp), deviations: deviations(&normal) }
     }
 
     fn cost(&self, logs: &[f64; N], scale: f64) -> f64 {
@@ -221,21 +221,21 @@ pub(super) fn quantile(values: &mut [f64], at: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Predicted, Problem, factor, quantile, solved};
+    use super::{FitProblem, PredictedValue, factor, quantile, solved};
 
     /// `a x + b`
-    struct Line(f64);
+    struct LinearTerm(f64);
 
-    impl Predicted<2> for Line {
+    impl PredictedValue<2> for LinearTerm {
         fn predict(&self, [a, b]: &[f64; 2]) -> (f64, [f64; 2]) {
             (a * self.0 + b, [a * self.0, *b])
         }
     }
 
-    fn fit(measured: &[f64], high: [f64; 2]) -> super::Solution<2> {
-        let rows: Vec<Line> = (0..measured.len()).map(|x| Line(x as f64)).collect();
+    fn fit(measured: &[f64], high: [f64; 2]) -> super::FitSolution<2> {
+        let rows: Vec<LinearTerm> = (0..measured.len()).map(|x| LinearTerm(x as f64)).collect();
         let weights = vec![1.0; measured.len()];
-        Problem {
+        FitProblem {
             rows: &rows,
             measured,
             weights: &weights,

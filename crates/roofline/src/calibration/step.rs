@@ -2,12 +2,12 @@
 
 use fizeau_core::Seconds;
 
-use crate::carried::{Carried, PassSums};
 use crate::operator::Positions;
+use crate::pass_demand::{PassDemand, PassSums};
 
-use super::account::{Account, Accounts, Prompt, Work};
+use super::account::{DeviceWork, PromptWork, TimeAccount, TimeAccounts};
 use super::predict::Predictor;
-use super::terms::Shares;
+use super::terms::ConstantShares;
 
 /// What a step takes by a calibration: [`CalibratedStepTime::total`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -54,23 +54,23 @@ impl Predictor {
         let prompt = accounts.prompt_of(sums);
         let mut account = accounts.of_step(sums);
         let core = std::mem::take(&mut account.core);
-        let (cache, attention) = Shares::of_core(&core, values);
-        let mut beside = Shares::of_token(&account, values).total();
+        let (cache, attention) = ConstantShares::of_core(&core, values);
+        let mut beside = ConstantShares::of_token(&account, values).total();
         if decodes {
-            beside += Shares::of_prompt(&prompt, values).total();
+            beside += ConstantShares::of_prompt(&prompt, values).total();
             let (cache, attention) = (Seconds::new(cache), Seconds::new(attention));
             return CalibratedStepTime { beside: Seconds::new(beside), cache, attention };
         }
         // Its arithmetic is in the account, beside the memory.
-        let launched = Prompt { arithmetic: 0.0, ..prompt };
-        beside += cache.max(attention) + Shares::of_prompt(&launched, values).total();
+        let launched = PromptWork { arithmetic: 0.0, ..prompt };
+        beside += cache.max(attention) + ConstantShares::of_prompt(&launched, values).total();
         CalibratedStepTime { beside: Seconds::new(beside), ..CalibratedStepTime::default() }
     }
 }
 
-impl Accounts {
+impl TimeAccounts {
     /// A step's work without the prompts where it decodes, else that of its prompts.
-    fn of_step(&self, sums: &PassSums) -> Account {
+    fn of_step(&self, sums: &PassSums) -> TimeAccount {
         let decodes = sums.decoding > 0.0;
         let groups = f64::from(self.system().deployment().attention_groups());
         let mut account = self.overheads();
@@ -80,21 +80,21 @@ impl Accounts {
         } else {
             (account.collectives, account.small_collectives) = (0.0, 0.0);
         }
-        let carried = if decodes { sums.decoding_only() } else { *sums };
+        let demand = if decodes { sums.decoding_only() } else { *sums };
         for (operator, timed) in self.operators() {
-            let time = timed.time(&carried);
-            let padding = if decodes { 1.0 } else { operator.tiles(carried.prompt_tokens) };
-            let matrices = Work { memory: time.weights, arithmetic: time.matrices * padding };
+            let time = timed.time(&demand);
+            let padding = if decodes { 1.0 } else { operator.tiles(demand.prompt_tokens) };
+            let matrices = DeviceWork { memory: time.weights, arithmetic: time.matrices * padding };
             account.part(operator.kind).add(matrices);
-            account.core.add(Work { memory: time.cache, arithmetic: time.attention });
+            account.core.add(DeviceWork { memory: time.cache, arithmetic: time.attention });
         }
         account
     }
 
     /// What the prompts of a step take on top of decoding.
-    fn prompt_of(&self, sums: &PassSums) -> Prompt {
+    fn prompt_of(&self, sums: &PassSums) -> PromptWork {
         if sums.prompts <= 0.0 {
-            return Prompt::default();
+            return PromptWork::default();
         }
         let prompts = sums.prompts_only();
         let mut arithmetic = 0.0;
@@ -106,11 +106,11 @@ impl Accounts {
         }
         let groups = f64::from(self.system().deployment().attention_groups());
         let busiest = (sums.prompts / groups).max(sums.prompts.min(1.0));
-        Prompt {
+        PromptWork {
             arithmetic,
             link: self.prompt_link(sums.prompt_tokens * busiest / sums.prompts),
             kernels: self.prompt_kernels() * busiest,
-            ..Prompt::default()
+            ..PromptWork::default()
         }
     }
 }

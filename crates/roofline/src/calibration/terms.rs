@@ -1,6 +1,6 @@
 //! What a step owes to each constant.
 
-use super::account::{Account, Prompt, Work};
+use super::account::{DeviceWork, PromptWork, TimeAccount};
 use super::constants::Constant;
 
 /// The values of [`Constant::STEP`], in its order.
@@ -20,15 +20,15 @@ const SEQUENCE: usize = 9;
 /// Seconds, by the constant that they are owed to. They add up to a time, and since each constant scales or divides its
 /// own, they are the time's derivatives by the constants' logarithms too, but for the sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Shares {
+pub(super) struct ConstantShares {
     pub(super) seconds: StepValues,
 }
 
-impl Shares {
+impl ConstantShares {
     const NONE: Self = Self { seconds: [0.0; Constant::STEP.len()] };
 
     /// Time per output token: the decode step, and of the prompts that come in meanwhile the step's part.
-    pub(super) fn of_token(account: &Account, values: &StepValues) -> Self {
+    pub(super) fn of_token(account: &TimeAccount, values: &StepValues) -> Self {
         let mut shares = Self::NONE;
         shares.add_work(&account.mixers, WEIGHTS, values);
         shares.add_work(&account.dense, WEIGHTS, values);
@@ -45,19 +45,19 @@ impl Shares {
     }
 
     /// Caches and states, and the arithmetic of attention, of which the longer counts.
-    pub(super) fn of_core(core: &Work, values: &StepValues) -> (f64, f64) {
+    pub(super) fn of_core(core: &DeviceWork, values: &StepValues) -> (f64, f64) {
         (core.memory / values[CACHE], core.arithmetic / values[ARITHMETIC])
     }
 
     /// A prompt, when all devices of a replica work on prompts.
-    pub(super) fn of_prompt(prompt: &Prompt, values: &StepValues) -> Self {
+    pub(super) fn of_prompt(prompt: &PromptWork, values: &StepValues) -> Self {
         let mut shares = Self::NONE;
         shares.add_prompt(prompt, 1.0, values);
         shares
     }
 
     /// A prompt in a pass of its own: the step's overheads, and the prompt.
-    pub(super) fn of_lone_prompt(account: &Account, values: &StepValues) -> Self {
+    pub(super) fn of_lone_prompt(account: &TimeAccount, values: &StepValues) -> Self {
         let mut shares = Self::of_prompt(&account.prompt, values);
         shares.seconds[KERNEL] += account.kernels * values[KERNEL];
         shares.seconds[WIDENING] += account.widenings * values[WIDENING];
@@ -82,7 +82,7 @@ impl Shares {
     }
 
     /// The longer of memory and arithmetic, owed to the one that it is.
-    fn add_work(&mut self, work: &Work, bandwidth: usize, values: &StepValues) {
+    fn add_work(&mut self, work: &DeviceWork, bandwidth: usize, values: &StepValues) {
         let memory = work.memory / values[bandwidth];
         let arithmetic = work.arithmetic / values[ARITHMETIC];
         if memory >= arithmetic {
@@ -93,7 +93,7 @@ impl Shares {
     }
 
     /// Each collective in one hop or in two, whichever is faster: two move fewer bytes.
-    fn add_collectives(&mut self, account: &Account, values: &StepValues) {
+    fn add_collectives(&mut self, account: &TimeAccount, values: &StepValues) {
         let (once, link) = (values[COLLECTIVE], values[LINK]);
         let one = once + account.one_shot / link;
         let two = 2.0 * once + account.two_shot / link;
@@ -106,7 +106,7 @@ impl Shares {
         self.seconds[LINK] += account.collectives * bytes;
     }
 
-    fn add_prompt(&mut self, prompt: &Prompt, times: f64, values: &StepValues) {
+    fn add_prompt(&mut self, prompt: &PromptWork, times: f64, values: &StepValues) {
         self.seconds[ARITHMETIC] += times * prompt.arithmetic / values[ARITHMETIC];
         self.seconds[LINK] += times * prompt.link / values[LINK];
         self.seconds[KERNEL] += times * prompt.kernels * values[KERNEL];
@@ -119,22 +119,22 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
-    use super::super::account::{Account, Prompt, Work};
-    use super::{Constant, Shares, StepValues};
+    use super::super::account::{DeviceWork, PromptWork, TimeAccount};
+    use super::{Constant, ConstantShares, StepValues};
 
-    fn work() -> impl Strategy<Value = Work> {
-        (1e-6..1e-2, 1e-6..1e-2).prop_map(|(memory, arithmetic)| Work { memory, arithmetic })
+    fn work() -> impl Strategy<Value = DeviceWork> {
+        (1e-6..1e-2, 1e-6..1e-2).prop_map(|(memory, arithmetic)| DeviceWork { memory, arithmetic })
     }
 
-    fn account() -> impl Strategy<Value = Account> {
+    fn account() -> impl Strategy<Value = TimeAccount> {
         let works = (work(), work(), work(), work(), work());
         let counts = (1.0..2e3, 0.0..100.0, 0.0..200.0, 1.0..512.0, 0.0..0.5);
         (works, counts, 1e-8..1e-4, 1e-4..1.0).prop_map(|(works, counts, link, prompt)| {
             let (mixers, dense, experts, head, core) = works;
             let (kernels, widenings, collectives, sequences, prompts_per_step) = counts;
-            let prompt = Prompt { arithmetic: prompt, link, kernels, ..Prompt::default() };
+            let prompt = PromptWork { arithmetic: prompt, link, kernels, ..PromptWork::default() };
             let (one_shot, two_shot) = (4.0 * link, link);
-            Account {
+            TimeAccount {
                 mixers,
                 dense,
                 experts,
@@ -149,7 +149,7 @@ mod tests {
                 prompt,
                 prompts_per_step,
                 small_collectives: 1.0,
-                ..Account::default()
+                ..TimeAccount::default()
             }
         })
     }
@@ -173,13 +173,13 @@ mod tests {
 
         #[test]
         fn slopes_are_the_derivatives(account in account(), values in values()) {
-            let shares = Shares::of_token(&account, &values);
+            let shares = ConstantShares::of_token(&account, &values);
             let slopes = shares.slopes();
             for (at, slope) in slopes.into_iter().enumerate() {
                 let moved = |factor: f64| {
                     let mut values = values;
                     values[at] *= factor;
-                    Shares::of_token(&account, &values).total()
+                    ConstantShares::of_token(&account, &values).total()
                 };
                 let difference = (moved(1.0 + 1e-6) - moved(1.0 - 1e-6)) / 2e-6;
                 // Where two branches cross, the slope is that of either.
@@ -195,7 +195,7 @@ mod tests {
                 if Constant::STEP[at].unit() == "share" { high } else { low }
             });
             prop_assert!(
-                Shares::of_token(&account, &best).total() <= Shares::of_token(&account, &values).total()
+                ConstantShares::of_token(&account, &best).total() <= ConstantShares::of_token(&account, &values).total()
             );
         }
     }

@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use super::constants::Constant;
-use super::fit::Groups;
-use super::rows::FirstToken;
-use super::sample::Sample;
-use super::solve::{Predicted, median, quantile};
-use super::terms::Shares;
+use super::fit::ConstantGroups;
+use super::rows::FirstTokenRow;
+use super::sample::CalibrationSample;
+use super::solve::{PredictedValue, median, quantile};
+use super::terms::ConstantShares;
 
 /// A level, and how far off predictions of its time per output token are: 0.1 is 10 % too slow, -0.1 10 % too fast.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Judged {
+pub struct JudgedFit {
     /// With constants fitted on all levels, for the level's own device and engine.
     pub in_sample: f64,
     /// With constants fitted on all levels of other models; none where there are no others.
@@ -26,9 +26,9 @@ pub struct Judged {
     pub ttft_model_left_out: Option<f64>,
 }
 
-impl Judged {
+impl JudgedFit {
     /// Judges predictions of `samples`, each group of which was fitted in `groups`.
-    pub(super) fn all(samples: &[&Sample], groups: &Groups) -> Vec<Self> {
+    pub(super) fn all(samples: &[&CalibrationSample], groups: &ConstantGroups) -> Vec<Self> {
         let mut judged: Vec<Self> = samples
             .iter()
             .map(|sample| {
@@ -42,11 +42,11 @@ impl Judged {
                 }
             })
             .collect();
-        leave_out(samples, Sample::model, |at, (tpot, ttft)| {
+        leave_out(samples, CalibrationSample::model, |at, (tpot, ttft)| {
             judged[at].model_left_out = Some(tpot);
             judged[at].ttft_model_left_out = ttft;
         });
-        leave_out(samples, Sample::device, |at, (tpot, _)| {
+        leave_out(samples, CalibrationSample::device, |at, (tpot, _)| {
             judged[at].device_left_out = Some(tpot);
         });
         judged
@@ -55,8 +55,8 @@ impl Judged {
 
 /// Fits without each of the things that `key` tells apart, in turn, and hands over the errors for what was left out.
 fn leave_out(
-    samples: &[&Sample],
-    key: impl Fn(&Sample) -> &str,
+    samples: &[&CalibrationSample],
+    key: impl Fn(&CalibrationSample) -> &str,
     mut hand: impl FnMut(usize, (f64, Option<f64>)),
 ) {
     let keys: BTreeSet<&str> = samples.iter().map(|sample| key(sample)).collect();
@@ -64,9 +64,9 @@ fn leave_out(
         return;
     }
     for left in keys {
-        let others: Vec<&Sample> =
+        let others: Vec<&CalibrationSample> =
             samples.iter().copied().filter(|sample| key(sample) != left).collect();
-        let groups = Groups::fit(&others);
+        let groups = ConstantGroups::fit(&others);
         for (at, sample) in samples.iter().enumerate() {
             if key(sample) == left {
                 hand(at, errors(sample, &groups));
@@ -76,12 +76,12 @@ fn leave_out(
 }
 
 /// Relative errors of time per output token and of time to first token.
-fn errors(sample: &Sample, groups: &Groups) -> (f64, Option<f64>) {
+fn errors(sample: &CalibrationSample, groups: &ConstantGroups) -> (f64, Option<f64>) {
     let group = groups.nearest(&sample.device, sample.engine.as_deref());
     let step = group.values(Constant::STEP);
-    let tpot = Shares::of_token(&sample.account, &step).total() / sample.tpot - 1.0;
+    let tpot = ConstantShares::of_token(&sample.account, &step).total() / sample.tpot - 1.0;
     let ttft = sample.ttft.map(|measured| {
-        let first = FirstToken::new(&sample.account, &step);
+        let first = FirstTokenRow::new(&sample.account, &step);
         first.predict(&group.values(Constant::FIRST_TOKEN)).0 / measured - 1.0
     });
     (tpot, ttft)
@@ -90,7 +90,7 @@ fn errors(sample: &Sample, groups: &Groups) -> (f64, Option<f64>) {
 /// A number of errors, summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Errors {
+pub struct ErrorSummary {
     /// How many levels.
     pub levels: u64,
     /// Mean of the absolute relative errors: 0.1 is 10 %.
@@ -103,7 +103,7 @@ pub struct Errors {
     pub nine_tenths: f64,
 }
 
-impl Errors {
+impl ErrorSummary {
     /// Sums up `errors`, relative ones; none of none.
     #[must_use]
     pub fn of(errors: impl IntoIterator<Item = f64>) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use fizeau_core::{Bytes, BytesPerSec};
 
-use super::{Collective, CollectiveTime, Lines};
+use super::{AlgorithmTimes, Collective, CollectiveTime};
 use crate::{Device, Link, Reduces, Topology};
 
 /// A group of devices that talk to each other: over their link as far as that reaches, over the network beyond.
@@ -13,7 +13,7 @@ use crate::{Device, Link, Reduces, Topology};
 ///
 /// ```
 /// use fizeau_core::{Bytes, BytesPerSec, Seconds};
-/// use fizeau_roofline::{Collective, Group, Link, Reduces, Topology};
+/// use fizeau_roofline::{Collective, DeviceGroup, Link, Reduces, Topology};
 ///
 /// let nvlink = Link {
 ///     bandwidth: BytesPerSec::new(450e9),
@@ -25,14 +25,14 @@ use crate::{Device, Link, Reduces, Topology};
 ///     latency: Seconds::new(5e-6),
 ///     topology: Topology::Switch { domain: u32::MAX, reduces: Reduces::AtEndpoints },
 /// };
-/// let two_machines = Group::new(16, Some(&nvlink), Some(&network))?;
+/// let two_machines = DeviceGroup::new(16, Some(&nvlink), Some(&network))?;
 /// let time = two_machines.time(Collective::AllReduce, Bytes::new(16_384.0));
 /// assert_eq!(format!("{:.1} us", time.total().get() * 1e6), "7.1 us");
-/// assert!(Group::new(16, Some(&nvlink), None).is_err());
-/// # Ok::<(), fizeau_roofline::GroupError>(())
+/// assert!(DeviceGroup::new(16, Some(&nvlink), None).is_err());
+/// # Ok::<(), fizeau_roofline::DeviceGroupError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Group {
+pub struct DeviceGroup {
     ranks: u32,
     /// Ranks in each domain of the link, and their link.
     within: (u32, Option<Link>),
@@ -40,7 +40,7 @@ pub struct Group {
     across: (u32, Option<Link>),
 }
 
-impl Group {
+impl DeviceGroup {
     /// A group of `ranks` devices joined by `link`, and by `network` where that does not reach or where there is no link.
     ///
     /// # Errors
@@ -49,13 +49,13 @@ impl Group {
         ranks: u32,
         link: Option<&Link>,
         network: Option<&Link>,
-    ) -> Result<Self, GroupError> {
+    ) -> Result<Self, DeviceGroupError> {
         let ranks = ranks.max(1);
         if ranks == 1 {
             return Ok(Self { ranks, within: (1, None), across: (1, None) });
         }
         // Some have nothing but adapters of a network.
-        let link = link.or(network).ok_or(GroupError::NoLink { ranks })?;
+        let link = link.or(network).ok_or(DeviceGroupError::NoLink { ranks })?;
         let (near, far) = match link.topology {
             Topology::Bridge { pair, cards } => bridged(link, pair, cards),
             _ => (*link, network.copied()),
@@ -66,7 +66,7 @@ impl Group {
         }
         let domains = ranks.div_ceil(domain);
         let far = far.filter(|far| domains <= far.topology.reach());
-        let far = far.ok_or(GroupError::NoNetwork { ranks, domain })?;
+        let far = far.ok_or(DeviceGroupError::NoNetwork { ranks, domain })?;
         Ok(Self {
             ranks,
             within: (ranks.div_ceil(domains), Some(near)),
@@ -78,7 +78,7 @@ impl Group {
     ///
     /// # Errors
     /// If no link, or no network where one is needed, is known of the device.
-    pub fn of(device: &Device, ranks: u32) -> Result<Self, GroupError> {
+    pub fn of(device: &Device, ranks: u32) -> Result<Self, DeviceGroupError> {
         Self::new(ranks, device.link(), device.network())
     }
 
@@ -106,11 +106,11 @@ impl Group {
     }
 
     /// An all-to-all that moves `near` of the bytes over the link and `far` of them over the network.
-    pub(crate) fn routed(&self, near: f64, far: f64) -> Levels {
+    pub(crate) fn routed(&self, near: f64, far: f64) -> GroupCollective {
         // Of what an all-to-all counts, a rank keeps its own part.
         let counted =
             |moved: f64, ranks: u32| moved * f64::from(ranks) / f64::from(ranks.max(2) - 1);
-        Levels([
+        GroupCollective([
             phase(Collective::AllToAll, self.within, counted(near, self.within.0)),
             phase(Collective::AllToAll, self.across, counted(far, self.across.0)),
             None,
@@ -118,12 +118,12 @@ impl Group {
     }
 
     /// All that does not depend on the size.
-    pub(crate) fn prepare(&self, collective: Collective) -> Levels {
+    pub(crate) fn prepare(&self, collective: Collective) -> GroupCollective {
         use Collective::{AllGather, AllReduce, AllToAll, ReduceScatter, SendReceive};
         let (r, q) = (f64::from(self.within.0), f64::from(self.across.0));
         let near = |collective, share| phase(collective, self.within, share);
         let far = |collective, share| phase(collective, self.across, share);
-        Levels(match collective {
+        GroupCollective(match collective {
             AllReduce if q > 1.0 => {
                 [near(ReduceScatter, 1.0), far(AllReduce, 1.0 / r), near(AllGather, 1.0)]
             }
@@ -144,23 +144,27 @@ fn bridged(link: &Link, pair: BytesPerSec, cards: u32) -> (Link, Option<Link>) {
     (near, Some(Link { topology: Topology::Pcie, ..*link }))
 }
 
-fn phase(collective: Collective, (ranks, link): (u32, Option<Link>), share: f64) -> Option<Phase> {
-    let lines = Lines::new(collective, ranks, link.as_ref()?)?;
-    Some(Phase { lines, share })
+fn phase(
+    collective: Collective,
+    (ranks, link): (u32, Option<Link>),
+    share: f64,
+) -> Option<CollectivePhase> {
+    let lines = AlgorithmTimes::new(collective, ranks, link.as_ref()?)?;
+    Some(CollectivePhase { lines, share })
 }
 
 /// A group's collective, ready for any size: its phases, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Levels([Option<Phase>; 3]);
+pub(crate) struct GroupCollective([Option<CollectivePhase>; 3]);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Phase {
-    lines: Lines,
+struct CollectivePhase {
+    lines: AlgorithmTimes,
     /// Of the bytes, those that it works on.
     share: f64,
 }
 
-impl Levels {
+impl GroupCollective {
     pub(crate) const FREE: Self = Self([None; 3]);
 
     pub(crate) fn at(&self, bytes: f64) -> CollectiveTime {
@@ -173,16 +177,16 @@ impl Levels {
 /// Why it cannot be said what a group's collectives take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GroupError {
+pub enum DeviceGroupError {
     /// Nothing is known of how devices reach each other.
-    #[error("{ranks} devices have to talk and no link between them is known")]
+    #[error("{ranks} devices exchange data, and no link between them is known")]
     NoLink {
         /// How many.
         ranks: u32,
     },
     /// Nothing is known of what is beyond the link, or that does not reach as far either.
     #[error(
-        "{ranks} devices have to talk, a link joins {domain}, and no network that joins the rest is known"
+        "{ranks} devices exchange data, a link joins only {domain} of them, and no network that joins the rest is known"
     )]
     NoNetwork {
         /// How many.

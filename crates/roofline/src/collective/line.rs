@@ -7,7 +7,7 @@ use crate::{Link, Reduces, Topology};
 
 /// One algorithm's time: so much a byte, and so much whatever the size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct AlgorithmTime {
     pub(crate) algorithm: Algorithm,
     /// Seconds a byte.
     byte: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Line {
     hops: f64,
 }
 
-impl Line {
+impl AlgorithmTime {
     pub(crate) const fn at(&self, bytes: f64) -> CollectiveTime {
         CollectiveTime { link: Seconds::new(self.byte * bytes), hops: Seconds::new(self.hops) }
     }
@@ -23,12 +23,12 @@ impl Line {
 
 /// The algorithms that a group has for a collective: at least one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Lines {
-    first: Line,
-    others: [Option<Line>; 3],
+pub(crate) struct AlgorithmTimes {
+    first: AlgorithmTime,
+    others: [Option<AlgorithmTime>; 3],
 }
 
-impl Lines {
+impl AlgorithmTimes {
     /// What `link` offers `ranks` devices; none where it does not join that many.
     pub(crate) fn new(collective: Collective, ranks: u32, link: &Link) -> Option<Self> {
         if ranks <= 1 {
@@ -64,19 +64,19 @@ impl Lines {
 
     /// One rank has nobody to talk to.
     const FREE: Self = Self {
-        first: Line { algorithm: Algorithm::Ring, byte: 0.0, hops: 0.0 },
+        first: AlgorithmTime { algorithm: Algorithm::Ring, byte: 0.0, hops: 0.0 },
         others: [
-            Some(Line { algorithm: Algorithm::OneShot, byte: 0.0, hops: 0.0 }),
-            Some(Line { algorithm: Algorithm::TwoShot, byte: 0.0, hops: 0.0 }),
-            Some(Line { algorithm: Algorithm::InSwitch, byte: 0.0, hops: 0.0 }),
+            Some(AlgorithmTime { algorithm: Algorithm::OneShot, byte: 0.0, hops: 0.0 }),
+            Some(AlgorithmTime { algorithm: Algorithm::TwoShot, byte: 0.0, hops: 0.0 }),
+            Some(AlgorithmTime { algorithm: Algorithm::InSwitch, byte: 0.0, hops: 0.0 }),
         ],
     };
 
-    const fn only(first: Line) -> Self {
+    const fn only(first: AlgorithmTime) -> Self {
         Self { first, others: [None; 3] }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Line> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &AlgorithmTime> {
         std::iter::once(&self.first).chain(self.others.iter().flatten())
     }
 
@@ -113,26 +113,26 @@ struct Among {
 
 impl Among {
     /// Any rank reaches any other directly, `bandwidth` in all.
-    fn switched(&self, bandwidth: f64, reduces: Reduces) -> Lines {
+    fn switched(&self, bandwidth: f64, reduces: Reduces) -> AlgorithmTimes {
         let one_shot = match self.collective {
             Collective::AllReduce => self.n - 1.0,
             Collective::AllGather | Collective::ReduceScatter | Collective::AllToAll => {
                 self.others()
             }
-            Collective::SendReceive => return Lines::only(self.ring(bandwidth)),
+            Collective::SendReceive => return AlgorithmTimes::only(self.ring(bandwidth)),
         };
         let line = |algorithm, bytes: f64, hops: f64| {
-            Some(Line { algorithm, byte: bytes / bandwidth, hops: hops * self.hop })
+            Some(AlgorithmTime { algorithm, byte: bytes / bandwidth, hops: hops * self.hop })
         };
         let sums = self.collective == Collective::AllReduce;
         let two_shot = line(Algorithm::TwoShot, 2.0 * self.others(), 2.0).filter(|_| sums);
         let in_switch = line(Algorithm::InSwitch, 1.0 + 1.0 / self.n, 2.0)
             .filter(|_| sums && reduces == Reduces::InSwitch);
         let others = [line(Algorithm::OneShot, one_shot, 1.0), two_shot, in_switch];
-        Lines { first: self.ring(bandwidth), others }
+        AlgorithmTimes { first: self.ring(bandwidth), others }
     }
 
-    fn ring(&self, bandwidth: f64) -> Line {
+    fn ring(&self, bandwidth: f64) -> AlgorithmTime {
         let steps = self.n - 1.0;
         let (bytes, hops) = match self.collective {
             Collective::AllReduce => (2.0 * self.others(), 2.0 * steps),
@@ -141,7 +141,7 @@ impl Among {
             }
             Collective::SendReceive => (1.0, 1.0),
         };
-        Line { algorithm: Algorithm::Ring, byte: bytes / bandwidth, hops: hops * self.hop }
+        AlgorithmTime { algorithm: Algorithm::Ring, byte: bytes / bandwidth, hops: hops * self.hop }
     }
 
     /// The share of the whole that is the others'.
@@ -176,7 +176,7 @@ impl Torus {
         f64::from(side.saturating_sub(1).min(2))
     }
 
-    fn lines(&self, collective: Collective, bandwidth: f64, hop: f64) -> Lines {
+    fn lines(&self, collective: Collective, bandwidth: f64, hop: f64) -> AlgorithmTimes {
         let link = bandwidth / self.links;
         let used: f64 = self.sides.iter().map(|side| Self::links_along(*side)).sum();
         let across: f64 = self.sides.iter().map(|side| f64::from(side / 2)).sum();
@@ -191,7 +191,7 @@ impl Torus {
             }
             Collective::SendReceive => (1.0 / link, 1.0),
         };
-        Lines::only(Line { algorithm: Algorithm::Ring, byte, hops: hops * hop })
+        AlgorithmTimes::only(AlgorithmTime { algorithm: Algorithm::Ring, byte, hops: hops * hop })
     }
 }
 

@@ -56,13 +56,13 @@ pub struct OwnedHour {
 pub struct OwnershipError(String);
 
 /// A field: its name, what it is where it is not given, and what it must be.
-struct Field {
+struct OwnershipField {
     name: &'static str,
     default: Option<f64>,
-    range: Range,
+    range: FieldRange,
 }
 
-enum Range {
+enum FieldRange {
     FromZero,
     AboveZero,
     FromOne,
@@ -71,19 +71,23 @@ enum Range {
 
 const FREE: &str = "an hour costs nothing; give purchase_usd, electricity_usd_per_kwh or hosting_usd_per_month a positive number";
 
-const FIELDS: [Field; 9] = [
-    Field { name: "purchase_usd", default: None, range: Range::FromZero },
-    Field { name: "amortisation_years", default: None, range: Range::AboveZero },
-    Field { name: "power_w", default: None, range: Range::FromZero },
-    Field { name: "pue", default: None, range: Range::FromOne },
-    Field { name: "electricity_usd_per_kwh", default: None, range: Range::FromZero },
-    Field { name: "resale_usd", default: Some(0.0), range: Range::FromZero },
-    Field { name: "hosting_usd_per_month", default: Some(0.0), range: Range::FromZero },
-    Field { name: "overhead_share", default: Some(0.0), range: Range::FromZero },
-    Field { name: "utilisation", default: Some(1.0), range: Range::Share },
+const FIELDS: [OwnershipField; 9] = [
+    OwnershipField { name: "purchase_usd", default: None, range: FieldRange::FromZero },
+    OwnershipField { name: "amortisation_years", default: None, range: FieldRange::AboveZero },
+    OwnershipField { name: "power_w", default: None, range: FieldRange::FromZero },
+    OwnershipField { name: "pue", default: None, range: FieldRange::FromOne },
+    OwnershipField { name: "electricity_usd_per_kwh", default: None, range: FieldRange::FromZero },
+    OwnershipField { name: "resale_usd", default: Some(0.0), range: FieldRange::FromZero },
+    OwnershipField {
+        name: "hosting_usd_per_month",
+        default: Some(0.0),
+        range: FieldRange::FromZero,
+    },
+    OwnershipField { name: "overhead_share", default: Some(0.0), range: FieldRange::FromZero },
+    OwnershipField { name: "utilisation", default: Some(1.0), range: FieldRange::Share },
 ];
 
-impl Range {
+impl FieldRange {
     fn holds(&self, value: f64) -> bool {
         let in_range = match self {
             Self::FromZero => value >= 0.0,
@@ -104,7 +108,7 @@ impl Range {
     }
 }
 
-impl Field {
+impl OwnershipField {
     fn read(&self, table: &DeTable<'_>) -> Result<f64, OwnershipError> {
         let (field, wanted) = (self.name, self.range.wanted());
         let Some(value) = table.get(field) else {

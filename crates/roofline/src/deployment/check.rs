@@ -45,7 +45,9 @@ pub enum DeploymentError {
         fitting: Vec<u32>,
     },
     /// More stages than layers.
-    #[error("{stages} pipeline stages for {layers} layers; at most {layers} can have one")]
+    #[error(
+        "{stages} pipeline stages for {layers} layers leave stages without a layer; use at most {layers}"
+    )]
     MoreStagesThanLayers {
         /// The stages.
         stages: u32,
@@ -53,7 +55,7 @@ pub enum DeploymentError {
         layers: u64,
     },
     /// A word that names no degree and no option.
-    #[error("\"{word}\" is no part of a deployment; it is written like \"TP8 PP2 EP8 DP8 x2\"")]
+    #[error("\"{word}\" is not a part of a deployment; write one like \"TP8 PP2 EP8 DP8 x2\"")]
     Unreadable {
         /// The word.
         word: String,

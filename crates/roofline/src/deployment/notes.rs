@@ -2,7 +2,7 @@
 
 use super::Deployment;
 use crate::model::{Dense, FeedForward, Mixer};
-use crate::{Device, Group, Model};
+use crate::{Device, DeviceGroup, Model};
 
 impl Deployment {
     /// What is stored more than once, cut unevenly or left unused when `model` is spread so, a sentence each. None of it
@@ -22,7 +22,7 @@ impl Deployment {
     #[must_use]
     pub fn link_notes(&self, device: &Device) -> Vec<String> {
         let ranks = u32::try_from(self.devices_per_replica()).unwrap_or(u32::MAX);
-        let error = Group::of(device, ranks).err();
+        let error = DeviceGroup::of(device, ranks).err();
         let note = |error| {
             format!("{}: {error}; expected times leave that communication out", device.name)
         };

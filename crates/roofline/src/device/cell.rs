@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::quantity::Measure;
+use super::quantity::FigureQuantity;
 
 /// One published figure of a device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cell {
+pub struct PublishedFigure {
     /// Which figure, as the table's files call it: `memory.bandwidth`, `rates.fp8`.
     pub field: &'static str,
     /// The figure that is used, with its unit: of one device, dense, one direction.
@@ -17,7 +17,7 @@ pub struct Cell {
     /// What the source prints, where that is something else: a sum of both directions, a figure with sparsity or of
     /// a whole board, or bytes counted in another unit.
     pub printed: Option<String>,
-    pub(super) range: Option<Span>,
+    pub(super) range: Option<SourceRange>,
     /// What a rate's ratio to the next wider type is said to be, where it is not what bits alone would give.
     #[serde(skip)]
     pub(super) ratio: Option<f64>,
@@ -37,15 +37,15 @@ pub struct Cell {
 /// The least and the most that sources give.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(super) struct Span {
+pub(super) struct SourceRange {
     pub(super) texts: (String, String),
     #[serde(skip)]
     pub(super) numbers: (f64, f64),
 }
 
-impl Cell {
+impl PublishedFigure {
     /// A figure that somebody gave without saying where it is from.
-    pub(super) fn given(field: &'static str, measure: Measure, number: f64) -> Self {
+    pub(super) fn given(field: &'static str, measure: FigureQuantity, number: f64) -> Self {
         Self {
             field,
             value: measure.show(number),

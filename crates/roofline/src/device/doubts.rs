@@ -7,8 +7,8 @@
 mod generations;
 mod printed;
 
-use self::generations::Limits;
-use super::quantity::Measure;
+use self::generations::GenerationLimits;
+use super::quantity::FigureQuantity;
 use super::{Device, MathType};
 
 /// Vendors print one figure for one clock and its double for another (Trainium2: 2.6 % apart), or round to whole
@@ -141,7 +141,7 @@ fn beyond(
     field: &str,
     value: f64,
     limits: (f64, f64),
-    of: (&Limits, Measure, &str),
+    of: (&GenerationLimits, FigureQuantity, &str),
 ) -> Option<String> {
     let (limits_of, measure, why) = of;
     let (least, most) = limits;

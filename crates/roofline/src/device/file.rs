@@ -9,8 +9,8 @@ use toml::de::DeTable;
 
 use self::figure::Sources;
 use self::section::{Section, line_of};
-use super::quantity::Measure;
-use super::{Cell, Device, DeviceError, MathType, Price};
+use super::quantity::FigureQuantity;
+use super::{Device, DeviceError, MathType, Price, PublishedFigure};
 
 /// The device that `text` describes.
 pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
@@ -60,9 +60,9 @@ fn silicon(root: &Section<'_>, sources: &Sources<'_>, name: &str) -> Result<Devi
     memory.only(&["capacity", "usable", "bandwidth"])?;
     let rates = root.needed_table("rates")?;
     rates.only(&["bf16", "fp8", "fp4", "int8"])?;
-    let capacity = sources.needed(&memory, "memory.capacity", Measure::Memory)?;
-    let bandwidth = sources.needed(&memory, "memory.bandwidth", Measure::Bandwidth)?;
-    let bf16 = sources.needed(&rates, "rates.bf16", Measure::Rate)?;
+    let capacity = sources.needed(&memory, "memory.capacity", FigureQuantity::Memory)?;
+    let bandwidth = sources.needed(&memory, "memory.bandwidth", FigureQuantity::Bandwidth)?;
+    let bf16 = sources.needed(&rates, "rates.bf16", FigureQuantity::Rate)?;
     let mut device = Device::new(
         name,
         Bytes::new(capacity.number),
@@ -70,13 +70,13 @@ fn silicon(root: &Section<'_>, sources: &Sources<'_>, name: &str) -> Result<Devi
         FlopsPerSec::new(bf16.number),
     )?;
     device.cells = vec![capacity];
-    if let Some(usable) = sources.cell(&memory, "memory.usable", Measure::Memory)? {
+    if let Some(usable) = sources.cell(&memory, "memory.usable", FigureQuantity::Memory)? {
         device = device.with_usable_memory(Bytes::new(usable.number))?;
         device.put(usable);
     }
     device.cells.extend([bandwidth, bf16]);
     for math in [MathType::Fp8, MathType::Fp4, MathType::Int8] {
-        if let Some(rate) = sources.cell(&rates, math.field(), Measure::Rate)? {
+        if let Some(rate) = sources.cell(&rates, math.field(), FigureQuantity::Rate)? {
             device.set_rate(math, FlopsPerSec::new(rate.number));
             device.cells.push(rate);
         }
@@ -93,7 +93,7 @@ fn power(
         return Ok(());
     };
     power.only(&["tdp"])?;
-    let tdp: Cell = sources.needed(&power, "power.tdp", Measure::Power)?;
+    let tdp: PublishedFigure = sources.needed(&power, "power.tdp", FigureQuantity::Power)?;
     device.tdp = Some(Watts::new(tdp.number));
     device.cells.push(tdp);
     Ok(())
@@ -106,8 +106,8 @@ fn rent(section: &Section<'_>, sources: &Sources<'_>) -> Result<Price, DeviceErr
     let kind = section.text("kind")?.unwrap_or("a price");
     let (source, date) = sources.of(section)?;
     let date = date.unwrap_or_default();
-    let range = (UsdPerHour::new(low), UsdPerHour::new(high));
-    let mut price = Price::new(range, kind, source, date)?;
+    let (low, high) = (UsdPerHour::new(low), UsdPerHour::new(high));
+    let mut price = Price::new(low, high, kind, source, date)?;
     price.unlisted = sources.lack(section)?;
     price.is_unverified = section.flag("unverified")?;
     price.note = section.text("note")?.map(str::to_owned);

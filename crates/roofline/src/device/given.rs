@@ -2,10 +2,10 @@
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
-use super::cell::Span;
+use super::cell::SourceRange;
 use super::error::{at_most, positive};
-use super::quantity::Measure;
-use super::{Cell, Device, DeviceError, Link, MathType, Price};
+use super::quantity::FigureQuantity;
+use super::{Device, DeviceError, Link, MathType, Price, PublishedFigure};
 
 impl Device {
     /// A device that is not in the table, by its figures: what it holds, what it reads per second, and its
@@ -42,9 +42,9 @@ impl Device {
             tdp: None,
             prices: Vec::new(),
             cells: vec![
-                Cell::given("memory.capacity", Measure::Memory, bytes),
-                Cell::given("memory.bandwidth", Measure::Bandwidth, bandwidth),
-                Cell::given("rates.bf16", Measure::Rate, rate),
+                PublishedFigure::given("memory.capacity", FigureQuantity::Memory, bytes),
+                PublishedFigure::given("memory.bandwidth", FigureQuantity::Bandwidth, bandwidth),
+                PublishedFigure::given("rates.bf16", FigureQuantity::Rate, rate),
             ],
         })
     }
@@ -62,7 +62,7 @@ impl Device {
         };
         positive(rate.get(), figure)?;
         self.set_rate(math, rate);
-        self.put(Cell::given(math.field(), Measure::Rate, rate.get()));
+        self.put(PublishedFigure::given(math.field(), FigureQuantity::Rate, rate.get()));
         Ok(self)
     }
 
@@ -78,12 +78,15 @@ impl Device {
             };
             let (rate, usual) = (rate * factor, usual * factor);
             self.set_rate(math, rate);
-            let show = |rate: FlopsPerSec| Measure::Rate.show(rate.get());
-            let range = (usual < rate).then(|| Span {
+            let show = |rate: FlopsPerSec| FigureQuantity::Rate.show(rate.get());
+            let range = (usual < rate).then(|| SourceRange {
                 texts: (show(usual), show(rate)),
                 numbers: (usual.get(), rate.get()),
             });
-            self.put(Cell { range, ..Cell::given(math.field(), Measure::Rate, rate.get()) });
+            self.put(PublishedFigure {
+                range,
+                ..PublishedFigure::given(math.field(), FigureQuantity::Rate, rate.get())
+            });
         }
         Ok(self)
     }
@@ -98,7 +101,7 @@ impl Device {
     ) -> Result<Self, DeviceError> {
         let rate = positive(bandwidth.get(), "memory bandwidth")?;
         self.memory_bandwidth = bandwidth;
-        self.put(Cell::given("memory.bandwidth", Measure::Bandwidth, rate));
+        self.put(PublishedFigure::given("memory.bandwidth", FigureQuantity::Bandwidth, rate));
         Ok(self)
     }
 
@@ -110,7 +113,7 @@ impl Device {
         let bytes = positive(usable.get(), "usable memory")?;
         at_most(bytes, self.memory.get(), "usable memory", "the memory that the device has")?;
         self.usable_memory = usable;
-        self.put(Cell::given("memory.usable", Measure::Memory, bytes));
+        self.put(PublishedFigure::given("memory.usable", FigureQuantity::Memory, bytes));
         Ok(self)
     }
 
@@ -120,8 +123,12 @@ impl Device {
     /// If a figure of the link makes no sense: its bandwidth is not above 0, its latency is below 0, or it joins fewer than two devices.
     pub fn with_link(mut self, link: Link) -> Result<Self, DeviceError> {
         self.link = Some(link.checked()?);
-        self.put(Cell::given("link.each_way", Measure::Bandwidth, link.bandwidth.get()));
-        self.put(Cell::given("link.latency", Measure::Time, link.latency.get()));
+        self.put(PublishedFigure::given(
+            "link.each_way",
+            FigureQuantity::Bandwidth,
+            link.bandwidth.get(),
+        ));
+        self.put(PublishedFigure::given("link.latency", FigureQuantity::Time, link.latency.get()));
         Ok(self)
     }
 
@@ -131,8 +138,16 @@ impl Device {
     /// If a figure of the link makes no sense: its bandwidth is not above 0, its latency is below 0, or it joins fewer than two devices.
     pub fn with_network(mut self, network: Link) -> Result<Self, DeviceError> {
         self.network = Some(network.checked()?);
-        self.put(Cell::given("network.each_way", Measure::Bandwidth, network.bandwidth.get()));
-        self.put(Cell::given("network.latency", Measure::Time, network.latency.get()));
+        self.put(PublishedFigure::given(
+            "network.each_way",
+            FigureQuantity::Bandwidth,
+            network.bandwidth.get(),
+        ));
+        self.put(PublishedFigure::given(
+            "network.latency",
+            FigureQuantity::Time,
+            network.latency.get(),
+        ));
         Ok(self)
     }
 
@@ -143,7 +158,7 @@ impl Device {
     pub fn with_tdp(mut self, tdp: Watts) -> Result<Self, DeviceError> {
         let watts = positive(tdp.get(), "power limit")?;
         self.tdp = Some(tdp);
-        self.put(Cell::given("power.tdp", Measure::Power, watts));
+        self.put(PublishedFigure::given("power.tdp", FigureQuantity::Power, watts));
         Ok(self)
     }
 
@@ -164,7 +179,7 @@ impl Device {
     }
 
     /// In the place of the cell of that field, or at the end.
-    pub(super) fn put(&mut self, cell: Cell) {
+    pub(super) fn put(&mut self, cell: PublishedFigure) {
         match self.cells.iter_mut().find(|known| known.field == cell.field) {
             Some(known) => *known = cell,
             None => self.cells.push(cell),

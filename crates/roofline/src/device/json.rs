@@ -3,14 +3,14 @@
 use fizeau_core::{BytesPerSec, FlopsPerSec, Watts};
 use serde::{Serialize, Serializer};
 
-use super::{Cell, Device, MathType, Price, Reduces, Topology};
+use super::{Device, MathType, Price, PublishedFigure, Reduces, Topology};
 
 /// By hand, since rates of math types follow from one another. Rates and sizes are in base units, as the names of the fields say.
 impl Serialize for Device {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let [bf16, fp8, fp4, int8] =
             MathType::ALL.map(|math| self.dense_rate(math).map(FlopsPerSec::get));
-        Document {
+        DeviceDocument {
             name: &self.name,
             title: &self.title,
             vendor: self.vendor.as_deref(),
@@ -20,7 +20,7 @@ impl Serialize for Device {
             memory_bytes: self.memory.get(),
             usable_memory_bytes: self.usable_memory.get(),
             memory_bytes_per_s: self.memory_bandwidth.get(),
-            dense_flop_per_s: Rates { bf16, fp8, fp4, int8 },
+            dense_flop_per_s: DeviceRates { bf16, fp8, fp4, int8 },
             link: self.link().map(link),
             network: self.network().map(link),
             tdp_w: self.tdp().map(Watts::get),
@@ -33,7 +33,7 @@ impl Serialize for Device {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct DeviceDocument<'a> {
     name: &'a str,
     title: &'a str,
     vendor: Option<&'a str>,
@@ -43,17 +43,17 @@ struct Document<'a> {
     memory_bytes: f64,
     usable_memory_bytes: f64,
     memory_bytes_per_s: f64,
-    dense_flop_per_s: Rates,
-    link: Option<Link>,
-    network: Option<Link>,
+    dense_flop_per_s: DeviceRates,
+    link: Option<LinkDocument>,
+    network: Option<LinkDocument>,
     tdp_w: Option<f64>,
     prices: &'a [Price],
-    figures: Vec<&'a Cell>,
+    figures: Vec<&'a PublishedFigure>,
     doubts: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Rates {
+struct DeviceRates {
     bf16: Option<f64>,
     fp8: Option<f64>,
     fp4: Option<f64>,
@@ -62,7 +62,7 @@ struct Rates {
 
 /// One direction, and for one hop.
 #[derive(Serialize)]
-struct Link {
+struct LinkDocument {
     topology: &'static str,
     bytes_per_s: f64,
     hop_s: f64,
@@ -79,8 +79,8 @@ struct Link {
     bridged_devices: Option<u32>,
 }
 
-fn link(link: &super::Link) -> Link {
-    let plain = Link {
+fn link(link: &super::Link) -> LinkDocument {
+    let plain = LinkDocument {
         topology: link.topology.name(),
         bytes_per_s: link.bandwidth.get(),
         hop_s: link.latency.get(),
@@ -91,7 +91,7 @@ fn link(link: &super::Link) -> Link {
         bridged_devices: None,
     };
     match link.topology {
-        Topology::Switch { domain, reduces } => Link {
+        Topology::Switch { domain, reduces } => LinkDocument {
             devices: (domain < u32::MAX).then_some(domain),
             reduces: Some(match reduces {
                 Reduces::InSwitch => "in-switch",
@@ -101,12 +101,14 @@ fn link(link: &super::Link) -> Link {
         },
         Topology::Mesh { domain, pair } => {
             let pair_bytes_per_s = pair.map(BytesPerSec::get);
-            Link { devices: Some(domain), pair_bytes_per_s, ..plain }
+            LinkDocument { devices: Some(domain), pair_bytes_per_s, ..plain }
         }
-        Topology::Torus { dimensions } => Link { dimensions: Some(dimensions), ..plain },
+        Topology::Torus { dimensions } => LinkDocument { dimensions: Some(dimensions), ..plain },
         Topology::Pcie => plain,
-        Topology::Bridge { pair, cards } => {
-            Link { pair_bytes_per_s: Some(pair.get()), bridged_devices: Some(cards), ..plain }
-        }
+        Topology::Bridge { pair, cards } => LinkDocument {
+            pair_bytes_per_s: Some(pair.get()),
+            bridged_devices: Some(cards),
+            ..plain
+        },
     }
 }

@@ -13,11 +13,11 @@ pub struct Link {
     pub bandwidth: BytesPerSec,
     /// How long the first byte takes over one hop.
     pub latency: Seconds,
-    /// Who is linked to whom.
+    /// Which devices a link joins.
     pub topology: Topology,
 }
 
-/// Who is linked to whom.
+/// Which devices a link joins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Topology {
     /// Everybody to a switch that does not block (NVLink switches, a network): any pair has the whole bandwidth.
@@ -53,7 +53,7 @@ pub enum Topology {
     },
 }
 
-/// Where a collective's sums are made.
+/// Where the sums of a collective are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reduces {
     /// In the switch (NVLink SHARP), so that each value crosses a device's link once each way.

@@ -22,7 +22,7 @@ pub struct Price {
     pub source: String,
     /// When it was asked: a year, a month or a day, as in `2026-03`.
     pub date: String,
-    /// As of a [`super::Cell`].
+    /// As of a [`super::PublishedFigure`].
     #[serde(skip)]
     pub(super) unlisted: bool,
     /// Whether the source is weak or was not seen again.
@@ -38,7 +38,8 @@ impl Price {
     /// # Errors
     /// If a price is not a positive finite number, or `low` is above `high`.
     pub fn new(
-        (low, high): (UsdPerHour, UsdPerHour),
+        low: UsdPerHour,
+        high: UsdPerHour,
         kind: impl Into<String>,
         source: impl Into<String>,
         date: impl Into<String>,

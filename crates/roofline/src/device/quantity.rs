@@ -2,7 +2,7 @@
 
 /// What a figure measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(super) enum FigureQuantity {
     Memory,
     Bandwidth,
     Rate,
@@ -47,7 +47,7 @@ const POWER: &[(&str, f64)] = &[("kW", 1e3), ("W", 1.0)];
 /// In seconds.
 const TIME: &[(&str, f64)] = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)];
 
-impl Measure {
+impl FigureQuantity {
     const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Memory => MEMORY,

@@ -2,19 +2,19 @@
 
 use std::num::NonZeroU32;
 
-use super::{Disaggregated, Disaggregation};
-use crate::{Figures, Load};
+use super::{DisaggregatedFigures, Disaggregation};
+use crate::{Figures, UniformLoad};
 
 /// The best way to divide a number of devices, and what they would do undivided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Split {
+pub struct DeviceSplit {
     /// Instances that read prompts.
     pub prefill_instances: NonZeroU32,
     /// Instances that decode.
     pub decode_instances: NonZeroU32,
     /// What that does.
-    pub answer: Disaggregated,
+    pub answer: DisaggregatedFigures,
     /// What as many of the decoding instances as the devices allow are expected to do when each does both, the load
     /// shared among them.
     pub together: Figures,
@@ -27,10 +27,10 @@ impl Disaggregation<'_> {
     /// equals those with the lower time per token, then with fewer devices. [`Disaggregation`]'s own numbers do not
     /// matter. None where the devices do not suffice for one instance of each, or no sequence fits.
     #[must_use]
-    pub fn best_split(&self, load: &Load, devices: u64) -> Option<Split> {
+    pub fn best_split(&self, load: &UniformLoad, devices: u64) -> Option<DeviceSplit> {
         let each_prefill = self.prefill.deployment().devices();
         let each_decode = self.decode.deployment().devices();
-        let mut best: Option<(Self, Disaggregated)> = None;
+        let mut best: Option<(Self, DisaggregatedFigures)> = None;
         for prefill in 1..=devices.saturating_sub(each_decode) / each_prefill {
             // More decoding instances never hurt: they share the sequences.
             let decode = (devices - prefill * each_prefill) / each_decode;
@@ -49,7 +49,7 @@ impl Disaggregation<'_> {
             return None;
         }
         let together = self.together(load, devices / each_decode)?;
-        Some(Split {
+        Some(DeviceSplit {
             prefill_instances: split.prefill_instances,
             decode_instances: split.decode_instances,
             gain: answer.expected.requests_per_s / together.requests_per_s,
@@ -59,11 +59,11 @@ impl Disaggregation<'_> {
     }
 
     /// As many decoding instances doing both phases, each with its share of the concurrency.
-    fn together(&self, load: &Load, instances: u64) -> Option<Figures> {
+    fn together(&self, load: &UniformLoad, instances: u64) -> Option<Figures> {
         let instances = count(instances)?;
         let many = f64::from(instances.get());
         let batch = (load.concurrency.get() as f64 / many).min(self.decode.max_batch(load));
-        let one = self.decode.figures_at(crate::Reckoning::Expected, load, batch);
+        let one = self.decode.figures_at(crate::EstimateKind::Expected, load, batch);
         Some(Figures {
             output_tokens_per_s: one.output_tokens_per_s * many,
             requests_per_s: one.requests_per_s * many,
@@ -73,7 +73,7 @@ impl Disaggregation<'_> {
     }
 }
 
-fn is_better(one: &Disaggregated, other: &Disaggregated) -> bool {
+fn is_better(one: &DisaggregatedFigures, other: &DisaggregatedFigures) -> bool {
     // Rates closer than this are the same: a search settles them.
     let same = 1.0 + 1e-9;
     let (rate, known) = (one.expected.requests_per_s, other.expected.requests_per_s);

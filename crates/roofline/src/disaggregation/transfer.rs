@@ -3,12 +3,12 @@
 use fizeau_core::{PerSec, Seconds};
 
 use super::Disaggregation;
-use crate::Load;
-use crate::reckoning::Reckoning;
+use crate::UniformLoad;
+use crate::estimate_kind::EstimateKind;
 
 /// When a request's cache is sent, and so which latency has it in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Transfer {
+pub enum CacheTransfer {
     /// After the prompt is read, and before the first token goes out: the decoding side sends that. All of it is in
     /// TTFT.
     BeforeFirstToken,
@@ -18,7 +18,7 @@ pub enum Transfer {
     LayerWise,
 }
 
-impl Transfer {
+impl CacheTransfer {
     /// When all has arrived, of a prompt that takes `prompt` to read and whose cache takes `sending`, in equal parts for
     /// each of `layers`: of a pipeline of both, the longer stage goes on all the time, and the other is seen for one layer.
     pub(super) fn done(self, prompt: Seconds, sending: Seconds, layers: u64) -> Seconds {
@@ -34,7 +34,7 @@ impl Transfer {
 
 fizeau_core::words! {
     /// The name used in files: `before_first_token`, `before_second_token`, `layer_wise`.
-    pub Transfer::as_str {
+    pub CacheTransfer::as_str {
         BeforeFirstToken = "before_first_token", BeforeSecondToken = "before_second_token",
         LayerWise = "layer_wise",
     }
@@ -43,16 +43,16 @@ fizeau_core::words! {
 impl Disaggregation<'_> {
     /// Sending one request's cache. Expected: each decoding device gets what it keeps from one counterpart, repeated
     /// latents and heads included. At best: each byte that the other side cannot have crosses once, over all links.
-    pub(super) fn transfer_time(&self, by: Reckoning, load: &Load) -> Seconds {
+    pub(super) fn transfer_time(&self, by: EstimateKind, load: &UniformLoad) -> Seconds {
         let bandwidth = self.link.bandwidth;
         match by {
-            Reckoning::Expected => {
+            EstimateKind::Expected => {
                 let (input, ..) = load.lengths();
                 let sent = self.prefill.cache_bytes_per_device(input) / bandwidth;
                 let received = self.decode.cache_bytes_per_device(input) / bandwidth;
                 sent.max(received) + self.link.latency
             }
-            Reckoning::Bound => {
+            EstimateKind::Bound => {
                 let sends = self.prefill.deployment().devices_per_replica();
                 let receives = self.decode.deployment().devices_per_replica();
                 self.new_bytes(load) / bandwidth * (1.0 / sends.min(receives) as f64)
@@ -61,12 +61,12 @@ impl Disaggregation<'_> {
     }
 
     /// Caches per second over the links of all instances.
-    pub(super) fn transfer_rate(&self, by: Reckoning, load: &Load) -> PerSec {
+    pub(super) fn transfer_rate(&self, by: EstimateKind, load: &UniformLoad) -> PerSec {
         let prefill = f64::from(self.prefill_instances.get());
         let decode = f64::from(self.decode_instances.get());
         let bandwidth = self.link.bandwidth;
         let rate = match by {
-            Reckoning::Expected => {
+            EstimateKind::Expected => {
                 let (input, ..) = load.lengths();
                 let of = |system: &crate::System, instances: f64| {
                     // Each attention group moves the caches of its own sequences.
@@ -77,7 +77,7 @@ impl Disaggregation<'_> {
                 };
                 of(self.prefill, prefill).min(of(self.decode, decode))
             }
-            Reckoning::Bound => {
+            EstimateKind::Bound => {
                 let sends = prefill * self.prefill.deployment().devices() as f64;
                 let receives = decode * self.decode.deployment().devices() as f64;
                 sends.min(receives) / (self.new_bytes(load) / bandwidth).get()
@@ -87,7 +87,7 @@ impl Disaggregation<'_> {
     }
 
     /// The cache of a prompt but for its cached tokens, which may lie on both sides already.
-    fn new_bytes(&self, load: &Load) -> fizeau_core::Bytes {
+    fn new_bytes(&self, load: &UniformLoad) -> fizeau_core::Bytes {
         let (input, _, cached) = load.lengths();
         let model = self.decode.model();
         model.cache_bytes(input) + model.cache_bytes(cached) * -1.0
@@ -101,11 +101,12 @@ mod tests {
     #[test]
     fn a_transfer_by_layers_shows_only_its_last_part() {
         let seconds = Seconds::new;
-        let done = |sending| Transfer::LayerWise.done(seconds(1.0), seconds(sending), 10).get();
+        let done =
+            |sending| CacheTransfer::LayerWise.done(seconds(1.0), seconds(sending), 10).get();
         assert!((done(0.5) - 1.05).abs() < 1e-12);
         // Slower than reading: the links are busy from the first layer on.
         assert!((done(4.0) - 4.1).abs() < 1e-12);
-        let whole = Transfer::BeforeFirstToken.done(seconds(1.0), seconds(0.5), 10);
+        let whole = CacheTransfer::BeforeFirstToken.done(seconds(1.0), seconds(0.5), 10);
         assert!((whole.get() - 1.5).abs() < 1e-12);
     }
 }

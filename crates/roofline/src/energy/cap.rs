@@ -6,7 +6,7 @@ use fizeau_core::Watts;
 
 use crate::Device;
 
-/// How much a device may draw.
+/// The power limit of a device.
 ///
 /// ```
 /// use fizeau_roofline::{Device, PowerCap};

@@ -23,7 +23,7 @@ pub struct PowerDraw {
     pub constant: Watts,
 }
 
-/// Why no energy can be reckoned.
+/// Why the energy of a load cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PowerError {
@@ -35,7 +35,7 @@ pub enum PowerError {
     },
     /// A limit that leaves nothing to work with.
     #[error(
-        "a limit of {limit:.0} W; it must be above the {constant:.0} W that the device draws at rest"
+        "the power limit is {limit:.0} W; it must be above the {constant:.0} W that the device draws at rest"
     )]
     TooLow {
         /// The limit, in watts.

@@ -1,6 +1,8 @@
 //! How tokens of several attention groups reach the experts that serve them all.
 
-use crate::collective::{Collective, CollectiveTime, Group, GroupError, Levels};
+use crate::collective::{
+    Collective, CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective,
+};
 use crate::model::{Experts, FeedForward};
 use crate::{Deployment, Device, ExpertExchange, MathType, Model};
 
@@ -25,9 +27,9 @@ pub(super) struct ExpertTraffic {
     exchange: ExpertExchange,
     /// Bytes of a token on its way there and back.
     bytes: (f64, f64),
-    to_experts: Levels,
-    gather: Levels,
-    scatter: Levels,
+    to_experts: GroupCollective,
+    gather: GroupCollective,
+    scatter: GroupCollective,
 }
 
 impl ExpertTraffic {
@@ -37,7 +39,7 @@ impl ExpertTraffic {
             return Vec::new();
         }
         let ranks = u32::try_from(deployment.devices_per_stage()).unwrap_or(u32::MAX);
-        let stage = Group::of(device, ranks);
+        let stage = DeviceGroup::of(device, ranks);
         let mut all: Vec<Self> = Vec::new();
         for layers in &model.layers {
             let FeedForward::Experts(experts) = &layers.feed_forward else { continue };
@@ -55,14 +57,14 @@ impl ExpertTraffic {
     fn new(
         experts: &Experts,
         width: u64,
-        stage: Result<Group, GroupError>,
+        stage: Result<DeviceGroup, DeviceGroupError>,
         deployment: &Deployment,
     ) -> Self {
         let there = match experts.each.format.math() {
             MathType::Bf16 => ACTIVATION,
             MathType::Fp8 | MathType::Fp4 | MathType::Int8 => NARROW,
         };
-        let to_experts = stage.map_or(Levels::FREE, |stage| {
+        let to_experts = stage.map_or(GroupCollective::FREE, |stage| {
             let (near, far) = copies(&stage, deployment, experts);
             stage.routed(near, far)
         });
@@ -103,7 +105,7 @@ impl ExpertTraffic {
 }
 
 /// How often a token crosses the link and the network on its way to its experts.
-fn copies(stage: &Group, deployment: &Deployment, experts: &Experts) -> (f64, f64) {
+fn copies(stage: &DeviceGroup, deployment: &Deployment, experts: &Experts) -> (f64, f64) {
     let groups = f64::from(deployment.expert_groups());
     let each = f64::from(stage.ranks()) / groups;
     let (within, domains) = (f64::from(stage.ranks_within()), f64::from(stage.domains()));

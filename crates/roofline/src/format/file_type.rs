@@ -61,7 +61,7 @@ const ALL: [(FileType, &str, GgmlType); 14] = [
 
 /// What the rules look at of a model.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct ModelShape {
     pub(crate) layers: u64,
     /// Query heads for each key-value head.
     pub(crate) sharing: u64,
@@ -91,7 +91,7 @@ impl FileType {
     }
 
     /// The block type of a tensor of layer `layer`, counted from 0.
-    pub(crate) fn format(self, tensor: GgufTensor, layer: u64, shape: Shape) -> Format {
+    pub(crate) fn format(self, tensor: GgufTensor, layer: u64, shape: ModelShape) -> Format {
         let base = ALL.iter().find(|row| row.0 == self).map_or(GgmlType::Q8_0, |row| row.2);
         Format::Ggml(match tensor {
             GgufTensor::Embedding if !shape.tied => base,
@@ -108,7 +108,7 @@ impl FileType {
         })
     }
 
-    fn value(self, base: GgmlType, layer: u64, shape: Shape) -> GgmlType {
+    fn value(self, base: GgmlType, layer: u64, shape: ModelShape) -> GgmlType {
         let shared = shape.sharing >= 4;
         match self {
             Self::Q2K if shared => GgmlType::Q4K,
@@ -135,7 +135,7 @@ impl FileType {
         }
     }
 
-    fn output(self, base: GgmlType, shape: Shape) -> GgmlType {
+    fn output(self, base: GgmlType, shape: ModelShape) -> GgmlType {
         use FileType::{Iq4Nl, Iq4Xs, Q2K, Q3KL, Q3KM, Q3KS, Q4KM, Q4KS};
         match self {
             Q2K | Q3KS | Q3KM | Iq4Nl | Iq4Xs | Q4KS | Q4KM if shape.experts == 8 => GgmlType::Q5K,

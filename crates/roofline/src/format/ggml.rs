@@ -49,7 +49,7 @@ pub enum GgmlType {
     Tq2_0,
 }
 
-struct Row {
+struct GgmlRow {
     kind: GgmlType,
     name: &'static str,
     /// Elements of a block.
@@ -58,12 +58,12 @@ struct Row {
     bytes: u32,
 }
 
-const fn row(kind: GgmlType, name: &'static str, elements: u32, bytes: u32) -> Row {
-    Row { kind, name, elements, bytes }
+const fn row(kind: GgmlType, name: &'static str, elements: u32, bytes: u32) -> GgmlRow {
+    GgmlRow { kind, name, elements, bytes }
 }
 
 /// In the order of the variants.
-const ROWS: [Row; 21] = [
+const ROWS: [GgmlRow; 21] = [
     row(GgmlType::Q4_0, "q4_0", 32, 18),
     row(GgmlType::Q4_1, "q4_1", 32, 20),
     row(GgmlType::Q5_0, "q5_0", 32, 22),
@@ -104,7 +104,7 @@ impl GgmlType {
         self.row().name
     }
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static GgmlRow {
         // One row a variant, in their order: a test holds that.
         &ROWS[self as usize]
     }

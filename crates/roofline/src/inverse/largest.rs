@@ -2,11 +2,11 @@
 
 use fizeau_core::{Seconds, Tokens};
 
-use super::{Goal, Need};
+use super::{ServingGoal, UnmetNeed};
 use crate::curve::{CurveEnd, largest_whole};
-use crate::reckoning::Reckoning;
+use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Figures, Load, Pass};
+use crate::{Figures, Pass, UniformLoad};
 
 /// The largest batch for a time per token.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +17,7 @@ pub struct LargestBatch {
     /// The figures with that many.
     pub figures: Figures,
     /// What one more would break; none where the load has no more.
-    pub limited_by: Option<Need>,
+    pub limited_by: Option<UnmetNeed>,
 }
 
 /// The largest context for a goal.
@@ -31,7 +31,7 @@ pub struct LargestContext {
     /// Reading in a prompt of that length.
     pub ttft: Seconds,
     /// What one more token would break, in the words of a goal; none where nothing did.
-    pub limited_by: Option<Need>,
+    pub limited_by: Option<UnmetNeed>,
     /// Where the search ended.
     pub end: CurveEnd,
 }
@@ -43,20 +43,20 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::{Seconds, Tokens};
-    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, Need, Reckoning, System};
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, UnmetNeed, EstimateKind, System};
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
-    /// let found = system.largest_batch(Reckoning::Expected, &load, Seconds::new(0.011));
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
+    /// let found = system.largest_batch(EstimateKind::Expected, &load, Seconds::new(0.011));
     /// let found = found.ok_or("none")?;
-    /// assert_eq!((found.batch, found.limited_by), (31, Some(Need::Tpot)));
+    /// assert_eq!((found.batch, found.limited_by), (31, Some(UnmetNeed::Tpot)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn largest_batch(
         &self,
-        by: Reckoning,
-        load: &Load,
+        by: EstimateKind,
+        load: &UniformLoad,
         target: Seconds,
     ) -> Option<LargestBatch> {
         let (asked, fitting) = (load.concurrency.get(), self.max_batch(load));
@@ -64,9 +64,9 @@ impl System {
         let meets = |batch: u64| self.figures_at(by, load, batch as f64).tpot <= target;
         let batch = largest_whole(1, most, meets)?;
         let limited_by = if batch < most {
-            Some(Need::Tpot)
+            Some(UnmetNeed::Tpot)
         } else if batch < asked {
-            Some(Need::Concurrency)
+            Some(UnmetNeed::Concurrency)
         } else {
             None
         };
@@ -78,19 +78,19 @@ impl System {
     #[must_use]
     pub fn largest_context(
         &self,
-        by: Reckoning,
+        by: EstimateKind,
         batch: f64,
-        goal: &Goal,
+        goal: &ServingGoal,
         most: Tokens,
     ) -> Option<LargestContext> {
         let declared = self.model().max_context.filter(|declared| *declared < most);
         let last = declared.unwrap_or(most).get();
         let target = goal.tightest_tpot();
-        let breaks = |context: u64| self.breaks(by, batch, (target, goal.ttft), context);
+        let breaks = |context: u64| self.breaks(by, batch, target, goal.ttft, context);
         let context = largest_whole(1, last, |context| breaks(context).is_none())?;
         let limited_by = if context < last { breaks(context + 1) } else { None };
         let end = match (limited_by, declared) {
-            (Some(Need::Context), _) => CurveEnd::Memory,
+            (Some(UnmetNeed::Context), _) => CurveEnd::Memory,
             (None, Some(_)) => CurveEnd::MaxContext,
             _ => CurveEnd::Asked,
         };
@@ -101,23 +101,24 @@ impl System {
     /// What does not hold with `batch` sequences of `context` tokens.
     fn breaks(
         &self,
-        by: Reckoning,
+        by: EstimateKind,
         batch: f64,
-        (target, first): (Option<Seconds>, Option<Seconds>),
+        target: Option<Seconds>,
+        first: Option<Seconds>,
         context: u64,
-    ) -> Option<Need> {
+    ) -> Option<UnmetNeed> {
         if self.max_batch_at(Tokens::new(context)) < batch {
-            return Some(Need::Context);
+            return Some(UnmetNeed::Context);
         }
         let (tpot, ttft) = self.times_at(by, batch, context);
         if target.is_some_and(|target| tpot > target) {
-            return Some(Need::Tpot);
+            return Some(UnmetNeed::Tpot);
         }
-        first.is_some_and(|first| ttft > first).then_some(Need::Ttft)
+        first.is_some_and(|first| ttft > first).then_some(UnmetNeed::Ttft)
     }
 
     /// A decode step of `batch` sequences of `context` tokens, and reading in a prompt of that length.
-    fn times_at(&self, by: Reckoning, batch: f64, context: u64) -> (Seconds, Seconds) {
+    fn times_at(&self, by: EstimateKind, batch: f64, context: u64) -> (Seconds, Seconds) {
         let step = self.decode_step(by, batch, Tokens::new(context)).total;
         (step, self.prompt_latency(by, &Pass::prefill(context as f64, 0.0)))
     }

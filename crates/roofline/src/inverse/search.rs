@@ -2,32 +2,32 @@
 
 use fizeau_core::Seconds;
 
-use super::{Goal, Shortfall};
-use crate::reckoning::Reckoning;
+use super::{ServingGoal, Shortfall};
+use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Deployment, Device, Figures, Load, Model, Serving};
+use crate::{Deployment, Device, Figures, Model, Serving, UniformLoad};
 
-/// What a deployment is wanted for.
+/// The model, load and goal for which a deployment is wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
+pub struct DeploymentQuery<'a> {
     /// What is served.
     pub model: &'a Model,
     /// How each engine is set up.
     pub serving: Serving,
     /// What is asked of it; its concurrency is the most that is offered at once.
-    pub load: Load,
+    pub load: UniformLoad,
     /// What must be met.
-    pub goal: Goal,
+    pub goal: ServingGoal,
     /// What counts among those that meet it.
-    pub aim: Aim,
+    pub aim: DeploymentObjective,
     /// By which account.
-    pub by: Reckoning,
+    pub by: EstimateKind,
 }
 
-/// What counts among deployments that meet a goal.
+/// The objective by which deployments that meet a goal are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Aim {
+pub enum DeploymentObjective {
     /// Most requests per second.
     #[default]
     Throughput,
@@ -35,10 +35,10 @@ pub enum Aim {
     Latency,
 }
 
-/// One way to do it.
+/// One deployment that meets the goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Choice {
+pub struct DeploymentChoice {
     /// How the model is spread.
     pub deployment: Deployment,
     /// The figures at the largest batch that meets the goal.
@@ -48,11 +48,11 @@ pub struct Choice {
 /// The best way, and the next best.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct DeploymentRanking {
     /// The best.
-    pub best: Choice,
+    pub best: DeploymentChoice,
     /// The second best on as many devices; none where no other meets the goal.
-    pub runner_up: Option<Choice>,
+    pub runner_up: Option<DeploymentChoice>,
     /// What one device less lacks, by its best deployment: what the number of devices is for. None for one device, or
     /// where the number was given.
     pub limited_by: Option<Shortfall>,
@@ -61,10 +61,10 @@ pub struct Found {
 /// Why nothing was found.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SearchError {
+pub enum DeploymentSearchError {
     /// Nothing meets the goal.
     #[error(
-        "no way over up to {devices} {device} meets the goal; {closest} comes closest: {lacks}"
+        "no deployment on up to {devices} {device} meets the goal; {closest} comes closest: {lacks}"
     )]
     NothingMeets {
         /// The device.
@@ -77,7 +77,9 @@ pub enum SearchError {
         lacks: Shortfall,
     },
     /// The model cannot be spread over so many.
-    #[error("the model cannot be spread over {devices} {device}: nothing divides")]
+    #[error(
+        "the model cannot be spread over {devices} {device}: no degree of parallelism divides its layers and heads"
+    )]
     NothingDivides {
         /// The device.
         device: String,
@@ -86,12 +88,12 @@ pub enum SearchError {
     },
 }
 
-impl<'a> Query<'a> {
+impl<'a> DeploymentQuery<'a> {
     /// The expected, with most requests per second, of `load` for `goal`; an engine's usual settings.
     #[must_use]
-    pub fn new(model: &'a Model, load: Load, goal: Goal) -> Self {
-        let (serving, aim) = (Serving::default(), Aim::Throughput);
-        Self { model, serving, load, goal, aim, by: Reckoning::Expected }
+    pub fn new(model: &'a Model, load: UniformLoad, goal: ServingGoal) -> Self {
+        let (serving, aim) = (Serving::default(), DeploymentObjective::Throughput);
+        Self { model, serving, load, goal, aim, by: EstimateKind::Expected }
     }
 
     /// The fewest of `device`, up to `most`, that meet the goal, and how the model is best spread over them.
@@ -99,24 +101,28 @@ impl<'a> Query<'a> {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::{Seconds, Tokens};
-    /// use fizeau_roofline::{Device, Goal, KnownModel, Load, Need, Query};
+    /// use fizeau_roofline::{Device, ServingGoal, KnownModel, UniformLoad, UnmetNeed, DeploymentQuery};
     /// let model = KnownModel::named("llama-3.1-70b")?.model()?; // Llama-3.1-70B: 141 GB
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(64).ok_or("zero")?);
-    /// let goal = Goal { concurrency: NonZeroU64::new(64), ..Goal::default() };
-    /// let found = Query::new(&model, load, goal).fewest_devices(Device::named("h100-sxm")?, 16)?;
+    /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(64).ok_or("zero")?);
+    /// let goal = ServingGoal { concurrency: NonZeroU64::new(64), ..ServingGoal::default() };
+    /// let found = DeploymentQuery::new(&model, load, goal).fewest_devices(Device::named("h100-sxm")?, 16)?;
     /// assert_eq!(found.best.deployment.devices(), 3);
-    /// assert_eq!(found.limited_by.map(|lacks| lacks.need), Some(Need::Concurrency));
+    /// assert_eq!(found.limited_by.map(|lacks| lacks.need), Some(UnmetNeed::Concurrency));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If none does; the error names what comes closest.
-    pub fn fewest_devices(&self, device: &Device, most: u64) -> Result<Found, SearchError> {
+    pub fn fewest_devices(
+        &self,
+        device: &Device,
+        most: u64,
+    ) -> Result<DeploymentRanking, DeploymentSearchError> {
         let mut closest: Option<(Deployment, Shortfall)> = None;
         let mut last = None;
         for devices in 1..=most {
             match self.best_on(device, devices) {
-                Ok(found) => return Ok(Found { limited_by: last, ..found }),
+                Ok(found) => return Ok(DeploymentRanking { limited_by: last, ..found }),
                 Err(Some(missed)) => {
                     last = Some(missed.1);
                     closest = nearer(closest, missed);
@@ -131,7 +137,11 @@ impl<'a> Query<'a> {
     ///
     /// # Errors
     /// If none meets the goal; the error names what comes closest.
-    pub fn best_deployment(&self, device: &Device, devices: u64) -> Result<Found, SearchError> {
+    pub fn best_deployment(
+        &self,
+        device: &Device,
+        devices: u64,
+    ) -> Result<DeploymentRanking, DeploymentSearchError> {
         self.best_on(device, devices).map_err(|closest| self.nothing(device, devices, closest))
     }
 
@@ -140,8 +150,9 @@ impl<'a> Query<'a> {
         &self,
         device: &Device,
         devices: u64,
-    ) -> Result<Found, Option<(Deployment, Shortfall)>> {
-        let (mut best, mut runner_up): (Option<Choice>, Option<Choice>) = (None, None);
+    ) -> Result<DeploymentRanking, Option<(Deployment, Shortfall)>> {
+        let (mut best, mut runner_up): (Option<DeploymentChoice>, Option<DeploymentChoice>) =
+            (None, None);
         let mut closest = None;
         for deployment in Deployment::candidates(self.model, devices) {
             let Ok(system) = System::new(self.model.clone(), device.clone(), deployment) else {
@@ -149,7 +160,7 @@ impl<'a> Query<'a> {
             };
             let system = system.with_serving(self.serving);
             let choice = match system.meet(self.by, &self.load, &self.goal) {
-                Ok(figures) => Choice { deployment, figures },
+                Ok(figures) => DeploymentChoice { deployment, figures },
                 Err(lacks) => {
                     closest = nearer(closest, (deployment, lacks));
                     continue;
@@ -161,15 +172,17 @@ impl<'a> Query<'a> {
                 runner_up = Some(choice);
             }
         }
-        let found = best.map(|best| Found { best, runner_up, limited_by: None });
+        let found = best.map(|best| DeploymentRanking { best, runner_up, limited_by: None });
         found.ok_or(closest)
     }
 
-    fn prefers(&self, one: &Choice, other: &Choice) -> bool {
-        let times = |choice: &Choice| -> Seconds { choice.figures.e2el };
+    fn prefers(&self, one: &DeploymentChoice, other: &DeploymentChoice) -> bool {
+        let times = |choice: &DeploymentChoice| -> Seconds { choice.figures.e2el };
         match self.aim {
-            Aim::Throughput => one.figures.requests_per_s > other.figures.requests_per_s,
-            Aim::Latency => times(one) < times(other),
+            DeploymentObjective::Throughput => {
+                one.figures.requests_per_s > other.figures.requests_per_s
+            }
+            DeploymentObjective::Latency => times(one) < times(other),
         }
     }
 
@@ -178,11 +191,13 @@ impl<'a> Query<'a> {
         device: &Device,
         devices: u64,
         closest: Option<(Deployment, Shortfall)>,
-    ) -> SearchError {
+    ) -> DeploymentSearchError {
         let device = device.name.to_owned();
         match closest {
-            Some((closest, lacks)) => SearchError::NothingMeets { device, devices, closest, lacks },
-            None => SearchError::NothingDivides { device, devices },
+            Some((closest, lacks)) => {
+                DeploymentSearchError::NothingMeets { device, devices, closest, lacks }
+            }
+            None => DeploymentSearchError::NothingDivides { device, devices },
         }
     }
 }

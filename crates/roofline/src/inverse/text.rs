@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 
-use super::Goal;
+use super::ServingGoal;
 
 /// What is smaller or larger is a slip; nothing is so fast or so slow.
 const LEAST: f64 = 1e-9;
@@ -14,7 +14,7 @@ const MOST: f64 = 1e12;
 /// Why a text is no goal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GoalError {
+pub enum ServingGoalError {
     /// It is of no such form.
     #[error(
         "{text}: it must be ttft:MS, tpot:MS, tps:RATE, rps:RATE, concurrency:N or context:TOKENS"
@@ -37,30 +37,30 @@ pub enum GoalError {
     },
 }
 
-impl FromStr for Goal {
-    type Err = GoalError;
+impl FromStr for ServingGoal {
+    type Err = ServingGoalError;
 
     /// Of parts such as `tpot:50` with blanks or commas between: `ttft` and `tpot` in milliseconds, `tps` of a user and `rps` a
     /// second, `concurrency` in requests, `context` in tokens.
     ///
     /// ```
-    /// use fizeau_roofline::Goal;
+    /// use fizeau_roofline::ServingGoal;
     ///
-    /// let goal: Goal = "tpot:50 context:8192".parse()?;
+    /// let goal: ServingGoal = "tpot:50 context:8192".parse()?;
     /// assert_eq!(goal.tpot.map(|tpot| tpot.get()), Some(0.05));
-    /// assert!("tpot:0".parse::<Goal>().is_err());
-    /// # Ok::<(), fizeau_roofline::GoalError>(())
+    /// assert!("tpot:0".parse::<ServingGoal>().is_err());
+    /// # Ok::<(), fizeau_roofline::ServingGoalError>(())
     /// ```
-    fn from_str(text: &str) -> Result<Self, GoalError> {
+    fn from_str(text: &str) -> Result<Self, ServingGoalError> {
         let mut goal = Self::default();
         for text in text.split([' ', ',']).filter(|text| !text.is_empty()) {
-            let wrong = || GoalError::Form { text: text.to_owned() };
+            let wrong = || ServingGoalError::Form { text: text.to_owned() };
             let (name, value) = text.split_once(':').ok_or_else(wrong)?;
             let number: f64 = value.parse().map_err(|_| wrong())?;
             let least = if matches!(name, "concurrency" | "context") { 1.0 } else { LEAST };
             if !(least..=MOST).contains(&number) {
                 let [text, name, value] = [text, name, value].map(str::to_owned);
-                return Err(GoalError::Range { text, name, value, least });
+                return Err(ServingGoalError::Range { text, name, value, least });
             }
             match name {
                 "ttft" => goal.ttft = Some(Seconds::new(number / 1e3)),

@@ -98,7 +98,7 @@ impl Model {
     /// Every tensor of the base model, by class and format, in the order of [`TensorClass`].
     #[must_use]
     pub fn tensors(&self) -> Vec<Tensors> {
-        let mut all = Tally::default();
+        let mut all = ParameterTally::default();
         let table = self.vocabulary * self.hidden;
         let Tables { tied, embedding, head } = self.tables;
         let gathered = Elements { streamed: if tied { table } else { 0 }, ..Elements::all(table) };
@@ -117,7 +117,7 @@ impl Model {
     /// The tensors of the MTP modules: their layers, and for each a projection of two hidden states to one and
     /// three norms. They share the base model's tables.
     pub(crate) fn draft_tensors(&self) -> Vec<Tensors> {
-        let mut all = Tally::default();
+        let mut all = ParameterTally::default();
         if let Some(layers) = &self.draft {
             all.add_layers(layers, self.hidden);
             let projection = Elements::all(layers.count * 2 * self.hidden * self.hidden);
@@ -169,7 +169,7 @@ impl Model {
     pub(super) fn is_countable(&self) -> Result<(), u128> {
         let mut all = 2 * u128::from(self.vocabulary) * u128::from(self.hidden);
         for layers in self.layers.iter().chain(&self.draft) {
-            let mut one = Tally::default();
+            let mut one = ParameterTally::default();
             one.add_layers(&Layers { count: 1, ..layers.clone() }, self.hidden);
             let elements: u128 = one.0.iter().map(|t| u128::from(t.stored)).sum();
             let projection = 2 * u128::from(self.hidden) * u128::from(self.hidden);
@@ -296,9 +296,9 @@ impl Elements {
 }
 
 #[derive(Default)]
-struct Tally(Vec<Tensors>);
+struct ParameterTally(Vec<Tensors>);
 
-impl Tally {
+impl ParameterTally {
     fn add(&mut self, class: TensorClass, format: Format, elements: Elements) {
         let Elements { stored, active, streamed } = elements;
         if stored == 0 {

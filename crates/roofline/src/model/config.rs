@@ -21,45 +21,45 @@ use fizeau_core::Tokens;
 use serde_json::{Map, Value};
 
 use self::families::{Family, Flag};
-use self::layout::{FeedKind, MixerKind, Place};
+use self::layout::{FeedKind, LayerPlace, MixerKind};
 use self::quantization::Quantization;
-use super::fields::{CONTEXT, FEED_FORWARD, Fields, HIDDEN, LAYERS, VOCABULARY, shown};
+use super::fields::{CONTEXT, ConfigFields, FEED_FORWARD, HIDDEN, LAYERS, VOCABULARY, shown};
 use super::{
-    CacheFormats, Dense, FeedForward, Layers, Mixer, Model, ModelError, Tables, TensorClass,
+    CacheFormats, Dense, FeedForward, Layers, Mixer, Model, ModelConfigError, Tables, TensorClass,
 };
 use crate::Format;
 
-pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
+pub(super) fn parse(text: &str) -> Result<Model, ModelConfigError> {
     model(object(text)?)
 }
 
 /// A config, and the file beside it that says how the checkpoint is quantised.
-pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, ModelError> {
+pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, ModelConfigError> {
     let mut config = object(config)?;
     let quantization = object(quantization)?;
-    if Fields(&config).get("quantization_config").is_none() {
+    if ConfigFields(&config).get("quantization_config").is_none() {
         config.insert("quantization_config".to_owned(), Value::Object(quantization));
     }
     model(config)
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, ModelError> {
+fn object(text: &str) -> Result<Map<String, Value>, ModelConfigError> {
     let value: Value = serde_json::from_str(&text::plain(text))
-        .map_err(|error| ModelError::NotAnObject(error.to_string()))?;
+        .map_err(|error| ModelConfigError::NotAnObject(error.to_string()))?;
     match value {
         Value::Object(object) => Ok(object),
-        other => Err(ModelError::NotAnObject(shown(&other))),
+        other => Err(ModelConfigError::NotAnObject(shown(&other))),
     }
 }
 
-fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
+fn model(object: Map<String, Value>) -> Result<Model, ModelConfigError> {
     let mut warnings = Vec::new();
     let mut object = wrapper::language_part(object, &mut warnings);
-    let (family, architecture) = Family::of(Fields(&object), &mut warnings)?;
+    let (family, architecture) = Family::of(ConfigFields(&object), &mut warnings)?;
     let architecture = architecture.to_owned();
     wrapper::rename(&mut object);
     add_defaults(&mut object, family);
-    let fields = Fields(&object);
+    let fields = ConfigFields(&object);
     refused::check(fields)?;
     unknown::warn(fields, &mut warnings);
     if family.is_unknown() && fields.get("tie_word_embeddings").is_none() {
@@ -75,13 +75,13 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     model.warnings.append(&mut absent);
     match model.is_countable() {
         Ok(()) => Ok(model),
-        Err(parameters) => Err(ModelError::TooLarge(parameters)),
+        Err(parameters) => Err(ModelConfigError::TooLarge(parameters)),
     }
 }
 
 fn add_defaults(object: &mut Map<String, Value>, family: &Family) {
     for &(field, value) in &family.defaults {
-        if Fields(object).get(field).is_none() {
+        if ConfigFields(object).get(field).is_none() {
             object.insert(field.to_owned(), Value::from(value));
         }
     }
@@ -89,7 +89,7 @@ fn add_defaults(object: &mut Map<String, Value>, family: &Family) {
 
 /// What the parts of a layer are read from.
 struct Config<'a> {
-    fields: Fields<'a>,
+    fields: ConfigFields<'a>,
     family: &'static Family,
     quantization: Quantization,
     hidden: u64,
@@ -115,7 +115,7 @@ struct Formats {
 }
 
 impl<'a> Config<'a> {
-    fn read(fields: Fields<'a>, family: &'static Family) -> Result<Self, ModelError> {
+    fn read(fields: ConfigFields<'a>, family: &'static Family) -> Result<Self, ModelConfigError> {
         Ok(Self {
             fields,
             family,
@@ -125,7 +125,11 @@ impl<'a> Config<'a> {
         })
     }
 
-    fn model(&self, architecture: String, warnings: Vec<String>) -> Result<Model, ModelError> {
+    fn model(
+        &self,
+        architecture: String,
+        warnings: Vec<String>,
+    ) -> Result<Model, ModelConfigError> {
         let layout = self.layout()?;
         let layers = self.layers(&layout)?;
         let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
@@ -154,7 +158,7 @@ impl<'a> Config<'a> {
     }
 
     /// Elements of a table of positions, of which a token reads one row.
-    fn positions(&self) -> Result<u64, ModelError> {
+    fn positions(&self) -> Result<u64, ModelConfigError> {
         let Some(more) = self.family.learned_positions else {
             return Ok(0);
         };
@@ -163,8 +167,8 @@ impl<'a> Config<'a> {
     }
 
     /// One entry for all layers that are alike in kind and format.
-    fn layers(&self, layout: &[Place]) -> Result<Vec<Layers>, ModelError> {
-        let mut kinds: Vec<(Place, Formats, u64)> = Vec::new();
+    fn layers(&self, layout: &[LayerPlace]) -> Result<Vec<Layers>, ModelConfigError> {
+        let mut kinds: Vec<(LayerPlace, Formats, u64)> = Vec::new();
         for (place, index) in layout.iter().zip(0..) {
             let formats = self.formats(index);
             match kinds.iter_mut().find(|(known, its, _)| known == place && *its == formats) {
@@ -184,7 +188,12 @@ impl<'a> Config<'a> {
         Ok(layers)
     }
 
-    fn layer(&self, place: Place, formats: Formats, count: u64) -> Result<Layers, ModelError> {
+    fn layer(
+        &self,
+        place: LayerPlace,
+        formats: Formats,
+        count: u64,
+    ) -> Result<Layers, ModelConfigError> {
         let mixer = match place.mixer {
             MixerKind::Full | MixerKind::Window => {
                 Mixer::Attention(self.attention(place, formats.attention)?)
@@ -205,7 +214,7 @@ impl<'a> Config<'a> {
     }
 
     /// Falcon's first decoder has one norm in front of both blocks, which work side by side.
-    fn norms_of_layer(&self) -> Result<u64, ModelError> {
+    fn norms_of_layer(&self) -> Result<u64, ModelConfigError> {
         let parallel = self.fields.flag("parallel_attn")? == Some(true);
         let two = self.fields.flag("new_decoder_architecture")? == Some(true);
         Ok(if parallel && !two { 1 } else { self.family.norms })
@@ -223,7 +232,7 @@ impl<'a> Config<'a> {
         }
     }
 
-    fn dense(&self, format: Format) -> Result<Dense, ModelError> {
+    fn dense(&self, format: Format) -> Result<Dense, ModelConfigError> {
         let width = match self.fields.any(&self.family.dense_width, FEED_FORWARD)? {
             Some(width) => width,
             None => self.default_width()?,
@@ -234,7 +243,7 @@ impl<'a> Config<'a> {
         Ok(Dense { width, matrices, vectors, format })
     }
 
-    fn default_width(&self) -> Result<u64, ModelError> {
+    fn default_width(&self) -> Result<u64, ModelConfigError> {
         match self.family.dense_width_in_hidden {
             Some(times) => Ok(times * self.hidden),
             None => self.fields.count("intermediate_size", FEED_FORWARD),
@@ -255,11 +264,11 @@ impl<'a> Config<'a> {
         norms * self.family.norm_vectors * self.hidden
     }
 
-    fn flag(&self, flag: Flag) -> Result<bool, ModelError> {
+    fn flag(&self, flag: Flag) -> Result<bool, ModelConfigError> {
         flag.read(self.fields)
     }
 
-    fn max_context(&self) -> Result<Option<Tokens>, ModelError> {
+    fn max_context(&self) -> Result<Option<Tokens>, ModelConfigError> {
         let names = ["max_position_embeddings", "max_sequence_length", "seq_length", "n_positions"];
         Ok(self.fields.any(&names, CONTEXT)?.map(Tokens::new))
     }

@@ -3,7 +3,7 @@
 /// Why a model's config was not understood. Each message names the field at fault and what it ought to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ModelError {
+pub enum ModelConfigError {
     /// Two fields cannot both be right.
     #[error(
         "the model's config contradicts itself: `{field}` is {value} and `{other}` is {other_value}, but {rule}"

@@ -2,34 +2,42 @@
 
 use serde_json::{Map, Value};
 
-use super::ModelError;
+use super::ModelConfigError;
 
 /// The fields of a JSON object. A `null` counts as absent: configs use it that way.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a>(pub(super) &'a Map<String, Value>);
+pub(super) struct ConfigFields<'a>(pub(super) &'a Map<String, Value>);
 
-impl<'a> Fields<'a> {
+impl<'a> ConfigFields<'a> {
     pub(super) fn get(self, field: &str) -> Option<&'a Value> {
         self.0.get(field).filter(|value| !value.is_null())
     }
 
     /// A count from 1 to `range`'s limit.
-    pub(super) fn count(self, field: &'static str, range: Range) -> Result<u64, ModelError> {
+    pub(super) fn count(
+        self,
+        field: &'static str,
+        range: CountRange,
+    ) -> Result<u64, ModelConfigError> {
         self.optional_count(field, range)?
-            .ok_or(ModelError::Missing { field, expected: range.expected })
+            .ok_or(ModelConfigError::Missing { field, expected: range.expected })
     }
 
     pub(super) fn optional_count(
         self,
         field: &'static str,
-        range: Range,
-    ) -> Result<Option<u64>, ModelError> {
+        range: CountRange,
+    ) -> Result<Option<u64>, ModelConfigError> {
         let Some(value) = self.scalar(field)? else {
             return Ok(None);
         };
         match value.as_u64() {
             Some(count) if (1..=range.limit).contains(&count) => Ok(Some(count)),
-            _ => Err(ModelError::Invalid { field, found: shown(value), expected: range.expected }),
+            _ => Err(ModelConfigError::Invalid {
+                field,
+                found: shown(value),
+                expected: range.expected,
+            }),
         }
     }
 
@@ -37,8 +45,8 @@ impl<'a> Fields<'a> {
     pub(super) fn nonzero(
         self,
         field: &'static str,
-        range: Range,
-    ) -> Result<Option<u64>, ModelError> {
+        range: CountRange,
+    ) -> Result<Option<u64>, ModelConfigError> {
         match self.scalar(field)? {
             Some(value) if value.as_u64() == Some(0) => Ok(None),
             _ => self.optional_count(field, range),
@@ -49,8 +57,8 @@ impl<'a> Fields<'a> {
     pub(super) fn any(
         self,
         names: &[&'static str],
-        range: Range,
-    ) -> Result<Option<u64>, ModelError> {
+        range: CountRange,
+    ) -> Result<Option<u64>, ModelConfigError> {
         Ok(self.any_named(names, range)?.map(|(_, count)| count))
     }
 
@@ -58,8 +66,8 @@ impl<'a> Fields<'a> {
     pub(super) fn any_named(
         self,
         names: &[&'static str],
-        range: Range,
-    ) -> Result<Option<(&'static str, u64)>, ModelError> {
+        range: CountRange,
+    ) -> Result<Option<(&'static str, u64)>, ModelConfigError> {
         for name in names {
             if let Some(count) = self.nonzero(name, range)? {
                 return Ok(Some((name, count)));
@@ -68,15 +76,17 @@ impl<'a> Fields<'a> {
         Ok(None)
     }
 
-    pub(super) fn flag(self, field: &'static str) -> Result<Option<bool>, ModelError> {
+    pub(super) fn flag(self, field: &'static str) -> Result<Option<bool>, ModelConfigError> {
         let Some(value) = self.get(field) else {
             return Ok(None);
         };
         match value.as_bool() {
             Some(flag) => Ok(Some(flag)),
-            None => {
-                Err(ModelError::Invalid { field, found: shown(value), expected: "true or false" })
-            }
+            None => Err(ModelConfigError::Invalid {
+                field,
+                found: shown(value),
+                expected: "true or false",
+            }),
         }
     }
 
@@ -89,13 +99,13 @@ impl<'a> Fields<'a> {
     }
 
     /// A value that some configs repeat for every layer: the list counts as the one value that it is made of.
-    fn scalar(self, field: &'static str) -> Result<Option<&'a Value>, ModelError> {
+    fn scalar(self, field: &'static str) -> Result<Option<&'a Value>, ModelConfigError> {
         let Some(value) = self.get(field) else {
             return Ok(None);
         };
         match value.as_array().map(Vec::as_slice) {
             Some([first, rest @ ..]) if rest.iter().all(|other| other == first) => Ok(Some(first)),
-            Some([_, ..]) => Err(ModelError::Unsupported {
+            Some([_, ..]) => Err(ModelConfigError::Unsupported {
                 field,
                 found: shown(value),
                 reason: "it differs from layer to layer",
@@ -107,29 +117,31 @@ impl<'a> Fields<'a> {
 
 /// What a count may be, in numbers and in words.
 #[derive(Clone, Copy)]
-pub(super) struct Range {
+pub(super) struct CountRange {
     pub(super) limit: u64,
     pub(super) expected: &'static str,
 }
 
 // The limits lie far above any real model, and low enough that no layer's count overflows 64 bits: the largest is
 // that of 2^13 experts with 3 * 2^20 * 2^23 elements each, below 2^58. Whole models are checked by their sum.
-pub(super) const LAYERS: Range =
-    Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
-pub(super) const HEADS: Range = Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
-pub(super) const HEAD_DIM: Range =
-    Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
-pub(super) const RANK: Range = Range { limit: 1 << 16, expected: "a whole number from 1 to 65536" };
-pub(super) const HIDDEN: Range =
-    Range { limit: 1 << 20, expected: "a whole number from 1 to 1048576" };
-pub(super) const FEED_FORWARD: Range =
-    Range { limit: 1 << 23, expected: "a whole number from 1 to 8388608" };
-pub(super) const EXPERTS: Range =
-    Range { limit: 1 << 13, expected: "a whole number from 1 to 8192" };
-pub(super) const VOCABULARY: Range =
-    Range { limit: 1 << 28, expected: "a whole number from 1 to 268435456" };
-pub(super) const CONTEXT: Range =
-    Range { limit: 1 << 40, expected: "a whole number of tokens from 1 to 2^40" };
+pub(super) const LAYERS: CountRange =
+    CountRange { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const HEADS: CountRange =
+    CountRange { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const HEAD_DIM: CountRange =
+    CountRange { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const RANK: CountRange =
+    CountRange { limit: 1 << 16, expected: "a whole number from 1 to 65536" };
+pub(super) const HIDDEN: CountRange =
+    CountRange { limit: 1 << 20, expected: "a whole number from 1 to 1048576" };
+pub(super) const FEED_FORWARD: CountRange =
+    CountRange { limit: 1 << 23, expected: "a whole number from 1 to 8388608" };
+pub(super) const EXPERTS: CountRange =
+    CountRange { limit: 1 << 13, expected: "a whole number from 1 to 8192" };
+pub(super) const VOCABULARY: CountRange =
+    CountRange { limit: 1 << 28, expected: "a whole number from 1 to 268435456" };
+pub(super) const CONTEXT: CountRange =
+    CountRange { limit: 1 << 40, expected: "a whole number of tokens from 1 to 2^40" };
 
 /// A value as an error shows it: its JSON, cut where it is long.
 pub(super) fn shown(value: &Value) -> String {

@@ -1,6 +1,6 @@
 //! Models whose configs are built in.
 
-use super::{Model, ModelError};
+use super::{Model, ModelConfigError};
 
 /// A public model whose config comes with this crate.
 ///
@@ -113,7 +113,7 @@ impl KnownModel {
     ///
     /// # Errors
     /// Never for what is built in; the type is that of [`Model::from_config_json`].
-    pub fn model(&self) -> Result<Model, ModelError> {
+    pub fn model(&self) -> Result<Model, ModelConfigError> {
         Model::from_config_json(self.config)
     }
 

@@ -6,7 +6,7 @@ use crate::format::GgufTensor;
 
 /// One matrix of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum MatrixPart {
     /// All of a class that is not told apart further.
     Whole,
     Query,
@@ -31,64 +31,64 @@ pub(super) enum Part {
 
 /// A matrix of a class: where a format is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct MatrixSlot {
     pub(super) class: TensorClass,
-    pub(super) part: Part,
+    pub(super) part: MatrixPart,
 }
 
-const fn slot(class: TensorClass, part: Part) -> Slot {
-    Slot { class, part }
+const fn slot(class: TensorClass, part: MatrixPart) -> MatrixSlot {
+    MatrixSlot { class, part }
 }
 
-impl Slot {
+impl MatrixSlot {
     /// What it is in a GGUF file; none for what llama.cpp does not quantise.
     pub(super) const fn in_gguf(self) -> Option<GgufTensor> {
         Some(match (self.class, self.part) {
             (TensorClass::Router | TensorClass::Vectors, _) => return None,
             (TensorClass::Embedding, _) => GgufTensor::Embedding,
             (TensorClass::Head, _) => GgufTensor::Head,
-            (TensorClass::Attention, Part::Key) => GgufTensor::Key,
-            (TensorClass::Attention, Part::Value) => GgufTensor::Value,
-            (TensorClass::Attention, Part::Output) => GgufTensor::AttentionOutput,
-            (_, Part::Down) => GgufTensor::Down,
+            (TensorClass::Attention, MatrixPart::Key) => GgufTensor::Key,
+            (TensorClass::Attention, MatrixPart::Value) => GgufTensor::Value,
+            (TensorClass::Attention, MatrixPart::Output) => GgufTensor::AttentionOutput,
+            (_, MatrixPart::Down) => GgufTensor::Down,
             _ => GgufTensor::Other,
         })
     }
 }
 
 /// Every slot, those of a class together.
-pub(super) const SLOTS: [Slot; 26] = [
-    slot(TensorClass::Embedding, Part::Whole),
-    slot(TensorClass::Attention, Part::Query),
-    slot(TensorClass::Attention, Part::Key),
-    slot(TensorClass::Attention, Part::Value),
-    slot(TensorClass::Attention, Part::Output),
-    slot(TensorClass::Attention, Part::QueryDown),
-    slot(TensorClass::Attention, Part::QueryUp),
-    slot(TensorClass::Attention, Part::KvDown),
-    slot(TensorClass::Attention, Part::KvUp),
-    slot(TensorClass::Indexer, Part::Whole),
-    slot(TensorClass::Recurrent, Part::Mixed),
-    slot(TensorClass::Recurrent, Part::OutputGate),
-    slot(TensorClass::Recurrent, Part::HeadGates),
-    slot(TensorClass::Recurrent, Part::Output),
-    slot(TensorClass::Dense, Part::Gate),
-    slot(TensorClass::Dense, Part::Up),
-    slot(TensorClass::Dense, Part::Down),
-    slot(TensorClass::Experts, Part::Gate),
-    slot(TensorClass::Experts, Part::Up),
-    slot(TensorClass::Experts, Part::Down),
-    slot(TensorClass::SharedExperts, Part::Gate),
-    slot(TensorClass::SharedExperts, Part::Up),
-    slot(TensorClass::SharedExperts, Part::Down),
-    slot(TensorClass::Router, Part::Whole),
-    slot(TensorClass::Vectors, Part::Whole),
-    slot(TensorClass::Head, Part::Whole),
+pub(super) const SLOTS: [MatrixSlot; 26] = [
+    slot(TensorClass::Embedding, MatrixPart::Whole),
+    slot(TensorClass::Attention, MatrixPart::Query),
+    slot(TensorClass::Attention, MatrixPart::Key),
+    slot(TensorClass::Attention, MatrixPart::Value),
+    slot(TensorClass::Attention, MatrixPart::Output),
+    slot(TensorClass::Attention, MatrixPart::QueryDown),
+    slot(TensorClass::Attention, MatrixPart::QueryUp),
+    slot(TensorClass::Attention, MatrixPart::KvDown),
+    slot(TensorClass::Attention, MatrixPart::KvUp),
+    slot(TensorClass::Indexer, MatrixPart::Whole),
+    slot(TensorClass::Recurrent, MatrixPart::Mixed),
+    slot(TensorClass::Recurrent, MatrixPart::OutputGate),
+    slot(TensorClass::Recurrent, MatrixPart::HeadGates),
+    slot(TensorClass::Recurrent, MatrixPart::Output),
+    slot(TensorClass::Dense, MatrixPart::Gate),
+    slot(TensorClass::Dense, MatrixPart::Up),
+    slot(TensorClass::Dense, MatrixPart::Down),
+    slot(TensorClass::Experts, MatrixPart::Gate),
+    slot(TensorClass::Experts, MatrixPart::Up),
+    slot(TensorClass::Experts, MatrixPart::Down),
+    slot(TensorClass::SharedExperts, MatrixPart::Gate),
+    slot(TensorClass::SharedExperts, MatrixPart::Up),
+    slot(TensorClass::SharedExperts, MatrixPart::Down),
+    slot(TensorClass::Router, MatrixPart::Whole),
+    slot(TensorClass::Vectors, MatrixPart::Whole),
+    slot(TensorClass::Head, MatrixPart::Whole),
 ];
 
 /// How large each matrix of a class is: elements, or any measure in proportion to them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Sizes(pub(super) Vec<(Part, f64)>);
+pub(super) struct MatrixSizes(pub(super) Vec<(MatrixPart, f64)>);
 
 /// Heads and dimensions of softmax attention, from which the sizes of its projections follow.
 #[derive(Debug, Clone, Copy)]
@@ -112,14 +112,14 @@ pub(super) struct LatentDims {
     pub(super) value_dim: u64,
 }
 
-impl Sizes {
+impl MatrixSizes {
     /// Columns of each projection; all have as many rows as the model is wide.
     pub(super) fn attention(dims: AttentionDims) -> Self {
         Self(vec![
-            (Part::Query, (dims.heads * dims.key_dim * dims.query_parts) as f64),
-            (Part::Key, (dims.kv_heads * dims.key_dim) as f64),
-            (Part::Value, (dims.kv_heads * dims.value_dim) as f64),
-            (Part::Output, (dims.heads * dims.value_dim) as f64),
+            (MatrixPart::Query, (dims.heads * dims.key_dim * dims.query_parts) as f64),
+            (MatrixPart::Key, (dims.kv_heads * dims.key_dim) as f64),
+            (MatrixPart::Value, (dims.kv_heads * dims.value_dim) as f64),
+            (MatrixPart::Output, (dims.heads * dims.value_dim) as f64),
         ])
     }
 
@@ -129,24 +129,27 @@ impl Sizes {
         let wide = heads * (nope + rope);
         let mut sizes = match dims.query_rank {
             Some(rank) => {
-                vec![(Part::QueryDown, hidden * rank as f64), (Part::QueryUp, rank as f64 * wide)]
+                vec![
+                    (MatrixPart::QueryDown, hidden * rank as f64),
+                    (MatrixPart::QueryUp, rank as f64 * wide),
+                ]
             }
-            None => vec![(Part::Query, hidden * wide)],
+            None => vec![(MatrixPart::Query, hidden * wide)],
         };
-        sizes.push((Part::KvDown, hidden * (kv_rank + rope)));
-        sizes.push((Part::KvUp, kv_rank * heads * (nope + value)));
-        sizes.push((Part::Output, heads * value * hidden));
+        sizes.push((MatrixPart::KvDown, hidden * (kv_rank + rope)));
+        sizes.push((MatrixPart::KvUp, kv_rank * heads * (nope + value)));
+        sizes.push((MatrixPart::Output, heads * value * hidden));
         Self(sizes)
     }
 
     /// A feed-forward block of `matrices` matrices, all of the same size: 3 where gated, 2 where not.
     pub(super) fn feed_forward(matrices: u64) -> Self {
         let gate = if matrices > 2 { 1.0 } else { 0.0 };
-        Self(vec![(Part::Gate, gate), (Part::Up, 1.0), (Part::Down, 1.0)])
+        Self(vec![(MatrixPart::Gate, gate), (MatrixPart::Up, 1.0), (MatrixPart::Down, 1.0)])
     }
 
     /// The blend of the parts' formats by their sizes.
-    pub(super) fn blend(&self, format_of: impl Fn(Part) -> Format) -> Format {
+    pub(super) fn blend(&self, format_of: impl Fn(MatrixPart) -> Format) -> Format {
         let parts: Vec<(Format, f64)> =
             self.0.iter().map(|&(part, size)| (format_of(part), size)).collect();
         Format::blend(&parts)

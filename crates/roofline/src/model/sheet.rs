@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{FeedForward, KnownModel, Layers, Mixer, Model, Parameters, Tensors};
 
-/// What there is to say of a model, ready to be written as JSON.
+/// A description of a model, ready to be written as JSON.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ModelSheet {
@@ -45,7 +45,7 @@ pub struct ModelSheet {
     pub warnings: Vec<String>,
 }
 
-/// What a sequence keeps at some context.
+/// The memory that a sequence keeps at some context.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[non_exhaustive]
 pub struct CacheAt {

@@ -30,12 +30,12 @@ use crate::{FileType, Format, UnknownFormat};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WeightChoice {
-    all: Option<Word>,
+    all: Option<WeightWord>,
     classes: Vec<(TensorClass, Format)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
+enum WeightWord {
     Format(Format),
     File(FileType),
 }
@@ -67,13 +67,13 @@ impl WeightChoice {
     /// All matrices of the layers in one format.
     #[must_use]
     pub const fn all(format: Format) -> Self {
-        Self { all: Some(Word::Format(format)), classes: Vec::new() }
+        Self { all: Some(WeightWord::Format(format)), classes: Vec::new() }
     }
 
     /// All weights as in a GGUF file of this type.
     #[must_use]
     pub const fn file(kind: FileType) -> Self {
-        Self { all: Some(Word::File(kind)), classes: Vec::new() }
+        Self { all: Some(WeightWord::File(kind)), classes: Vec::new() }
     }
 
     /// The same choice with one class in a format of its own. [`TensorClass::Indexer`] goes with
@@ -93,8 +93,10 @@ impl FromStr for WeightChoice {
         for item in text.split(',').map(str::trim) {
             let twice = || {
                 let second: String = item.chars().take(48).collect();
-                let message =
-                    format!("\"{second}\" says again how weights are stored; say it once");
+                let message = format!(
+                    "\"{second}\" is a second format for the same weights; give one here (`fizeau simulate` takes several \
+                     and compares them)"
+                );
                 Err(WeightChoiceError(message))
             };
             if let Some((name, format)) = item.split_once('=') {
@@ -108,8 +110,8 @@ impl FromStr for WeightChoice {
             } else {
                 // Where a file type and a block type share a name, as `q6_k`, the file is meant.
                 choice.all = Some(match item.parse() {
-                    Ok(kind) => Word::File(kind),
-                    Err(_) => Word::Format(item.parse()?),
+                    Ok(kind) => WeightWord::File(kind),
+                    Err(_) => WeightWord::Format(item.parse()?),
                 });
             }
         }
@@ -131,8 +133,8 @@ fn class_named(name: &str) -> Result<TensorClass, WeightChoiceError> {
 impl fmt::Display for WeightChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = self.all.map(|word| match word {
-            Word::Format(format) => format.to_string(),
-            Word::File(kind) => kind.to_string(),
+            WeightWord::Format(format) => format.to_string(),
+            WeightWord::File(kind) => kind.to_string(),
         });
         let classes =
             self.classes.iter().map(|(class, format)| format!("{}={format}", class.as_str()));
@@ -147,8 +149,8 @@ impl Model {
     pub fn with_weights(mut self, choice: &WeightChoice) -> Self {
         match choice.all {
             None => {}
-            Some(Word::Format(format)) => self.set_all(format),
-            Some(Word::File(kind)) => self.set_file(kind),
+            Some(WeightWord::Format(format)) => self.set_all(format),
+            Some(WeightWord::File(kind)) => self.set_file(kind),
         }
         for &(class, format) in &choice.classes {
             self.each_format(|of, stored| {

@@ -1,9 +1,12 @@
 //! Feed-forward blocks: dense, experts, routers.
 
-use super::{ACTIVATION, Builder, Cut, Operator, OperatorKind, Parts, Routed, Widths};
+use super::{
+    ACTIVATION, Operator, OperatorBuilder, OperatorCut, OperatorElements, OperatorKind,
+    OperatorWidths, Routed,
+};
 use crate::model::{Dense, Experts, FeedForward, Layers};
 
-impl Builder<'_> {
+impl OperatorBuilder<'_> {
     pub(super) fn feed_forward(&self, layers: &Layers, all: &mut Vec<Operator>) {
         let count = layers.count as f64;
         match &layers.feed_forward {
@@ -24,25 +27,30 @@ impl Builder<'_> {
 
     fn dense(&self, kind: OperatorKind, dense: &Dense, count: f64) -> Operator {
         let hidden = self.model.hidden;
-        let parts = Parts { cut: dense.matrix_elements(hidden), ..Parts::default() };
+        let parts =
+            OperatorElements { cut: dense.matrix_elements(hidden), ..OperatorElements::default() };
         // In and out whole; between them one output for each matrix but the last, and its input.
-        let widths = Widths { whole: 2 * hidden, cut: dense.matrices * dense.width };
+        let widths = OperatorWidths { whole: 2 * hidden, cut: dense.matrices * dense.width };
         self.matrices(kind, dense.format, parts, widths, count)
     }
 
     /// The projections that narrow what experts work on, and widen what they give (LatentMoE).
     fn narrowing(&self, experts: &Experts, latent: u64, count: f64) -> Operator {
         let hidden = self.model.hidden;
-        let parts = Parts { cut: experts.latent_elements(hidden), ..Parts::default() };
-        let widths = Widths { whole: 2 * hidden, cut: 2 * latent };
+        let parts = OperatorElements {
+            cut: experts.latent_elements(hidden),
+            ..OperatorElements::default()
+        };
+        let widths = OperatorWidths { whole: 2 * hidden, cut: 2 * latent };
         self.matrices(OperatorKind::Shared, experts.each.format, parts, widths, count)
     }
 
     /// Engines keep routers whole on each device.
     fn router(&self, experts: &Experts, count: f64) -> Operator {
         let hidden = self.model.hidden;
-        let parts = Parts { whole: experts.count * hidden, ..Parts::default() };
-        let widths = Widths { whole: hidden + experts.count, cut: 0 };
+        let parts =
+            OperatorElements { whole: experts.count * hidden, ..OperatorElements::default() };
+        let widths = OperatorWidths { whole: hidden + experts.count, cut: 0 };
         self.matrices(OperatorKind::Router, experts.router_format, parts, widths, count)
     }
 
@@ -56,8 +64,8 @@ impl Builder<'_> {
         let in_and_out = 2.0 * hidden as f64 / f64::from(self.deployment.expert_groups());
         let inner = (experts.each.matrices * experts.each.width) as f64 / self.stage();
         let activations = match self.cut {
-            Cut::Ideal => 0.0,
-            Cut::Real => ACTIVATION * per_token * (in_and_out + inner) * count,
+            OperatorCut::Ideal => 0.0,
+            OperatorCut::Real => ACTIVATION * per_token * (in_and_out + inner) * count,
         };
         let groups = f64::from(self.deployment.expert_groups());
         Operator {

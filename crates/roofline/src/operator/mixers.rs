@@ -1,11 +1,14 @@
 //! What mixes tokens: attention of each kind, linear attention, state-space layers.
 
-use super::{ACTIVATION, Builder, Cut, Operator, OperatorKind, Pairs, Parts, Widths};
+use super::{
+    ACTIVATION, Operator, OperatorBuilder, OperatorCut, OperatorElements, OperatorKind,
+    OperatorWidths, Pairs,
+};
 use crate::Format;
 use crate::model::{Attention, DeltaNet, Keys, Latent, Layers, Mamba2, Mixer};
-use crate::reach::Reach;
+use crate::reach::LayerReach;
 
-impl Builder<'_> {
+impl OperatorBuilder<'_> {
     pub(super) fn mixer(&self, layers: &Layers, all: &mut Vec<Operator>) {
         let count = layers.count as f64;
         match &layers.mixer {
@@ -24,13 +27,14 @@ impl Builder<'_> {
             Keys::AreValues => layer.kv_heads * layer.key_dim,
             Keys::Shared => 0,
         };
-        let parts = Parts {
+        let parts = OperatorElements {
             cut: layer.matrix_elements(hidden).saturating_sub(hidden * kv),
             heads: (hidden * kv, layer.kv_heads),
-            ..Parts::default()
+            ..OperatorElements::default()
         };
         let query = layer.heads * layer.key_dim * layer.query_parts;
-        let widths = Widths { whole: 2 * hidden, cut: query + kv + layer.heads * layer.value_dim };
+        let widths =
+            OperatorWidths { whole: 2 * hidden, cut: query + kv + layer.heads * layer.value_dim };
         all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
 
         let format = self.model.kv_cache();
@@ -39,7 +43,7 @@ impl Builder<'_> {
         all.push(Operator {
             per_pair: Pairs { prefill: flops, decode: flops },
             cached: kept * self.heads_share(layer.kv_heads),
-            reach: self.reaches.place(Reach::of_attention(layer)),
+            reach: self.reaches.place(LayerReach::of_attention(layer)),
             ..self.attending(
                 format,
                 layer.format,
@@ -53,14 +57,14 @@ impl Builder<'_> {
         let hidden = self.model.hidden;
         // The projections down to the latents are whole on each rank, those up from them are cut by heads.
         let down = layer.query_rank.unwrap_or(0) + layer.cache_elements();
-        let parts = Parts {
+        let parts = OperatorElements {
             cut: layer.matrix_elements(hidden).saturating_sub(hidden * down),
             whole: hidden * down,
-            ..Parts::default()
+            ..OperatorElements::default()
         };
         let query = layer.heads * (layer.nope_dim + layer.rope_dim);
         let whole = 2 * hidden + down + layer.query_rank.unwrap_or(0) + layer.kv_rank;
-        let widths = Widths { whole, cut: query + 2 * layer.heads * layer.value_dim };
+        let widths = OperatorWidths { whole, cut: query + 2 * layer.heads * layer.value_dim };
         all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
 
         let format = self.model.kv_cache();
@@ -72,7 +76,7 @@ impl Builder<'_> {
             },
             // One latent for all heads: no rank does without it.
             cached: kept * self.heads_share(1),
-            reach: self.reaches.place(Reach::of_latent(layer)),
+            reach: self.reaches.place(LayerReach::of_latent(layer)),
             ..self.attending(format, layer.format, query + layer.heads * layer.value_dim, count)
         });
         all.extend(self.indexer(layer, count));
@@ -83,14 +87,14 @@ impl Builder<'_> {
         let (indexer, hidden) = (latent.indexer.as_ref()?, self.model.hidden);
         let whole = indexer.matrix_elements(hidden, latent.query_rank);
         let from = latent.query_rank.unwrap_or(hidden);
-        let widths = Widths {
+        let widths = OperatorWidths {
             whole: from + hidden + indexer.heads * indexer.dim + indexer.dim + indexer.heads,
             cut: 0,
         };
-        let parts = Parts { whole, ..Parts::default() };
+        let parts = OperatorElements { whole, ..OperatorElements::default() };
         let ways = match self.cut {
-            Cut::Ideal => self.stage(),
-            Cut::Real => 1.0,
+            OperatorCut::Ideal => self.stage(),
+            OperatorCut::Real => 1.0,
         };
         let flops = indexer.flops_per_pair() as f64 * count / ways;
         let format = self.model.kv_cache();
@@ -105,8 +109,8 @@ impl Builder<'_> {
     /// Attention itself: `width` elements of queries and results for each token, cut by heads.
     fn attending(&self, cache: Format, projections: Format, width: u64, count: f64) -> Operator {
         let activations = match self.cut {
-            Cut::Ideal => 0.0,
-            Cut::Real => ACTIVATION * width as f64 / self.tensor() * count,
+            OperatorCut::Ideal => 0.0,
+            OperatorCut::Real => ACTIVATION * width as f64 / self.tensor() * count,
         };
         let format = self.attention_math(cache, projections);
         Operator {
@@ -119,14 +123,15 @@ impl Builder<'_> {
     /// What attention multiplies: what the cache holds; for the bound the projections' operands, if those are narrower.
     fn attention_math(&self, cache: Format, projections: Format) -> Format {
         let is_narrower = projections.element_size().get() < cache.element_size().get();
-        if self.cut == Cut::Ideal && is_narrower { projections } else { cache }
+        if self.cut == OperatorCut::Ideal && is_narrower { projections } else { cache }
     }
 
     fn delta_net(&self, layer: &DeltaNet, count: f64) -> Operator {
         let hidden = self.model.hidden;
         let (keys, values) = (layer.key_heads * layer.key_dim, layer.value_heads * layer.value_dim);
-        let widths = Widths { whole: 2 * hidden, cut: 2 * keys + 3 * values };
-        let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };
+        let widths = OperatorWidths { whole: 2 * hidden, cut: 2 * keys + 3 * values };
+        let parts =
+            OperatorElements { cut: layer.matrix_elements(hidden), ..OperatorElements::default() };
         let matrices = self.matrices(OperatorKind::Recurrent, layer.format, parts, widths, count);
         self.with_state(matrices, layer.state_elements(), layer.convolution_elements(), count)
     }
@@ -135,8 +140,9 @@ impl Builder<'_> {
         let hidden = self.model.hidden;
         let inner = layer.heads * layer.head_dim;
         let cut = 3 * inner + 2 * layer.groups * layer.state + layer.heads;
-        let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };
-        let widths = Widths { whole: 2 * hidden, cut };
+        let parts =
+            OperatorElements { cut: layer.matrix_elements(hidden), ..OperatorElements::default() };
+        let widths = OperatorWidths { whole: 2 * hidden, cut };
         let matrices = self.matrices(OperatorKind::Recurrent, layer.format, parts, widths, count);
         self.with_state(matrices, layer.state_elements(), layer.convolution_elements(), count)
     }
@@ -145,8 +151,8 @@ impl Builder<'_> {
     /// and, in the delta rule, the correction, 6 in all.
     fn with_state(&self, matrices: Operator, state: u64, convolution: u64, count: f64) -> Operator {
         let each = match self.cut {
-            Cut::Ideal => 4.0,
-            Cut::Real => 6.0,
+            OperatorCut::Ideal => 4.0,
+            OperatorCut::Real => 6.0,
         };
         let bytes = self.cut.state_bytes(self.model, state, convolution);
         Operator {

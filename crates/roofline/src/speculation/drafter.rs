@@ -2,12 +2,12 @@
 
 use fizeau_core::Bytes;
 
+use crate::estimate_kind::EstimateKind;
 use crate::pass::{Pass, PassTime};
-use crate::reckoning::Reckoning;
 use crate::system::System;
 use crate::{Deployment, DeploymentError};
 
-/// Who drafts.
+/// The drafter of speculative decoding.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Drafter {
@@ -49,7 +49,7 @@ impl Drafter {
     /// Drafting `levels` tokens one after the other for the sequences of `pass`.
     pub(super) fn time(
         &self,
-        by: Reckoning,
+        by: EstimateKind,
         pass: &Pass,
         plain: PassTime,
         levels: u32,
@@ -77,14 +77,14 @@ mod tests {
     use fizeau_core::Seconds;
 
     use super::*;
-    use crate::Span;
+    use crate::ContextSpan;
 
     #[test]
     fn a_share_is_of_the_plain_step() {
         let plain = PassTime { total: Seconds::new(0.01), ..PassTime::default() };
-        let pass = Pass::decode(1.0, Span::at(1.0));
-        let time = Drafter::Share(0.1).time(Reckoning::Expected, &pass, plain, 3);
+        let pass = Pass::decode(1.0, ContextSpan::at(1.0));
+        let time = Drafter::Share(0.1).time(EstimateKind::Expected, &pass, plain, 3);
         assert!((time.total.get() - 0.003).abs() < 1e-15);
-        assert_eq!(Drafter::Lookup.time(Reckoning::Bound, &pass, plain, 3), PassTime::default());
+        assert_eq!(Drafter::Lookup.time(EstimateKind::Bound, &pass, plain, 3), PassTime::default());
     }
 }

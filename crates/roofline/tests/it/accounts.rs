@@ -1,13 +1,13 @@
 //! The evaluator reads what the model says that it has: two accounts of the same weights, made apart.
 
-use fizeau_roofline::{Deployment, Device, KnownModel, Model, Pass, Span, System};
+use fizeau_roofline::{ContextSpan, Deployment, Device, KnownModel, Model, Pass, System};
 
 #[track_caller]
 fn check(name: &str, model: Model) {
     let device = Device::named("h200-sxm").unwrap();
     let counted = model.streamed_weight_bytes().get();
     let system = System::new(model, device.clone(), Deployment::SINGLE).unwrap();
-    let step = system.bound_pass(&Pass::decode(1.0, Span::at(0.0)));
+    let step = system.bound_pass(&Pass::decode(1.0, ContextSpan::at(0.0)));
     let read = step.weights.get() * device.memory_bandwidth().get();
     assert!((read / counted - 1.0).abs() < 1e-9, "{name}: {read}, counted {counted}");
 }

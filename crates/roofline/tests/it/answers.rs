@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Admission, AnswerError, Deployment, Device, Limit, Load, MathType, Prefix, Serving, System,
+    Admission, Deployment, Device, LimitingResource, LoadAnalysisError, MathType, Prefix, Serving,
+    System, UniformLoad,
 };
 
 use crate::golden::model;
@@ -14,25 +15,26 @@ fn system(name: &str, device: &str, deployment: &str) -> System {
     System::new(model(name), device, deployment.parse().unwrap()).unwrap()
 }
 
-fn load(input: u64, output: u64, concurrency: u64) -> Load {
-    Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
+fn load(input: u64, output: u64, concurrency: u64) -> UniformLoad {
+    UniformLoad::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
 }
 
 #[test]
 fn limits_are_what_takes_longest() {
-    let limits =
-        |name, device, deployment, load: Load| system(name, device, deployment).limits(&load);
+    let limits = |name, device, deployment, load: UniformLoad| {
+        system(name, device, deployment).limits(&load)
+    };
     let one = limits("llama-3.1-8b", "h100-sxm", "1 device", load(2048, 256, 1));
-    assert_eq!((one.prefill, one.decode), (Limit::Compute, Limit::Weights));
+    assert_eq!((one.prefill, one.decode), (LimitingResource::Compute, LimitingResource::Weights));
     let long = limits("llama-3.1-8b", "h200-sxm", "1 device", load(60_000, 256, 8));
-    assert_eq!(long.decode, Limit::Kv);
+    assert_eq!(long.decode, LimitingResource::Kv);
     // 126 layers in two: nothing but hops for one sequence.
     let spread = limits("qwen3-0.6b", "h100-sxm", "TP8", load(128, 128, 1));
-    assert_eq!(spread.decode, Limit::Link);
+    assert_eq!(spread.decode, LimitingResource::Link);
     // 70 of 80 GB are weights: the cache holds a few sequences, which wait for them.
     let full = limits("llama-3.1-70b", "h100-sxm", "TP2", load(1024, 256, 256));
-    assert_eq!(full.decode, Limit::Capacity);
-    assert_eq!(Limit::Kv.to_string(), "KV");
+    assert_eq!(full.decode, LimitingResource::Capacity);
+    assert_eq!(LimitingResource::Kv.to_string(), "KV");
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn a_shared_prefix_is_kept_once() {
 #[test]
 fn what_does_not_fit_says_by_how_much_and_what_would() {
     let error = system("llama-3.1-70b", "h100-sxm", "1 device").answer(&load(1, 1, 1)).unwrap_err();
-    assert!(matches!(&error, AnswerError::WeightsDoNotFit { fewest: Some(2), .. }));
+    assert!(matches!(&error, LoadAnalysisError::WeightsDoNotFit { fewest: Some(2), .. }));
     let message = error.to_string();
     assert!(
         message.contains("take 141.11 GB, 64.") && message.ends_with("take 2 devices"),
@@ -99,7 +101,10 @@ fn what_does_not_fit_says_by_how_much_and_what_would() {
 
     let error =
         system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(600_000, 9, 1)).unwrap_err();
-    assert!(matches!(&error, AnswerError::NoRoomForRequest { fewest: Some(2), .. }), "{error}");
+    assert!(
+        matches!(&error, LoadAnalysisError::NoRoomForRequest { fewest: Some(2), .. }),
+        "{error}"
+    );
     let error = system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(0, 9, 1)).unwrap_err();
     assert_eq!(error.to_string(), "the load has 0 input tokens; it must have at least 1");
 }

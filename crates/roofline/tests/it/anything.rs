@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Deployment, Device, Format, KnownModel, Link, Load, MathType, Model, Reduces, System, Topology,
+    Deployment, Device, Format, KnownModel, Link, MathType, Model, Reduces, System, Topology,
+    UniformLoad,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -148,11 +149,11 @@ pub(crate) fn systems() -> impl Strategy<Value = System> {
     })
 }
 
-pub(crate) fn loads() -> impl Strategy<Value = Load> {
+pub(crate) fn loads() -> impl Strategy<Value = UniformLoad> {
     (1_u64..20_000, 1_u64..5_000, 1_u64..2_000, 0.0..1.0).prop_map(|(input, output, n, share)| {
         let cached = (input as f64 * share) as u64;
         let concurrency = NonZeroU64::new(n).unwrap();
-        Load::new(Tokens::new(input), Tokens::new(output), concurrency)
+        UniformLoad::new(Tokens::new(input), Tokens::new(output), concurrency)
             .with_cached(Tokens::new(if n.is_multiple_of(2) { cached } else { 0 }))
     })
 }

@@ -3,13 +3,15 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Tokens};
-use fizeau_roofline::{AnswerError, Bound, Device, LimitedBy, Load, Model, Pass, Span};
+use fizeau_roofline::{
+    Bound, ContextSpan, Device, LimitedBy, LoadAnalysisError, Model, Pass, UniformLoad,
+};
 use proptest::prelude::*;
 
 use crate::{config, fixed, llama_8b, single};
 
-fn load(input: u64, output: u64, concurrency: u64) -> Load {
-    Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
+fn load(input: u64, output: u64, concurrency: u64) -> UniformLoad {
+    UniformLoad::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
 }
 
 fn h100() -> &'static Device {
@@ -65,7 +67,7 @@ fn one_output_token_is_a_prefill_and_nothing_else() {
 fn what_does_not_fit_says_by_how_much() {
     let large = Model::from_config_json(config!("llama-3.1-70b")).unwrap();
     let error = Bound::at(&single(large, h100()), &load(1, 1, 1)).unwrap_err();
-    assert!(matches!(error, AnswerError::WeightsDoNotFit { .. }));
+    assert!(matches!(error, LoadAnalysisError::WeightsDoNotFit { .. }));
     let message = error.to_string();
     assert!(
         message.contains("141.11 GB, 55.21 GB more than the 85.90 GB of h100-sxm"),
@@ -101,7 +103,7 @@ fn device((memory, bandwidth, rate): (f64, f64, f64)) -> Device {
     Device::new("made-up", memory, bandwidth, FlopsPerSec::new(rate)).unwrap()
 }
 
-fn loads() -> impl Strategy<Value = Load> {
+fn loads() -> impl Strategy<Value = UniformLoad> {
     (1_u64..20_000, 1_u64..5_000, 1_u64..2_000).prop_map(|(i, o, n)| load(i, o, n))
 }
 
@@ -164,7 +166,7 @@ proptest! {
         let system = single(model, &device);
         let few = Bound::at(&system, &load).unwrap();
         let concurrency = load.concurrency.saturating_add(more);
-        let many = Bound::at(&system, &Load { concurrency, ..load }).unwrap();
+        let many = Bound::at(&system, &UniformLoad { concurrency, ..load }).unwrap();
         prop_assert!(at_least(many.requests_per_s.get(), few.requests_per_s.get()));
         prop_assert!(at_least(many.tpot.get(), few.tpot.get()));
         prop_assert_eq!(many.single_tpot, few.single_tpot);
@@ -205,7 +207,7 @@ proptest! {
             // Step `i` has the prompt and `i` tokens in its cache; it reads all but the one that it writes.
             let decoding: f64 = (1..load.output_tokens.get())
                 .map(|step| {
-                    let context = Span::at((load.input_tokens.get() + step) as f64);
+                    let context = ContextSpan::at((load.input_tokens.get() + step) as f64);
                     system.bound_pass(&Pass::decode(batch as f64, context)).total.get()
                 })
                 .sum();

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use fizeau_roofline::{
-    Calibration, Constant, Device, Fit, KnownModel, MeasuredLevel, MeasuredTable, Model, Sample,
-    System,
+    Calibration, CalibrationFit, CalibrationSample, Constant, Device, KnownModel, MeasuredRow,
+    MeasuredTable, Model, System,
 };
 
 /// Serving results of three models on four devices and two engines; see the folder's README.
@@ -19,11 +19,11 @@ const SERVING: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv"));
 
 /// The levels of the serving results with their systems.
-fn levels() -> Vec<(MeasuredLevel, System)> {
+fn levels() -> Vec<(MeasuredRow, System)> {
     let table = MeasuredTable::read(SERVING).unwrap();
     assert_eq!(table.errors, []);
     let mut models: HashMap<String, Model> = HashMap::new();
-    let system = |level: MeasuredLevel| {
+    let system = |level: MeasuredRow| {
         let named = || KnownModel::named(&level.model).unwrap().model().unwrap();
         let model = models.entry(level.model.clone()).or_insert_with(named).clone();
         let device = Device::named(&level.hardware).unwrap().clone();
@@ -35,9 +35,9 @@ fn levels() -> Vec<(MeasuredLevel, System)> {
 
 /// The levels, and a calibration fitted on all of them.
 struct Published {
-    levels: Vec<(MeasuredLevel, System)>,
-    samples: Vec<Sample>,
-    fit: Fit,
+    levels: Vec<(MeasuredRow, System)>,
+    samples: Vec<CalibrationSample>,
+    fit: CalibrationFit,
 }
 
 static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
@@ -47,13 +47,13 @@ static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
     Published { levels, samples, fit }
 });
 
-fn samples(levels: &[(MeasuredLevel, System)]) -> Vec<Sample> {
+fn samples(levels: &[(MeasuredRow, System)]) -> Vec<CalibrationSample> {
     levels.iter().map(|(level, system)| level.sample(system).unwrap()).collect()
 }
 
 /// gpt-oss-120b on H100 with vLLM at concurrency 512: faster than the bound, so its concurrency cannot be what the table
 /// says.
-fn is_doubtful(level: &MeasuredLevel) -> bool {
+fn is_doubtful(level: &MeasuredRow) -> bool {
     level.hardware == "h100-sxm"
         && level.model.contains("gpt-oss")
         && level.engine.as_deref() == Some("vllm")

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Bytes, BytesPerSec, Seconds};
 use fizeau_roofline::{
-    Algorithm, Collective, CollectiveTime, Device, Group, GroupError, Link, Reduces, Topology,
+    Algorithm, Collective, CollectiveTime, Device, DeviceGroup, DeviceGroupError, Link, Reduces,
+    Topology,
 };
 use proptest::prelude::*;
 
@@ -122,7 +123,7 @@ fn measured_bandwidth_is_below_the_link_and_not_far() {
         ("mi300x", 8, Collective::AllReduce, 313.0),
         ("mi300x", 2, Collective::AllReduce, 47.7),
     ] {
-        let group = Group::of(Device::named(name).unwrap(), ranks).unwrap();
+        let group = DeviceGroup::of(Device::named(name).unwrap(), ranks).unwrap();
         let n = f64::from(ranks);
         let moved = if collective == Collective::AllReduce { 2.0 } else { 1.0 } * (n - 1.0) / n;
         let best = 16e9 / group.time(collective, Bytes::new(16e9)).total().get() * moved / 1e9;
@@ -134,13 +135,13 @@ fn measured_bandwidth_is_below_the_link_and_not_far() {
 fn every_device_of_the_table_has_times_or_says_why_not() {
     for device in Device::all() {
         for ranks in [1, 2, 4, 8, 64] {
-            match Group::of(device, ranks) {
+            match DeviceGroup::of(device, ranks) {
                 Ok(group) => {
                     let time = group.time(Collective::AllReduce, Bytes::new(1e6)).total().get();
                     assert!(time.is_finite() && (time > 0.0) == (ranks > 1), "{}", device.name);
                 }
-                Err(GroupError::NoLink { .. }) => assert!(device.link().is_none()),
-                Err(GroupError::NoNetwork { domain, .. }) => {
+                Err(DeviceGroupError::NoLink { .. }) => assert!(device.link().is_none()),
+                Err(DeviceGroupError::NoNetwork { domain, .. }) => {
                     assert!(device.network().is_none() && domain < ranks);
                 }
                 Err(other) => panic!("{other}"),
@@ -182,7 +183,7 @@ fn bridges_join_pairs_only() {
     let card = link(64.0, 3.0, bridge);
     let pcie = link(64.0, 3.0, Topology::Pcie);
     let time = |link: &Link, ranks| {
-        let group = Group::new(ranks, Some(link), None).unwrap();
+        let group = DeviceGroup::new(ranks, Some(link), None).unwrap();
         group.time(Collective::AllReduce, Bytes::new(1e9)).link.get()
     };
     assert!((time(&card, 2) - 1e9 / 300e9).abs() < 1e-12);
@@ -196,7 +197,8 @@ fn bridges_join_pairs_only() {
 fn the_cards_of_a_bridge_and_of_two_dies() {
     let time = |name, ranks| {
         let device = Device::named(name).unwrap();
-        let time = Group::of(device, ranks).unwrap().time(Collective::AllReduce, Bytes::new(1e9));
+        let time =
+            DeviceGroup::of(device, ranks).unwrap().time(Collective::AllReduce, Bytes::new(1e9));
         1e9 / 1e9 / time.link.get()
     };
     // Four H200 NVL on one bridge send their part of a ring's 3/2 at 450 GB/s.
@@ -212,18 +214,20 @@ fn the_cards_of_a_bridge_and_of_two_dies() {
 #[test]
 fn no_link_is_no_guess() {
     let nvlink = link(450.0, 1.0, switch(8, Reduces::InSwitch));
-    assert_eq!(Group::new(2, None, None), Err(GroupError::NoLink { ranks: 2 }));
-    let beyond = Group::new(16, Some(&nvlink), None).unwrap_err();
-    assert_eq!(beyond, GroupError::NoNetwork { ranks: 16, domain: 8 });
+    assert_eq!(DeviceGroup::new(2, None, None), Err(DeviceGroupError::NoLink { ranks: 2 }));
+    let beyond = DeviceGroup::new(16, Some(&nvlink), None).unwrap_err();
+    assert_eq!(beyond, DeviceGroupError::NoNetwork { ranks: 16, domain: 8 });
     assert!(
-        beyond.to_string().contains("a link joins 8, and no network that joins the rest is known"),
+        beyond
+            .to_string()
+            .contains("a link joins only 8 of them, and no network that joins the rest is known"),
         "{beyond}"
     );
     // Two machines of eight are as far as this network goes.
     let pair = link(50.0, 5.0, switch(2, Reduces::AtEndpoints));
-    assert!(Group::new(16, Some(&nvlink), Some(&pair)).is_ok());
-    assert!(Group::new(17, Some(&nvlink), Some(&pair)).is_err());
-    assert!(Group::new(1, None, None).is_ok());
+    assert!(DeviceGroup::new(16, Some(&nvlink), Some(&pair)).is_ok());
+    assert!(DeviceGroup::new(17, Some(&nvlink), Some(&pair)).is_err());
+    assert!(DeviceGroup::new(1, None, None).is_ok());
     assert_eq!(Collective::AllReduce.best(9, Bytes::new(1.0), &nvlink), None);
     assert_eq!(Collective::AllGather.time(Algorithm::TwoShot, 4, Bytes::new(1.0), &nvlink), None);
 }
@@ -233,7 +237,7 @@ fn no_link_is_no_guess() {
 fn two_levels_are_scatter_reduce_gather() {
     let nvlink = link(450.0, 1.0, switch(8, Reduces::AtEndpoints));
     let network = link(50.0, 5.0, NETWORK);
-    let group = Group::new(16, Some(&nvlink), Some(&network)).unwrap();
+    let group = DeviceGroup::new(16, Some(&nvlink), Some(&network)).unwrap();
     assert_eq!((group.ranks_within(), group.domains()), (8, 2));
     let time = group.time(Collective::AllReduce, Bytes::new(1e9));
     // Across, one shot and two are alike in bytes for two, and one is fewer hops.
@@ -291,7 +295,7 @@ proptest! {
     #[test]
     fn one_rank_takes_no_time(collective in collectives(), on in links(), bytes in sizes()) {
         prop_assert_eq!(best(collective, 1, bytes, &on), Some(CollectiveTime::default()));
-        let alone = Group::new(1, Some(&on), None).unwrap();
+        let alone = DeviceGroup::new(1, Some(&on), None).unwrap();
         prop_assert_eq!(alone.time(collective, Bytes::new(bytes)), CollectiveTime::default());
     }
 
@@ -308,7 +312,7 @@ proptest! {
         prop_assume!(collective != Collective::SendReceive);
         let near = link(gb, 1.0, switch(within, Reduces::AtEndpoints));
         let far = link(gb * share, 1.0 / share, NETWORK);
-        let both = Group::new(within * domains, Some(&near), Some(&far)).unwrap();
+        let both = DeviceGroup::new(within * domains, Some(&near), Some(&far)).unwrap();
         let two = both.time(collective, Bytes::new(bytes)).total();
         let ideal = Link { topology: NETWORK, ..near };
         let one = best(collective, within * domains, bytes, &ideal).unwrap().total();
@@ -320,7 +324,7 @@ proptest! {
     fn one_level_is_the_link(collective in collectives(), on in links(), ranks in 1_u32..=64, bytes in sizes()) {
         prop_assume!(!matches!(on.topology, Topology::Bridge { .. }));
         let Some(time) = best(collective, ranks, bytes, &on) else { return Ok(()) };
-        let group = Group::new(ranks, Some(&on), None).unwrap();
+        let group = DeviceGroup::new(ranks, Some(&on), None).unwrap();
         prop_assert_eq!(group.time(collective, Bytes::new(bytes)), time);
     }
 }

@@ -1,6 +1,6 @@
 //! Configs that are wrong, or right and not covered: refused by name.
 
-use fizeau_roofline::{Model, ModelError};
+use fizeau_roofline::{Model, ModelConfigError};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ fn without(field: &str) -> String {
 }
 
 #[track_caller]
-fn refused(config: &str) -> ModelError {
+fn refused(config: &str) -> ModelConfigError {
     Model::from_config_json(config).unwrap_err()
 }
 
@@ -135,7 +135,7 @@ fn impossible_sizes_are_refused_together() {
     }
     config.insert("head_dim".to_owned(), json!(128));
     let error = refused(&Value::Object(config).to_string());
-    assert!(matches!(error, ModelError::TooLarge(_)), "{error}");
+    assert!(matches!(error, ModelConfigError::TooLarge(_)), "{error}");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_contradiction_names_both_fields() {
 #[test]
 fn what_is_no_object_is_refused() {
     for text in ["", "[]", "12", "{", "\u{feff}[]", "null", "Infinity"] {
-        assert!(matches!(refused(text), ModelError::NotAnObject(_)), "{text}");
+        assert!(matches!(refused(text), ModelConfigError::NotAnObject(_)), "{text}");
     }
 }
 

@@ -46,7 +46,7 @@ fn what_does_not_divide_is_told_what_would() {
     );
     assert_eq!(
         error(Deployment::SINGLE.with_pipeline(33).unwrap()),
-        "33 pipeline stages for 32 layers; at most 32 can have one"
+        "33 pipeline stages for 32 layers leave stages without a layer; use at most 32"
     );
     assert_eq!(
         error(tensor(8).with_expert_groups(3).unwrap()),
@@ -95,7 +95,7 @@ fn a_link_that_is_not_known_is_said_to_be() {
     assert_eq!(tensor(1).with_replicas(8).unwrap().link_notes(&bare), Vec::<String>::new());
     assert_eq!(
         tensor(8).link_notes(&bare),
-        ["bare: 8 devices have to talk and no link between them is known; expected times leave \
+        ["bare: 8 devices exchange data, and no link between them is known; expected times leave \
           that communication out"]
     );
 }

@@ -129,7 +129,7 @@ fn a_link_needs_sane_figures() {
 #[test]
 fn a_price_has_two_ends() {
     let price = |low, high| {
-        Price::new((UsdPerHour::new(low), UsdPerHour::new(high)), "mine", "a bill", "2026-11")
+        Price::new(UsdPerHour::new(low), UsdPerHour::new(high), "mine", "a bill", "2026-11")
     };
     let device = new(24e9, 1e12, 2e14).unwrap().with_price(price(1.0, 2.0).unwrap());
     let known = device.prices.first().unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fizeau_roofline::{Cell, Device, MathType, Topology};
+use fizeau_roofline::{Device, MathType, PublishedFigure, Topology};
 
 #[test]
 fn names_are_unique_and_canonical() {
@@ -230,7 +230,7 @@ fn what_is_expected_of_a_rate_is_the_least_that_is_given() {
     assert_eq!(Device::named("a100").unwrap().usual_rate(MathType::Fp8), None);
 }
 
-fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a Cell> {
+fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a PublishedFigure> {
     device.cells().find(|cell| cell.field == field)
 }
 

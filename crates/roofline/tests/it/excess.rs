@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Bound, Deployment, Device, Excess, Input, KnownModel, Lengths, Load, Measured, MeasuredFigure,
-    Model, System,
+    Bound, BoundInput, BoundViolation, Deployment, Device, KnownModel, MeasuredFigure,
+    MeasuredFigures, Model, RequestLengths, System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -26,8 +26,8 @@ fn card(bandwidth: f64, rate: f64) -> Device {
     Device::from_toml(&text.replace("RATE", &format!("{rate:e}"))).unwrap()
 }
 
-fn lengths_of(model: &Model, requests: &[(u64, u64, u64)]) -> Lengths {
-    let mut lengths = Lengths::for_model(model);
+fn lengths_of(model: &Model, requests: &[(u64, u64, u64)]) -> RequestLengths {
+    let mut lengths = RequestLengths::for_model(model);
     for &(input, cached, output) in requests {
         lengths.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));
     }
@@ -39,8 +39,8 @@ fn some(concurrency: u64) -> NonZeroU64 {
 }
 
 /// What an engine would show that is so many times as fast as light, in all figures.
-fn faster(bound: &Bound, times: f64) -> Measured {
-    Measured {
+fn faster(bound: &Bound, times: f64) -> MeasuredFigures {
+    MeasuredFigures {
         ttft: Some(bound.ttft * (1.0 / times)),
         tpot: Some(bound.single_tpot * (1.0 / times)),
         e2el: Some(bound.e2el * (1.0 / times)),
@@ -49,11 +49,11 @@ fn faster(bound: &Bound, times: f64) -> Measured {
     }
 }
 
-fn rate(tokens: PerSec) -> Measured {
-    Measured { output_tokens_per_s: Some(tokens), ..Measured::default() }
+fn rate(tokens: PerSec) -> MeasuredFigures {
+    MeasuredFigures { output_tokens_per_s: Some(tokens), ..MeasuredFigures::default() }
 }
 
-fn needed(excess: &Excess, input: Input) -> Option<f64> {
+fn needed(excess: &BoundViolation, input: BoundInput) -> Option<f64> {
     excess.remedies.iter().find(|remedy| remedy.input == input).map(|remedy| remedy.needed)
 }
 
@@ -63,9 +63,9 @@ fn what_is_possible_is_no_excess() {
     let lengths = lengths_of(system.model(), &[(100, 0, 100)]);
     let bound = Bound::over(&system, &lengths, some(8)).unwrap();
     for times in [0.1, 1.0, 1.004] {
-        assert_eq!(system.excess(&lengths, some(8), &faster(&bound, times)), Ok(None));
+        assert_eq!(system.bound_violation(&lengths, some(8), &faster(&bound, times)), Ok(None));
     }
-    assert_eq!(system.excess(&lengths, some(8), &Measured::default()), Ok(None));
+    assert_eq!(system.bound_violation(&lengths, some(8), &MeasuredFigures::default()), Ok(None));
 }
 
 /// 70B in 8 bits, said to be in 16: half the bytes would do, or twice the bandwidth or devices.
@@ -76,16 +76,16 @@ fn the_inputs_that_would_have_to_change_are_named_with_what_they_would_have_to_b
     let lengths = lengths_of(system.model(), &[(64, 0, 400)]);
     let bound = Bound::over(&system, &lengths, some(1)).unwrap();
     let measured = rate(bound.output_tokens_per_s * 1.9);
-    let excess = system.excess(&lengths, some(1), &measured).unwrap().unwrap();
+    let excess = system.bound_violation(&lengths, some(1), &measured).unwrap().unwrap();
     assert_eq!(excess.figure, MeasuredFigure::OutputTokens);
     assert!((excess.times - 1.9).abs() < 1e-9);
-    assert_eq!(needed(&excess, Input::Devices), Some(2.0));
-    assert!((needed(&excess, Input::Bandwidth).unwrap() / (1.9 * 4.8e12) - 1.0).abs() < 1e-6);
-    let bytes = needed(&excess, Input::WeightBytes).unwrap();
+    assert_eq!(needed(&excess, BoundInput::Devices), Some(2.0));
+    assert!((needed(&excess, BoundInput::Bandwidth).unwrap() / (1.9 * 4.8e12) - 1.0).abs() < 1e-6);
+    let bytes = needed(&excess, BoundInput::WeightBytes).unwrap();
     assert!((1.04..1.06).contains(&bytes), "{bytes}");
-    assert!((1.89..1.91).contains(&needed(&excess, Input::TokensPerStep).unwrap()));
+    assert!((1.89..1.91).contains(&needed(&excess, BoundInput::TokensPerStep).unwrap()));
     // Neither the arithmetic nor 26 MB of cache is what limits, nor are prompts.
-    for input in [Input::Arithmetic, Input::CacheBytes, Input::CachedShare] {
+    for input in [BoundInput::Arithmetic, BoundInput::CacheBytes, BoundInput::CachedShare] {
         assert_eq!(needed(&excess, input), None, "{input:?}");
     }
     let text = excess.to_string();
@@ -106,14 +106,14 @@ fn a_prefill_beyond_light_may_have_been_cached() {
     let system = single(llama_8b(), Device::named("h100-sxm").unwrap());
     let lengths = lengths_of(system.model(), &[(8192, 0, 16)]);
     let bound = Bound::over(&system, &lengths, some(4)).unwrap();
-    let measured = Measured { ttft: Some(bound.ttft * 0.25), ..Measured::default() };
-    let excess = system.excess(&lengths, some(4), &measured).unwrap().unwrap();
+    let measured = MeasuredFigures { ttft: Some(bound.ttft * 0.25), ..MeasuredFigures::default() };
+    let excess = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
     assert_eq!(excess.figure, MeasuredFigure::Ttft);
-    let share = needed(&excess, Input::CachedShare).unwrap();
+    let share = needed(&excess, BoundInput::CachedShare).unwrap();
     let cached = lengths_of(system.model(), &[(8192, (share * 8192.0).ceil() as u64, 16)]);
     let then = Bound::over(&system, &cached, some(4)).unwrap().ttft;
     assert!((then.get() / measured.ttft.unwrap().get() - 1.0).abs() < 2e-3, "{share}: {then:?}");
-    assert_eq!(needed(&excess, Input::TokensPerStep), None);
+    assert_eq!(needed(&excess, BoundInput::TokensPerStep), None);
     assert!(excess.to_string().contains("4.00 times as fast as one h100-sxm"), "{excess}");
 }
 
@@ -123,12 +123,14 @@ fn a_format_with_faster_arithmetic_explains_what_bytes_cannot() {
     let system = single(llama_8b(), Device::named("h100-sxm").unwrap());
     let lengths = lengths_of(system.model(), &[(4096, 0, 2)]);
     let bound = Bound::over(&system, &lengths, some(64)).unwrap();
-    let measured =
-        Measured { requests_per_s: Some(bound.requests_per_s * 1.5), ..Measured::default() };
-    let excess = system.excess(&lengths, some(64), &measured).unwrap().unwrap();
-    let bytes = needed(&excess, Input::WeightBytes).unwrap();
+    let measured = MeasuredFigures {
+        requests_per_s: Some(bound.requests_per_s * 1.5),
+        ..MeasuredFigures::default()
+    };
+    let excess = system.bound_violation(&lengths, some(64), &measured).unwrap().unwrap();
+    let bytes = needed(&excess, BoundInput::WeightBytes).unwrap();
     assert!((1.0..1.3).contains(&bytes), "{bytes}");
-    assert_eq!(needed(&excess, Input::Bandwidth), None);
+    assert_eq!(needed(&excess, BoundInput::Bandwidth), None);
 }
 
 /// Tokens that are held back and sent at once look faster than they were made.
@@ -136,8 +138,9 @@ fn a_format_with_faster_arithmetic_explains_what_bytes_cannot() {
 fn a_pace_beyond_light_may_have_come_in_bursts() {
     let system = single(llama_8b(), Device::named("h100-sxm").unwrap());
     let lengths = lengths_of(system.model(), &[(64, 0, 64)]);
-    let measured = Measured { tpot: Some(Seconds::new(0.002)), ..Measured::default() };
-    let excess = system.excess(&lengths, some(4), &measured).unwrap().unwrap();
+    let measured =
+        MeasuredFigures { tpot: Some(Seconds::new(0.002)), ..MeasuredFigures::default() };
+    let excess = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
     assert_eq!(excess.figure, MeasuredFigure::Tpot);
     assert!(excess.to_string().ends_with("or tokens were held back on the way and came in bursts"));
 }
@@ -147,7 +150,7 @@ fn what_nothing_explains_is_said_plainly() {
     let system = single(llama_8b(), &card(3.35e12, 9.9e14));
     let lengths = lengths_of(system.model(), &[(512, 0, 64)]);
     let measured = rate(PerSec::new(1e9));
-    let excess = system.excess(&lengths, some(4), &measured).unwrap().unwrap();
+    let excess = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
     assert!(excess.remedies.is_empty(), "{excess:?}");
     assert!(excess.to_string().ends_with("model and device are not those that were given"));
 }
@@ -170,16 +173,16 @@ proptest! {
         let system = single(llama_8b(), &card(2e12, rate));
         let lengths = lengths_of(system.model(), &requests);
         let bound = Bound::over(&system, &lengths, some(concurrency)).unwrap();
-        let measured = Measured {
+        let measured = MeasuredFigures {
             output_tokens_per_s: Some(bound.output_tokens_per_s * times),
             e2el: Some(bound.e2el * (1.0 / times)),
-            ..Measured::default()
+            ..MeasuredFigures::default()
         };
-        let excess = system.excess(&lengths, some(concurrency), &measured).unwrap().unwrap();
+        let excess = system.bound_violation(&lengths, some(concurrency), &measured).unwrap().unwrap();
         for remedy in &excess.remedies {
             let other = match remedy.input {
-                Input::Bandwidth => card(remedy.needed, rate),
-                Input::Arithmetic => card(2e12, remedy.needed),
+                BoundInput::Bandwidth => card(remedy.needed, rate),
+                BoundInput::Arithmetic => card(2e12, remedy.needed),
                 _ => continue,
             };
             let then = Bound::over(&single(llama_8b(), &other), &lengths, some(concurrency)).unwrap();
@@ -188,7 +191,7 @@ proptest! {
             let most = most.iter().flatten().map(|share| share.get()).fold(0.0, f64::max);
             prop_assert!((most - 1.0).abs() < 1e-6, "{remedy:?}: {most}");
         }
-        prop_assert!(needed(&excess, Input::Devices).is_some());
+        prop_assert!(needed(&excess, BoundInput::Devices).is_some());
     }
 
     /// The devices that a remedy names are enough, and one fewer is not, where they share the work perfectly.
@@ -202,8 +205,8 @@ proptest! {
         let lengths = lengths_of(system.model(), &requests);
         let bound = Bound::over(&system, &lengths, some(concurrency)).unwrap();
         let measured = rate(bound.output_tokens_per_s * times);
-        let excess = system.excess(&lengths, some(concurrency), &measured).unwrap().unwrap();
-        let count = needed(&excess, Input::Devices).unwrap() as u32;
+        let excess = system.bound_violation(&lengths, some(concurrency), &measured).unwrap().unwrap();
+        let count = needed(&excess, BoundInput::Devices).unwrap() as u32;
         let allows = |count: u32| {
             let deployment = Deployment::SINGLE.with_tensor(count).unwrap();
             let device = Device::named("h100-sxm").unwrap().clone();
@@ -253,7 +256,7 @@ proptest! {
         prop_assert!(figures.batch <= bound.batch * slack && figures.batch <= expected.max_batch);
 
         let (input, cached, output) = requests[0];
-        let load = Load::new(Tokens::new(input), Tokens::new(output), some(concurrency));
+        let load = UniformLoad::new(Tokens::new(input), Tokens::new(output), some(concurrency));
         let load = load.with_cached(Tokens::new(cached));
         let one = lengths_of(system.model(), &[requests[0]]);
         let over = system.expected_over(&one, some(concurrency)).unwrap().figures;

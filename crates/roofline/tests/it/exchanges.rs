@@ -2,8 +2,8 @@
 
 use fizeau_core::{BytesPerSec, Seconds};
 use fizeau_roofline::{
-    Deployment, Device, ExpertExchange, KnownModel, Link, Model, Overlap, Pass, PassTime, Reduces,
-    Span, System, Topology,
+    ContextSpan, Deployment, Device, ExpertExchange, KnownModel, Link, Model, Overlap, Pass,
+    PassTime, Reduces, System, Topology,
 };
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn deployment(text: &str) -> Deployment {
 }
 
 fn decode(sequences: f64) -> Pass {
-    Pass::decode(sequences, Span::at(1000.0))
+    Pass::decode(sequences, ContextSpan::at(1000.0))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::ops::Deref;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Deployment, Device, KnownModel, Load, Model, Reckoning, System};
+use fizeau_roofline::{Deployment, Device, EstimateKind, KnownModel, Model, System, UniformLoad};
 use proptest::prelude::*;
 
 use crate::anything;
@@ -59,18 +59,18 @@ fn known() -> impl Strategy<Value = Any> {
 }
 
 /// Requests of up to 16,384 input and 2,048 output tokens, up to 2,048 at once.
-pub(crate) fn loads() -> impl Strategy<Value = Load> {
+pub(crate) fn loads() -> impl Strategy<Value = UniformLoad> {
     (1_u32..=14, 1_u32..=11, 0_u32..=11, 0.0..0.99).prop_map(|(input, output, count, cached)| {
         let input = 1_u64 << input;
         let cached = (input as f64 * cached) as u64;
         let count = NonZeroU64::new(1 << count).unwrap();
-        let load = Load::new(Tokens::new(input), Tokens::new(1 << output), count);
+        let load = UniformLoad::new(Tokens::new(input), Tokens::new(1 << output), count);
         load.with_cached(Tokens::new(cached))
     })
 }
 
-pub(crate) fn accounts() -> impl Strategy<Value = Reckoning> {
-    prop::sample::select(Reckoning::ALL.to_vec())
+pub(crate) fn accounts() -> impl Strategy<Value = EstimateKind> {
+    prop::sample::select(EstimateKind::ALL.to_vec())
 }
 
 /// Not above, but for rounding.

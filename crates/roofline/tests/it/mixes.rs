@@ -3,12 +3,15 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, Flops, FlopsPerSec, Seconds, Tokens};
-use fizeau_roofline::{AnswerError, Bound, Deployment, Device, Lengths, Load, Pass, Span, System};
+use fizeau_roofline::{
+    Bound, ContextSpan, Deployment, Device, LoadAnalysisError, Pass, RequestLengths, System,
+    UniformLoad,
+};
 use proptest::prelude::*;
 
 use crate::{fixed, llama_8b, single};
 
-fn lengths(requests: &[(u64, u64)]) -> Lengths {
+fn lengths(requests: &[(u64, u64)]) -> RequestLengths {
     let tokens = |&(input, output)| (Tokens::new(input), Tokens::new(output));
     requests.iter().map(tokens).collect()
 }
@@ -59,7 +62,7 @@ fn ideal_time(device: &Device, requests: &[(u64, u64)], concurrency: usize) -> S
 fn a_bound_for_the_lengths_asked_is_beaten_by_a_short_sample() {
     let drawn = [(250, 180), (250, 227)];
     let engine = 2.0 / ideal_time(h100(), &drawn, 1).get() * 0.99;
-    let load = Load::new(Tokens::new(250), Tokens::new(250), some(1));
+    let load = UniformLoad::new(Tokens::new(250), Tokens::new(250), some(1));
     let asked = Bound::at(&llama(), &load).unwrap();
     assert!(engine > 1.1 * asked.requests_per_s.get());
     let came = Bound::over(&llama(), &lengths(&drawn), some(1)).unwrap();
@@ -70,7 +73,7 @@ fn a_bound_for_the_lengths_asked_is_beaten_by_a_short_sample() {
 #[test]
 fn a_bound_at_the_means_is_beaten_by_a_mix() {
     let mix = [(60_000, 10), (100, 10_000)].repeat(8);
-    let load = Load::new(Tokens::new(30_050), Tokens::new(5_005), some(16));
+    let load = UniformLoad::new(Tokens::new(30_050), Tokens::new(5_005), some(16));
     let means = Bound::at(&llama(), &load).unwrap();
     let over = Bound::over(&llama(), &lengths(&mix), some(16)).unwrap();
     let engine = 16.0 / ideal_time(h100(), &mix, 16).get();
@@ -80,7 +83,7 @@ fn a_bound_at_the_means_is_beaten_by_a_mix() {
 
 #[test]
 fn requests_all_alike_are_a_load() {
-    let load = Load::new(Tokens::new(2048), Tokens::new(256), some(32));
+    let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), some(32));
     let alike = lengths(&[(2048, 256); 8]);
     let over = Bound::over(&llama(), &alike, some(32)).unwrap();
     assert_eq!(over, Bound::at(&llama(), &load).unwrap());
@@ -90,7 +93,7 @@ fn requests_all_alike_are_a_load() {
 fn no_requests_and_empty_ones_are_refused() {
     let refused = |requests: &[(u64, u64)]| {
         let error = Bound::over(&llama(), &lengths(requests), some(1)).unwrap_err();
-        assert!(matches!(error, AnswerError::Empty(_)));
+        assert!(matches!(error, LoadAnalysisError::Empty(_)));
         error.to_string()
     };
     assert!(refused(&[]).starts_with("the load has 0 requests"));
@@ -125,7 +128,7 @@ proptest! {
         prop_assert!(ttft * (1.0 + 1e-9) >= bound.ttft.get());
         let decoding = |&(input, output): &(u64, u64)| -> f64 {
             let step = |i| {
-                let context = Span::at((input + i) as f64);
+                let context = ContextSpan::at((input + i) as f64);
                 system.bound_pass(&Pass::decode(1.0, context)).total.get()
             };
             (1..output).map(step).sum()
@@ -157,10 +160,10 @@ fn one_by_one(system: &System, requests: &[(u64, u64, u64)], concurrency: f64) -
         passes += output as f64;
         add(Pass::prefill(input as f64, cached as f64), cached);
         for step in 1..output {
-            add(Pass::decode(1.0, Span::at((input + step) as f64)), cached);
+            add(Pass::decode(1.0, ContextSpan::at((input + step) as f64)), cached);
         }
     }
-    let weights = system.bound_pass(&Pass::decode(1.0, Span::at(1.0))).weights.get();
+    let weights = system.bound_pass(&Pass::decode(1.0, ContextSpan::at(1.0))).weights.get();
     let memory = weights * passes / concurrency + cache / stages;
     requests.len() as f64 / memory.max(computing / stages)
 }
@@ -182,7 +185,7 @@ proptest! {
         let Ok(system) = System::new(model, device, deployment) else {
             return Ok(());
         };
-        let mut lengths = Lengths::for_model(system.model());
+        let mut lengths = RequestLengths::for_model(system.model());
         let requests: Vec<_> = requests.into_iter().map(|(i, g, o)| (i, g.min(i - 1), o)).collect();
         for &(input, cached, output) in &requests {
             lengths.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));
@@ -202,8 +205,8 @@ fn a_load_s_figures_are_those_of_its_lengths() {
         let Ok(system) = System::new(model, device, deployment) else {
             continue;
         };
-        let load =
-            Load::new(Tokens::new(5000), Tokens::new(300), some(64)).with_cached(Tokens::new(1000));
+        let load = UniformLoad::new(Tokens::new(5000), Tokens::new(300), some(64))
+            .with_cached(Tokens::new(1000));
         let (bound, figures) = (Bound::at(&system, &load).unwrap(), system.bound_figures(&load));
         for (a, b) in [
             (bound.ttft.get(), figures.ttft.get()),
@@ -220,5 +223,5 @@ fn a_load_s_figures_are_those_of_its_lengths() {
 fn lengths_for_other_windows_are_refused() {
     let windows = single(crate::golden::model("gpt-oss-20b"), h100());
     let error = Bound::over(&windows, &lengths(&[(10, 10)]), some(1)).unwrap_err();
-    assert_eq!(error, AnswerError::OtherWindows);
+    assert_eq!(error, LoadAnalysisError::OtherWindows);
 }

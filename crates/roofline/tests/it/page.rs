@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use fizeau_roofline::{Constant, Format, KnownModel, Limit};
+use fizeau_roofline::{Constant, Format, KnownModel, LimitingResource};
 
 const PAGE: &str = include_str!("../../../../docs/speed-of-light.md");
 
@@ -76,8 +76,14 @@ fn constants_have_the_ranges_on_the_page() {
 
 #[test]
 fn every_limit_is_on_the_page() {
-    let all =
-        [Limit::Weights, Limit::Kv, Limit::Compute, Limit::Link, Limit::Capacity, Limit::Power];
+    let all = [
+        LimitingResource::Weights,
+        LimitingResource::Kv,
+        LimitingResource::Compute,
+        LimitingResource::Link,
+        LimitingResource::Capacity,
+        LimitingResource::Power,
+    ];
     let page: BTreeSet<&str> = PAGE.lines().flat_map(code).collect();
     for limit in all {
         assert!(page.contains(limit.as_str()), "{}", limit.as_str());

@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Prefix, Schedule, Serving, System,
+    Bound, Deployment, Device, KnownModel, Pass, PhaseSchedule, Prefix, RequestLengths, Serving,
+    System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -16,9 +17,10 @@ fn llama() -> System {
     System::new(model, Device::named("h100-sxm").unwrap().clone(), Deployment::SINGLE).unwrap()
 }
 
-fn load(concurrency: u64) -> Load {
+fn load(concurrency: u64) -> UniformLoad {
     let concurrency = NonZeroU64::new(concurrency).unwrap();
-    Load::new(Tokens::new(8192), Tokens::new(256), concurrency).with_cached(Tokens::new(8000))
+    UniformLoad::new(Tokens::new(8192), Tokens::new(256), concurrency)
+        .with_cached(Tokens::new(8000))
 }
 
 fn with_prefix(system: System, prefix: Prefix) -> System {
@@ -47,7 +49,7 @@ fn a_shared_prefix_is_read_once_a_step() {
     let shared = llama();
     assert_eq!(format!("{:.2}", tpot(&shared)), "5.59");
     let own = with_prefix(shared.clone(), Prefix::Own);
-    let own = own.bound_at(&load(64), 64.0, Schedule::Overlapped);
+    let own = own.bound_at(&load(64), 64.0, PhaseSchedule::Overlapped);
     assert_eq!(format!("{:.1}", own.tpot.to_millis().get()), "25.3");
     let over = Bound::at(&shared, &load(64)).unwrap();
     assert_eq!(format!("{:.2}", over.tpot.to_millis().get()), "5.59");
@@ -82,7 +84,7 @@ proptest! {
         let (few, more) = (f64::min(few, more), f64::max(few, more));
         for prefix in [Prefix::Shared, Prefix::Own] {
             let system = with_prefix(system.clone(), prefix);
-            let figures = |share| system.bound_at(&load.with_cached(cached(share)), batch, Schedule::Overlapped);
+            let figures = |share| system.bound_at(&load.with_cached(cached(share)), batch, PhaseSchedule::Overlapped);
             let (few, more) = (figures(few), figures(more));
             prop_assert!(at_least(few.ttft.get(), more.ttft.get()), "{few:?} {more:?}");
             prop_assert!(at_least(few.tpot.get(), more.tpot.get()), "{few:?} {more:?}");
@@ -96,7 +98,7 @@ proptest! {
     ) {
         let at = |prefix| {
             let system = with_prefix(system.clone(), prefix);
-            system.bound_at(&load, batch, Schedule::Overlapped)
+            system.bound_at(&load, batch, PhaseSchedule::Overlapped)
         };
         let (shared, own) = (at(Prefix::Shared), at(Prefix::Own));
         prop_assert!(at_least(own.tpot.get(), shared.tpot.get()));
@@ -111,7 +113,7 @@ proptest! {
     ) {
         let concurrency = NonZeroU64::new(concurrency).unwrap();
         let bound = |hit: bool| {
-            let mut lengths = Lengths::for_model(system.model());
+            let mut lengths = RequestLengths::for_model(system.model());
             for (input, share, output) in &requests {
                 let cached = if hit { (*input as f64 * share) as u64 } else { 0 };
                 lengths.add_cached(Tokens::new(*input), Tokens::new(cached), Tokens::new(*output));

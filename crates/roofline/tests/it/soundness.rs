@@ -2,8 +2,8 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Deployment, Figures, Format, Load, MathType, Pass, PassSums, Phase, Routing, Schedule, Span,
-    System,
+    ContextSpan, Deployment, ExpertRouting, Figures, Format, MathType, Pass, PassPhase, PassSums,
+    PhaseSchedule, System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -25,9 +25,9 @@ fn is_no_worse(better: &Figures, worse: &Figures) -> bool {
 }
 
 /// Bound and expectation with the same sequences running.
-fn at(system: &System, load: &Load, batch: f64) -> (Figures, Figures) {
-    let expected = system.expected_at(load, batch, Schedule::Serial);
-    (system.bound_at(load, batch, Schedule::Overlapped), expected)
+fn at(system: &System, load: &UniformLoad, batch: f64) -> (Figures, Figures) {
+    let expected = system.expected_at(load, batch, PhaseSchedule::Serial);
+    (system.bound_at(load, batch, PhaseSchedule::Overlapped), expected)
 }
 
 proptest! {
@@ -48,8 +48,8 @@ proptest! {
         system in systems(), decoding in 0.0..300.0, prompts in 0.0..3.0, from in 1.0..9_000.0, more in 0.0..9_000.0,
     ) {
         let (from, more) = (f64::floor(from), f64::floor(more));
-        let mut pass = Pass::decode(decoding, Span::at(from));
-        (pass.prompts, pass.positions) = (prompts, Span::between(from, from + more));
+        let mut pass = Pass::decode(decoding, ContextSpan::at(from));
+        (pass.prompts, pass.positions) = (prompts, ContextSpan::between(from, from + more));
         let (bound, expected) = (system.bound_pass(&pass), system.expected_pass(&pass));
         for (part, least) in [
             (expected.total, bound.total), (expected.weights, bound.weights), (expected.cache, bound.cache),
@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn figures_are_positive_and_finite(system in systems(), load in loads(), batch in 0.1..5_000.0) {
         let (bound, expected) = at(&system, &load, batch);
-        for figures in [bound, expected, system.bound_at(&load, batch, Schedule::Serial)] {
+        for figures in [bound, expected, system.bound_at(&load, batch, PhaseSchedule::Serial)] {
             for figure in times(&figures).into_iter().chain(rates(&figures)) {
                 prop_assert!(figure.is_finite() && figure > 0.0, "{figures:?}");
             }
@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn a_longer_context_is_never_faster(system in systems(), context in 1.0..100_000.0, more in 0.0..100_000.0) {
-        let step = |context: f64| Pass::decode(8.0, Span::at(context));
+        let step = |context: f64| Pass::decode(8.0, ContextSpan::at(context));
         let (short, long) = (step(context), step(context + more));
         prop_assert!(at_least(system.bound_pass(&long).total.get(), system.bound_pass(&short).total.get()));
         prop_assert!(at_least(system.expected_pass(&long).total.get(), system.expected_pass(&short).total.get()));
@@ -164,7 +164,7 @@ proptest! {
     fn one_sequence_is_the_closed_form(model in models(), bandwidth in 1e11..1e13, context in 1_u64..100_000) {
         let device = crate::anything::device(3e12, bandwidth, 1e20);
         let system = System::new(model.clone(), device, Deployment::SINGLE).unwrap();
-        let load = Load::new(Tokens::new(context), Tokens::new(1), std::num::NonZeroU64::MIN);
+        let load = UniformLoad::new(Tokens::new(context), Tokens::new(1), std::num::NonZeroU64::MIN);
         let pace = 1.0 / system.single_request(&load).bound.get();
         let weights = model.streamed_weight_bytes().get();
         prop_assert!(at_least(pace * bandwidth, weights));
@@ -181,9 +181,9 @@ proptest! {
     fn skewed_routing_reads_less_and_never_less_than_the_bound(
         system in systems(), batch in 1.0..300.0, alpha in 0.0..3.0,
     ) {
-        let pass = Pass::decode(batch, Span::at(100.0));
+        let pass = Pass::decode(batch, ContextSpan::at(100.0));
         let of = |routing| system.clone().with_routing(routing).expected_pass(&pass).weights.get();
-        let (even, skewed, strict) = (of(Routing::Expected), of(Routing::Skewed(alpha)), of(Routing::Strict));
+        let (even, skewed, strict) = (of(ExpertRouting::Expected), of(ExpertRouting::Skewed(alpha)), of(ExpertRouting::Strict));
         prop_assert!(at_least(even, skewed) && at_least(skewed, strict));
         prop_assert!(at_least(strict, system.bound_pass(&pass).weights.get()));
     }
@@ -221,7 +221,7 @@ proptest! {
     #[test]
     fn terms_add_up_to_the_expected_passes(system in systems(), load in loads()) {
         let step = system.decode_pass(&load, system.running_batch(&load));
-        for (phase, pass) in [(Phase::Prefill, system.prefill_pass(&load)), (Phase::Decode, step)] {
+        for (phase, pass) in [(PassPhase::Prefill, system.prefill_pass(&load)), (PassPhase::Decode, step)] {
             let terms = system.terms(phase, &pass);
             let sum: f64 = terms.iter().map(|term| term.expected.get()).sum();
             prop_assert!((sum / system.expected_pass(&pass).total.get() - 1.0).abs() < 1e-9);
@@ -281,7 +281,7 @@ proptest! {
             }
             prop_assert_eq!(padded.attention, plain.attention);
         }
-        let mut alike = Pass::decode(decoding, Span::at(context));
+        let mut alike = Pass::decode(decoding, ContextSpan::at(context));
         alike.tokens_each = 1.0 + drafts;
         let (found, alike) = (system.bound_sums(&drafting), system.bound_pass(&alike));
         prop_assert!(at_least(found.total.get(), alike.total.get()), "{found:?} {alike:?}");

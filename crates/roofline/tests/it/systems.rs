@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Bound, Deployment, Device, Load, Model, Pass, Span, System};
+use fizeau_roofline::{Bound, ContextSpan, Deployment, Device, Model, Pass, System, UniformLoad};
 
 const LLAMA_3_1_8B: &str = include_str!("../../data/models/llama-3.1-8b.json");
 
@@ -12,15 +12,15 @@ fn system(deployment: Deployment) -> System {
     System::new(model, Device::named("h100-sxm").unwrap().clone(), deployment).unwrap()
 }
 
-fn load(concurrency: u64) -> Load {
+fn load(concurrency: u64) -> UniformLoad {
     let concurrency = NonZeroU64::new(concurrency).unwrap();
-    Load::new(Tokens::new(2048), Tokens::new(256), concurrency)
+    UniformLoad::new(Tokens::new(2048), Tokens::new(256), concurrency)
 }
 
 #[test]
 fn a_step_is_the_closed_form() {
     let system = system(Deployment::SINGLE);
-    let fresh = system.bound_pass(&Pass::decode(1.0, Span::at(0.0)));
+    let fresh = system.bound_pass(&Pass::decode(1.0, ContextSpan::at(0.0)));
     assert_eq!(format!("{:.3}", fresh.total.to_millis().get()), "4.480");
     let prefill = system.bound_pass(&Pass::prefill(8192.0, 0.0));
     assert_eq!(format!("{:.1}", prefill.total.to_millis().get()), "133.3");

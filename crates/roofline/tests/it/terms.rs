@@ -2,7 +2,8 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Deployment, Device, Format, Load, Model, OperatorKind, Part, Pass, Phase, Span, System,
+    ContextSpan, Deployment, Device, Format, Model, OperatorKind, Pass, PassPhase, System,
+    TermKind, UniformLoad,
 };
 
 use crate::golden::model;
@@ -16,7 +17,7 @@ fn system(name: &str, deployment: &str) -> System {
 }
 
 fn decode(sequences: f64, context: u64) -> Pass {
-    Pass::decode(sequences, Span::at(context as f64))
+    Pass::decode(sequences, ContextSpan::at(context as f64))
 }
 
 /// A time of memory in bytes.
@@ -65,7 +66,7 @@ fn a_chunk_starts_anew() {
     for (context, within) in [(100, 100.0), (8192, 8192.0), (8193, 1.0), (12_288, 4096.0)] {
         close(read(&decode(1.0, context)), layer * (12.0 * context as f64 + 36.0 * within));
     }
-    let grown = Pass::decode(1.0, Span::between(1.0, 81_920.0));
+    let grown = Pass::decode(1.0, ContextSpan::between(1.0, 81_920.0));
     close(read(&grown), layer * (12.0 * 40_960.5 + 36.0 * 4096.5));
     // To write what is left of the last chunk is less than to read what was cached of another as well.
     let resumed = Pass::prefill(20_480.0, 12_288.0);
@@ -127,7 +128,7 @@ fn states_move_twice_a_step() {
 fn what_fits_at_best_has_no_scales() {
     let model = model("deepseek-v3.2").with_kv_cache(Format::Fp8);
     let system = System::new(model, h200().clone(), "TP8".parse().unwrap()).unwrap();
-    let load = Load::new(Tokens::new(10_000), Tokens::new(1), std::num::NonZeroU64::MIN);
+    let load = UniformLoad::new(Tokens::new(10_000), Tokens::new(1), std::num::NonZeroU64::MIN);
     let most = system.ideal_max_batch(&load);
     let weights = system.model().weight_bytes().get();
     let room = 8.0 * h200().memory().get() - weights;
@@ -137,8 +138,11 @@ fn what_fits_at_best_has_no_scales() {
 /// A sequence is not split between replicas or attention groups.
 #[test]
 fn each_replica_holds_whole_sequences() {
-    let load =
-        Load::new(Tokens::new(200_000), Tokens::new(10), std::num::NonZeroU64::new(99).unwrap());
+    let load = UniformLoad::new(
+        Tokens::new(200_000),
+        Tokens::new(10),
+        std::num::NonZeroU64::new(99).unwrap(),
+    );
     let (one, eight) = (system("llama-3.1-70b", "TP2"), system("llama-3.1-70b", "TP2 x8"));
     assert_eq!((one.max_batch(&load), eight.max_batch(&load)), (1.0, 8.0));
     assert_eq!(eight.running_batch(&load), 8.0);
@@ -185,8 +189,8 @@ fn absorbed_latent_attention_has_242_flops_a_byte() {
 }
 
 fn term(system: &System, pass: &Pass, kind: OperatorKind) -> f64 {
-    let terms = system.terms(Phase::Decode, pass);
-    let those = terms.iter().filter(|term| term.part == Part::Operator(kind));
+    let terms = system.terms(PassPhase::Decode, pass);
+    let those = terms.iter().filter(|term| term.part == TermKind::Operator(kind));
     those.map(|term| bytes(term.expected)).sum()
 }
 

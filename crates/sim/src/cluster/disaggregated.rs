@@ -5,9 +5,9 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::handover::{Handover, Link};
+use super::handover::{Handover, TransferLink};
 use super::replicas::{Replicas, before};
-use super::router::Routing;
+use super::router::ReplicaRouting;
 use super::{ClusterError, blocks_differ};
 use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 
@@ -25,8 +25,8 @@ use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 /// ```
 /// use std::num::NonZeroU32;
 /// use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
-/// use fizeau_roofline::Transfer;
-/// use fizeau_sim::{Disaggregated, Engine, EngineConfig, Handover, Job, JobId, Serve, StepLoad};
+/// use fizeau_roofline::CacheTransfer;
+/// use fizeau_sim::{DisaggregatedEngine, Engine, EngineConfig, Handover, Job, JobId, Serve, StepLoad};
 ///
 /// let engine = || Engine::new(EngineConfig::new(8, Tokens::new(10_000)), |_: &StepLoad| Nanos::from_millis(10));
 /// let handover = Handover {
@@ -35,48 +35,48 @@ use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 ///     links: NonZeroU32::MIN,
 ///     bandwidth: BytesPerSec::new(131_072e6),
 ///     latency: Nanos::ZERO,
-///     transfer: Transfer::BeforeSecondToken,
+///     transfer: CacheTransfer::BeforeSecondToken,
 ///     layers: NonZeroU32::new(32).ok_or("zero")?,
 /// };
-/// let mut apart = Disaggregated::new(vec![engine()?], vec![engine()?, engine()?], handover)?;
+/// let mut apart = DisaggregatedEngine::new(vec![engine()?], vec![engine()?, engine()?], handover)?;
 /// apart.submit(Job::new(JobId(0), Tokens::new(2_000), Tokens::new(1), Stamp::EPOCH))?;
 /// assert!(apart.next_event().is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Disaggregated<P, D> {
+pub struct DisaggregatedEngine<P, D> {
     prefill: Replicas<P>,
     decode: Replicas<D>,
     handover: Handover,
     /// Of each prefill engine.
-    links: Vec<Vec<Link>>,
+    links: Vec<Vec<TransferLink>>,
     /// Where each live job is.
-    stages: HashMap<JobId, Stage>,
-    crossing: BTreeMap<Ticket, Crossing>,
+    stages: HashMap<JobId, JobStage>,
+    crossing: BTreeMap<TransferTicket, CacheInTransit>,
     /// Caches that have been sent so far.
     tickets: u64,
 }
 
 /// When a cache is over, and the number of its sending.
-type Ticket = (Stamp, u64);
+type TransferTicket = (Stamp, u64);
 
 #[derive(Debug, Clone)]
-enum Stage {
+enum JobStage {
     /// At a prefill engine; the job as it was submitted.
     Prefill(Job),
-    Crossing(Ticket),
+    Crossing(TransferTicket),
     Decode,
 }
 
 /// A job whose cache is under way.
 #[derive(Debug, Clone)]
-struct Crossing {
+struct CacheInTransit {
     job: Job,
     /// The first token, if the client has not seen it.
     first: Option<Emission>,
 }
 
-impl<P: Serve, D: Serve> Disaggregated<P, D> {
+impl<P: Serve, D: Serve> DisaggregatedEngine<P, D> {
     /// `prefill` engines before `decode` engines, all idle.
     ///
     /// # Errors
@@ -84,8 +84,8 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
     pub fn new(prefill: Vec<P>, decode: Vec<D>, handover: Handover) -> Result<Self, ClusterError> {
         handover.check()?;
         let links = vec![handover.idle_links(); prefill.len()];
-        let prefill = Replicas::new(prefill, Routing::LeastInFlight)?;
-        let decode = Replicas::new(decode, Routing::LeastInFlight)?;
+        let prefill = Replicas::new(prefill, ReplicaRouting::LeastInFlight)?;
+        let decode = Replicas::new(decode, ReplicaRouting::LeastInFlight)?;
         let (one, other) = (prefill.prefix_block(), decode.prefix_block());
         if one.is_some() && other.is_some() && one != other {
             return Err(blocks_differ(one, other));
@@ -125,7 +125,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
     fn advance_prefill(&mut self, to: Stamp, emit: &mut dyn FnMut(Emission)) {
         let Self { prefill, handover, links, stages, crossing, tickets, .. } = self;
         prefill.advance_by_engine(to, &mut |engine, emission| {
-            let Some(Stage::Prefill(job)) = stages.remove(&emission.job) else { return };
+            let Some(JobStage::Prefill(job)) = stages.remove(&emission.job) else { return };
             if job.output_tokens.get() <= emission.index + emission.count {
                 emit(emission);
                 return;
@@ -137,7 +137,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
             let first = Emission { at: seen, last: false, timing, ..emission };
             let ticket = (over, *tickets);
             *tickets += 1;
-            stages.insert(job.id, Stage::Crossing(ticket));
+            stages.insert(job.id, JobStage::Crossing(ticket));
             let job = Job { at: over, begun: Some(timing), ..job };
             let deferred = if seen > emission.at {
                 Some(first)
@@ -145,7 +145,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
                 emit(first);
                 None
             };
-            crossing.insert(ticket, Crossing { job, first: deferred });
+            crossing.insert(ticket, CacheInTransit { job, first: deferred });
         });
     }
 
@@ -156,7 +156,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
 
     /// The next cache is over, at `over`.
     fn arrive(&mut self, over: Stamp, emit: &mut dyn FnMut(Emission)) {
-        let Some((_, Crossing { job, first })) = self.crossing.pop_first() else { return };
+        let Some((_, CacheInTransit { job, first })) = self.crossing.pop_first() else { return };
         if let Some(first) = first {
             emit(first);
         }
@@ -164,7 +164,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
         let id = job.id;
         // It was checked when it was submitted, and is live once: its cache is never refused.
         if self.decode.take(job).is_ok() {
-            self.stages.insert(id, Stage::Decode);
+            self.stages.insert(id, JobStage::Decode);
         }
     }
 
@@ -183,7 +183,7 @@ fn is_due(event: Option<Stamp>, now: Stamp) -> bool {
     event.is_some_and(|event| event <= now)
 }
 
-impl<P: Serve, D: Serve> Serve for Disaggregated<P, D> {
+impl<P: Serve, D: Serve> Serve for DisaggregatedEngine<P, D> {
     /// A job that has begun elsewhere goes to a decode engine as it is.
     fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
         job.check(self.longest_job())?;
@@ -193,11 +193,11 @@ impl<P: Serve, D: Serve> Serve for Disaggregated<P, D> {
         }
         if job.begun.is_some() {
             self.decode.submit(job)?;
-            self.stages.insert(id, Stage::Decode);
+            self.stages.insert(id, JobStage::Decode);
             return Ok(());
         }
         self.prefill.submit(Job { output_tokens: Tokens::new(1), ..job.clone() })?;
-        self.stages.insert(id, Stage::Prefill(job));
+        self.stages.insert(id, JobStage::Prefill(job));
         Ok(())
     }
 
@@ -205,11 +205,11 @@ impl<P: Serve, D: Serve> Serve for Disaggregated<P, D> {
     fn cancel(&mut self, id: JobId) {
         match self.stages.remove(&id) {
             None => {}
-            Some(Stage::Prefill(_)) => self.prefill.cancel(id),
-            Some(Stage::Crossing(ticket)) => {
+            Some(JobStage::Prefill(_)) => self.prefill.cancel(id),
+            Some(JobStage::Crossing(ticket)) => {
                 self.crossing.remove(&ticket);
             }
-            Some(Stage::Decode) => self.decode.cancel(id),
+            Some(JobStage::Decode) => self.decode.cancel(id),
         }
     }
 

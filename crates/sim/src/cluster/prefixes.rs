@@ -5,10 +5,10 @@ use std::collections::HashMap;
 /// For each block of tokens that jobs were made of, the replicas that jobs with it went to. A bounded
 /// number of blocks: those not seen for longest are forgotten first, as a replica forgets them.
 #[derive(Debug, Clone)]
-pub(super) struct Prefixes {
+pub(super) struct RouterPrefixes {
     /// Where the entry of a block's hash is.
     places: HashMap<u64, usize>,
-    entries: Vec<Entry>,
+    entries: Vec<PrefixEntry>,
     /// Of each entry `words` words, with a bit for each replica.
     holders: Vec<u64>,
     words: usize,
@@ -21,7 +21,7 @@ pub(super) struct Prefixes {
 
 /// A block, and its neighbours in order of when each was seen last.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct PrefixEntry {
     hash: u64,
     newer: usize,
     older: usize,
@@ -30,7 +30,7 @@ struct Entry {
 /// No neighbour.
 const NONE: usize = usize::MAX;
 
-impl Prefixes {
+impl RouterPrefixes {
     /// Room for `capacity` blocks, at least 1, of `replicas` replicas.
     pub(super) fn new(replicas: usize, capacity: usize) -> Self {
         let words = replicas.div_ceil(64).max(1);
@@ -83,7 +83,7 @@ impl Prefixes {
 
     /// A place for a new block: that of the oldest, if there is no more room.
     fn vacant(&mut self, hash: u64) -> usize {
-        let entry = Entry { hash, newer: NONE, older: NONE };
+        let entry = PrefixEntry { hash, newer: NONE, older: NONE };
         let place = if self.entries.len() < self.capacity {
             self.entries.push(entry);
             self.holders.resize(self.entries.len() * self.words, 0);
@@ -101,7 +101,7 @@ impl Prefixes {
     }
 
     fn unlink(&mut self, place: usize) {
-        let Entry { newer, older, .. } = self.entries[place];
+        let PrefixEntry { newer, older, .. } = self.entries[place];
         match self.entries.get_mut(newer) {
             Some(entry) => entry.older = older,
             None => self.newest = older,
@@ -130,13 +130,13 @@ mod tests {
 
     use super::*;
 
-    fn holders(prefixes: &mut Prefixes, content: &[u64]) -> Vec<usize> {
+    fn holders(prefixes: &mut RouterPrefixes, content: &[u64]) -> Vec<usize> {
         prefixes.holders(content).collect()
     }
 
     #[test]
     fn the_deepest_holders_are_found() {
-        let mut prefixes = Prefixes::new(100, 100);
+        let mut prefixes = RouterPrefixes::new(100, 100);
         prefixes.note(&[1, 2, 3], 0);
         prefixes.note(&[1, 2, 4, 5], 70);
         prefixes.note(&[1], 99);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_end_of_what_was_seen_first_is_forgotten_first() {
-        let mut prefixes = Prefixes::new(2, 4);
+        let mut prefixes = RouterPrefixes::new(2, 4);
         prefixes.note(&[1, 2, 3], 0);
         prefixes.note(&[7, 8], 1);
         // 3 had to go for 7.
@@ -164,7 +164,7 @@ mod tests {
     /// A place that is used again knows nothing of who was there before.
     #[test]
     fn forgotten_blocks_have_no_holders() {
-        let mut prefixes = Prefixes::new(2, 2);
+        let mut prefixes = RouterPrefixes::new(2, 2);
         prefixes.note(&[1, 2], 0);
         prefixes.note(&[3, 4], 1);
         assert_eq!(holders(&mut prefixes, &[3, 4]), [1]);
@@ -178,7 +178,7 @@ mod tests {
             capacity in 1usize..12,
             notes in prop::collection::vec((prop::collection::vec(0u64..30, 0..8), 0usize..70), 0..40),
         ) {
-            let mut prefixes = Prefixes::new(70, capacity);
+            let mut prefixes = RouterPrefixes::new(70, capacity);
             for (content, replica) in notes {
                 prefixes.note(&content, replica);
                 prop_assert!(prefixes.places.len() <= capacity);

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
-use super::router::{OUT, Router, Routing, Tournament};
+use super::router::{OUT, ReplicaRouting, Router, Tournament};
 use super::{ClusterError, common_block, longest_job};
 use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 
@@ -20,10 +20,10 @@ use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 ///
 /// ```
 /// use fizeau_core::{Nanos, Stamp, Tokens};
-/// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Replicas, Routing, Serve, StepLoad};
+/// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Replicas, ReplicaRouting, Serve, StepLoad};
 ///
 /// let engine = || Engine::new(EngineConfig::new(1, Tokens::new(1_000)), |_: &StepLoad| Nanos::from_millis(10));
-/// let mut two = Replicas::new(vec![engine()?, engine()?], Routing::LeastInFlight)?;
+/// let mut two = Replicas::new(vec![engine()?, engine()?], ReplicaRouting::LeastInFlight)?;
 /// for id in 0..2 {
 ///     two.submit(Job::new(JobId(id), Tokens::new(100), Tokens::new(2), Stamp::EPOCH))?;
 /// }
@@ -41,9 +41,9 @@ pub struct Replicas<E> {
     /// When something happens next in each engine.
     events: Tournament,
     /// Where each live job is.
-    homes: HashMap<JobId, Home>,
+    homes: HashMap<JobId, JobReplica>,
     /// Jobs that are still to arrive, by when, and then by when they were submitted.
-    ahead: BTreeMap<Ticket, Job>,
+    ahead: BTreeMap<ArrivalTicket, Job>,
     /// Jobs submitted ahead so far.
     tickets: u64,
     /// Jobs that have arrived and found no room.
@@ -55,11 +55,11 @@ pub struct Replicas<E> {
 }
 
 /// When a job arrives, and the number of its submission.
-type Ticket = (Stamp, u64);
+type ArrivalTicket = (Stamp, u64);
 
 #[derive(Debug, Clone, Copy)]
-enum Home {
-    Ahead(Ticket),
+enum JobReplica {
+    Ahead(ArrivalTicket),
     Held,
     Engine(usize),
 }
@@ -69,7 +69,7 @@ impl<E: Serve> Replicas<E> {
     ///
     /// # Errors
     /// If there are none, or they find prefixes by blocks of different sizes.
-    pub fn new(engines: Vec<E>, routing: Routing) -> Result<Self, ClusterError> {
+    pub fn new(engines: Vec<E>, routing: ReplicaRouting) -> Result<Self, ClusterError> {
         let prefix_block = common_block(&engines)?;
         let blocks = engines.iter().map(|engine| engine.gauges().blocks).sum();
         Ok(Self {
@@ -97,7 +97,7 @@ impl<E: Serve> Replicas<E> {
         self.check(&job)?;
         let ticket = (job.at, self.tickets);
         self.tickets += 1;
-        self.homes.insert(job.id, Home::Ahead(ticket));
+        self.homes.insert(job.id, JobReplica::Ahead(ticket));
         self.ahead.insert(ticket, job);
         Ok(())
     }
@@ -151,7 +151,7 @@ impl<E: Serve> Replicas<E> {
     fn route_first(&mut self) {
         let Some((_, job)) = self.ahead.pop_first() else { return };
         if !self.held.is_empty() || self.route(&job).is_err() {
-            self.homes.insert(job.id, Home::Held);
+            self.homes.insert(job.id, JobReplica::Held);
             self.held.push_back(job);
         }
     }
@@ -160,7 +160,7 @@ impl<E: Serve> Replicas<E> {
         let engine = self.router.choose(job);
         self.engines[engine].submit(job.clone())?;
         self.router.joined(engine, job);
-        self.homes.insert(job.id, Home::Engine(engine));
+        self.homes.insert(job.id, JobReplica::Engine(engine));
         self.note_event(engine);
         Ok(())
     }
@@ -208,11 +208,11 @@ impl<E: Serve> Serve for Replicas<E> {
     fn cancel(&mut self, id: JobId) {
         match self.homes.remove(&id) {
             None => {}
-            Some(Home::Ahead(ticket)) => {
+            Some(JobReplica::Ahead(ticket)) => {
                 self.ahead.remove(&ticket);
             }
-            Some(Home::Held) => self.held.retain(|job| job.id != id),
-            Some(Home::Engine(engine)) => {
+            Some(JobReplica::Held) => self.held.retain(|job| job.id != id),
+            Some(JobReplica::Engine(engine)) => {
                 self.engines[engine].cancel(id);
                 self.router.left(engine);
                 self.note_event(engine);

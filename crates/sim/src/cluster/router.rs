@@ -1,12 +1,12 @@
 //! Which replica a job goes to.
 
-use super::prefixes::Prefixes;
+use super::prefixes::RouterPrefixes;
 use crate::serve::Job;
 
 /// How a router chooses among replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Routing {
+pub enum ReplicaRouting {
     /// Each in turn.
     RoundRobin,
     /// The one with the fewest jobs in flight, waiting and running; of equals the one of the lowest number.
@@ -16,7 +16,7 @@ pub enum Routing {
     /// flight.
     ///
     /// Unless it has far more in flight than the least loaded: more than 32 more, and more than half as
-    /// many again. Then, and where no replica holds any of it, as [`Routing::LeastInFlight`]. The rule has
+    /// many again. Then, and where no replica holds any of it, as [`ReplicaRouting::LeastInFlight`]. The rule has
     /// the shape of that of SGLang's cache-aware router, an absolute and a relative threshold of imbalance;
     /// the figures are chosen here.
     ///
@@ -29,10 +29,10 @@ fizeau_core::words! {
     /// The name used in files and flags: `round-robin`, `least-in-flight`, `prefix-aware`.
     ///
     /// ```
-    /// use fizeau_sim::Routing;
-    /// assert_eq!(Routing::default().as_str(), "least-in-flight");
+    /// use fizeau_sim::ReplicaRouting;
+    /// assert_eq!(ReplicaRouting::default().as_str(), "least-in-flight");
     /// ```
-    pub Routing::as_str {
+    pub ReplicaRouting::as_str {
         RoundRobin = "round-robin", LeastInFlight = "least-in-flight", PrefixAware = "prefix-aware",
     }
 }
@@ -46,25 +46,25 @@ const LEAST_REMEMBERED: usize = 1 << 16;
 /// A router with what it knows of its replicas.
 #[derive(Debug, Clone)]
 pub(super) struct Router {
-    routing: Routing,
+    routing: ReplicaRouting,
     /// Jobs in flight, of each replica.
     loads: Tournament,
     replicas: usize,
     /// Whose turn it is.
     turn: usize,
-    prefixes: Prefixes,
+    prefixes: RouterPrefixes,
 }
 
 impl Router {
     /// A router over `replicas` idle replicas that have `blocks` blocks together.
-    pub(super) fn new(routing: Routing, replicas: usize, blocks: u64) -> Self {
+    pub(super) fn new(routing: ReplicaRouting, replicas: usize, blocks: u64) -> Self {
         let blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
         Self {
             routing,
             loads: Tournament::new(replicas, 0),
             replicas,
             turn: 0,
-            prefixes: Prefixes::new(replicas, blocks.max(LEAST_REMEMBERED)),
+            prefixes: RouterPrefixes::new(replicas, blocks.max(LEAST_REMEMBERED)),
         }
     }
 
@@ -72,9 +72,9 @@ impl Router {
     pub(super) fn choose(&mut self, job: &Job) -> usize {
         let (least, idlest) = self.loads.least();
         match self.routing {
-            Routing::RoundRobin => self.turn,
-            Routing::LeastInFlight => idlest,
-            Routing::PrefixAware => {
+            ReplicaRouting::RoundRobin => self.turn,
+            ReplicaRouting::LeastInFlight => idlest,
+            ReplicaRouting::PrefixAware => {
                 let content = job.content.as_deref().unwrap_or_default();
                 let loads = &self.loads;
                 let holders = self.prefixes.holders(content);
@@ -89,7 +89,7 @@ impl Router {
     pub(super) fn joined(&mut self, replica: usize, job: &Job) {
         self.loads.set(replica, self.loads.key(replica).saturating_add(1));
         self.turn = (replica + 1) % self.replicas;
-        if let (Routing::PrefixAware, Some(content)) = (self.routing, &job.content) {
+        if let (ReplicaRouting::PrefixAware, Some(content)) = (self.routing, &job.content) {
             self.prefixes.note(content, replica);
         }
     }

@@ -18,13 +18,13 @@ impl<S: StepTime> Engine<S> {
             for (rank, &slot) in &group.waiting {
                 assert_eq!(
                     (self.jobs[slot].place, self.jobs[slot].rank),
-                    (Place::Waiting(number), *rank)
+                    (JobState::Waiting(number), *rank)
                 );
                 assert_eq!((self.jobs[slot].hold.room, self.jobs[slot].scheduled), (0, 0));
             }
             for &slot in &group.running {
                 let sequence = &self.jobs[slot];
-                assert_eq!(sequence.place, Place::Running(number));
+                assert_eq!(sequence.place, JobState::Running(number));
                 assert!(sequence.computed <= sequence.hold.room);
             }
             group.blocks.audit(group.running.iter().map(|&slot| &self.jobs[slot].hold));
@@ -48,9 +48,9 @@ impl StepTime for Steps {
         Nanos::from_millis(10)
     }
 
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         let first = u128::from(self.step_time(load).as_nanos()) << 32;
-        Some(Pace { steps: u64::MAX, first, growth: 0 })
+        Some(LinearStepTimes { steps: u64::MAX, first, growth: 0 })
     }
 
     fn stages(&self) -> std::num::NonZeroU32 {
@@ -73,7 +73,7 @@ fn config(groups: u64, blocks: u64, drafts: Option<u32>) -> EngineConfig {
 }
 
 /// What is known of a job is one of three beginnings of any length, and a rest of its own.
-fn job(id: u64, prompt: u64, output: u64, (family, common): (u64, u64)) -> Job {
+fn job(id: u64, prompt: u64, output: u64, family: u64, common: u64) -> Job {
     let blocks = (prompt + output) / 4;
     let content =
         (0..blocks).map(|k| if k < common { 100 * family + k } else { 1_000 * (id + 1) + k });
@@ -83,7 +83,7 @@ fn job(id: u64, prompt: u64, output: u64, (family, common): (u64, u64)) -> Job {
 
 /// How often each of the rarer things happened in all cases.
 #[derive(Debug, Default)]
-struct Seen {
+struct AuditCounts {
     preemptions: u64,
     hits: u64,
     evictions: u64,
@@ -100,7 +100,7 @@ proptest! {
     fn the_books_are_right(
         config in (1u64..3, 20u64..40, prop::option::weighted(0.3, 1u32..4))
             .prop_map(|(groups, blocks, drafts)| config(groups, blocks, drafts)),
-        order in prop::sample::select(vec![Order::Arrival, Order::Priority]),
+        order in prop::sample::select(vec![AdmissionOrder::Arrival, AdmissionOrder::Priority]),
         stages in 0u32..3,
         jobs in prop::collection::vec((1u64..50, 1u64..30, (0u64..3, 0u64..20), -1i64..2), 1..40),
         events in prop::collection::vec((1u64..40, 0u64..120), 1..60),
@@ -110,8 +110,8 @@ proptest! {
         let mut now = Stamp::EPOCH;
         for (pause, doomed) in events {
             now += Nanos::from_millis(pause);
-            for ((prompt, output, content, priority), id) in jobs.by_ref().take(2) {
-                let job = job(id, prompt, output, content);
+            for ((prompt, output, (family, common), priority), id) in jobs.by_ref().take(2) {
+                let job = job(id, prompt, output, family, common);
                 let priority = crate::Priority(priority);
                 engine.submit(Job { at: now, priority, ..job }).unwrap();
             }
@@ -132,10 +132,10 @@ fn the_books_are_put_to_the_test() {
     let mut engine = Engine::new(config(1, 22, None), Steps(0)).unwrap();
     for id in 0..60 {
         let at = Stamp::EPOCH + Nanos::from_millis(40 * id);
-        let job = job(id, 10 + 7 * id % 40, 5 + 3 * id % 24, (id % 3, id % 7));
+        let job = job(id, 10 + 7 * id % 40, 5 + 3 * id % 24, id % 3, id % 7);
         engine.submit(Job { at, ..job }).unwrap();
     }
-    let mut seen = Seen::default();
+    let mut seen = AuditCounts::default();
     while let Some(at) = engine.next_event() {
         let known = engine.groups[0].blocks.known();
         engine.advance(at, &mut |_| {});

@@ -7,19 +7,19 @@ use crate::chance::NumberMap;
 ///
 /// A block without known content is a number and nothing else, so that a cache of any size costs nothing.
 #[derive(Debug, Clone)]
-pub(super) struct Blocks {
+pub(super) struct BlockPool {
     size: u64,
     total: u64,
     free: u64,
     /// None where blocks are forgotten.
-    prefixes: Option<Prefixes>,
+    prefixes: Option<KnownBlocks>,
 }
 
 /// What one sequence has of them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Hold {
+pub(super) struct HeldBlocks {
     /// Blocks with the beginning of it that are known by their content, and may be others' too.
-    known: Vec<Known>,
+    known: Vec<KnownBlock>,
     /// Blocks of its own behind them.
     own: u64,
     /// Tokens for which these blocks have room.
@@ -30,17 +30,17 @@ pub(super) struct Hold {
 
 /// The beginning of a prompt, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Found {
+pub(super) struct KnownPrefix {
     pub(super) blocks: u64,
     /// Those of them that nobody uses: they cannot be evicted for the sequence that finds them.
     idle: u64,
 }
 
-impl Blocks {
+impl BlockPool {
     pub(super) fn new(config: &EngineConfig) -> Self {
         let prefixes = match config.prefix_caching {
             PrefixCaching::Off => None,
-            PrefixCaching::On => Some(Prefixes::default()),
+            PrefixCaching::On => Some(KnownBlocks::default()),
         };
         Self { size: config.block.get(), total: config.blocks, free: config.blocks, prefixes }
     }
@@ -51,7 +51,7 @@ impl Blocks {
 
     /// Blocks that can be taken, what is known of some of them forgotten.
     pub(super) fn available(&self) -> u64 {
-        self.free + self.prefixes.as_ref().map_or(0, Prefixes::idle)
+        self.free + self.prefixes.as_ref().map_or(0, KnownBlocks::idle)
     }
 
     pub(super) fn used(&self) -> u64 {
@@ -59,8 +59,8 @@ impl Blocks {
     }
 
     /// How many of the first `most` blocks of `content` are known, from the first one on.
-    pub(super) fn find(&self, content: &[u64], most: u64) -> Found {
-        let mut found = Found::default();
+    pub(super) fn find(&self, content: &[u64], most: u64) -> KnownPrefix {
+        let mut found = KnownPrefix::default();
         let Some(prefixes) = &self.prefixes else {
             return found;
         };
@@ -75,14 +75,14 @@ impl Blocks {
     }
 
     /// Whether a sequence whose beginning is `found` can have room for `tokens`.
-    pub(super) fn fits(&self, found: Found, tokens: u64) -> bool {
+    pub(super) fn fits(&self, found: KnownPrefix, tokens: u64) -> bool {
         let needed = tokens.div_ceil(self.size).saturating_sub(found.blocks);
         needed + found.idle <= self.available()
     }
 
     /// Begins a hold with what was found of `content`.
-    pub(super) fn share(&mut self, content: &[u64], found: Found) -> Hold {
-        let mut hold = Hold { room: found.blocks * self.size, ..Hold::default() };
+    pub(super) fn share(&mut self, content: &[u64], found: KnownPrefix) -> HeldBlocks {
+        let mut hold = HeldBlocks { room: found.blocks * self.size, ..HeldBlocks::default() };
         if let Some(prefixes) = &mut self.prefixes {
             for &hash in content.iter().take(found.blocks as usize) {
                 let Some(known) = prefixes.find(hash) else {
@@ -97,7 +97,7 @@ impl Blocks {
     }
 
     /// Gives `hold` room for `tokens`; whether there were blocks enough. If not, nothing has changed.
-    pub(super) fn grow(&mut self, hold: &mut Hold, tokens: u64) -> bool {
+    pub(super) fn grow(&mut self, hold: &mut HeldBlocks, tokens: u64) -> bool {
         if tokens <= hold.room {
             return true;
         }
@@ -119,7 +119,7 @@ impl Blocks {
 
     /// Makes the full blocks of the first `computed` tokens known by their content. One that is known already is kept once, and
     /// the copy is free.
-    pub(super) fn learn(&mut self, hold: &mut Hold, content: &[u64], computed: u64) {
+    pub(super) fn learn(&mut self, hold: &mut HeldBlocks, content: &[u64], computed: u64) {
         if let Some(prefixes) = &mut self.prefixes {
             let full = (computed / self.size) as usize;
             for &hash in content.iter().take(full).skip(hold.known.len()) {
@@ -138,15 +138,15 @@ impl Blocks {
     }
 
     /// Ends a hold. Its last block is the first of them to be evicted, so that beginnings stay.
-    pub(super) fn release(&mut self, hold: &mut Hold) {
+    pub(super) fn release(&mut self, hold: &mut HeldBlocks) {
         self.free += hold.own;
         if let Some(prefixes) = &mut self.prefixes {
             hold.known.drain(..).rev().for_each(|known| prefixes.drop_user(known));
         }
-        *hold = Hold::default();
+        *hold = HeldBlocks::default();
     }
 
-    fn expect_next(&self, hold: &mut Hold, content: &[u64]) {
+    fn expect_next(&self, hold: &mut HeldBlocks, content: &[u64]) {
         let known = hold.known.len();
         let more = self.prefixes.is_some() && known < content.len();
         hold.known_next = if more { (known as u64 + 1) * self.size } else { u64::MAX };
@@ -154,8 +154,8 @@ impl Blocks {
 
     /// What all `holds` together have is what is in use.
     #[cfg(test)]
-    pub(super) fn audit<'a>(&self, holds: impl Iterator<Item = &'a Hold>) {
-        let known = self.prefixes.as_ref().map_or(0, Prefixes::in_use);
+    pub(super) fn audit<'a>(&self, holds: impl Iterator<Item = &'a HeldBlocks>) {
+        let known = self.prefixes.as_ref().map_or(0, KnownBlocks::in_use);
         let mut own = 0;
         for hold in holds {
             own += hold.own;
@@ -176,53 +176,53 @@ impl Blocks {
 
 /// A block that is known by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known(u32);
+pub(crate) struct KnownBlock(u32);
 
 /// All known blocks: those in use, counted by their users, and those that nobody uses, in order of their last use.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Prefixes {
-    by_hash: NumberMap<u64, Known>,
-    entries: Vec<Entry>,
+pub(crate) struct KnownBlocks {
+    by_hash: NumberMap<u64, KnownBlock>,
+    entries: Vec<BlockEntry>,
     /// Entries that stand for no block.
-    vacant: Vec<Known>,
+    vacant: Vec<KnownBlock>,
     /// Of the unused: the one to go first, the one to go last.
-    oldest: Option<Known>,
-    newest: Option<Known>,
+    oldest: Option<KnownBlock>,
+    newest: Option<KnownBlock>,
     /// How many are unused.
     idle: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct BlockEntry {
     hash: u64,
     users: u32,
     /// Its neighbours among the unused.
-    older: Option<Known>,
-    newer: Option<Known>,
+    older: Option<KnownBlock>,
+    newer: Option<KnownBlock>,
 }
 
-impl Prefixes {
+impl KnownBlocks {
     /// How many are unused, and can be evicted.
     pub(crate) const fn idle(&self) -> u64 {
         self.idle
     }
 
-    pub(crate) fn find(&self, hash: u64) -> Option<Known> {
+    pub(crate) fn find(&self, hash: u64) -> Option<KnownBlock> {
         self.by_hash.get(&hash).copied()
     }
 
-    pub(crate) fn is_idle(&self, known: Known) -> bool {
+    pub(crate) fn is_idle(&self, known: KnownBlock) -> bool {
         self.entry(known).users == 0
     }
 
     /// Makes a block known that one sequence uses. No block with this hash is known yet.
-    pub(crate) fn insert(&mut self, hash: u64) -> Known {
-        let entry = Entry { hash, users: 1, older: None, newer: None };
+    pub(crate) fn insert(&mut self, hash: u64) -> KnownBlock {
+        let entry = BlockEntry { hash, users: 1, older: None, newer: None };
         let known = if let Some(known) = self.vacant.pop() {
             *self.entry_mut(known) = entry;
             known
         } else {
-            let known = Known(self.entries.len() as u32);
+            let known = KnownBlock(self.entries.len() as u32);
             self.entries.push(entry);
             known
         };
@@ -231,7 +231,7 @@ impl Prefixes {
     }
 
     /// One more sequence uses it.
-    pub(crate) fn share(&mut self, known: Known) {
+    pub(crate) fn share(&mut self, known: KnownBlock) {
         if self.is_idle(known) {
             self.unlink(known);
         }
@@ -239,7 +239,7 @@ impl Prefixes {
     }
 
     /// One sequence fewer uses it. When none is left it is the newest of the unused.
-    pub(crate) fn drop_user(&mut self, known: Known) {
+    pub(crate) fn drop_user(&mut self, known: KnownBlock) {
         let newest = self.newest;
         let entry = self.entry_mut(known);
         entry.users -= 1;
@@ -268,8 +268,8 @@ impl Prefixes {
     }
 
     /// Takes it out of the unused.
-    fn unlink(&mut self, known: Known) {
-        let Entry { older, newer, .. } = *self.entry(known);
+    fn unlink(&mut self, known: KnownBlock) {
+        let BlockEntry { older, newer, .. } = *self.entry(known);
         match older {
             Some(older) => self.entry_mut(older).newer = newer,
             None => self.oldest = newer,
@@ -281,12 +281,12 @@ impl Prefixes {
         self.idle -= 1;
     }
 
-    // A `Known` is made by `insert` alone, behind the entry that it numbers, and entries are never taken away.
-    fn entry(&self, known: Known) -> &Entry {
+    // A `KnownBlock` is made by `insert` alone, behind the entry that it numbers, and entries are never taken away.
+    fn entry(&self, known: KnownBlock) -> &BlockEntry {
         &self.entries[known.0 as usize]
     }
 
-    fn entry_mut(&mut self, known: Known) -> &mut Entry {
+    fn entry_mut(&mut self, known: KnownBlock) -> &mut BlockEntry {
         &mut self.entries[known.0 as usize]
     }
 

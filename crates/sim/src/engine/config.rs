@@ -37,8 +37,8 @@ pub struct EngineConfig {
     pub admission: Admission,
     /// Whether blocks are found again by what they hold.
     pub prefix_caching: PrefixCaching,
-    /// Who is admitted first, and preempted last.
-    pub order: Order,
+    /// The order in which jobs are admitted. Preemption takes the reverse order.
+    pub order: AdmissionOrder,
     /// The most jobs that wait, those included that came since the last step began; further ones are refused. None: no limit.
     pub max_waiting: Option<u64>,
     /// Sizes for which the engine has captured a graph, rising, in tokens of one group: one for each sequence that decodes, and
@@ -91,10 +91,10 @@ pub enum PrefixCaching {
     On,
 }
 
-/// Who is admitted first, and preempted last.
+/// The order in which jobs are admitted. Preemption takes the reverse order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Order {
+pub enum AdmissionOrder {
     /// Who came first.
     #[default]
     Arrival,
@@ -144,7 +144,7 @@ impl EngineConfig {
             chunking: Chunking::default(),
             admission: Admission::default(),
             prefix_caching: PrefixCaching::default(),
-            order: Order::default(),
+            order: AdmissionOrder::default(),
             max_waiting: None,
             captured: Vec::new(),
             drafts: None,
@@ -182,14 +182,14 @@ impl EngineConfig {
 #[non_exhaustive]
 pub enum ConfigError {
     /// No sequence may run.
-    #[error("an engine that runs 0 sequences at once (max_num_seqs) runs nothing: the least is 1")]
+    #[error("an engine that runs 0 sequences at once (max_num_seqs) runs nothing: give at least 1")]
     NoSequences,
     /// Blocks hold nothing.
-    #[error("a block of 0 tokens holds nothing: the least is 1, the usual 16")]
+    #[error("a block of 0 tokens holds nothing: give at least 1; 16 is usual")]
     EmptyBlock,
     /// A step could not fill a block.
     #[error(
-        "a budget of {budget} tokens a step is below one block of {block}: the least is {block}"
+        "a budget of {budget} tokens a step is below one block of {block}: give at least {block}"
     )]
     BudgetBelowBlock {
         /// Tokens of a step.
@@ -199,8 +199,7 @@ pub enum ConfigError {
     },
     /// A step could not decode all that runs.
     #[error(
-        "a budget of {budget} tokens a step does not let {sequences} sequences decode {each} each: \
-         the least budget is {least}"
+        "a budget of {budget} tokens a step does not let {sequences} sequences decode {each} each: give a budget of at least {least}"
     )]
     BudgetBelowSequences {
         /// Tokens of a step.
@@ -233,18 +232,20 @@ pub enum ConfigError {
         holds: Tokens,
     },
     /// Nobody may wait, and every job does until the next step.
-    #[error("a queue of 0 requests (max_waiting) takes none at all: the least is 1")]
+    #[error("a queue of 0 requests (max_waiting) takes none at all: give at least 1")]
     NoQueue,
     /// Drafts without a token.
     #[error(
-        "a draft of 0 tokens drafts nothing: the least is 1, or leave speculative decoding out"
+        "a draft of 0 tokens drafts nothing: give at least 1, or leave speculative decoding out"
     )]
     EmptyDraft,
     /// No group at all.
-    #[error("an engine of 0 attention groups runs nothing: the least is 1")]
+    #[error("an engine of 0 attention groups runs nothing: give at least 1")]
     NoGroups,
     /// Sizes that are no rising list.
-    #[error("the captured batch size {size} comes after {before}: list each once, from 1, rising")]
+    #[error(
+        "the captured batch size {size} comes after {before}: list each size once, in rising order from 1"
+    )]
     CapturedNotRising {
         /// The size.
         size: u64,

@@ -5,35 +5,35 @@ use std::ops::{Index, IndexMut};
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::blocks::{Blocks, Hold};
-use super::config::{EngineConfig, Order};
+use super::blocks::{BlockPool, HeldBlocks};
+use super::config::{AdmissionOrder, EngineConfig};
 use crate::chance::NumberMap;
-use crate::serve::{Content, Emission, Job, JobId, JobTiming};
+use crate::serve::{BlockHashes, Emission, Job, JobId, JobTiming};
 
 /// The place of a live job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot(u32);
+pub(super) struct JobSlot(u32);
 
 /// As many places as there ever were live jobs at once, used over and over.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Jobs {
+pub(super) struct JobTable {
     sequences: Vec<Sequence>,
-    vacant: Vec<Slot>,
-    live: NumberMap<JobId, Slot>,
+    vacant: Vec<JobSlot>,
+    live: NumberMap<JobId, JobSlot>,
 }
 
-impl Jobs {
-    pub(super) fn slot(&self, id: JobId) -> Option<Slot> {
+impl JobTable {
+    pub(super) fn slot(&self, id: JobId) -> Option<JobSlot> {
         self.live.get(&id).copied()
     }
 
-    pub(super) fn insert(&mut self, sequence: Sequence) -> Slot {
+    pub(super) fn insert(&mut self, sequence: Sequence) -> JobSlot {
         let id = sequence.id;
         let slot = if let Some(slot) = self.vacant.pop() {
             self[slot] = sequence;
             slot
         } else {
-            let slot = Slot(self.sequences.len() as u32);
+            let slot = JobSlot(self.sequences.len() as u32);
             self.sequences.push(sequence);
             slot
         };
@@ -42,7 +42,7 @@ impl Jobs {
     }
 
     /// The job is over; its place is the next one's.
-    pub(super) fn remove(&mut self, slot: Slot) {
+    pub(super) fn remove(&mut self, slot: JobSlot) {
         let sequence = &mut self[slot];
         sequence.content = None;
         let id = sequence.id;
@@ -58,17 +58,17 @@ impl Jobs {
     }
 }
 
-// A `Slot` is made by `insert` alone, behind the sequence that it numbers, and places are never taken away.
-impl Index<Slot> for Jobs {
+// A `JobSlot` is made by `insert` alone, behind the sequence that it numbers, and places are never taken away.
+impl Index<JobSlot> for JobTable {
     type Output = Sequence;
 
-    fn index(&self, slot: Slot) -> &Sequence {
+    fn index(&self, slot: JobSlot) -> &Sequence {
         &self.sequences[slot.0 as usize]
     }
 }
 
-impl IndexMut<Slot> for Jobs {
-    fn index_mut(&mut self, slot: Slot) -> &mut Sequence {
+impl IndexMut<JobSlot> for JobTable {
+    fn index_mut(&mut self, slot: JobSlot) -> &mut Sequence {
         &mut self.sequences[slot.0 as usize]
     }
 }
@@ -82,12 +82,12 @@ impl IndexMut<Slot> for Jobs {
 #[derive(Debug, Clone)]
 pub(super) struct Sequence {
     pub(super) id: JobId,
-    pub(super) content: Option<Content>,
+    pub(super) content: Option<BlockHashes>,
     prompt: u64,
     output: u64,
     pub(super) timing: JobTiming,
-    pub(super) rank: Rank,
-    pub(super) place: Place,
+    pub(super) rank: QueueRank,
+    pub(super) place: JobState,
     /// Tokens that must be computed before it can go on giving: the prompt; after a preemption what it has given as well.
     pub(super) to_read: u64,
     /// Tokens that are computed, those found in the cache included, and chunks of its prompt in batches that have begun, but for
@@ -101,29 +101,29 @@ pub(super) struct Sequence {
     pub(super) scheduled: u64,
     /// Whether that batch has begun, and it has to wait for its end.
     pub(super) under_way: bool,
-    pub(super) hold: Hold,
+    pub(super) hold: HeldBlocks,
 }
 
 /// Who goes first among those that wait: the lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank {
+pub(super) struct QueueRank {
     /// 0 for all where the engine does not order by it.
     pub(super) priority: i64,
     /// Those that lost their place go before those that never had one.
     pub(super) fresh: bool,
-    pub(super) arrival: Arrival,
+    pub(super) arrival: SubmissionOrder,
 }
 
 /// Who came first: the instant, and of equals who was submitted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Arrival {
+pub(super) struct SubmissionOrder {
     pub(super) at: Stamp,
     pub(super) number: u64,
 }
 
 /// Where a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum JobState {
     /// Before all groups: no step has begun since it arrived.
     Arriving,
     /// In the queue of a group.
@@ -134,10 +134,10 @@ pub(super) enum Place {
 
 impl Sequence {
     /// The `number`th job. One that another engine has begun comes with its prompt computed and a token given.
-    pub(super) fn new(job: Job, order: Order, number: u64) -> Self {
+    pub(super) fn new(job: Job, order: AdmissionOrder, number: u64) -> Self {
         let priority = match order {
-            Order::Arrival => 0,
-            Order::Priority => job.priority.0,
+            AdmissionOrder::Arrival => 0,
+            AdmissionOrder::Priority => job.priority.0,
         };
         let fresh = JobTiming {
             submitted: job.at,
@@ -153,15 +153,19 @@ impl Sequence {
             prompt,
             output: job.output_tokens.get(),
             timing: job.begun.unwrap_or(fresh),
-            rank: Rank { priority, fresh: true, arrival: Arrival { at: job.at, number } },
-            place: Place::Arriving,
+            rank: QueueRank {
+                priority,
+                fresh: true,
+                arrival: SubmissionOrder { at: job.at, number },
+            },
+            place: JobState::Arriving,
             to_read: prompt,
             computed: if job.begun.is_some() { prompt } else { 0 },
             given: u64::from(job.begun.is_some()),
             drafts: 0,
             scheduled: 0,
             under_way: false,
-            hold: Hold::default(),
+            hold: HeldBlocks::default(),
         }
     }
 
@@ -226,18 +230,18 @@ impl Sequence {
 
 /// What waits and runs together.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+pub(super) struct SchedulingGroup {
     /// Its number.
     number: usize,
-    pub(super) waiting: BTreeMap<Rank, Slot>,
+    pub(super) waiting: BTreeMap<QueueRank, JobSlot>,
     /// In order of admission.
-    pub(super) running: Vec<Slot>,
-    pub(super) blocks: Blocks,
+    pub(super) running: Vec<JobSlot>,
+    pub(super) blocks: BlockPool,
 }
 
-impl Group {
+impl SchedulingGroup {
     pub(super) fn new(config: &EngineConfig, number: usize) -> Self {
-        let blocks = Blocks::new(config);
+        let blocks = BlockPool::new(config);
         Self { number, waiting: BTreeMap::new(), running: Vec::new(), blocks }
     }
 
@@ -246,20 +250,20 @@ impl Group {
     }
 
     /// Puts a job into the queue.
-    pub(super) fn enqueue(&mut self, jobs: &mut Jobs, slot: Slot) {
-        jobs[slot].place = Place::Waiting(self.number);
+    pub(super) fn enqueue(&mut self, jobs: &mut JobTable, slot: JobSlot) {
+        jobs[slot].place = JobState::Waiting(self.number);
         self.waiting.insert(jobs[slot].rank, slot);
     }
 
     /// Takes a job out of the queue and gives it a slot.
-    pub(super) fn start(&mut self, jobs: &mut Jobs, slot: Slot) {
+    pub(super) fn start(&mut self, jobs: &mut JobTable, slot: JobSlot) {
         self.waiting.remove(&jobs[slot].rank);
-        jobs[slot].place = Place::Running(self.number);
+        jobs[slot].place = JobState::Running(self.number);
         self.running.push(slot);
     }
 
     /// Takes slot and blocks away from a job.
-    pub(super) fn stop(&mut self, jobs: &mut Jobs, slot: Slot) {
+    pub(super) fn stop(&mut self, jobs: &mut JobTable, slot: JobSlot) {
         if let Some(index) = self.running.iter().position(|&other| other == slot) {
             self.running.remove(index);
         }
@@ -268,12 +272,12 @@ impl Group {
 
     /// Where in the running ones the one is that must make room: of those that wait for no batch under way the last to have been
     /// admitted, or to go first. One may have chunks of its prompt under way: they were read for nothing.
-    pub(super) fn victim(&self, jobs: &Jobs, order: Order) -> Option<usize> {
+    pub(super) fn victim(&self, jobs: &JobTable, order: AdmissionOrder) -> Option<usize> {
         let mut candidates =
             self.running.iter().enumerate().rev().filter(|(_, slot)| !jobs[**slot].under_way);
         let victim = match order {
-            Order::Arrival => candidates.next(),
-            Order::Priority => candidates.max_by_key(|(_, slot)| {
+            AdmissionOrder::Arrival => candidates.next(),
+            AdmissionOrder::Priority => candidates.max_by_key(|(_, slot)| {
                 let rank = jobs[**slot].rank;
                 (rank.priority, rank.arrival)
             }),

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use fizeau_core::{Nanos, Tokens};
 
 use super::config::EngineConfig;
-use super::jobs::{Jobs, Place, Slot};
+use super::jobs::{JobSlot, JobState, JobTable};
 
-/// What one step has to do, in the quantities that cost time.
+/// The work of one step, in the quantities that cost time.
 ///
 /// With [`crate::EngineConfig::groups`] contexts and pairs are those of the group that has most, times the groups that there
 /// are, or the sequences of the kind if they are fewer: what they cost is found by sharing them out evenly. Sequences and tokens
@@ -61,7 +61,7 @@ impl StepLoad {
     }
 }
 
-/// How long a step takes: the physics of an [`crate::Engine`].
+/// How long a step of an [`crate::Engine`] takes.
 ///
 /// Any closure will do; [`crate::RooflineStep`] computes it from a model and a device.
 pub trait StepTime {
@@ -71,7 +71,7 @@ pub trait StepTime {
 
     /// How long this step and those behind it take, as long as the same sequences do nothing but decode a token each; none where
     /// that has no closed form. Whatever it says, [`StepTime::step_time`] says of each step on its own, to the nanosecond.
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         let _ = load;
         None
     }
@@ -93,7 +93,7 @@ impl<F: Fn(&StepLoad) -> Nanos> StepTime for F {
 /// Step times that grow evenly: step `i`, from 0, takes `first + i * growth`, in units of 2^-32 ns, rounded down to the
 /// nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct LinearStepTimes {
     /// For how many steps that is so, this one included; at least 1.
     pub steps: u64,
     /// Of the first, in 2^-32 ns.
@@ -102,7 +102,7 @@ pub struct Pace {
     pub growth: u128,
 }
 
-impl Pace {
+impl LinearStepTimes {
     /// The length of step `index`, from 0.
     #[must_use]
     pub fn at(&self, index: u64) -> Nanos {
@@ -118,7 +118,7 @@ impl Pace {
 /// Groups wait for each other: attention takes as long as in the group with most of it, and each is padded to the batch of the
 /// largest. A step time that gives each group an equal share of the sequences, one at least, has just that of the busiest
 /// group if the whole is as many times that as groups have any: all, or as many as there are sequences.
-pub(super) fn tally(config: &EngineConfig, jobs: &Jobs, members: &[Slot]) -> StepLoad {
+pub(super) fn tally(config: &EngineConfig, jobs: &JobTable, members: &[JobSlot]) -> StepLoad {
     let drafted = config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length));
     let mut whole = StepLoad::default();
     let mut most = StepLoad::default();
@@ -152,7 +152,7 @@ pub(super) fn tally(config: &EngineConfig, jobs: &Jobs, members: &[Slot]) -> Ste
     whole
 }
 
-fn of_group(jobs: &Jobs, members: &[Slot], drafted: u64) -> StepLoad {
+fn of_group(jobs: &JobTable, members: &[JobSlot], drafted: u64) -> StepLoad {
     let mut load = StepLoad::default();
     for &slot in members {
         let sequence = &jobs[slot];
@@ -168,10 +168,10 @@ fn of_group(jobs: &Jobs, members: &[Slot], drafted: u64) -> StepLoad {
     load
 }
 
-fn group(jobs: &Jobs, slot: Slot) -> Option<usize> {
+fn group(jobs: &JobTable, slot: JobSlot) -> Option<usize> {
     match jobs[slot].place {
-        Place::Running(group) => Some(group),
-        Place::Arriving | Place::Waiting(_) => None,
+        JobState::Running(group) => Some(group),
+        JobState::Arriving | JobState::Waiting(_) => None,
     }
 }
 

@@ -3,22 +3,22 @@
 use fizeau_core::{Stamp, Tokens};
 use fizeau_roofline::Admission;
 
-use super::blocks::{Blocks, Found};
+use super::blocks::{BlockPool, KnownPrefix};
 use super::config::{Chunking, EngineConfig, Policy, PrefixCaching};
-use super::jobs::{Group, Jobs, Slot};
+use super::jobs::{JobSlot, JobTable, SchedulingGroup};
 use crate::serve::Gauges;
 
 /// Plans a step.
 pub(super) struct Scheduler<'a> {
     pub(super) config: &'a EngineConfig,
-    pub(super) jobs: &'a mut Jobs,
+    pub(super) jobs: &'a mut JobTable,
     pub(super) totals: &'a mut Gauges,
     /// When the step begins.
     pub(super) start: Stamp,
     /// Micro-batches that the decoding sequences are spread over.
     pub(super) micro_batches: u64,
     /// Those that take part, in the order in which their tokens leave.
-    pub(super) members: Vec<Slot>,
+    pub(super) members: Vec<JobSlot>,
     /// Tokens that the group at hand may still bring to the step.
     pub(super) budget: u64,
     /// Whether a sequence of the group at hand has lost its place to another.
@@ -27,16 +27,16 @@ pub(super) struct Scheduler<'a> {
 
 /// The first of a queue, if it may run.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
-    slot: Slot,
-    found: Found,
+struct QueueHead {
+    slot: JobSlot,
+    found: KnownPrefix,
     /// Tokens that it has to read.
     unread: u64,
 }
 
 impl Scheduler<'_> {
     /// Plans the step of all groups.
-    pub(super) fn plan(&mut self, groups: &mut [Group]) {
+    pub(super) fn plan(&mut self, groups: &mut [SchedulingGroup]) {
         match self.config.policy {
             Policy::Mixed => groups.iter_mut().for_each(|group| self.mix(group)),
             Policy::PrefillFirst => {
@@ -51,7 +51,7 @@ impl Scheduler<'_> {
         }
     }
 
-    fn mix(&mut self, group: &mut Group) {
+    fn mix(&mut self, group: &mut SchedulingGroup) {
         self.begin(group);
         if self.admit_first(group) {
             return;
@@ -63,14 +63,14 @@ impl Scheduler<'_> {
 
     /// Whether the first of the queue is to be read whole and does not fit beside those that decode: then they wait, and this is
     /// a step for it and those behind it. Otherwise it could wait for as long as anybody decodes.
-    fn admit_first(&mut self, group: &mut Group) -> bool {
+    fn admit_first(&mut self, group: &mut SchedulingGroup) -> bool {
         if self.config.chunking == Chunking::Chunked {
             return false;
         }
         let Some(next) = self.candidate(group) else {
             return false;
         };
-        let ready = |&&slot: &&Slot| !self.jobs[slot].under_way && !self.jobs[slot].reads();
+        let ready = |&&slot: &&JobSlot| !self.jobs[slot].under_way && !self.jobs[slot].reads();
         let decoding = group.running.iter().filter(ready).count() as u64;
         let beside = decoding.min(self.places(group)) * self.each();
         if next.unread <= self.budget.saturating_sub(beside) {
@@ -81,7 +81,7 @@ impl Scheduler<'_> {
         true
     }
 
-    fn read(&mut self, group: &mut Group) {
+    fn read(&mut self, group: &mut SchedulingGroup) {
         self.begin(group);
         if !self.admit_first(group) {
             self.read_on(group);
@@ -89,7 +89,7 @@ impl Scheduler<'_> {
         }
     }
 
-    fn begin(&mut self, group: &mut Group) {
+    fn begin(&mut self, group: &mut SchedulingGroup) {
         self.budget = self.config.max_batched_tokens.get();
         self.preempted = false;
         // Whose prompt was read elsewhere takes part in this step's decoding.
@@ -107,12 +107,12 @@ impl Scheduler<'_> {
     }
 
     /// How many of the decoding sequences a micro-batch takes.
-    const fn places(&self, group: &Group) -> u64 {
+    const fn places(&self, group: &SchedulingGroup) -> u64 {
         (group.running.len() as u64).div_ceil(self.micro_batches)
     }
 
     /// A token and a draft for each sequence whose prompt is read.
-    fn decode(&mut self, group: &mut Group) {
+    fn decode(&mut self, group: &mut SchedulingGroup) {
         let each = self.each();
         let mut places = self.places(group);
         let mut index = 0;
@@ -135,7 +135,7 @@ impl Scheduler<'_> {
     }
 
     /// The next chunks of prompts that are being read.
-    fn read_on(&mut self, group: &mut Group) {
+    fn read_on(&mut self, group: &mut SchedulingGroup) {
         let mut index = 0;
         while let Some(&slot) = group.running.get(index) {
             let sequence = &self.jobs[slot];
@@ -163,7 +163,7 @@ impl Scheduler<'_> {
 
     /// Makes known what the step is to read of a prompt: whoever is admitted behind it can share that. No stage comes to
     /// the later sequence, in this step or one behind it, before it has come to the earlier one.
-    fn publish(&mut self, blocks: &mut Blocks, slot: Slot) {
+    fn publish(&mut self, blocks: &mut BlockPool, slot: JobSlot) {
         let sequence = &mut self.jobs[slot];
         let read = sequence.computed + sequence.scheduled;
         if sequence.reads() && read >= sequence.hold.known_next {
@@ -173,7 +173,7 @@ impl Scheduler<'_> {
     }
 
     /// The first chunks of prompts that wait, as long as nobody had to make room.
-    fn admit(&mut self, group: &mut Group) {
+    fn admit(&mut self, group: &mut SchedulingGroup) {
         while self.budget > 0
             && !self.preempted
             && let Some(next) = self.candidate(group)
@@ -187,7 +187,7 @@ impl Scheduler<'_> {
         }
     }
 
-    fn candidate(&self, group: &Group) -> Option<Candidate> {
+    fn candidate(&self, group: &SchedulingGroup) -> Option<QueueHead> {
         let &slot = group.waiting.first_key_value()?.1;
         if group.running.len() as u64 >= self.config.max_num_seqs {
             return None;
@@ -202,12 +202,12 @@ impl Scheduler<'_> {
             _ => sequence.to_read,
         };
         let unread = sequence.to_read - there;
-        group.blocks.fits(found, room).then_some(Candidate { slot, found, unread })
+        group.blocks.fits(found, room).then_some(QueueHead { slot, found, unread })
     }
 
     /// Gives `next` a slot and schedules the first `chunk` tokens that it has to read.
-    fn start(&mut self, group: &mut Group, next: Candidate, chunk: u64) {
-        let Candidate { slot, found, unread } = next;
+    fn start(&mut self, group: &mut SchedulingGroup, next: QueueHead, chunk: u64) {
+        let QueueHead { slot, found, unread } = next;
         group.start(self.jobs, slot);
         let sequence = &mut self.jobs[slot];
         if sequence.is_new() {
@@ -240,7 +240,7 @@ impl Scheduler<'_> {
 
     /// Gives the sequence at `index` room for `tokens`, if need be by taking others' places, the last one's first; whether it has
     /// kept its own. `index` follows it, or is that of the one behind it.
-    fn make_room(&mut self, group: &mut Group, index: &mut usize, tokens: u64) -> bool {
+    fn make_room(&mut self, group: &mut SchedulingGroup, index: &mut usize, tokens: u64) -> bool {
         let Some(&slot) = group.running.get(*index) else {
             return false;
         };
@@ -259,7 +259,7 @@ impl Scheduler<'_> {
     }
 
     /// Puts a running sequence back to the front of the queue. It begins anew.
-    fn preempt(&mut self, group: &mut Group, slot: Slot) {
+    fn preempt(&mut self, group: &mut SchedulingGroup, slot: JobSlot) {
         let scheduled = self.jobs[slot].scheduled;
         if scheduled > 0 {
             self.members.retain(|&member| member != slot);
@@ -272,7 +272,7 @@ impl Scheduler<'_> {
         self.preempted = true;
     }
 
-    fn schedule(&mut self, slot: Slot, tokens: u64) {
+    fn schedule(&mut self, slot: JobSlot, tokens: u64) {
         self.jobs[slot].scheduled = tokens;
         self.members.push(slot);
         self.budget = self.budget.saturating_sub(tokens);

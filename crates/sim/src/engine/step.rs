@@ -3,8 +3,8 @@
 use fizeau_core::{Nanos, Stamp};
 use schedule::Scheduler;
 
-use super::jobs::Slot;
-use super::load::{Pace, tally};
+use super::jobs::JobSlot;
+use super::load::{LinearStepTimes, tally};
 use super::*;
 
 impl<S: StepTime> Engine<S> {
@@ -26,7 +26,7 @@ impl<S: StepTime> Engine<S> {
     }
 
     /// The next step of a run, if it goes on: nobody came, and there are blocks for those who need one.
-    fn run_on(&mut self, start: Stamp) -> Option<(Vec<Slot>, Nanos)> {
+    fn run_on(&mut self, start: Stamp) -> Option<(Vec<JobSlot>, Nanos)> {
         let mut run = self.run.take()?;
         let next = self.arriving.first_key_value();
         if next.is_some_and(|(arrival, _)| arrival.at <= start) {
@@ -46,7 +46,7 @@ impl<S: StepTime> Engine<S> {
     }
 
     /// A step of whoever may take part; none if that is nobody.
-    fn plan(&mut self, start: Stamp) -> Option<(Vec<Slot>, Nanos)> {
+    fn plan(&mut self, start: Stamp) -> Option<(Vec<JobSlot>, Nanos)> {
         self.arrive(start);
         let preemptions = self.totals.preemptions;
         let mut members = self.spare.pop().unwrap_or_default();
@@ -69,7 +69,7 @@ impl<S: StepTime> Engine<S> {
         }
         let load = tally(&self.config, &self.jobs, &members);
         if self.totals.preemptions == preemptions && self.is_steady(&load) {
-            self.run = self.step_time.pace(&load).map(|pace| Run { pace, next: 1 });
+            self.run = self.step_time.pace(&load).map(|pace| DecodeRun { pace, next: 1 });
         }
         members.retain(|&slot| self.jobs[slot].embark());
         Some((members, self.step_time.step_time(&load)))
@@ -129,7 +129,7 @@ impl<S: StepTime> Engine<S> {
         let mut ended = std::mem::take(&mut self.ended);
         for slot in ended.drain(..) {
             self.run = None;
-            if let Place::Running(group) = self.jobs[slot].place {
+            if let JobState::Running(group) = self.jobs[slot].place {
                 self.groups[group].stop(&mut self.jobs, slot);
             }
             self.jobs.remove(slot);
@@ -138,7 +138,7 @@ impl<S: StepTime> Engine<S> {
     }
 
     /// Takes note of what was computed of a sequence; how many tokens it gives for it, none while it reads.
-    fn end_step(&mut self, slot: Slot) -> Option<u64> {
+    fn end_step(&mut self, slot: JobSlot) -> Option<u64> {
         let sequence = &mut self.jobs[slot];
         let mut given = 1;
         if sequence.reads() {
@@ -156,7 +156,7 @@ impl<S: StepTime> Engine<S> {
         sequence.scheduled = 0;
         sequence.under_way = false;
         if sequence.computed >= sequence.hold.known_next
-            && let Place::Running(group) = sequence.place
+            && let JobState::Running(group) = sequence.place
         {
             let content = sequence.content.as_deref().unwrap_or_default();
             self.groups[group].blocks.learn(&mut sequence.hold, content, sequence.computed);
@@ -171,19 +171,19 @@ impl<S: StepTime> Engine<S> {
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
     /// Those that wait for its end, in the order in which their tokens leave.
-    pub(super) members: Vec<Slot>,
+    pub(super) members: Vec<JobSlot>,
     pub(super) end: Stamp,
 }
 
 /// Steps of the same sequences, all decoding a token each, of which the lengths are known in advance.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
-    pub(super) pace: Pace,
+pub(super) struct DecodeRun {
+    pub(super) pace: LinearStepTimes,
     /// Which of its steps is the next.
     pub(super) next: u64,
 }
 
-impl Run {
+impl DecodeRun {
     /// The length of the next step, if it is one of the run.
     pub(super) fn next(&mut self) -> Option<Nanos> {
         let length = (self.next < self.pace.steps).then(|| self.pace.at(self.next));

@@ -11,9 +11,9 @@ use mio::{Registry, Token};
 const WATCH: Nanos = Nanos::from_micros(60);
 
 /// Wakes a poll. Polls themselves sleep by the millisecond; where the system has finer timers, this is one.
-pub(super) struct Alarm(Timer);
+pub(super) struct PollAlarm(Timer);
 
-impl Alarm {
+impl PollAlarm {
     /// An alarm that wakes polls of `registry` with `token`.
     pub(super) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
         Timer::new(registry, token).map(Self)

@@ -12,7 +12,7 @@ use super::length::NaturalLength;
 use super::metrics::Metrics;
 use super::time_scale::TimeScale;
 use super::truth::Truth;
-use super::wire::Wires;
+use super::wire::SocketWires;
 use crate::serve::{Gauges, JobId};
 
 /// The model's name where neither the server nor the client gave one.
@@ -27,7 +27,7 @@ pub(super) struct App {
     pub(super) scale: TimeScale,
     pub(super) truth: Truth,
     pub(super) faults: FaultAssigner,
-    pub(super) wires: Wires,
+    pub(super) wires: SocketWires,
     pub(super) metrics: Metrics,
     /// The engine as it was when the last request was looked at.
     pub(super) gauges: Gauges,
@@ -37,6 +37,8 @@ pub(super) struct App {
     pub(super) natural: Option<NaturalLength>,
     /// How SGLang's route shows text, where the server is to pass for SGLang.
     pub(super) sglang: Option<SglangText>,
+    /// Whether a prompt of token ids is refused.
+    pub(super) refuses_ids: bool,
     /// Requests given a number so far.
     pub(super) numbered: u64,
 }

@@ -5,15 +5,15 @@ use std::io::{self, ErrorKind, Read};
 use fizeau_core::{Clock, Stamp};
 
 use super::app::WallClock;
-use super::fault::{self, End, Faulty, Stand};
+use super::fault::{self, FaultedEnd, FaultyReply, ReplyState};
 use super::frames;
 use super::metrics::Metrics;
 use super::parsed_request::ParsedRequest;
-use super::request::{After, Method, Parser, Peer, Request, Version};
-use super::response::{Refusal, Response};
-use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
-use super::truth::Record;
-use super::wire::Wire;
+use super::request::{AfterReply, HttpRequest, Method, PeerAbilities, RequestParser, Version};
+use super::response::{ReadyResponse, Refusal};
+use super::stream::{Outbox, ReplyStream, Scratch, SendOutcome, StreamTurn};
+use super::truth::TruthRecord;
+use super::wire::SocketWire;
 use crate::serve::{Emission, JobId};
 
 /// How much a client may send ahead of the reply under way.
@@ -22,23 +22,23 @@ const AHEAD: usize = 64 << 10;
 const DRAIN: usize = 64 << 20;
 
 pub(super) struct Conn {
-    pub(super) wire: Wire,
-    parser: Parser,
+    pub(super) wire: SocketWire,
+    parser: RequestParser,
     out: Outbox,
-    reply: Reply,
-    after: After,
+    reply: ConnReply,
+    after: AfterReply,
     /// When the last bytes had been read, or the connection was free for what had been read before.
     ready_at: Stamp,
     /// What the engine knows the request by whose reply is under way; none where it never heard of it.
     job: Option<JobId>,
-    pub(super) marks: Marks,
+    pub(super) marks: ConnMarks,
     /// Whether what comes is left unread.
     pub(super) is_deaf: bool,
 }
 
 /// What is known of a connection's socket, and in which queues the connection stands.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct ConnMarks {
     /// The socket took less than it was given and has not said since that there is room.
     pub(super) blocked: bool,
     /// Bytes may have come that were not read.
@@ -50,14 +50,14 @@ pub(super) struct Marks {
 }
 
 /// What a connection is at.
-enum Reply {
+enum ConnReply {
     /// Waiting for a request.
     None,
     /// The outbox holds all that is left of the reply.
     Rest,
-    Stream(Box<Stream>),
-    Whole(Box<Whole>),
-    Faulty(Box<Faulty>),
+    Stream(Box<ReplyStream>),
+    Whole(Box<WholeReply>),
+    Faulty(Box<FaultyReply>),
     /// As `Rest`, the reply to what was no request.
     Refused,
     /// After that: reads on for so many bytes and then ends.
@@ -65,17 +65,17 @@ enum Reply {
 }
 
 /// A reply in one piece, until the engine is done.
-pub(super) struct Whole {
+pub(super) struct WholeReply {
     pub(super) ask: Box<ParsedRequest>,
     pub(super) number: JobId,
     pub(super) created: u64,
-    pub(super) peer: Peer,
-    pub(super) record: Record,
+    pub(super) peer: PeerAbilities,
+    pub(super) record: TruthRecord,
 }
 
 /// What reading came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Got {
+pub(super) enum ReadOutcome {
     /// All that was there.
     All,
     /// There is more.
@@ -85,21 +85,21 @@ pub(super) enum Got {
 }
 
 /// What became of a connection's turn to write.
-pub(super) struct Wrote {
-    pub(super) then: Then,
+pub(super) struct WriteOutcome {
+    pub(super) then: AfterWrite,
     /// Of a reply that is all in the kernel's hands or the outbox.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<TruthRecord>,
     /// How many bytes of tokens were written.
     pub(super) bytes: usize,
 }
 
 /// What a connection can do after its turn to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum AfterWrite {
     /// Nothing until something happens.
     Wait,
     /// Nothing before then.
-    Nap(Stamp),
+    WakeAt(Stamp),
     /// Write more.
     Write,
     /// Read on: a reply is over.
@@ -109,28 +109,29 @@ pub(super) enum Then {
 }
 
 impl Conn {
-    pub(super) fn new(wire: Wire, body_limit: usize) -> Self {
+    pub(super) fn new(wire: SocketWire, body_limit: usize) -> Self {
         Self {
             wire,
-            parser: Parser::new(body_limit),
+            parser: RequestParser::new(body_limit),
             out: Outbox::default(),
-            reply: Reply::None,
-            after: After::KeepAlive,
+            reply: ConnReply::None,
+            after: AfterReply::KeepAlive,
             ready_at: Stamp::EPOCH,
             job: None,
-            marks: Marks::default(),
+            marks: ConnMarks::default(),
             is_deaf: false,
         }
     }
 
     /// Reads once, unless more than enough waits already.
-    pub(super) fn read(&mut self, buffer: &mut [u8], clock: WallClock) -> io::Result<Got> {
-        if !matches!(self.reply, Reply::None | Reply::Draining(_)) && self.parser.waiting() > AHEAD
+    pub(super) fn read(&mut self, buffer: &mut [u8], clock: WallClock) -> io::Result<ReadOutcome> {
+        if !matches!(self.reply, ConnReply::None | ConnReply::Draining(_))
+            && self.parser.waiting() > AHEAD
         {
-            return Ok(Got::All);
+            return Ok(ReadOutcome::All);
         }
         if self.is_deaf {
-            return Ok(if self.marks.hung_up { Got::End } else { Got::All });
+            return Ok(if self.marks.hung_up { ReadOutcome::End } else { ReadOutcome::All });
         }
         let n = loop {
             match self.wire.read(buffer) {
@@ -138,16 +139,16 @@ impl Conn {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.marks.readable = false;
-                    return Ok(Got::All);
+                    return Ok(ReadOutcome::All);
                 }
                 Err(error) => return Err(error),
             }
         };
         let got = buffer.get(..n).unwrap_or_default();
         match &mut self.reply {
-            _ if n == 0 => return Ok(Got::End),
-            Reply::Draining(left) if *left < n => return Ok(Got::End),
-            Reply::Draining(left) => *left -= n,
+            _ if n == 0 => return Ok(ReadOutcome::End),
+            ConnReply::Draining(left) if *left < n => return Ok(ReadOutcome::End),
+            ConnReply::Draining(left) => *left -= n,
             _ => {
                 self.ready_at = clock.now();
                 self.parser.feed(got);
@@ -156,15 +157,15 @@ impl Conn {
         // Less than there was room for is all that there was; what comes later is told anew.
         if n < buffer.len() && !self.marks.hung_up {
             self.marks.readable = false;
-            return Ok(Got::All);
+            return Ok(ReadOutcome::All);
         }
-        Ok(Got::Some)
+        Ok(ReadOutcome::Some)
     }
 
     /// The next request and when it had arrived, if the connection is free for one; what is no request is answered
     /// here.
-    pub(super) fn next_request(&mut self) -> Option<(Request, Stamp)> {
-        if !matches!(self.reply, Reply::None) {
+    pub(super) fn next_request(&mut self) -> Option<(HttpRequest, Stamp)> {
+        if !matches!(self.reply, ConnReply::None) {
             return None;
         }
         match self.parser.next() {
@@ -183,22 +184,27 @@ impl Conn {
     }
 
     fn refuse(&mut self, refusal: &Refusal) {
-        let peer = Peer { version: Version::Http11, after: After::Close };
-        self.respond(Response::refusal(refusal), &Method::Get, peer);
-        self.reply = Reply::Refused;
+        let peer = PeerAbilities { version: Version::Http11, after: AfterReply::Close };
+        self.respond(ReadyResponse::refusal(refusal), &Method::Get, peer);
+        self.reply = ConnReply::Refused;
     }
 
     /// Answers a request to generate that cannot be taken.
-    pub(super) fn decline(&mut self, ask: ParsedRequest, refusal: &Refusal, peer: Peer) {
-        let response = Response::refusal_on(ask.route, refusal).echoing(ask.request_id);
+    pub(super) fn decline(&mut self, ask: ParsedRequest, refusal: &Refusal, peer: PeerAbilities) {
+        let response = ReadyResponse::refusal_on(ask.route, refusal).echoing(ask.request_id);
         self.respond(response, &Method::Post, peer);
     }
 
     /// Answers with what is ready.
-    pub(super) fn respond(&mut self, response: Response, method: &Method, peer: Peer) {
+    pub(super) fn respond(
+        &mut self,
+        response: ReadyResponse,
+        method: &Method,
+        peer: PeerAbilities,
+    ) {
         self.out.push(&response.render(method, peer));
         self.after = peer.after;
-        self.reply = Reply::Rest;
+        self.reply = ConnReply::Rest;
     }
 
     /// Notes that the engine works for the reply that begins now.
@@ -207,27 +213,27 @@ impl Conn {
     }
 
     /// Begins a stream.
-    pub(super) fn stream(&mut self, head: &[u8], stream: Stream, after: After) {
+    pub(super) fn stream(&mut self, head: &[u8], stream: ReplyStream, after: AfterReply) {
         self.out.push(head);
         self.after = after;
-        self.reply = Reply::Stream(Box::new(stream));
+        self.reply = ConnReply::Stream(Box::new(stream));
     }
 
     /// Begins a reply in one piece.
-    pub(super) fn whole(&mut self, whole: Whole) {
+    pub(super) fn whole(&mut self, whole: WholeReply) {
         self.after = whole.peer.after;
-        self.reply = Reply::Whole(Box::new(whole));
+        self.reply = ConnReply::Whole(Box::new(whole));
     }
 
     /// Begins a reply that goes wrong.
-    pub(super) fn faulty(&mut self, faulty: Faulty) {
+    pub(super) fn faulty(&mut self, faulty: FaultyReply) {
         self.after = faulty.after;
-        self.reply = Reply::Faulty(Box::new(faulty));
+        self.reply = ConnReply::Faulty(Box::new(faulty));
     }
 
     /// The record of a reply that goes wrong, where the connection ends before the reply does.
-    pub(super) fn take_faulty(&mut self) -> Option<Record> {
-        matches!(self.reply, Reply::Faulty(_)).then(|| self.take_record())?
+    pub(super) fn take_faulty(&mut self) -> Option<TruthRecord> {
+        matches!(self.reply, ConnReply::Faulty(_)).then(|| self.take_record())?
     }
 
     /// Notes tokens of the reply, which the engine let go at `now`; all instants are the server's.
@@ -236,15 +242,15 @@ impl Conn {
             return;
         }
         match &mut self.reply {
-            Reply::Stream(stream) => {
+            ConnReply::Stream(stream) => {
                 metrics.emitted(stream.record(), emission);
                 stream.emitted(emission);
             }
-            Reply::Faulty(faulty) => {
+            ConnReply::Faulty(faulty) => {
                 metrics.emitted(faulty.record(), emission);
                 faulty.emitted(emission);
             }
-            Reply::Whole(whole) => {
+            ConnReply::Whole(whole) => {
                 metrics.emitted(&whole.record, emission);
                 whole.emitted(emission, now);
             }
@@ -258,99 +264,105 @@ impl Conn {
     }
 
     /// Writes what there is to write, up to one turn's worth.
-    pub(super) fn write(&mut self, clock: WallClock, scratch: &mut Scratch) -> io::Result<Wrote> {
-        if let Reply::Stream(stream) = &mut self.reply {
+    pub(super) fn write(
+        &mut self,
+        clock: WallClock,
+        scratch: &mut Scratch,
+    ) -> io::Result<WriteOutcome> {
+        if let ConnReply::Stream(stream) = &mut self.reply {
             let (turn, bytes) = stream.turn(&mut self.out, &mut self.wire, &clock, scratch)?;
-            self.marks.blocked = turn == Turn::Blocked;
-            let wrote = |then| Wrote { then, record: None, bytes };
+            self.marks.blocked = turn == StreamTurn::Blocked;
+            let wrote = |then| WriteOutcome { then, record: None, bytes };
             return match turn {
-                Turn::Blocked | Turn::Waiting => Ok(wrote(Then::Wait)),
-                Turn::More => Ok(wrote(Then::Write)),
-                Turn::Ended => {
+                StreamTurn::Blocked | StreamTurn::Waiting => Ok(wrote(AfterWrite::Wait)),
+                StreamTurn::More => Ok(wrote(AfterWrite::Write)),
+                StreamTurn::Ended => {
                     let record = self.take_record();
-                    Ok(Wrote { then: self.end(clock)?, record, bytes })
+                    Ok(WriteOutcome { then: self.end(clock)?, record, bytes })
                 }
             };
         }
-        if matches!(self.reply, Reply::Faulty(_)) {
+        if matches!(self.reply, ConnReply::Faulty(_)) {
             return self.write_faulty(clock);
         }
         let record = match &self.reply {
-            Reply::Whole(whole) if whole.is_done() => {
+            ConnReply::Whole(whole) if whole.is_done() => {
                 let body = frames::whole(&whole.ask, whole.number, whole.created);
-                let response = Response::json(body).echoing(whole.ask.request_id.clone());
+                let response = ReadyResponse::json(body).echoing(whole.ask.request_id.clone());
                 self.out.push(&response.render(&Method::Post, whole.peer));
                 self.take_record()
             }
             _ => None,
         };
-        self.marks.blocked = self.out.send(&mut self.wire)? == Sent::Blocked;
+        self.marks.blocked = self.out.send(&mut self.wire)? == SendOutcome::Blocked;
         let then = match self.reply {
-            Reply::Rest | Reply::Refused if !self.marks.blocked => self.end(clock)?,
-            _ => Then::Wait,
+            ConnReply::Rest | ConnReply::Refused if !self.marks.blocked => self.end(clock)?,
+            _ => AfterWrite::Wait,
         };
-        Ok(Wrote { then, record, bytes: 0 })
+        Ok(WriteOutcome { then, record, bytes: 0 })
     }
 
-    fn write_faulty(&mut self, clock: WallClock) -> io::Result<Wrote> {
-        let wrote = |then, record| Wrote { then, record, bytes: 0 };
-        self.marks.blocked = self.out.send(&mut self.wire)? == Sent::Blocked;
+    fn write_faulty(&mut self, clock: WallClock) -> io::Result<WriteOutcome> {
+        let wrote = |then, record| WriteOutcome { then, record, bytes: 0 };
+        self.marks.blocked = self.out.send(&mut self.wire)? == SendOutcome::Blocked;
         let stand = match &mut self.reply {
-            Reply::Faulty(faulty) if !self.marks.blocked => faulty.turn(&mut self.wire, &clock)?,
-            _ => return Ok(wrote(Then::Wait, None)),
+            ConnReply::Faulty(faulty) if !self.marks.blocked => {
+                faulty.turn(&mut self.wire, &clock)?
+            }
+            _ => return Ok(wrote(AfterWrite::Wait, None)),
         };
-        self.marks.blocked = stand == Stand::Blocked;
+        self.marks.blocked = stand == ReplyState::Blocked;
         let end = match stand {
-            Stand::Blocked | Stand::Idle => return Ok(wrote(Then::Wait, None)),
-            Stand::Until(at) => return Ok(wrote(Then::Nap(at), None)),
-            Stand::More => return Ok(wrote(Then::Write, None)),
-            Stand::Ended(end) => end,
+            ReplyState::Blocked | ReplyState::Idle => return Ok(wrote(AfterWrite::Wait, None)),
+            ReplyState::Until(at) => return Ok(wrote(AfterWrite::WakeAt(at), None)),
+            ReplyState::More => return Ok(wrote(AfterWrite::Write, None)),
+            ReplyState::Ended(end) => end,
         };
         let record = self.take_record();
         let then = match end {
-            End::Whole => self.end(clock)?,
-            End::Close => Then::End,
-            End::Fin => {
-                self.reply = Reply::Refused;
+            FaultedEnd::Whole => self.end(clock)?,
+            FaultedEnd::Close => AfterWrite::End,
+            FaultedEnd::Fin => {
+                self.reply = ConnReply::Refused;
                 self.end(clock)?
             }
-            End::Reset => {
+            FaultedEnd::Reset => {
                 fault::reset_on_close(self.wire.socket())?;
-                Then::End
+                AfterWrite::End
             }
         };
         Ok(wrote(then, record))
     }
 
     /// Leaves of a reply what is in the outbox.
-    fn take_record(&mut self) -> Option<Record> {
+    fn take_record(&mut self) -> Option<TruthRecord> {
         self.job = None;
-        match std::mem::replace(&mut self.reply, Reply::Rest) {
-            Reply::Stream(stream) => Some(stream.into_record()),
-            Reply::Whole(whole) => Some(whole.record),
-            Reply::Faulty(faulty) => Some(faulty.into_record()),
+        match std::mem::replace(&mut self.reply, ConnReply::Rest) {
+            ConnReply::Stream(stream) => Some(stream.into_record()),
+            ConnReply::Whole(whole) => Some(whole.record),
+            ConnReply::Faulty(faulty) => Some(faulty.into_record()),
             _ => None,
         }
     }
 
     /// The reply is sent.
-    fn end(&mut self, clock: WallClock) -> io::Result<Then> {
-        if matches!(self.reply, Reply::Refused) {
+    fn end(&mut self, clock: WallClock) -> io::Result<AfterWrite> {
+        if matches!(self.reply, ConnReply::Refused) {
             self.wire.shutdown()?;
-            self.reply = Reply::Draining(DRAIN);
-            return Ok(Then::Read);
+            self.reply = ConnReply::Draining(DRAIN);
+            return Ok(AfterWrite::Read);
         }
-        if self.after == After::Close {
+        if self.after == AfterReply::Close {
             self.wire.say_end();
-            return Ok(Then::End);
+            return Ok(AfterWrite::End);
         }
-        self.reply = Reply::None;
+        self.reply = ConnReply::None;
         self.ready_at = clock.now();
-        Ok(Then::Read)
+        Ok(AfterWrite::Read)
     }
 }
 
-impl Whole {
+impl WholeReply {
     fn emitted(&mut self, emission: &Emission, now: Stamp) {
         if emission.index == 0 && self.record.cached_tokens.is_some() {
             self.ask.cached_tokens = Some(emission.timing.cached_tokens);

@@ -8,7 +8,7 @@ pub(super) mod sglang;
 pub use sglang::SglangText;
 
 use super::app::App;
-use super::parsed_request::{ParsedRequest, Route};
+use super::parsed_request::{GeneratingRoute, ParsedRequest};
 use super::response::Refusal;
 
 /// Refuses all but one sample.
@@ -21,11 +21,15 @@ fn one_sample(n: Option<u64>) -> Result<(), Refusal> {
 }
 
 /// Reads the body of a request to generate.
-pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<ParsedRequest, Refusal> {
+pub(super) fn parse(
+    app: &App,
+    route: GeneratingRoute,
+    body: &[u8],
+) -> Result<ParsedRequest, Refusal> {
     match route {
-        Route::Chat | Route::Completions => openai::parse(app, route, body),
-        Route::Generate => sglang::parse(app, body),
-        Route::Messages => anthropic::parse(app, body),
-        Route::Responses => responses::parse(app, body),
+        GeneratingRoute::Chat | GeneratingRoute::Completions => openai::parse(app, route, body),
+        GeneratingRoute::Generate => sglang::parse(app, body),
+        GeneratingRoute::Messages => anthropic::parse(app, body),
+        GeneratingRoute::Responses => responses::parse(app, body),
     }
 }

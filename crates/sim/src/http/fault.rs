@@ -21,16 +21,16 @@ use mio::net::TcpStream;
 
 use super::parsed_request::ParsedRequest;
 use crate::chance;
-use kind::{Kind, Value};
+use kind::{FaultValue, Kind};
 
 pub(super) use assigner::{FaultAssigner, HEADER};
-pub(super) use play::{End, Stand};
-pub(super) use reply::{Asked, Faulty};
+pub(super) use play::{FaultedEnd, ReplyState};
+pub(super) use reply::{FaultyReply, RequestIdentity};
 
 pub use kind::FaultKind;
 pub use parse::ParseFaultsError;
 
-/// Which faults a server's replies have.
+/// The faults that a server's replies have.
 ///
 /// Written as faults joined by `+`, which all befall one reply: `role-at-once+crlf`. A fault is a name, for
 /// some with `@TOKENS`, the tokens before it happens (half of the reply unless given), and `:COUNT` or `:TIME`:
@@ -55,25 +55,25 @@ pub use parse::ParseFaultsError;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Faults {
-    mixes: Vec<Mix>,
+    mixes: Vec<FaultMix>,
     seed: u64,
 }
 
 /// Faults of one reply, and which share of requests they befall.
 #[derive(Debug, Clone, PartialEq)]
-struct Mix {
+struct FaultMix {
     /// In (0, 1]; none is whatever the others leave.
     share: Option<f64>,
-    faults: Met,
+    faults: AssignedFaults,
 }
 
 /// The faults that befall one request; not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Met(Vec<Fault>);
+pub(super) struct AssignedFaults(Vec<ChosenFault>);
 
 /// One fault with its particulars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ChosenFault {
     kind: &'static FaultKind,
     /// How many tokens come before it.
     after: Option<u64>,
@@ -101,7 +101,7 @@ impl Faults {
     }
 
     /// What befalls the request of that number.
-    fn of(&self, request: u64) -> Option<&Met> {
+    fn of(&self, request: u64) -> Option<&AssignedFaults> {
         let mut left = chance::share(chance::drawn(self.seed, request));
         let drawn = self.mixes.iter().find(|mix| {
             let Some(share) = mix.share else {
@@ -116,21 +116,21 @@ impl Faults {
     }
 
     /// The value of the first fault of a kind that is about the whole server.
-    fn of_server(&self, kind: Kind) -> Option<Fault> {
+    fn of_server(&self, kind: Kind) -> Option<ChosenFault> {
         let mut all = self.mixes.iter().flat_map(|mix| &mix.faults.0);
         all.find(|fault| fault.kind.kind == kind).copied()
     }
 }
 
-impl Met {
-    fn get(&self, kind: Kind) -> Option<Fault> {
+impl AssignedFaults {
+    fn get(&self, kind: Kind) -> Option<ChosenFault> {
         self.0.iter().find(|fault| fault.kind.kind == kind).copied()
     }
 
     /// Those that can befall the reply to `ask`, and the first that cannot.
-    fn fit(&self, ask: &ParsedRequest) -> (Option<Self>, Option<&Fault>) {
+    fn fit(&self, ask: &ParsedRequest) -> (Option<Self>, Option<&ChosenFault>) {
         let unstreamed = self.has(Kind::Unstreamed);
-        let fits = |fault: &&Fault| fault.kind.kind.fits(ask, unstreamed);
+        let fits = |fault: &&ChosenFault| fault.kind.kind.fits(ask, unstreamed);
         let fitting: Vec<_> = self.0.iter().filter(fits).copied().collect();
         let other = self.0.iter().find(|fault| !fits(fault));
         ((!fitting.is_empty()).then_some(Self(fitting)), other)
@@ -141,7 +141,7 @@ impl Met {
     }
 }
 
-impl Fault {
+impl ChosenFault {
     /// After how many of `tokens` tokens it happens.
     fn after(&self, tokens: u64) -> u64 {
         self.after.unwrap_or(tokens / 2).min(tokens)
@@ -150,7 +150,7 @@ impl Fault {
     /// Its count, at least 1.
     fn count(&self) -> u64 {
         match (self.value, self.kind.value) {
-            (Some(count), _) | (None, Value::Count(count)) => count.max(1),
+            (Some(count), _) | (None, FaultValue::Count(count)) => count.max(1),
             _ => 1,
         }
     }
@@ -159,7 +159,7 @@ impl Fault {
     fn time(&self) -> Option<Nanos> {
         match (self.value, self.kind.value) {
             (Some(nanos), _) => Some(Nanos::from_nanos(nanos)),
-            (None, Value::Time(time)) => Some(time),
+            (None, FaultValue::Time(time)) => Some(time),
             _ => None,
         }
     }

@@ -6,46 +6,46 @@ use fizeau_core::Tokens;
 use serde_json::{Value, json};
 
 use super::dialect::{anthropic, openai, responses, sglang};
-use super::length::Ending;
-use super::parsed_request::{ParsedRequest, Route};
+use super::length::ReplyEnding;
+use super::parsed_request::{GeneratingRoute, ParsedRequest};
 use super::prompt;
 use crate::serve::JobId;
 use crate::text;
 
 /// Writes the events of one stream. Writing one a second time gives the same bytes.
 pub(super) struct Frames {
-    reply: Reply,
-    wire: Box<dyn Wire + Send>,
+    reply: ReplyContents,
+    wire: Box<dyn StreamWriter + Send>,
 }
 
 /// What is said in a reply, whichever dialect it is said in.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct ReplyContents {
     number: JobId,
     pub(super) tokens: u64,
-    pub(super) ending: Ending,
+    pub(super) ending: ReplyEnding,
     pub(super) prompt_tokens: u64,
     /// Tokens of the prompt that a cache held, where there is one.
     pub(super) cached_tokens: Option<u64>,
 }
 
 /// How a dialect writes a stream: each method one event, or several of which each ends with an empty line, or none.
-pub(super) trait Wire {
+pub(super) trait StreamWriter {
     /// Before there is a token: goes out with the head.
-    fn opening(&self, _reply: &Reply, _to: &mut Vec<u8>) {}
+    fn opening(&self, _reply: &ReplyContents, _to: &mut Vec<u8>) {}
 
     /// Goes out with the first token, before it.
-    fn start(&self, _reply: &Reply, _to: &mut Vec<u8>) {}
+    fn start(&self, _reply: &ReplyContents, _to: &mut Vec<u8>) {}
 
     /// Tokens that leave together, as one event.
-    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>);
+    fn tokens(&self, reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>);
 
     /// Goes out with the last token, behind it.
-    fn end(&self, reply: &Reply, to: &mut Vec<u8>);
+    fn end(&self, reply: &ReplyContents, to: &mut Vec<u8>);
 
     /// Goes out behind token `made` instead of all that would follow, where the reply fails. OpenAI's chunks have the form
     /// that vLLM gives an error.
-    fn fail(&self, _reply: &Reply, _made: u64, failure: Failure, to: &mut Vec<u8>) {
+    fn fail(&self, _reply: &ReplyContents, _made: u64, failure: ReplyFailure, to: &mut Vec<u8>) {
         let error = json!({"error": {
             "message": failure.words, "type": "InternalServerError", "param": null, "code": 500,
         }});
@@ -55,14 +55,14 @@ pub(super) trait Wire {
 
 /// How a reply fails.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Failure {
-    pub(super) kind: FailureKind,
+pub(super) struct ReplyFailure {
+    pub(super) kind: ReplyFailureKind,
     /// What is said of it.
     pub(super) words: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FailureKind {
+pub(super) enum ReplyFailureKind {
     Error,
     /// The server gave the reply up, and says so as the reason for its end.
     Abort,
@@ -73,13 +73,17 @@ pub(super) enum FailureKind {
 impl Frames {
     /// `created` is in seconds since 1970.
     pub(super) fn new(ask: &mut ParsedRequest, number: JobId, created: u64) -> Self {
-        let wire: Box<dyn Wire + Send> = match ask.route {
-            Route::Chat | Route::Completions => Box::new(openai::Chunks::new(ask, number, created)),
-            Route::Generate => Box::new(sglang::Events::new(ask, number)),
-            Route::Messages => Box::new(anthropic::Events::new(ask, number)),
-            Route::Responses => Box::new(responses::Events::new(ask, number, created)),
+        let wire: Box<dyn StreamWriter + Send> = match ask.route {
+            GeneratingRoute::Chat | GeneratingRoute::Completions => {
+                Box::new(openai::OpenAiChunks::new(ask, number, created))
+            }
+            GeneratingRoute::Generate => Box::new(sglang::SglangEvents::new(ask, number)),
+            GeneratingRoute::Messages => Box::new(anthropic::AnthropicEvents::new(ask, number)),
+            GeneratingRoute::Responses => {
+                Box::new(responses::ResponsesEvents::new(ask, number, created))
+            }
         };
-        Self { reply: Reply::of(ask, number), wire }
+        Self { reply: ReplyContents::of(ask, number), wire }
     }
 
     /// How many tokens the stream has.
@@ -108,7 +112,7 @@ impl Frames {
     }
 
     /// Writes what ends a reply that fails behind token `made`.
-    pub(super) fn fail(&self, made: u64, failure: Failure, to: &mut Vec<u8>) {
+    pub(super) fn fail(&self, made: u64, failure: ReplyFailure, to: &mut Vec<u8>) {
         self.wire.fail(&self.reply, made, failure, to);
     }
 
@@ -118,7 +122,7 @@ impl Frames {
     }
 }
 
-impl Reply {
+impl ReplyContents {
     fn of(ask: &ParsedRequest, number: JobId) -> Self {
         Self {
             number,
@@ -130,7 +134,7 @@ impl Reply {
     }
 
     fn is_end(&self, index: u64) -> bool {
-        self.ending == Ending::Stop && index + 1 == self.tokens
+        self.ending == ReplyEnding::Stop && index + 1 == self.tokens
     }
 
     /// The text of token `index`: none of the one by which a model ends.
@@ -198,13 +202,15 @@ pub(super) fn push_named(to: &mut Vec<u8>, name: &str, data: &Value) {
 
 /// A reply in one piece, as JSON.
 pub(super) fn whole(ask: &ParsedRequest, number: JobId, created: u64) -> String {
-    let reply = Reply::of(ask, number);
+    let reply = ReplyContents::of(ask, number);
     let id = reply_id(ask, number);
     let json = match ask.route {
-        Route::Chat | Route::Completions => openai::whole(ask, &reply, &id, created),
-        Route::Generate => sglang::whole(&reply, &id),
-        Route::Messages => anthropic::whole(ask, &reply, &id),
-        Route::Responses => responses::whole(ask, &reply, number, created),
+        GeneratingRoute::Chat | GeneratingRoute::Completions => {
+            openai::whole(ask, &reply, &id, created)
+        }
+        GeneratingRoute::Generate => sglang::whole(&reply, &id),
+        GeneratingRoute::Messages => anthropic::whole(ask, &reply, &id),
+        GeneratingRoute::Responses => responses::whole(ask, &reply, number, created),
     };
     json.to_string()
 }
@@ -212,12 +218,12 @@ pub(super) fn whole(ask: &ParsedRequest, number: JobId, created: u64) -> String 
 /// The name of a reply on the wire.
 pub(super) fn reply_id(ask: &ParsedRequest, number: JobId) -> String {
     let prefix = match ask.route {
-        Route::Chat => "chatcmpl-",
-        Route::Completions => "cmpl-",
-        Route::Generate if ask.request_id.is_none() => "r",
-        Route::Generate => "",
-        Route::Messages => "msg_",
-        Route::Responses => "resp_",
+        GeneratingRoute::Chat => "chatcmpl-",
+        GeneratingRoute::Completions => "cmpl-",
+        GeneratingRoute::Generate if ask.request_id.is_none() => "r",
+        GeneratingRoute::Generate => "",
+        GeneratingRoute::Messages => "msg_",
+        GeneratingRoute::Responses => "resp_",
     };
     match &ask.request_id {
         Some(id) => format!("{prefix}{id}"),

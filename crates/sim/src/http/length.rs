@@ -91,7 +91,7 @@ impl NaturalLength {
 /// Why a reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Ending {
+pub(super) enum ReplyEnding {
     /// It has all the tokens that it may have.
     Length,
     /// The model ended it: its last token says so and has no text.
@@ -100,7 +100,7 @@ pub(super) enum Ending {
 
 /// What a request says of the length of its reply.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct LengthLimits {
     /// The name of the field with the most tokens.
     pub(super) field: &'static str,
     pub(super) most: Option<u64>,
@@ -110,9 +110,13 @@ pub(super) struct Limits {
     pub(super) ignore_eos: Option<bool>,
 }
 
-impl Limits {
+impl LengthLimits {
     /// How many tokens the next reply has behind `prompt`, and why no more.
-    pub(super) fn settle(self, app: &App, prompt: Tokens) -> Result<(Tokens, Ending), Refusal> {
+    pub(super) fn settle(
+        self,
+        app: &App,
+        prompt: Tokens,
+    ) -> Result<(Tokens, ReplyEnding), Refusal> {
         let field = self.field;
         let refuse = |message| Err(Refusal::bad_request(Some(field), message));
         if self.most == Some(0) {
@@ -138,8 +142,8 @@ impl Limits {
             }
         };
         Ok(match ends.filter(|ends| *ends <= most) {
-            Some(ends) => (Tokens::new(ends), Ending::Stop),
-            None => (Tokens::new(most), Ending::Length),
+            Some(ends) => (Tokens::new(ends), ReplyEnding::Stop),
+            None => (Tokens::new(most), ReplyEnding::Length),
         })
     }
 

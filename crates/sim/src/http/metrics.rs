@@ -6,7 +6,7 @@ use fizeau_core::{Stamp, Tokens};
 
 pub(super) use exposition::CONTENT_TYPE;
 
-use super::truth::{Finish, Record};
+use super::truth::{TruthFinish, TruthRecord};
 use crate::serve::{Emission, Gauges};
 use exposition::{Exposition, Histogram};
 
@@ -77,7 +77,7 @@ impl Metrics {
     }
 
     /// Notes that tokens of a request leave: `record` is as it was before, and all times are the server's.
-    pub(super) fn emitted(&mut self, record: &Record, emission: &Emission) {
+    pub(super) fn emitted(&mut self, record: &TruthRecord, emission: &Emission) {
         self.generation_tokens += emission.count;
         match record.scheduled_ns.last() {
             Some(before) => self.between.add(emission.at.saturating_since(*before).as_nanos()),
@@ -92,16 +92,16 @@ impl Metrics {
         }
     }
 
-    fn finished(&mut self, record: &Record, first: Stamp, last: &Emission) {
+    fn finished(&mut self, record: &TruthRecord, first: Stamp, last: &Emission) {
         let admitted = last.timing.admitted;
         let nanos = |from: Stamp, to: Stamp| to.saturating_since(from).as_nanos();
         let tokens = last.index + last.count;
         match record.finish_reason {
-            Some(Finish::Stop) => self.stopped += 1,
-            Some(Finish::Length) => self.cut += 1,
+            Some(TruthFinish::Stop) => self.stopped += 1,
+            Some(TruthFinish::Length) => self.cut += 1,
             // No success, and so nothing that the histograms are of.
-            Some(Finish::Error) => return self.failed += 1,
-            Some(Finish::Abort) | None => return self.aborted += 1,
+            Some(TruthFinish::Error) => return self.failed += 1,
+            Some(TruthFinish::Abort) | None => return self.aborted += 1,
         }
         self.whole.add(nanos(record.arrived_ns, last.at));
         self.queue.add(nanos(record.arrived_ns, admitted));

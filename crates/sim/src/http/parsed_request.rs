@@ -6,15 +6,15 @@ use fizeau_core::Tokens;
 
 use super::app::App;
 use super::dialect::SglangText;
-use super::length::{Ending, Limits};
-use super::prompt::Read;
+use super::length::{LengthLimits, ReplyEnding};
+use super::prompt::ServedPrompt;
 use super::response::Refusal;
-use crate::content::{Chain, Form};
+use crate::content::{TokenChain, TokenForm};
 use crate::serve::Priority;
 
 /// Which of the routes that generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum GeneratingRoute {
     Chat,
     Completions,
     /// SGLang's own.
@@ -27,7 +27,7 @@ pub(super) enum Route {
 /// A request that can be answered.
 #[derive(Debug)]
 pub(super) struct ParsedRequest {
-    pub(super) route: Route,
+    pub(super) route: GeneratingRoute,
     pub(super) model: String,
     pub(super) prompt_tokens: Tokens,
     /// The prompt itself, where the reply is to have its ids.
@@ -35,13 +35,13 @@ pub(super) struct ParsedRequest {
     /// The prompt's text, where the reply is to begin with it.
     pub(super) echo: Option<String>,
     /// What a prefix cache wants to know of the prompt, where there is one.
-    pub(super) chain: Option<Chain>,
+    pub(super) chain: Option<TokenChain>,
     /// How many tokens of the prompt such a cache held, once the engine has said so.
     pub(super) cached_tokens: Option<Tokens>,
     /// How many tokens the reply has, known beforehand: the most that it may have, or fewer where the model stops.
     pub(super) max_tokens: Tokens,
     /// Why it has no more.
-    pub(super) ending: Ending,
+    pub(super) ending: ReplyEnding,
     pub(super) priority: Priority,
     pub(super) delivery: Delivery,
     pub(super) usage: StreamUsage,
@@ -85,10 +85,10 @@ impl ParsedRequest {
     /// A request for `prompt` in one piece and with nothing besides.
     pub(super) fn new(
         app: &App,
-        route: Route,
-        source: Source,
-        prompt: Read,
-        limits: Limits,
+        route: GeneratingRoute,
+        source: PromptSource,
+        prompt: ServedPrompt,
+        limits: LengthLimits,
     ) -> Result<Self, Refusal> {
         let (max_tokens, ending) = limits.settle(app, prompt.tokens)?;
         Ok(Self {
@@ -114,14 +114,14 @@ impl ParsedRequest {
 
 /// Whose prompt it is: the model asked for, and what keeps its beginning apart from that of others.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct PromptSource {
     model: String,
     salt: Option<String>,
     /// Tokens of a block by which prefixes are found again, where they are.
     block: Option<NonZeroU64>,
 }
 
-impl Source {
+impl PromptSource {
     /// Of a request for `model`, which is the server's own where none was named.
     pub(super) fn of(
         app: &App,
@@ -141,9 +141,9 @@ impl Source {
     }
 
     /// The beginning of what a prefix cache is told of a prompt of `form`, where there is one.
-    pub(super) fn chain(&self, form: Form) -> Option<Chain> {
+    pub(super) fn chain(&self, form: TokenForm) -> Option<TokenChain> {
         self.block.map(|block| {
-            let mut chain = Chain::new(&self.model, form, block);
+            let mut chain = TokenChain::new(&self.model, form, block);
             self.salt.iter().for_each(|salt| chain.salt(salt));
             chain
         })
@@ -163,7 +163,7 @@ impl Delivery {
 #[cfg(test)]
 impl ParsedRequest {
     /// A request for a streamed reply of `tokens` tokens, with everything on its chunks.
-    pub(super) fn sample(route: Route, tokens: u64) -> Self {
+    pub(super) fn sample(route: GeneratingRoute, tokens: u64) -> Self {
         Self {
             route,
             model: "m".into(),
@@ -173,7 +173,7 @@ impl ParsedRequest {
             chain: None,
             cached_tokens: None,
             max_tokens: Tokens::new(tokens),
-            ending: Ending::Length,
+            ending: ReplyEnding::Length,
             priority: Priority::default(),
             delivery: Delivery::Streamed,
             usage: StreamUsage::OnEveryChunk,

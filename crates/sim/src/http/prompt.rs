@@ -8,12 +8,12 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::response::Refusal;
-use crate::content::{Chain, Form};
+use crate::content::{TokenChain, TokenForm};
 use crate::text;
 
 /// The field with a prompt, whatever it holds.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Prompt {
+pub(super) enum PromptField {
     Text(String),
     Ids(Vec<u32>),
     /// A list with a text or a list in it.
@@ -26,34 +26,34 @@ pub(super) enum Prompt {
 
 /// A prompt that can be served.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct ServedPrompt {
     pub(super) tokens: Tokens,
     /// All of it, where a prefix cache wants to know.
-    pub(super) chain: Option<Chain>,
+    pub(super) chain: Option<TokenChain>,
 }
 
-impl Prompt {
+impl PromptField {
     /// Reads the prompt that stood in `field`; `chain` begins that of a prompt of a form, where one is wanted.
     pub(super) fn read(
         &self,
         field: &'static str,
-        chain: impl Fn(Form) -> Option<Chain>,
-    ) -> Result<Read, Refusal> {
+        chain: impl Fn(TokenForm) -> Option<TokenChain>,
+    ) -> Result<ServedPrompt, Refusal> {
         let refuse =
             |message: &str| Err(Refusal::bad_request(Some(field), format!("`{field}` {message}")));
         match self {
             Self::Text(text) => {
-                let mut chain = chain(Form::Text);
+                let mut chain = chain(TokenForm::Text);
                 chain.iter_mut().for_each(|chain| chain.words(text));
-                Ok(Read { tokens: Tokens::new(text::count(text)), chain })
+                Ok(ServedPrompt { tokens: Tokens::new(text::count(text)), chain })
             }
             Self::Ids(ids) if ids.is_empty() => {
                 refuse("is an empty list: it needs at least one token id")
             }
             Self::Ids(ids) => {
-                let mut chain = chain(Form::Ids);
+                let mut chain = chain(TokenForm::Ids);
                 chain.iter_mut().for_each(|chain| chain.ids(ids));
-                Ok(Read { tokens: Tokens::new(ids.len() as u64), chain })
+                Ok(ServedPrompt { tokens: Tokens::new(ids.len() as u64), chain })
             }
             Self::Several => refuse(
                 "is a list of prompts: the simulated engine takes one prompt a request, a text or \
@@ -85,7 +85,7 @@ impl Prompt {
     }
 }
 
-impl<'de> Deserialize<'de> for Prompt {
+impl<'de> Deserialize<'de> for PromptField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(PromptVisitor)
     }
@@ -101,17 +101,17 @@ macro_rules! something_else {
 struct PromptVisitor;
 
 impl<'de> Visitor<'de> for PromptVisitor {
-    type Value = Prompt;
+    type Value = PromptField;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text or a list of token ids")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Prompt, E> {
-        Ok(Prompt::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<PromptField, E> {
+        Ok(PromptField::Text(text.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Prompt, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<PromptField, A::Error> {
         let mut ids = Vec::new();
         // All is read, to the end of the list: what follows it is to be read too.
         let (mut several, mut no_ids) = (false, false);
@@ -123,20 +123,20 @@ impl<'de> Visitor<'de> for PromptVisitor {
             }
         }
         Ok(match (several, no_ids) {
-            (true, _) => Prompt::Several,
-            (false, true) => Prompt::NoIds,
-            (false, false) => Prompt::Ids(ids),
+            (true, _) => PromptField::Several,
+            (false, true) => PromptField::NoIds,
+            (false, false) => PromptField::Ids(ids),
         })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Prompt, A::Error> {
-        skip_map(map).map(|()| Prompt::Else)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PromptField, A::Error> {
+        skip_map(map).map(|()| PromptField::Else)
     }
 
-    something_else!(Prompt: visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64);
+    something_else!(PromptField: visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64);
 
-    fn visit_unit<E>(self) -> Result<Prompt, E> {
-        Ok(Prompt::Else)
+    fn visit_unit<E>(self) -> Result<PromptField, E> {
+        Ok(PromptField::Else)
     }
 }
 
@@ -196,12 +196,12 @@ fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
 
 /// A message, or another item of a conversation.
 #[derive(Deserialize)]
-pub(super) struct Message {
+pub(super) struct PromptMessage {
     role: Option<Value>,
     content: Option<Value>,
 }
 
-impl Message {
+impl PromptMessage {
     /// `content` as `role` says it.
     pub(super) fn new(role: &str, content: Value) -> Self {
         Self { role: Some(role.into()), content: Some(content) }
@@ -223,7 +223,7 @@ impl Message {
 }
 
 /// Counts the words of all messages, and tells `chain` of them.
-pub(super) fn read(messages: &[Message], mut chain: Option<Chain>) -> Read {
+pub(super) fn read(messages: &[PromptMessage], mut chain: Option<TokenChain>) -> ServedPrompt {
     let mut words = 0;
     for message in messages {
         chain.iter_mut().for_each(|chain| chain.role(message.role()));
@@ -232,12 +232,12 @@ pub(super) fn read(messages: &[Message], mut chain: Option<Chain>) -> Read {
             chain.iter_mut().for_each(|chain| chain.words(text));
         }
     }
-    Read { tokens: Tokens::new((words as u64).max(1)), chain }
+    ServedPrompt { tokens: Tokens::new((words as u64).max(1)), chain }
 }
 
 /// The token ids of all messages, as many as [`read`] counts.
-pub(super) fn conversation_ids(messages: &[Message]) -> Vec<u32> {
-    let texts: Vec<_> = messages.iter().flat_map(Message::texts).collect();
+pub(super) fn conversation_ids(messages: &[PromptMessage]) -> Vec<u32> {
+    let texts: Vec<_> = messages.iter().flat_map(PromptMessage::texts).collect();
     ids(&texts.join(" "))
 }
 
@@ -288,23 +288,23 @@ mod tests {
     #[test]
     fn every_form_of_a_prompt_is_told_apart() {
         let cases = [
-            (r#""the speed\nof light""#, Prompt::Text("the speed\nof light".to_owned())),
-            ("[1, 4294967295]", Prompt::Ids(vec![1, u32::MAX])),
-            ("[]", Prompt::Ids(vec![])),
-            ("[1, 4294967296]", Prompt::NoIds),
-            ("[1, -1]", Prompt::NoIds),
-            ("[1.5, null, true, {\"a\": [1]}]", Prompt::NoIds),
-            ("[1, \"a\"]", Prompt::Several),
-            ("[null, [1, [2]]]", Prompt::Several),
-            ("{\"a\": [{}]}", Prompt::Else),
-            ("7", Prompt::Else),
-            ("-7", Prompt::Else),
-            ("7.5", Prompt::Else),
-            ("true", Prompt::Else),
-            ("null", Prompt::Else),
+            (r#""the speed\nof light""#, PromptField::Text("the speed\nof light".to_owned())),
+            ("[1, 4294967295]", PromptField::Ids(vec![1, u32::MAX])),
+            ("[]", PromptField::Ids(vec![])),
+            ("[1, 4294967296]", PromptField::NoIds),
+            ("[1, -1]", PromptField::NoIds),
+            ("[1.5, null, true, {\"a\": [1]}]", PromptField::NoIds),
+            ("[1, \"a\"]", PromptField::Several),
+            ("[null, [1, [2]]]", PromptField::Several),
+            ("{\"a\": [{}]}", PromptField::Else),
+            ("7", PromptField::Else),
+            ("-7", PromptField::Else),
+            ("7.5", PromptField::Else),
+            ("true", PromptField::Else),
+            ("null", PromptField::Else),
         ];
         for (json, prompt) in cases {
-            assert_eq!(serde_json::from_str::<Prompt>(json).unwrap(), prompt, "{json}");
+            assert_eq!(serde_json::from_str::<PromptField>(json).unwrap(), prompt, "{json}");
         }
     }
 

@@ -17,18 +17,18 @@ use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use super::alarm::Alarm;
+use super::alarm::PollAlarm;
 use super::app::App;
-use super::conn::{Got, Then, Whole};
-use super::fault::{Asked, Faulty};
+use super::conn::{AfterWrite, ReadOutcome, WholeReply};
+use super::fault::{FaultyReply, RequestIdentity};
 use super::frames::{self, Frames};
 use super::parsed_request::{Delivery, ParsedRequest};
-use super::request::Request;
+use super::request::HttpRequest;
 use super::response::{self, Refusal};
-use super::routes::{self, Answer};
-use super::slots::Slots;
-use super::stream::{Scratch, Stream};
-use super::truth::{Record, Spread};
+use super::routes::{self, RouteAnswer};
+use super::slots::ConnSlots;
+use super::stream::{ReplyStream, Scratch};
+use super::truth::{TimeSummary, TruthRecord};
 use crate::serve::{Job, JobId, Serve};
 use accept::Accept;
 
@@ -48,12 +48,12 @@ const STOP: Token = Token(usize::MAX - 2);
 pub(super) struct Reactor {
     poll: Poll,
     listener: TcpListener,
-    alarm: Alarm,
+    alarm: PollAlarm,
     stop: Arc<AtomicBool>,
     app: App,
     body_limit: usize,
     engine: Box<dyn Serve + Send>,
-    conns: Slots,
+    conns: ConnSlots,
     accept: Accept,
     /// Connections with something to read.
     reads: VecDeque<usize>,
@@ -88,7 +88,7 @@ impl Reactor {
     ) -> io::Result<(Self, Stop)> {
         let poll = Poll::new()?;
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-        let alarm = Alarm::new(poll.registry(), ALARM)?;
+        let alarm = PollAlarm::new(poll.registry(), ALARM)?;
         let stop = Arc::new(AtomicBool::new(false));
         let waker = Waker::new(poll.registry(), STOP)?;
         let reactor = Self {
@@ -99,7 +99,7 @@ impl Reactor {
             app,
             body_limit,
             engine,
-            conns: Slots::default(),
+            conns: ConnSlots::default(),
             // What came before the listener was registered.
             accept: Accept::At(Stamp::EPOCH),
             reads: VecDeque::new(),
@@ -111,7 +111,7 @@ impl Reactor {
     }
 
     /// Serves until told to stop; how well it kept its time. Then every connection breaks off.
-    pub(super) fn run(mut self) -> Option<Spread> {
+    pub(super) fn run(mut self) -> Option<TimeSummary> {
         let mut events = Events::with_capacity(LOOK);
         let mut arrived = Vec::new();
         while !self.stop.load(Ordering::Acquire) {
@@ -196,12 +196,12 @@ impl Reactor {
             };
             conn.marks.in_reads = false;
             match conn.read(&mut self.buffer, self.app.clock) {
-                Ok(Got::All) => arrived.push(slot),
-                Ok(Got::Some) => {
+                Ok(ReadOutcome::All) => arrived.push(slot),
+                Ok(ReadOutcome::Some) => {
                     arrived.push(slot);
                     enqueue(&mut self.reads, slot, &mut conn.marks.in_reads);
                 }
-                Ok(Got::End) => self.close(slot),
+                Ok(ReadOutcome::End) => self.close(slot),
                 Err(error) => {
                     tracing::debug!(%error, "a connection broke off");
                     self.close(slot);
@@ -218,8 +218,8 @@ impl Reactor {
         if let Some((request, arrived)) = conn.next_request() {
             self.app.gauges = self.engine.gauges();
             match routes::answer(&mut self.app, &request) {
-                Answer::Now(response) => conn.respond(response, &request.method, request.peer),
-                Answer::Generate(ask) => self.generate(slot, ask, &request, arrived),
+                RouteAnswer::Now(response) => conn.respond(response, &request.method, request.peer),
+                RouteAnswer::Generate(ask) => self.generate(slot, ask, &request, arrived),
             }
         }
         self.flush(slot);
@@ -230,7 +230,7 @@ impl Reactor {
         &mut self,
         slot: usize,
         mut ask: Box<ParsedRequest>,
-        request: &Request,
+        request: &HttpRequest,
         arrived: Stamp,
     ) {
         let Some(conn) = self.conns.get_mut(slot) else {
@@ -243,8 +243,8 @@ impl Reactor {
         if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
             let id = frames::reply_id(&ask, self.app.next_number());
             self.app.numbered += 1;
-            let record = Record::unanswered(&ask, id, arrived).with_fault(Some(met));
-            return conn.faulty(Faulty::instead(met, &ask, record, request.peer));
+            let record = TruthRecord::unanswered(&ask, id, arrived).with_fault(Some(met));
+            return conn.faulty(FaultyReply::instead(met, &ask, record, request.peer));
         }
         let (output, finish, peer) = match &met {
             Some(met) => met.prepare(&mut ask, request.peer),
@@ -266,19 +266,19 @@ impl Reactor {
         self.app.numbered += 1;
         conn.works(id);
         let created = self.app.unix(arrived);
-        let record = Record::new(&ask, frames::reply_id(&ask, number), arrived, finish);
+        let record = TruthRecord::new(&ask, frames::reply_id(&ask, number), arrived, finish);
         let record = record.with_fault(met.as_ref());
         if ask.delivery == Delivery::Whole {
-            return conn.whole(Whole { ask, number, created, peer, record });
+            return conn.whole(WholeReply { ask, number, created, peer, record });
         }
         if let Some(met) = met {
             let frames = Frames::new(&mut ask, number, created);
-            let asked = Asked { peer, id: ask.request_id.as_deref() };
-            return conn.faulty(Faulty::new(&met, frames, record, asked));
+            let identity = RequestIdentity { peer, id: ask.request_id.as_deref() };
+            return conn.faulty(FaultyReply::new(&met, frames, record, identity));
         }
         let id = ask.request_id.as_deref();
         let (mut head, framing, after) = response::stream_head(peer, id);
-        let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
+        let stream = ReplyStream::new(Frames::new(&mut ask, number, created), framing, record);
         stream.open(&mut head);
         conn.stream(&head, stream, after);
     }
@@ -349,12 +349,12 @@ impl Reactor {
             self.app.truth.push(record);
         }
         match wrote.then {
-            Then::Wait => {}
-            Then::Nap(at) => self.app.faults.nap(at, slot),
-            Then::Write => enqueue(&mut self.writes, slot, &mut conn.marks.in_writes),
+            AfterWrite::Wait => {}
+            AfterWrite::WakeAt(at) => self.app.faults.wake_at(at, slot),
+            AfterWrite::Write => enqueue(&mut self.writes, slot, &mut conn.marks.in_writes),
             // Whatever was held back, in the kernel or here, has its turn.
-            Then::Read => enqueue(&mut self.reads, slot, &mut conn.marks.in_reads),
-            Then::End => self.close(slot),
+            AfterWrite::Read => enqueue(&mut self.reads, slot, &mut conn.marks.in_reads),
+            AfterWrite::End => self.close(slot),
         }
         wrote.bytes
     }

@@ -6,54 +6,54 @@ mod head;
 pub(super) use head::{Method, Version};
 
 use super::response::{Refusal, Status};
-use body::{Body, Progress};
-use head::Head;
+use body::{BodyProgress, RequestBody};
+use head::RequestHead;
 
 /// The longest head taken.
 const HEAD_LIMIT: usize = 64 << 10;
 
 /// A whole request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct HttpRequest {
     pub(super) method: Method,
     /// As sent, without scheme and host: path and query.
     pub(super) target: String,
     /// What the client calls it, in header `X-Request-Id`.
     pub(super) id: Option<String>,
     pub(super) body: Vec<u8>,
-    pub(super) peer: Peer,
+    pub(super) peer: PeerAbilities,
     /// The fault that the client chose for the reply.
     pub(super) fault: Option<String>,
 }
 
 /// What the one who asks understands, and wants of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Peer {
+pub(super) struct PeerAbilities {
     pub(super) version: Version,
-    pub(super) after: After,
+    pub(super) after: AfterReply,
 }
 
 /// What becomes of the connection after the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
+pub(super) enum AfterReply {
     Close,
     KeepAlive,
 }
 
 /// Bytes in, requests out, one after another. How the bytes are cut makes no difference.
 #[derive(Debug)]
-pub(super) struct Parser {
+pub(super) struct RequestParser {
     body_limit: usize,
     bytes: Vec<u8>,
     /// How many of `bytes` are used up.
     used: usize,
     /// The head of a request whose body is under way.
-    open: Option<(Head, Body)>,
+    open: Option<(RequestHead, RequestBody)>,
     /// Whether the client waits to be told to send its body.
     waits: bool,
 }
 
-impl Parser {
+impl RequestParser {
     /// A parser of requests with bodies of up to `body_limit` bytes.
     pub(super) const fn new(body_limit: usize) -> Self {
         Self { body_limit, bytes: Vec::new(), used: 0, open: None, waits: false }
@@ -78,7 +78,7 @@ impl Parser {
     ///
     /// # Errors
     /// If the bytes are no request, or one larger than is taken. Nothing after that can be understood.
-    pub(super) fn next(&mut self) -> Result<Option<Request>, Refusal> {
+    pub(super) fn next(&mut self) -> Result<Option<HttpRequest>, Refusal> {
         let (head, mut body) = match self.open.take() {
             Some(open) => open,
             None => match self.open()? {
@@ -89,8 +89,8 @@ impl Parser {
         let rest = self.bytes.get(self.used..).unwrap_or_default();
         let progress = body.take(rest, self.body_limit)?;
         let (used, whole) = match progress {
-            Progress::Part { used } => (used, None),
-            Progress::Whole { used, body } => (used, Some(body)),
+            BodyProgress::Part { used } => (used, None),
+            BodyProgress::Whole { used, body } => (used, Some(body)),
         };
         self.used += used;
         self.compact();
@@ -98,8 +98,8 @@ impl Parser {
             Some(body) => {
                 // Whoever sent its body unasked no longer waits.
                 self.waits = false;
-                let Head { method, target, id, peer, fault, .. } = head;
-                Ok(Some(Request { method, target, id, body, peer, fault }))
+                let RequestHead { method, target, id, peer, fault, .. } = head;
+                Ok(Some(HttpRequest { method, target, id, body, peer, fault }))
             }
             None => {
                 self.open = Some((head, body));
@@ -109,14 +109,14 @@ impl Parser {
     }
 
     /// Reads a head.
-    fn open(&mut self) -> Result<Option<(Head, Body)>, Refusal> {
+    fn open(&mut self) -> Result<Option<(RequestHead, RequestBody)>, Refusal> {
         let rest = self.bytes.get(self.used..).unwrap_or_default();
         let head = rest.get(..HEAD_LIMIT).unwrap_or(rest);
-        let Some((head, length)) = Head::parse(head)? else {
+        let Some((head, length)) = RequestHead::parse(head)? else {
             return if rest.len() < HEAD_LIMIT { Ok(None) } else { Err(too_long()) };
         };
         self.used += length;
-        let body = Body::of(&head, self.body_limit)?;
+        let body = RequestBody::of(&head, self.body_limit)?;
         self.waits = head.expects_continue && head.peer.version == Version::Http11;
         Ok(Some((head, body)))
     }
@@ -143,8 +143,8 @@ mod tests {
     const LIMIT: usize = 40;
 
     /// All requests in `pieces`, and the fault that ended them.
-    fn parse(pieces: &[&[u8]]) -> (Vec<Request>, Option<(u16, String)>) {
-        let mut parser = Parser::new(LIMIT);
+    fn parse(pieces: &[&[u8]]) -> (Vec<HttpRequest>, Option<(u16, String)>) {
+        let mut parser = RequestParser::new(LIMIT);
         let mut requests = Vec::new();
         for piece in pieces {
             parser.feed(piece);

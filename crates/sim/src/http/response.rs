@@ -6,15 +6,15 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::parsed_request::Route;
-use super::request::{After, Method, Peer, Version};
+use super::parsed_request::GeneratingRoute;
+use super::request::{AfterReply, Method, PeerAbilities, Version};
 use crate::serve::SubmitError;
 
 const JSON: &str = "application/json";
 
 /// A reply that is ready, mostly with a JSON body.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(super) struct ReadyResponse {
     status: Status,
     /// The methods that the route takes, where another was tried.
     allow: Option<&'static str>,
@@ -24,7 +24,7 @@ pub(super) struct Response {
     body: Vec<u8>,
 }
 
-impl Response {
+impl ReadyResponse {
     pub(super) fn json(body: impl Into<Vec<u8>>) -> Self {
         Self::new(JSON, body.into())
     }
@@ -45,9 +45,9 @@ impl Response {
     }
 
     /// In the form of `route`.
-    pub(super) fn refusal_on(route: Route, refusal: &Refusal) -> Self {
+    pub(super) fn refusal_on(route: GeneratingRoute, refusal: &Refusal) -> Self {
         match route {
-            Route::Messages => Self::refused(refusal, &refusal.to_anthropic_json()),
+            GeneratingRoute::Messages => Self::refused(refusal, &refusal.to_anthropic_json()),
             _ => Self::refusal(refusal),
         }
     }
@@ -67,7 +67,7 @@ impl Response {
     }
 
     /// Its bytes, as the answer to `method`.
-    pub(super) fn render(self, method: &Method, peer: Peer) -> Vec<u8> {
+    pub(super) fn render(self, method: &Method, peer: PeerAbilities) -> Vec<u8> {
         let mut head = head(self.status, self.kind, peer);
         push_id(&mut head, self.request_id.as_deref());
         // Writing to a string cannot fail.
@@ -90,22 +90,26 @@ impl Response {
 
 /// How the end of a stream is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(super) enum StreamFraming {
     Chunked,
     /// By the end of the connection.
     UntilClose,
 }
 
 /// The head of an event stream, its framing, and what becomes of the connection then.
-pub(super) fn stream_head(peer: Peer, request_id: Option<&str>) -> (Vec<u8>, Framing, After) {
+pub(super) fn stream_head(
+    peer: PeerAbilities,
+    request_id: Option<&str>,
+) -> (Vec<u8>, StreamFraming, AfterReply) {
     let (framing, after) = match peer.version {
-        Version::Http10 => (Framing::UntilClose, After::Close),
-        Version::Http11 => (Framing::Chunked, peer.after),
+        Version::Http10 => (StreamFraming::UntilClose, AfterReply::Close),
+        Version::Http11 => (StreamFraming::Chunked, peer.after),
     };
-    let mut head = head(Status::OK, "text/event-stream; charset=utf-8", Peer { after, ..peer });
+    let mut head =
+        head(Status::OK, "text/event-stream; charset=utf-8", PeerAbilities { after, ..peer });
     push_id(&mut head, request_id);
     head.push_str("cache-control: no-cache\r\n");
-    if framing == Framing::Chunked {
+    if framing == StreamFraming::Chunked {
         head.push_str("transfer-encoding: chunked\r\n");
     }
     head.push_str("\r\n");
@@ -121,10 +125,10 @@ fn push_id(head: &mut String, id: Option<&str>) {
 }
 
 /// The lines that every head begins with.
-fn head(status: Status, kind: &str, peer: Peer) -> String {
+fn head(status: Status, kind: &str, peer: PeerAbilities) -> String {
     let connection = match (peer.version, peer.after) {
-        (Version::Http10, After::KeepAlive) => "connection: keep-alive\r\n",
-        (Version::Http11, After::Close) => "connection: close\r\n",
+        (Version::Http10, AfterReply::KeepAlive) => "connection: keep-alive\r\n",
+        (Version::Http11, AfterReply::Close) => "connection: close\r\n",
         _ => "",
     };
     let (code, reason) = (status.code(), status.reason());

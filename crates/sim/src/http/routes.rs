@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 use super::app::App;
 use super::dialect::{self, anthropic, sglang};
 use super::metrics;
-use super::parsed_request::{ParsedRequest, Route, Source};
-use super::prompt::{self, Message, Prompt};
-use super::request::{Method, Request};
-use super::response::{self, Refusal, Response, Status};
-use super::truth::Detail;
+use super::parsed_request::{GeneratingRoute, ParsedRequest, PromptSource};
+use super::prompt::{self, PromptField, PromptMessage};
+use super::request::{HttpRequest, Method};
+use super::response::{self, ReadyResponse, Refusal, Status};
+use super::truth::TruthDetail;
 
 /// What a request comes to.
-pub(super) enum Answer {
+pub(super) enum RouteAnswer {
     /// Work for the engine.
     Generate(Box<ParsedRequest>),
     /// A reply that is ready.
-    Now(Response),
+    Now(ReadyResponse),
 }
 
 /// What stands on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PathHandler {
     CountTokens,
     Detokenize,
-    Generate(Route),
+    Generate(GeneratingRoute),
     Health,
     Metrics,
     ModelInfo,
@@ -35,15 +35,15 @@ enum Place {
     Truth,
 }
 
-impl Place {
+impl PathHandler {
     fn of(path: &str, app: &App) -> Option<Self> {
         Some(match path {
-            "/v1/completions" => Self::Generate(Route::Completions),
-            "/v1/chat/completions" => Self::Generate(Route::Chat),
-            "/v1/responses" => Self::Generate(Route::Responses),
-            "/v1/messages" => Self::Generate(Route::Messages),
+            "/v1/completions" => Self::Generate(GeneratingRoute::Completions),
+            "/v1/chat/completions" => Self::Generate(GeneratingRoute::Chat),
+            "/v1/responses" => Self::Generate(GeneratingRoute::Responses),
+            "/v1/messages" => Self::Generate(GeneratingRoute::Messages),
             "/v1/messages/count_tokens" => Self::CountTokens,
-            "/generate" => Self::Generate(Route::Generate),
+            "/generate" => Self::Generate(GeneratingRoute::Generate),
             "/tokenize" | "/v1/tokenize" => Self::Tokenize,
             "/detokenize" | "/v1/detokenize" => Self::Detokenize,
             "/health" | "/health_generate" => Self::Health,
@@ -65,57 +65,64 @@ impl Place {
     }
 
     /// The form of its errors.
-    const fn form(self) -> Route {
+    const fn form(self) -> GeneratingRoute {
         match self {
             Self::Generate(route) => route,
-            Self::CountTokens => Route::Messages,
-            _ => Route::Completions,
+            Self::CountTokens => GeneratingRoute::Messages,
+            _ => GeneratingRoute::Completions,
         }
     }
 }
 
 /// Looks up what `request` asks for.
-pub(super) fn answer(app: &mut App, request: &Request) -> Answer {
+pub(super) fn answer(app: &mut App, request: &HttpRequest) -> RouteAnswer {
     let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
-    let Some(place) = Place::of(path, app) else {
-        return Answer::Now(Response::refusal(&not_found(path)));
+    let Some(place) = PathHandler::of(path, app) else {
+        return RouteAnswer::Now(ReadyResponse::refusal(&not_found(path)));
     };
     let answered = match (&request.method, place) {
-        (Method::Post, Place::Generate(route)) => match dialect::parse(app, route, &request.body) {
-            Ok(mut ask) => {
-                ask.request_id = request.id.clone().or(ask.request_id);
-                return Answer::Generate(Box::new(ask));
+        (Method::Post, PathHandler::Generate(route)) => {
+            match dialect::parse(app, route, &request.body) {
+                Ok(mut ask) => {
+                    ask.request_id = request.id.clone().or(ask.request_id);
+                    return RouteAnswer::Generate(Box::new(ask));
+                }
+                Err(refusal) => Err(refusal),
             }
-            Err(refusal) => Err(refusal),
-        },
-        (Method::Post, Place::CountTokens) => {
+        }
+        (Method::Post, PathHandler::CountTokens) => {
             anthropic::count(app, &request.body).map(|json| json_of(&json))
         }
-        (Method::Post, Place::Tokenize) => tokenize(app, &request.body).map(|json| json_of(&json)),
-        (Method::Post, Place::Detokenize) => detokenize(&request.body).map(|json| json_of(&json)),
-        (Method::Get, Place::Health) => Ok(Response::json("")),
-        (Method::Get, Place::Metrics) => {
-            Ok(Response::text(metrics::CONTENT_TYPE, app.exposition()))
+        (Method::Post, PathHandler::Tokenize) => {
+            tokenize(app, &request.body).map(|json| json_of(&json))
         }
-        (Method::Get, Place::Models) => Ok(json_of(&models(app))),
-        (Method::Get, Place::ModelInfo) => Ok(json_of(&sglang::model_info(app))),
-        (Method::Get, Place::Truth) => Ok(truth(app, query)),
-        (Method::Delete, Place::Truth) => {
+        (Method::Post, PathHandler::Detokenize) => {
+            detokenize(&request.body).map(|json| json_of(&json))
+        }
+        (Method::Get, PathHandler::Health) => Ok(ReadyResponse::json("")),
+        (Method::Get, PathHandler::Metrics) => {
+            Ok(ReadyResponse::text(metrics::CONTENT_TYPE, app.exposition()))
+        }
+        (Method::Get, PathHandler::Models) => Ok(json_of(&models(app))),
+        (Method::Get, PathHandler::ModelInfo) => Ok(json_of(&sglang::model_info(app))),
+        (Method::Get, PathHandler::Truth) => Ok(truth(app, query)),
+        (Method::Delete, PathHandler::Truth) => {
             app.truth.clear();
-            Ok(Response::json("{}"))
+            Ok(ReadyResponse::json("{}"))
         }
         (method, _) => {
             let refusal = wrong_method(path, method, place);
-            let response = Response::refusal_on(place.form(), &refusal);
-            return Answer::Now(response.allowing(place.allows()));
+            let response = ReadyResponse::refusal_on(place.form(), &refusal);
+            return RouteAnswer::Now(response.allowing(place.allows()));
         }
     };
-    let response = answered.unwrap_or_else(|refusal| Response::refusal_on(place.form(), &refusal));
-    Answer::Now(response.echoing(request.id.clone()))
+    let response =
+        answered.unwrap_or_else(|refusal| ReadyResponse::refusal_on(place.form(), &refusal));
+    RouteAnswer::Now(response.echoing(request.id.clone()))
 }
 
-fn json_of(value: &Value) -> Response {
-    Response::json(value.to_string())
+fn json_of(value: &Value) -> ReadyResponse {
+    ReadyResponse::json(value.to_string())
 }
 
 fn models(app: &App) -> Value {
@@ -136,13 +143,13 @@ fn models(app: &App) -> Value {
 struct Texts {
     model: Option<String>,
     prompt: Option<String>,
-    messages: Option<Vec<Message>>,
+    messages: Option<Vec<PromptMessage>>,
     return_token_strs: Option<bool>,
 }
 
 fn tokenize(app: &App, body: &[u8]) -> Result<Value, Refusal> {
     let body: Texts = response::parsed(body)?;
-    Source::of(app, body.model, None)?;
+    PromptSource::of(app, body.model, None)?;
     let ids = match (body.prompt, body.messages) {
         (Some(prompt), _) => prompt::ids(&prompt),
         (None, Some(messages)) => prompt::conversation_ids(&messages),
@@ -164,11 +171,11 @@ fn tokenize(app: &App, body: &[u8]) -> Result<Value, Refusal> {
 fn detokenize(body: &[u8]) -> Result<Value, Refusal> {
     #[derive(Deserialize)]
     struct Ids {
-        tokens: Prompt,
+        tokens: PromptField,
     }
     let body: Ids = response::parsed(body)?;
     match &body.tokens {
-        Prompt::Ids(ids) => Ok(json!({"prompt": prompt::text(ids)})),
+        PromptField::Ids(ids) => Ok(json!({"prompt": prompt::text(ids)})),
         _ => {
             let message = "`tokens` must be a list of token ids: whole numbers below 2^32";
             Err(Refusal::bad_request(Some("tokens"), message))
@@ -176,20 +183,20 @@ fn detokenize(body: &[u8]) -> Result<Value, Refusal> {
     }
 }
 
-fn truth(app: &App, query: &str) -> Response {
+fn truth(app: &App, query: &str) -> ReadyResponse {
     let parts = query.split('&').map(|part| part.split_once('=').map_or(part, |(name, _)| name));
     let detail = match parts.into_iter().any(|name| name == "summary") {
-        true => Detail::Summary,
-        false => Detail::Requests,
+        true => TruthDetail::Summary,
+        false => TruthDetail::Requests,
     };
     let json = app.truth.to_json(detail, app.scale, &app.gauges);
     json.map_or_else(
         |error| {
             let message = format!("the record could not be written: {error}");
             let refusal = Refusal::bad_request(None, message).at(Status::INTERNAL);
-            Response::refusal(&Refusal { kind: "InternalServerError", ..refusal })
+            ReadyResponse::refusal(&Refusal { kind: "InternalServerError", ..refusal })
         },
-        Response::json,
+        ReadyResponse::json,
     )
 }
 
@@ -201,7 +208,7 @@ fn not_found(path: &str) -> Refusal {
     Refusal::not_found(None, message)
 }
 
-fn wrong_method(path: &str, method: &Method, place: Place) -> Refusal {
+fn wrong_method(path: &str, method: &Method, place: PathHandler) -> Refusal {
     let (method, allowed) = (method.as_str(), place.allows());
     let message = format!("{path} does not take {method}: use {allowed}");
     Refusal::bad_request(None, message).at(Status::METHOD_NOT_ALLOWED)

@@ -4,12 +4,12 @@ use super::conn::Conn;
 
 /// Connections, each under the lowest number that was free.
 #[derive(Default)]
-pub(super) struct Slots {
+pub(super) struct ConnSlots {
     conns: Vec<Option<Box<Conn>>>,
     free: Vec<usize>,
 }
 
-impl Slots {
+impl ConnSlots {
     /// Keeps a connection; its number.
     pub(super) fn insert(&mut self, conn: Conn) -> usize {
         let conn = Some(Box::new(conn));

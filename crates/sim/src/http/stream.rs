@@ -10,8 +10,8 @@ use std::ops::Range;
 use fizeau_core::Clock;
 
 use super::frames::Frames;
-use super::response::Framing;
-use super::truth::Record;
+use super::response::StreamFraming;
+use super::truth::TruthRecord;
 use crate::serve::Emission;
 
 /// How much is rendered for one write.
@@ -26,7 +26,7 @@ pub(super) struct Outbox {
 
 /// What became of bytes to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(super) enum SendOutcome {
     All,
     /// The socket is full; it says when it has room.
     Blocked,
@@ -41,16 +41,16 @@ impl Outbox {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(super) fn send(&mut self, to: &mut impl Write) -> io::Result<Sent> {
+    pub(super) fn send(&mut self, to: &mut impl Write) -> io::Result<SendOutcome> {
         while let Some(rest) = self.bytes.get(self.sent..).filter(|rest| !rest.is_empty()) {
             match some(to, rest)? {
-                0 => return Ok(Sent::Blocked),
+                0 => return Ok(SendOutcome::Blocked),
                 sent => self.sent += sent,
             }
         }
         // Gives its memory back: most connections never need any again.
         *self = Self::default();
-        Ok(Sent::All)
+        Ok(SendOutcome::All)
     }
 }
 
@@ -78,19 +78,19 @@ pub(super) struct Scratch {
 
 /// The events of one reply, one for the tokens that leave the engine together. A token that the engine has let go is rendered when its socket has room, so that a slow
 /// reader costs no memory beyond one event.
-pub(super) struct Stream {
+pub(super) struct ReplyStream {
     frames: Frames,
-    framing: Framing,
-    record: Record,
+    framing: StreamFraming,
+    record: TruthRecord,
     /// Tokens that were let go and are not sent, event by event.
-    waiting: Groups,
+    waiting: EmissionSizes,
     /// Tokens of the event of which the outbox holds the rest, as a full socket left it.
     cut: Option<u64>,
 }
 
 /// Where a stream stands after its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum StreamTurn {
     /// The socket is full.
     Blocked,
     /// All is sent, the end too.
@@ -101,12 +101,12 @@ pub(super) enum Turn {
     Waiting,
 }
 
-impl Stream {
-    pub(super) const fn new(frames: Frames, framing: Framing, record: Record) -> Self {
-        Self { frames, framing, record, waiting: Groups::new(), cut: None }
+impl ReplyStream {
+    pub(super) const fn new(frames: Frames, framing: StreamFraming, record: TruthRecord) -> Self {
+        Self { frames, framing, record, waiting: EmissionSizes::new(), cut: None }
     }
 
-    pub(super) const fn record(&self) -> &Record {
+    pub(super) const fn record(&self) -> &TruthRecord {
         &self.record
     }
 
@@ -119,7 +119,7 @@ impl Stream {
         self.waiting.push(emission.count);
     }
 
-    pub(super) fn into_record(self) -> Record {
+    pub(super) fn into_record(self) -> TruthRecord {
         self.record
     }
 
@@ -132,11 +132,11 @@ impl Stream {
         to: &mut impl Write,
         clock: &impl Clock,
         scratch: &mut Scratch,
-    ) -> io::Result<(Turn, usize)> {
+    ) -> io::Result<(StreamTurn, usize)> {
         if !out.is_empty() {
             let before = clock.now();
-            if out.send(to)? == Sent::Blocked {
-                return Ok((Turn::Blocked, 0));
+            if out.send(to)? == SendOutcome::Blocked {
+                return Ok((StreamTurn::Blocked, 0));
             }
             if let Some(tokens) = self.cut.take() {
                 self.record.hand(tokens, before);
@@ -165,16 +165,16 @@ impl Stream {
         }
         match sent == scratch.bytes.len() {
             true => Ok((self.standing(), sent)),
-            false => Ok((Turn::Blocked, sent)),
+            false => Ok((StreamTurn::Blocked, sent)),
         }
     }
 
-    fn standing(&self) -> Turn {
+    fn standing(&self) -> StreamTurn {
         let handed = self.record.token_ns.len();
         match () {
-            () if handed as u64 == self.frames.total() => Turn::Ended,
-            () if !self.waiting.is_empty() => Turn::More,
-            () => Turn::Waiting,
+            () if handed as u64 == self.frames.total() => StreamTurn::Ended,
+            () if !self.waiting.is_empty() => StreamTurn::More,
+            () => StreamTurn::Waiting,
         }
     }
 
@@ -216,7 +216,7 @@ impl Stream {
         }
         self.frames.end(event);
         self.frame_each(event, bytes);
-        if self.framing == Framing::Chunked {
+        if self.framing == StreamFraming::Chunked {
             bytes.extend_from_slice(b"0\r\n\r\n");
         }
     }
@@ -236,8 +236,8 @@ impl Stream {
     fn frame(&self, event: &mut Vec<u8>, bytes: &mut Vec<u8>) {
         match self.framing {
             _ if event.is_empty() => {}
-            Framing::UntilClose => bytes.append(event),
-            Framing::Chunked => {
+            StreamFraming::UntilClose => bytes.append(event),
+            StreamFraming::Chunked => {
                 push_hex(bytes, event.len());
                 bytes.extend_from_slice(b"\r\n");
                 bytes.append(event);
@@ -261,12 +261,12 @@ fn push_hex(bytes: &mut Vec<u8>, size: usize) {
 /// The sizes of emissions, first in, first out. Equal ones in a row take no memory of their own: nearly all emissions are of one
 /// token, and a reader may be slow.
 #[derive(Debug, Default)]
-struct Groups {
+struct EmissionSizes {
     /// A size, and how often it comes.
     runs: VecDeque<(u64, u64)>,
 }
 
-impl Groups {
+impl EmissionSizes {
     const fn new() -> Self {
         Self { runs: VecDeque::new() }
     }

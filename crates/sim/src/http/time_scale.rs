@@ -30,7 +30,7 @@ pub struct TimeScale {
 /// A scale that no server runs at.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "a time scale of {0} cannot be: it says how many times faster than life time runs, from 0.001 to 1000000"
+    "the time scale is {0}: it says how many times faster than real time the engine runs, and must be from 0.001 to 1000000"
 )]
 pub struct TimeScaleError(f64);
 

@@ -31,20 +31,20 @@ pub struct Tls {
 pub enum TlsError {
     /// The first text holds no certificate.
     #[error(
-        "no certificate is there: PEM text with `-----BEGIN CERTIFICATE-----` would be right ({0})"
+        "the file holds no certificate: give PEM text with `-----BEGIN CERTIFICATE-----` ({0})"
     )]
     Certificate(String),
     /// The second text holds no private key.
     #[error(
-        "no private key is there: PEM text with `-----BEGIN PRIVATE KEY-----` would be right ({0})"
+        "the file holds no private key: give PEM text with `-----BEGIN PRIVATE KEY-----` ({0})"
     )]
     Key(String),
     /// Certificate and key do not go together, or the key is of a kind that is not known.
-    #[error("the certificate and the key do not go together: {0}")]
+    #[error("the certificate and the key do not match: {0}")]
     Pair(String),
     /// A name that no certificate can be made for.
     #[error(
-        "no certificate can be made for {names}: names such as localhost and addresses would be right ({why})"
+        "no certificate can be made for {names}: give names such as localhost, or addresses ({why})"
     )]
     Names {
         /// What was given.
@@ -102,9 +102,9 @@ impl Tls {
         &self.certificate
     }
 
-    pub(super) fn session(&self, socket: TcpStream) -> io::Result<Session> {
+    pub(super) fn session(&self, socket: TcpStream) -> io::Result<TlsSession> {
         let tls = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
-        Ok(Session { socket, tls, taken: 0 })
+        Ok(TlsSession { socket, tls, taken: 0 })
     }
 }
 
@@ -115,14 +115,14 @@ impl fmt::Debug for Tls {
 }
 
 /// A connection under TLS.
-pub(super) struct Session {
+pub(super) struct TlsSession {
     socket: TcpStream,
     tls: ServerConnection,
     /// Bytes that were taken and encrypted and not yet reported as written, for the socket was full.
     taken: usize,
 }
 
-impl Session {
+impl TlsSession {
     pub(super) const fn socket(&mut self) -> &mut TcpStream {
         &mut self.socket
     }
@@ -165,7 +165,7 @@ impl Session {
     }
 }
 
-impl Read for Session {
+impl Read for TlsSession {
     /// Fills `buffer` with all that there is: less than a full buffer means that the socket has no more.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
@@ -189,7 +189,7 @@ impl Read for Session {
     }
 }
 
-impl Write for Session {
+impl Write for TlsSession {
     /// Reports bytes as written once the socket has all of them, so that a token's stamp is of the write that took its
     /// end.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

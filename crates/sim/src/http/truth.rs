@@ -6,7 +6,7 @@ use std::fmt;
 use fizeau_core::{Millis, Nanos, Stamp, Tokens};
 use serde::Serialize;
 
-use super::length::Ending;
+use super::length::ReplyEnding;
 use super::parsed_request::{Delivery, ParsedRequest};
 use super::time_scale::TimeScale;
 use crate::serve::{Emission, Gauges};
@@ -22,7 +22,7 @@ pub(super) struct Truth {
     /// Records that had to make room for later ones.
     forgotten: u64,
     #[serde(skip)]
-    requests: VecDeque<Record>,
+    requests: VecDeque<TruthRecord>,
     #[serde(skip)]
     limit: usize,
     /// Stamped tokens in `requests`.
@@ -38,7 +38,7 @@ const USUAL_TOKENS: usize = 4 << 10;
 
 /// One request. Stamps are nanoseconds since the epoch.
 #[derive(Debug, Serialize)]
-pub(super) struct Record {
+pub(super) struct TruthRecord {
     /// The reply's id on the wire.
     pub(super) id: String,
     /// What was made to go wrong with it.
@@ -52,7 +52,7 @@ pub(super) struct Record {
     pub(super) cached_tokens: Option<u64>,
     /// Absent where something else came instead of a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) finish_reason: Option<Finish>,
+    pub(super) finish_reason: Option<TruthFinish>,
     /// How often it lost its place in the engine to others.
     pub(super) preemptions: u32,
     /// How long it waited for its place, by the server's clock.
@@ -69,7 +69,7 @@ pub(super) struct Record {
 /// Why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Finish {
+pub(super) enum TruthFinish {
     Length,
     Stop,
     /// With an error, as it was made to.
@@ -78,11 +78,11 @@ pub(super) enum Finish {
     Abort,
 }
 
-impl From<Ending> for Finish {
-    fn from(ending: Ending) -> Self {
+impl From<ReplyEnding> for TruthFinish {
+    fn from(ending: ReplyEnding) -> Self {
         match ending {
-            Ending::Length => Self::Length,
-            Ending::Stop => Self::Stop,
+            ReplyEnding::Length => Self::Length,
+            ReplyEnding::Stop => Self::Stop,
         }
     }
 }
@@ -92,14 +92,19 @@ const LONGEST_ID: usize = 256;
 
 /// How much is told of each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum TruthDetail {
     Requests,
     Summary,
 }
 
-impl Record {
+impl TruthRecord {
     /// The record of a request that arrived at `arrived_ns`, has no token yet and is to end for `finish`.
-    pub(super) fn new(ask: &ParsedRequest, id: String, arrived_ns: Stamp, finish: Finish) -> Self {
+    pub(super) fn new(
+        ask: &ParsedRequest,
+        id: String,
+        arrived_ns: Stamp,
+        finish: TruthFinish,
+    ) -> Self {
         // Room for all of a usual reply at once; a longer one grows.
         let room = usize::try_from(ask.max_tokens.get()).unwrap_or(usize::MAX).min(USUAL_TOKENS);
         Self {
@@ -186,7 +191,7 @@ impl Truth {
         }
     }
 
-    pub(super) fn push(&mut self, record: Record) {
+    pub(super) fn push(&mut self, record: TruthRecord) {
         self.tokens += record.token_ns.len();
         self.requests.push_back(record);
         let too_much = |truth: &Self| truth.tokens > MOST_TOKENS && truth.requests.len() > 1;
@@ -214,28 +219,28 @@ impl Truth {
     /// None that can happen: all keys are texts, and memory takes every byte.
     pub(super) fn to_json(
         &self,
-        detail: Detail,
+        detail: TruthDetail,
         scale: TimeScale,
         gauges: &Gauges,
     ) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&Answer {
+        serde_json::to_vec(&TruthAnswer {
             truth: self,
             time_scale: scale.get(),
             engine: gauges,
             remembered: self.requests.len(),
-            ttft_ms: Spread::of(self.streamed().filter_map(Record::ttft).collect()),
-            itl_ms: Spread::of(self.streamed().flat_map(Record::gaps).collect()),
+            ttft_ms: TimeSummary::of(self.streamed().filter_map(TruthRecord::ttft).collect()),
+            itl_ms: TimeSummary::of(self.streamed().flat_map(TruthRecord::gaps).collect()),
             lateness_ms: self.lateness(),
-            requests: (detail == Detail::Requests).then_some(&self.requests),
+            requests: (detail == TruthDetail::Requests).then_some(&self.requests),
         })
     }
 
     /// How late tokens were handed over, of all streamed ones remembered.
-    pub(super) fn lateness(&self) -> Option<Spread> {
-        Spread::of(self.streamed().flat_map(Record::lateness).collect())
+    pub(super) fn lateness(&self) -> Option<TimeSummary> {
+        TimeSummary::of(self.streamed().flat_map(TruthRecord::lateness).collect())
     }
 
-    fn streamed(&self) -> impl Iterator<Item = &Record> {
+    fn streamed(&self) -> impl Iterator<Item = &TruthRecord> {
         // What was held up on purpose says nothing of how well the schedule was kept.
         self.requests.iter().filter(|record| record.streamed && record.fault.is_none())
     }
@@ -243,7 +248,7 @@ impl Truth {
 
 /// What `GET /truth` says.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct TruthAnswer<'a> {
     #[serde(flatten)]
     truth: &'a Truth,
     /// How many times faster than life the engine's time runs. All stamps are of real time.
@@ -251,11 +256,11 @@ struct Answer<'a> {
     engine: &'a Gauges,
     /// How many requests the figures below are of.
     remembered: usize,
-    ttft_ms: Option<Spread>,
-    itl_ms: Option<Spread>,
-    lateness_ms: Option<Spread>,
+    ttft_ms: Option<TimeSummary>,
+    itl_ms: Option<TimeSummary>,
+    lateness_ms: Option<TimeSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requests: Option<&'a VecDeque<Record>>,
+    requests: Option<&'a VecDeque<TruthRecord>>,
 }
 
 // How a number of times are spread.
@@ -263,7 +268,7 @@ struct Answer<'a> {
 /// How a number of times are spread, exactly: percentiles are interpolated linearly between ranks, as numpy does by
 /// default.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
+pub struct TimeSummary {
     /// How many there are, at least 1.
     pub n: usize,
     /// Half of them are at most this.
@@ -274,14 +279,14 @@ pub struct Spread {
     pub max: Millis,
 }
 
-impl fmt::Display for Spread {
+impl fmt::Display for TimeSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [p50, p99, max] = [self.p50, self.p99, self.max].map(Millis::get);
         write!(f, "p50 {p50:.3} ms, p99 {p99:.3} ms, max {max:.3} ms")
     }
 }
 
-impl Spread {
+impl TimeSummary {
     /// None of no times.
     pub(super) fn of(mut times: Vec<Nanos>) -> Option<Self> {
         Some(Self {
@@ -307,14 +312,14 @@ fn percentile(times: &mut [Nanos], percent: usize) -> Option<Millis> {
 mod tests {
     use super::*;
 
-    fn record(id: &str, tokens: usize) -> Record {
-        Record {
+    fn record(id: &str, tokens: usize) -> TruthRecord {
+        TruthRecord {
             id: id.to_owned(),
             fault: None,
             streamed: true,
             prompt_tokens: 1,
             cached_tokens: None,
-            finish_reason: Some(Finish::Length),
+            finish_reason: Some(TruthFinish::Length),
             preemptions: 0,
             queue_ns: Nanos::ZERO,
             arrived_ns: Stamp::EPOCH,
@@ -341,9 +346,9 @@ mod tests {
     #[test]
     fn percentiles_are_numpys() {
         let times = [16, 1, 8, 2, 4].map(Nanos::from_millis);
-        let spread = Spread::of(times.into()).unwrap();
+        let spread = TimeSummary::of(times.into()).unwrap();
         assert_eq!((spread.n, spread.p50, spread.max), (5, Millis::new(4.0), Millis::new(16.0)));
         assert!((spread.p99.get() - 15.68).abs() < 1e-9, "{spread:?}");
-        assert_eq!(Spread::of(Vec::new()), None);
+        assert_eq!(TimeSummary::of(Vec::new()), None);
     }
 }

@@ -6,11 +6,11 @@ use std::net::Shutdown;
 use mio::net::TcpStream;
 
 #[cfg(feature = "tls")]
-use super::tls::{Session, Tls};
+use super::tls::{Tls, TlsSession};
 
 /// Makes wires of sockets.
 #[derive(Debug, Default)]
-pub(super) struct Wires {
+pub(super) struct SocketWires {
     #[cfg(feature = "tls")]
     pub(super) tls: Option<Tls>,
 }
@@ -18,24 +18,24 @@ pub(super) struct Wires {
 /// A connection's bytes in and out.
 ///
 /// A write that would block may have taken bytes: it must be tried again with the same ones, and maybe more behind them.
-pub(super) enum Wire {
+pub(super) enum SocketWire {
     Plain(TcpStream),
     #[cfg(feature = "tls")]
-    Tls(Box<Session>),
+    Tls(Box<TlsSession>),
 }
 
-impl Wires {
+impl SocketWires {
     /// Takes a socket that was accepted.
     ///
     /// # Errors
     /// If TLS cannot be set up, for want of random numbers say.
     #[cfg_attr(not(feature = "tls"), expect(clippy::unnecessary_wraps, reason = "TLS may fail"))]
-    pub(super) fn take(&self, socket: TcpStream) -> io::Result<Wire> {
+    pub(super) fn take(&self, socket: TcpStream) -> io::Result<SocketWire> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            return Ok(Wire::Tls(Box::new(tls.session(socket)?)));
+            return Ok(SocketWire::Tls(Box::new(tls.session(socket)?)));
         }
-        Ok(Wire::Plain(socket))
+        Ok(SocketWire::Plain(socket))
     }
 
     /// How URLs of the server begin.
@@ -48,7 +48,7 @@ impl Wires {
     }
 }
 
-impl Wire {
+impl SocketWire {
     /// The socket itself, to be watched.
     pub(super) const fn socket(&mut self) -> &mut TcpStream {
         match self {
@@ -73,7 +73,7 @@ impl Wire {
     }
 }
 
-impl Read for Wire {
+impl Read for SocketWire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(socket) => socket.read(buffer),
@@ -83,7 +83,7 @@ impl Read for Wire {
     }
 }
 
-impl Write for Wire {
+impl Write for SocketWire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(socket) => socket.write(bytes),

@@ -4,12 +4,12 @@ use std::fmt;
 
 use fizeau_core::{Bytes, Tokens};
 use fizeau_roofline::{
-    DeploymentError, Device, Drafter, Format, MathType, ModelError, PowerError, System,
+    DeploymentError, Device, Drafter, Format, MathType, ModelConfigError, PowerError, System,
     UnknownDevice, UnknownModel, WeightChoice,
 };
 
 use super::layout::spread;
-use super::{Asked, memory};
+use super::{ScenarioSettings, memory};
 use crate::cluster::ClusterError;
 use crate::engine::{ConfigError, EngineConfig};
 use crate::step::StepError;
@@ -32,16 +32,18 @@ pub enum ScenarioError {
     KnownModel(#[from] UnknownModel),
     /// The model's config was not understood.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(#[from] ModelConfigError),
     /// The limit of power is too low, or nothing is known of the device's power.
     #[error(transparent)]
     Power(#[from] PowerError),
     /// A calibration's constants hold for what was measured.
-    #[error("a calibration knows nothing of power: leave out either it or the limit")]
+    #[error(
+        "a calibration has no constants for a limit of power: leave out the calibration or the limit"
+    )]
     PowerOfCalibrated,
     /// A drafter takes memory.
     #[error(
-        "a drafter drafts nothing where no drafts are asked for: say how long they are, or leave it out"
+        "the drafter has nothing to draft, because no length of drafts is given: give one, or leave the drafter out"
     )]
     DrafterWithoutDrafts,
     /// The overheads are senseless.
@@ -51,7 +53,9 @@ pub enum ScenarioError {
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     /// Nothing to send caches over.
-    #[error("no link is known of {device}, over which caches could go from prefill to decode")]
+    #[error(
+        "no link of {device} is known that could carry KV caches from prefill to decode: give a device that has one"
+    )]
     NoLink {
         /// The device's name.
         device: String,
@@ -153,7 +157,7 @@ fn each(devices: u64) -> String {
 
 // The nearest configurations that run.
 
-/// What would run instead, one change at a time; each was reckoned, and has the tokens of cache that it would leave.
+/// The settings that would run instead, one change at a time. Each was computed, and has the tokens of cache that it would leave.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Remedies {
@@ -173,7 +177,7 @@ pub struct Remedies {
 const MOST_RANKS: u32 = 64;
 
 impl Remedies {
-    pub(super) fn of(of: &Asked) -> Self {
+    pub(super) fn of(of: &ScenarioSettings) -> Self {
         let system = &of.system;
         Self {
             tensor: more_ranks(of, system),
@@ -186,7 +190,7 @@ impl Remedies {
 }
 
 /// The tokens of cache that `system` would leave beside a drafting model that is spread as it is, if what was asked for runs there.
-fn holds(of: &Asked, system: &System) -> Option<Tokens> {
+fn holds(of: &ScenarioSettings, system: &System) -> Option<Tokens> {
     let drafter = match &of.drafter {
         Some(Drafter::Model(drafting))
             if of.system.model().draft_model().as_ref() == Some(drafting.model()) =>
@@ -202,11 +206,15 @@ fn holds(of: &Asked, system: &System) -> Option<Tokens> {
     holds_beside(of, system, drafter.as_ref())
 }
 
-fn without_drafter(of: &Asked, system: &System) -> Option<Tokens> {
+fn without_drafter(of: &ScenarioSettings, system: &System) -> Option<Tokens> {
     matches!(of.drafter, Some(Drafter::Model(_))).then(|| holds_beside(of, system, None))?
 }
 
-fn holds_beside(of: &Asked, system: &System, drafter: Option<&Drafter>) -> Option<Tokens> {
+fn holds_beside(
+    of: &ScenarioSettings,
+    system: &System,
+    drafter: Option<&Drafter>,
+) -> Option<Tokens> {
     let asked = &of.config;
     let blocks = memory::blocks(system, asked, drafter);
     let config = EngineConfig { blocks, ..asked.clone() };
@@ -215,7 +223,7 @@ fn holds_beside(of: &Asked, system: &System, drafter: Option<&Drafter>) -> Optio
     (blocks >= asked.blocks.max(1) && holds >= needed).then_some(holds)
 }
 
-fn more_ranks(of: &Asked, system: &System) -> Option<(u32, Tokens)> {
+fn more_ranks(of: &ScenarioSettings, system: &System) -> Option<(u32, Tokens)> {
     let before = system.deployment();
     (before.tensor() + 1..=MOST_RANKS).find_map(|ranks| {
         let other = spread(system, before.with_tensor(ranks).ok()?).ok()?;
@@ -223,7 +231,7 @@ fn more_ranks(of: &Asked, system: &System) -> Option<(u32, Tokens)> {
     })
 }
 
-fn narrower_weights(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
+fn narrower_weights(of: &ScenarioSettings, system: &System) -> Option<(Format, Tokens)> {
     let has_fp4 = system.device().dense_rate(MathType::Fp4).is_some();
     // Four bits that the device multiplies, or else those that are widened as they are read.
     let four = if has_fp4 { "nvfp4" } else { "int4-g128" };
@@ -237,7 +245,7 @@ fn narrower_weights(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
     })
 }
 
-fn narrower_cache(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
+fn narrower_cache(of: &ScenarioSettings, system: &System) -> Option<(Format, Tokens)> {
     let format: Format = "fp8".parse().ok()?;
     let model = system.model().clone().with_kv_cache(format);
     let other = System::new(model, system.device().clone(), *system.deployment()).ok()?;
@@ -245,7 +253,7 @@ fn narrower_cache(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
     Some((format, tokens))
 }
 
-fn larger_device(of: &Asked, system: &System) -> Option<(String, Tokens)> {
+fn larger_device(of: &ScenarioSettings, system: &System) -> Option<(String, Tokens)> {
     let vendor = system.device().vendor.as_deref();
     let mut devices: Vec<&Device> = Device::all().iter().collect();
     devices.sort_by(|a, b| {

@@ -3,31 +3,31 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::Bytes;
-use fizeau_roofline::{Deployment, DeploymentError, Drafter, System, Transfer};
+use fizeau_roofline::{CacheTransfer, Deployment, DeploymentError, Drafter, System};
 
-use super::{Asked, ScenarioError, memory};
-use crate::cluster::{Disaggregated, Handover, Replicas, Routing};
+use super::{ScenarioError, ScenarioSettings, memory};
+use crate::cluster::{DisaggregatedEngine, Handover, ReplicaRouting, Replicas};
 use crate::engine::Engine;
 use crate::serve::Serve;
 use crate::step::StepModel;
 
 /// How many engines there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Layout {
+pub(super) struct EngineLayout {
     /// Who of an instance's replicas serves a request, where prefill and decode are together.
-    pub(super) routing: Routing,
-    pub(super) apart: Option<Apart>,
+    pub(super) routing: ReplicaRouting,
+    pub(super) apart: Option<SplitInstances>,
 }
 
 /// So many instances that read prompts and so many that decode, each with all replicas of the deployment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Apart {
+pub(super) struct SplitInstances {
     pub(super) prefill: NonZeroU32,
     pub(super) decode: NonZeroU32,
-    pub(super) transfer: Transfer,
+    pub(super) transfer: CacheTransfer,
 }
 
-impl Apart {
+impl SplitInstances {
     /// The engines that read prompts and those that decode, where an instance has `each`.
     pub(super) fn engines(&self, each: u32) -> [NonZeroU32; 2] {
         let each = NonZeroU32::new(each).unwrap_or(NonZeroU32::MIN);
@@ -40,26 +40,31 @@ impl Apart {
 pub(super) enum Service {
     One(Engine<StepModel>),
     Replicas(Replicas<Engine<StepModel>>),
-    Apart(Disaggregated<Engine<StepModel>, Engine<StepModel>>),
+    Apart(DisaggregatedEngine<Engine<StepModel>, Engine<StepModel>>),
 }
 
 /// What was asked for, made of copies of `engine`.
-pub(super) fn service(of: &Asked, engine: &Engine<StepModel>) -> Result<Service, ScenarioError> {
+pub(super) fn service(
+    of: &ScenarioSettings,
+    engine: &Engine<StepModel>,
+) -> Result<Service, ScenarioError> {
     let copies = |count: u32| vec![engine.clone(); count as usize];
     let replicas = of.system.deployment().replicas();
     Ok(match of.layout {
-        Layout { apart: Some(apart), .. } => {
+        EngineLayout { apart: Some(apart), .. } => {
             let handover = handover(&of.system, of.drafter.as_ref(), apart.transfer)?;
             let [prefill, decode] = apart.engines(replicas).map(|count| copies(count.get()));
-            Service::Apart(Disaggregated::new(prefill, decode, handover)?)
+            Service::Apart(DisaggregatedEngine::new(prefill, decode, handover)?)
         }
-        Layout { .. } if replicas == 1 => Service::One(engine.clone()),
-        Layout { routing, .. } => Service::Replicas(Replicas::new(copies(replicas), routing)?),
+        EngineLayout { .. } if replicas == 1 => Service::One(engine.clone()),
+        EngineLayout { routing, .. } => {
+            Service::Replicas(Replicas::new(copies(replicas), routing)?)
+        }
     })
 }
 
 /// An instance, `each`, as often as there are.
-pub(super) fn all(each: &System, layout: &Layout) -> Result<System, DeploymentError> {
+pub(super) fn all(each: &System, layout: &EngineLayout) -> Result<System, DeploymentError> {
     let Some(apart) = layout.apart else { return Ok(each.clone()) };
     let [prefill, decode] = apart.engines(each.deployment().replicas());
     replicated(each, prefill.saturating_add(decode.get()))
@@ -80,7 +85,7 @@ impl Service {
 fn handover(
     system: &System,
     drafter: Option<&Drafter>,
-    transfer: Transfer,
+    transfer: CacheTransfer,
 ) -> Result<Handover, ScenarioError> {
     let device = system.device();
     let link = device.network().or_else(|| device.link());

@@ -5,14 +5,14 @@ use std::num::NonZeroU64;
 use fizeau_core::{Bytes, Tokens};
 use fizeau_roofline::{Drafter, System};
 
-use super::{Asked, Remedies, ScenarioError, text};
+use super::{Remedies, ScenarioError, ScenarioSettings, text};
 use crate::engine::EngineConfig;
 
 /// The most sequences at once where nobody says how many: vLLM's default on devices of 70 GiB and more.
 const USUAL_SEQUENCES: u64 = 1_024;
 
 /// The configuration that `of` asks for with all that follows.
-pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
+pub(super) fn settle(of: &ScenarioSettings) -> Result<EngineConfig, ScenarioError> {
     let system = &of.system;
     let asked = with_groups(&of.config, system);
     if of.drafter.is_some() && asked.drafts.is_none() {
@@ -61,7 +61,7 @@ fn with_groups(config: &EngineConfig, system: &System) -> EngineConfig {
 }
 
 /// What takes memory: the model, and a model that drafts for it.
-fn named(of: &Asked) -> String {
+fn named(of: &ScenarioSettings) -> String {
     match of.drafter {
         Some(Drafter::Model(_)) => format!("{} with its drafter", of.model_name),
         _ => of.model_name.clone(),
@@ -69,7 +69,7 @@ fn named(of: &Asked) -> String {
 }
 
 /// Why there is not one block.
-fn no_room(of: &Asked, config: &EngineConfig, footprint: &Footprint) -> ScenarioError {
+fn no_room(of: &ScenarioSettings, config: &EngineConfig, footprint: &Footprint) -> ScenarioError {
     let system = &of.system;
     let many = system.deployment().devices_per_replica();
     let most = footprint.most_sequences(config.block);

@@ -2,12 +2,12 @@
 
 use fizeau_roofline::{Admission, Drafter, Model, Scope, System};
 
-use super::{Asked, Scenario, Timing};
-use crate::engine::{Chunking, EngineConfig, Order, Policy, PrefixCaching};
+use super::{Scenario, ScenarioSettings, Timing};
+use crate::engine::{AdmissionOrder, Chunking, EngineConfig, Policy, PrefixCaching};
 
 /// Model and devices, limits, and what takes time; what is as usual goes without saying.
 pub(super) fn describe(scenario: &Scenario) -> String {
-    let asked = &scenario.asked;
+    let settings = &scenario.settings;
     let config = scenario.config();
     let each = if config.groups > 1 { " in each of its groups" } else { "" };
     let limits = format!(
@@ -19,12 +19,12 @@ pub(super) fn describe(scenario: &Scenario) -> String {
     let words = [
         format!(
             "{} ({}) on {}",
-            asked.model_name,
+            settings.model_name,
             most_common_format(scenario.model()),
             engines(scenario)
         ),
-        [vec![limits], unusual(config), drafts(asked)].concat().join(", "),
-        step(asked),
+        [vec![limits], unusual(config), drafts(settings)].concat().join(", "),
+        step(settings),
     ];
     words.join("; ")
 }
@@ -40,14 +40,14 @@ pub(super) fn devices(system: &System) -> String {
 
 /// The devices, and what the engines on them do.
 fn engines(scenario: &Scenario) -> String {
-    let (devices, asked) = (devices(&scenario.system), &scenario.asked);
-    let replicas = asked.system.deployment().replicas();
-    match asked.layout.apart {
+    let (devices, settings) = (devices(&scenario.system), &scenario.settings);
+    let replicas = settings.system.deployment().replicas();
+    match settings.layout.apart {
         Some(apart) => {
             let [prefill, decode] = apart.engines(replicas);
             format!("{devices}, {prefill} for prefill and {decode} for decode")
         }
-        None if replicas > 1 => format!("{devices}, routed {}", asked.layout.routing.as_str()),
+        None if replicas > 1 => format!("{devices}, routed {}", settings.layout.routing.as_str()),
         None => devices,
     }
 }
@@ -61,16 +61,16 @@ fn unusual(config: &EngineConfig) -> Vec<String> {
         (config.chunking == Chunking::Whole).then(|| "prompts in one piece".to_owned()),
         (config.admission == Admission::Whole).then(|| "room reserved".to_owned()),
         (config.prefix_caching == PrefixCaching::On).then(|| "prefix cache".to_owned()),
-        (config.order == Order::Priority).then(|| "by priority".to_owned()),
+        (config.order == AdmissionOrder::Priority).then(|| "by priority".to_owned()),
         config.max_waiting.map(|most| format!("at most {most} waiting")),
         config.captured.last().map(|most| format!("batches padded up to {most}")),
     ];
     words.into_iter().flatten().collect()
 }
 
-fn drafts(asked: &Asked) -> Vec<String> {
-    let Some(drafts) = &asked.config.drafts else { return Vec::new() };
-    let by = match &asked.drafter {
+fn drafts(settings: &ScenarioSettings) -> Vec<String> {
+    let Some(drafts) = &settings.config.drafts else { return Vec::new() };
+    let by = match &settings.drafter {
         Some(Drafter::Model(drafting)) => format!("a model of {}", size(drafting)),
         Some(Drafter::Share(share)) => format!("what takes {share} of a step for each"),
         _ => "look-up".to_owned(),
@@ -84,11 +84,11 @@ fn size(system: &System) -> String {
     format!("{:.1} GB", system.weight_bytes_per_device().get() / 1e9)
 }
 
-fn step(asked: &Asked) -> String {
-    let Timing { overheads, power_limit: limit, calibration } = &asked.timing;
+fn step(settings: &ScenarioSettings) -> String {
+    let Timing { overheads, power_limit: limit, calibration } = &settings.timing;
     if let Some((calibration, engine)) = calibration {
         // An engine that was not measured has the constants of its device, and a device those of all.
-        return match calibration.predictor(&asked.system, engine.as_deref()).scope() {
+        return match calibration.predictor(&settings.system, engine.as_deref()).scope() {
             Scope::Engine { engine, .. } => format!("calibrated for {engine}"),
             Scope::Device(_) => "calibrated for the device".to_owned(),
             _ => "calibrated for all devices".to_owned(),

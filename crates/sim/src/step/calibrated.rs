@@ -6,9 +6,9 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Seconds};
 use fizeau_roofline::{Calibration, Drafter, PassSums, Predictor, System};
 
-use super::pieces::{Branch, Branches, Pieces};
-use super::roofline::{Drafting, Taken};
-use crate::engine::{Pace, StepLoad, StepTime};
+use super::pieces::{Branch, Branches, StepPieces};
+use super::roofline::{CappedTime, Drafting};
+use crate::engine::{LinearStepTimes, StepLoad, StepTime};
 
 /// The step time of a model on its devices by the constants of a [`Calibration`] for device and engine: [`Predictor::step`], and
 /// never below [`System::bound_sums`]. Times are rounded up to the nanosecond.
@@ -33,7 +33,7 @@ pub struct CalibratedStep {
     calibration: Arc<Calibration>,
     engine: Option<String>,
     drafting: Option<Drafting<Arc<Predictor>>>,
-    pieces: Pieces,
+    pieces: StepPieces,
 }
 
 impl CalibratedStep {
@@ -51,7 +51,7 @@ impl CalibratedStep {
             calibration: Arc::new(calibration.clone()),
             engine: engine.map(str::to_owned),
             drafting: None,
-            pieces: Pieces::new(&system),
+            pieces: StepPieces::new(&system),
             system,
         }
     }
@@ -82,9 +82,9 @@ impl CalibratedStep {
         let step = self.predictor.step(sums);
         let bound = self.system.bound_sums(sums);
         let draft = self.drafting.as_ref().map(|drafting| {
-            let taken = |predictor: &Predictor, sums: &PassSums| Taken {
+            let taken = |predictor: &Predictor, sums: &PassSums| CappedTime {
                 time: predictor.step(sums).total(),
-                ..Taken::default()
+                ..CappedTime::default()
             };
             let pass = |predictor: &Arc<Predictor>, sums: &PassSums| taken(predictor, sums);
             drafting.time(sums, pass, |sums| taken(&self.predictor, sums))
@@ -102,7 +102,7 @@ impl StepTime for CalibratedStep {
         self.pieces.step_time(load, |sums| self.branches(sums))
     }
 
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         self.pieces.pace(load, |sums| self.branches(sums))
     }
 

@@ -12,7 +12,7 @@ use fizeau_core::{Nanos, Seconds};
 use fizeau_roofline::{PassSums, System};
 
 use super::sums;
-use crate::engine::{Pace, StepLoad};
+use crate::engine::{LinearStepTimes, StepLoad};
 
 /// One of the times of which a step takes the longest.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,7 +28,7 @@ const MOST: usize = 5;
 /// As many as any step time has; those that it has not are zero.
 pub(super) type Branches = [Branch; MOST];
 
-/// Bits of a fraction of a nanosecond, as in [`Pace`].
+/// Bits of a fraction of a nanosecond, as in [`LinearStepTimes`].
 const FRACTION: u32 = 32;
 /// What rounds down to the next nanosecond with this on top has been rounded up: no step is shorter than its time.
 const ROUND_UP: u128 = (1 << FRACTION) - 1;
@@ -72,34 +72,34 @@ fn rounded(fine: u128) -> Nanos {
 
 /// The pieces of a system's decode steps, each made when it is first asked for.
 #[derive(Debug, Clone)]
-pub(super) struct Pieces {
+pub(super) struct StepPieces {
     /// Where layers stop reading more, in tokens, rising.
     windows: Arc<[u64]>,
     /// By the number of sequences, modulo [`KEPT`].
-    kept: RefCell<Vec<Option<Piece>>>,
+    kept: RefCell<Vec<Option<StepPiece>>>,
 }
 
 /// Decode steps of the same batch between two windows.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct StepPiece {
     decoding: u64,
     padded: u64,
     /// The contexts at its beginning and its end, summed over the batch; the end is not part of it.
     from: u64,
     to: u64,
-    lines: [Line; MOST],
+    lines: [LinearTime; MOST],
     /// How many of them there are: one that is never the longest is left out.
     count: usize,
 }
 
 /// A time in 2^-32 ns: at the beginning of a piece, and growing by so much a token.
 #[derive(Debug, Clone, Copy, Default)]
-struct Line {
+struct LinearTime {
     start: u128,
     slope: u64,
 }
 
-impl Pieces {
+impl StepPieces {
     pub(super) fn new(system: &System) -> Self {
         let mut windows: Vec<u64> = system.windows().collect();
         windows.sort_unstable();
@@ -116,7 +116,11 @@ impl Pieces {
     }
 
     /// The lengths of this step and those behind it, if all it does is to decode.
-    pub(super) fn pace(&self, load: &StepLoad, of: impl Fn(&PassSums) -> Branches) -> Option<Pace> {
+    pub(super) fn pace(
+        &self,
+        load: &StepLoad,
+        of: impl Fn(&PassSums) -> Branches,
+    ) -> Option<LinearStepTimes> {
         let context = load.decode_context_tokens.get();
         only_decodes(load).then(|| self.with(load, of, |piece| piece.pace(context)))
     }
@@ -126,7 +130,7 @@ impl Pieces {
         &self,
         load: &StepLoad,
         of: impl Fn(&PassSums) -> Branches,
-        ask: impl Fn(&Piece) -> T,
+        ask: impl Fn(&StepPiece) -> T,
     ) -> T {
         let mut kept = self.kept.borrow_mut();
         if kept.is_empty() {
@@ -139,7 +143,7 @@ impl Pieces {
         }
     }
 
-    fn piece(&self, load: &StepLoad, of: impl Fn(&PassSums) -> Branches) -> Piece {
+    fn piece(&self, load: &StepLoad, of: impl Fn(&PassSums) -> Branches) -> StepPiece {
         let (decoding, context) = (load.decode_sequences, load.decode_context_tokens.get());
         let all = |window: &u64| window.saturating_mul(decoding);
         let next = self.windows.partition_point(|window| all(window) <= context);
@@ -149,24 +153,24 @@ impl Pieces {
         let at = |context: u64| of(&PassSums { context: context as f64, ..sums(load) });
         let (first, last) = (at(from), at(end));
         let span = u128::from(end.saturating_sub(from).max(1));
-        let mut piece = Piece {
+        let mut piece = StepPiece {
             decoding,
             padded: load.padded_tokens,
             from,
             to,
-            lines: <[Line; MOST]>::default(),
+            lines: <[LinearTime; MOST]>::default(),
             count: 0,
         };
         for (first, last) in first.iter().zip(&last) {
             let start = first.fine();
             let slope = last.fine().saturating_sub(start).div_ceil(span);
-            piece.add(Line { start, slope: u64::try_from(slope).unwrap_or(u64::MAX) });
+            piece.add(LinearTime { start, slope: u64::try_from(slope).unwrap_or(u64::MAX) });
         }
         piece
     }
 }
 
-impl Piece {
+impl StepPiece {
     fn holds(&self, load: &StepLoad) -> bool {
         let context = load.decode_context_tokens.get();
         self.decoding == load.decode_sequences
@@ -175,14 +179,14 @@ impl Piece {
     }
 
     /// Adds a line, unless another is always at least as long; drops those that it outdoes.
-    fn add(&mut self, new: Line) {
+    fn add(&mut self, new: LinearTime) {
         let known = self.lines;
         let known = known.iter().take(self.count);
         if known.clone().any(|line| line.start >= new.start && line.slope >= new.slope) {
             return;
         }
         let left = known.filter(|line| line.start > new.start || line.slope > new.slope);
-        let mut lines = <[Line; MOST]>::default();
+        let mut lines = <[LinearTime; MOST]>::default();
         self.count = 0;
         for (place, line) in lines.iter_mut().zip(left.chain([&new])) {
             *place = *line;
@@ -191,14 +195,14 @@ impl Piece {
         self.lines = lines;
     }
 
-    fn lines(&self) -> impl Iterator<Item = &Line> {
+    fn lines(&self) -> impl Iterator<Item = &LinearTime> {
         self.lines.iter().take(self.count)
     }
 
     /// The line that is longest with these contexts, of equals the steepest, and its value.
-    fn longest(&self, context: u64) -> (Line, u128) {
+    fn longest(&self, context: u64) -> (LinearTime, u128) {
         let beyond = context.saturating_sub(self.from);
-        let mut longest = (Line::default(), 0);
+        let mut longest = (LinearTime::default(), 0);
         for line in self.lines() {
             let value = line.at(beyond);
             if (value, line.slope) > (longest.1, longest.0.slope) {
@@ -209,7 +213,7 @@ impl Piece {
     }
 
     /// Until another line overtakes, or the piece ends.
-    fn pace(&self, context: u64) -> Pace {
+    fn pace(&self, context: u64) -> LinearStepTimes {
         let beyond = context.saturating_sub(self.from);
         let (longest, first) = self.longest(context);
         let mut steps = self.to.saturating_sub(context).div_ceil(self.decoding.max(1));
@@ -220,11 +224,11 @@ impl Piece {
             steps = steps.min(u64::try_from(gap / closing).unwrap_or(u64::MAX).saturating_add(1));
         }
         let growth = u128::from(longest.slope) * u128::from(self.decoding);
-        Pace { steps: steps.max(1), first, growth }
+        LinearStepTimes { steps: steps.max(1), first, growth }
     }
 }
 
-impl Line {
+impl LinearTime {
     fn at(&self, beyond: u64) -> u128 {
         self.start.saturating_add(u128::from(self.slope) * u128::from(beyond))
     }

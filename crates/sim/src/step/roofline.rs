@@ -6,9 +6,9 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Seconds, Watts};
 use fizeau_roofline::{Drafter, PassSums, PassTime, PowerDraw, PowerError, System};
 
-use super::pieces::{Branch, Branches, Pieces};
+use super::pieces::{Branch, Branches, StepPieces};
 use super::{Overheads, StepError};
-use crate::engine::{Pace, StepLoad, StepTime};
+use crate::engine::{LinearStepTimes, StepLoad, StepTime};
 
 /// The step time of a model on its devices:
 ///
@@ -43,22 +43,22 @@ use crate::engine::{Pace, StepLoad, StepTime};
 /// ```
 #[derive(Debug, Clone)]
 pub struct RooflineStep {
-    model: Passing,
+    model: TimedModel,
     overheads: Overheads,
-    drafting: Option<Drafting<Passing>>,
+    drafting: Option<Drafting<TimedModel>>,
     power: Option<(PowerDraw, Watts)>,
-    pieces: Pieces,
+    pieces: StepPieces,
 }
 
 /// A model whose passes are timed.
 #[derive(Debug, Clone)]
-struct Passing {
+struct TimedModel {
     system: Arc<System>,
     layers: u64,
 }
 
 /// What a pass takes of each resource, and the host for its layers and collectives.
-struct Parts {
+struct PassParts {
     weights: Seconds,
     matrices: Seconds,
     cache: Seconds,
@@ -75,8 +75,8 @@ impl RooflineStep {
     /// If an efficiency is not from 0.001 to 1.
     pub fn new(system: impl Into<Arc<System>>, overheads: Overheads) -> Result<Self, StepError> {
         overheads.check()?;
-        let model = Passing::new(system.into());
-        let pieces = Pieces::new(&model.system);
+        let model = TimedModel::new(system.into());
+        let pieces = StepPieces::new(&model.system);
         Ok(Self { model, overheads, drafting: None, power: None, pieces })
     }
 
@@ -85,7 +85,7 @@ impl RooflineStep {
     /// after the model's own.
     #[must_use]
     pub fn with_drafter(self, drafter: Drafter, length: NonZeroU32) -> Self {
-        let drafting = Drafting::new(drafter, length, |system| Passing::new(Arc::new(system)));
+        let drafting = Drafting::new(drafter, length, |system| TimedModel::new(Arc::new(system)));
         Self { drafting, ..self }
     }
 
@@ -120,7 +120,7 @@ impl RooflineStep {
     /// If the limit is no more than what a device draws whatever it does.
     pub fn with_power_limit(self, draw: PowerDraw, limit: Watts) -> Result<Self, PowerError> {
         draw.least_time(&PassTime::default(), limit)?;
-        let pieces = Pieces::new(self.system());
+        let pieces = StepPieces::new(self.system());
         Ok(Self { power: Some((draw, limit)), pieces, ..self })
     }
 
@@ -139,7 +139,7 @@ impl RooflineStep {
     fn branches(&self, sums: &PassSums) -> Branches {
         let parts = self.parts(&self.model, sums);
         let draft = self.drafting.as_ref().map(|drafting| {
-            let pass = |model: &Passing, sums: &PassSums| self.parts(model, sums).taken();
+            let pass = |model: &TimedModel, sums: &PassSums| self.parts(model, sums).taken();
             drafting.time(sums, pass, |sums| self.parts(&self.model, sums).taken())
         });
         let draft = draft.unwrap_or_default();
@@ -153,12 +153,12 @@ impl RooflineStep {
     }
 
     /// One pass of `model`.
-    fn parts(&self, model: &Passing, sums: &PassSums) -> Parts {
+    fn parts(&self, model: &TimedModel, sums: &PassSums) -> PassParts {
         let pass = model.system.overlapped_sums(sums);
         let of = &self.overheads;
         let drawn = drawn(pass, of);
         let least = |(draw, limit): &(PowerDraw, Watts)| draw.least_time(&drawn, *limit).ok();
-        Parts {
+        PassParts {
             weights: pass.weights * (1.0 / of.bandwidth_efficiency),
             matrices: pass.matrices * (1.0 / of.compute_efficiency),
             cache: pass.cache * (1.0 / of.bandwidth_efficiency),
@@ -182,14 +182,14 @@ fn drawn(pass: PassTime, of: &Overheads) -> PassTime {
     drawn
 }
 
-impl Passing {
+impl TimedModel {
     fn new(system: Arc<System>) -> Self {
         let layers = system.model().layers.iter().map(|layers| layers.count).sum();
         Self { system, layers }
     }
 }
 
-impl Parts {
+impl PassParts {
     /// Matrices and attention, each limited by memory or by arithmetic: the longest of these is the time of the pass.
     fn ways(&self) -> [Seconds; 4] {
         let Self { weights, matrices, cache, attention, communication, .. } = *self;
@@ -198,10 +198,10 @@ impl Parts {
     }
 
     /// All of it, as one after the other comes.
-    fn taken(&self) -> Taken {
+    fn taken(&self) -> CappedTime {
         let host = Seconds::new(self.host.as_secs_f64());
         let time = self.ways().into_iter().reduce(Seconds::max).unwrap_or_default();
-        Taken { time: time + host, power: self.power }
+        CappedTime { time: time + host, power: self.power }
     }
 }
 
@@ -210,7 +210,7 @@ impl StepTime for RooflineStep {
         self.pieces.step_time(load, |sums| self.branches(sums))
     }
 
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         self.pieces.pace(load, |sums| self.branches(sums))
     }
 
@@ -224,25 +224,25 @@ impl StepTime for RooflineStep {
 /// Drafting that takes time, by a share of a step or by passes of a model of the kind `M`.
 #[derive(Debug, Clone)]
 pub(super) struct Drafting<M> {
-    by: By<M>,
+    by: DraftCost<M>,
     /// Tokens of a draft, each drafted after the one before it.
     levels: f64,
 }
 
 #[derive(Debug, Clone)]
-enum By<M> {
+enum DraftCost<M> {
     Share(f64),
     Model(M),
 }
 
 /// A time, and the least time that a limit of power allows it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Taken {
+pub(super) struct CappedTime {
     pub(super) time: Seconds,
     pub(super) power: Seconds,
 }
 
-impl Taken {
+impl CappedTime {
     fn and(self, times: f64, other: Self) -> Self {
         Self { time: self.time + other.time * times, power: self.power + other.power * times }
     }
@@ -256,8 +256,8 @@ impl<M> Drafting<M> {
         prepare: impl FnOnce(System) -> M,
     ) -> Option<Self> {
         let by = match drafter {
-            Drafter::Share(share) => By::Share(share.max(0.0)),
-            Drafter::Model(system) => By::Model(prepare(*system)),
+            Drafter::Share(share) => DraftCost::Share(share.max(0.0)),
+            Drafter::Model(system) => DraftCost::Model(prepare(*system)),
             _ => return None,
         };
         Some(Self { by, levels: f64::from(length.get()) })
@@ -268,20 +268,24 @@ impl<M> Drafting<M> {
     pub(super) fn time(
         &self,
         sums: &PassSums,
-        pass: impl Fn(&M, &PassSums) -> Taken,
-        plain: impl Fn(&PassSums) -> Taken,
-    ) -> Taken {
-        let mut taken = Taken::default();
+        pass: impl Fn(&M, &PassSums) -> CappedTime,
+        plain: impl Fn(&PassSums) -> CappedTime,
+    ) -> CappedTime {
+        let mut taken = CappedTime::default();
         let drafts = sums.drafted > 0.0;
         let decoding =
             PassSums { decoding: sums.decoding, context: sums.context, ..PassSums::default() };
         match &self.by {
-            By::Share(share) if drafts => taken = taken.and(share * self.levels, plain(&decoding)),
-            By::Model(model) if drafts => taken = taken.and(self.levels, pass(model, &decoding)),
+            DraftCost::Share(share) if drafts => {
+                taken = taken.and(share * self.levels, plain(&decoding))
+            }
+            DraftCost::Model(model) if drafts => {
+                taken = taken.and(self.levels, pass(model, &decoding))
+            }
             _ => {}
         }
         match &self.by {
-            By::Model(model) if sums.prompts > 0.0 => {
+            DraftCost::Model(model) if sums.prompts > 0.0 => {
                 let (decoding, drafted, padding, context) = (0.0, 0.0, 0.0, 0.0);
                 let prompts = PassSums { decoding, drafted, padding, context, ..*sums };
                 taken.and(1.0, pass(model, &prompts))

@@ -10,29 +10,29 @@ use crate::text;
 
 /// Requests by the numbers of their jobs, which rise by one: those of the open ones lie close together.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct SimCalls {
     /// From the oldest that is open; none where one has ended since.
-    open: VecDeque<Option<Box<Call>>>,
+    open: VecDeque<Option<Box<SimCall>>>,
     /// How many came before the first of those.
     passed: u64,
 }
 
 /// A request under way.
 #[derive(Debug)]
-pub(super) struct Call {
-    pub(super) reply: Reply,
+pub(super) struct SimCall {
+    pub(super) reply: SimReply,
     pub(super) waker: Option<Waker>,
 }
 
 /// What has come of a request so far.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct SimReply {
     pub(super) arrivals: Vec<Arrival>,
     /// The last that came.
     pub(super) last: Option<Emission>,
 }
 
-impl Calls {
+impl SimCalls {
     /// The number that the next job has.
     pub(super) fn next_id(&self) -> JobId {
         JobId(self.passed + self.open.len() as u64)
@@ -42,16 +42,16 @@ impl Calls {
     pub(super) fn open(&mut self, tokens: Tokens) {
         // What a caller asks for is no reason to take up memory before it comes.
         let room = tokens.get().min(4_096) as usize;
-        let reply = Reply { arrivals: Vec::with_capacity(room), last: None };
-        self.open.push_back(Some(Box::new(Call { reply, waker: None })));
+        let reply = SimReply { arrivals: Vec::with_capacity(room), last: None };
+        self.open.push_back(Some(Box::new(SimCall { reply, waker: None })));
     }
 
-    pub(super) fn get_mut(&mut self, id: JobId) -> Option<&mut Call> {
+    pub(super) fn get_mut(&mut self, id: JobId) -> Option<&mut SimCall> {
         self.slot(id)?.as_deref_mut()
     }
 
     /// Takes a job out.
-    pub(super) fn close(&mut self, id: JobId) -> Option<Box<Call>> {
+    pub(super) fn close(&mut self, id: JobId) -> Option<Box<SimCall>> {
         let call = self.slot(id)?.take();
         while self.open.front().is_some_and(Option::is_none) {
             self.open.pop_front();
@@ -64,13 +64,13 @@ impl Calls {
         self.open.iter().flatten().count()
     }
 
-    fn slot(&mut self, id: JobId) -> Option<&mut Option<Box<Call>>> {
+    fn slot(&mut self, id: JobId) -> Option<&mut Option<Box<SimCall>>> {
         let place = id.0.checked_sub(self.passed)?;
         self.open.get_mut(usize::try_from(place).ok()?)
     }
 }
 
-impl Reply {
+impl SimReply {
     /// Takes in what left the engine: one arrival, of one token or several.
     pub(super) fn add(&mut self, emission: Emission) {
         let Emission { job, at, index, count, .. } = emission;
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_has_ended_is_forgotten_once_all_before_it_has() {
-        let mut calls = Calls::default();
+        let mut calls = SimCalls::default();
         for _ in 0..4 {
             calls.open(Tokens::new(1));
         }

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use fizeau_core::{Nanos, Seconds, Stamp, Tokens};
 use fizeau_roofline::{
-    Calibration, Constant, Deployment, Device, Format, KnownModel, Load, MeasuredLevel,
-    MeasuredTable, Sample, System, WeightChoice,
+    Calibration, CalibrationSample, Constant, Deployment, Device, Format, KnownModel, MeasuredRow,
+    MeasuredTable, System, UniformLoad, WeightChoice,
 };
 use fizeau_sim::{
     CalibratedStep, Engine, EngineConfig, Job, JobId, Overheads, RooflineStep, Serve, StepTime,
@@ -67,19 +67,24 @@ fn close(what: &str, found: f64, hidden: f64) {
 }
 
 /// A closed loop on the engine: whoever is done asks again, three times over.
-fn measured(name: &str, system: &System, (input, output): (u64, u64), concurrency: u64) -> Sample {
+fn measured(
+    name: &str,
+    system: &System,
+    (input, output): (u64, u64),
+    concurrency: u64,
+) -> CalibrationSample {
     let step = RooflineStep::new(system.clone(), HIDDEN).unwrap();
     let times = closed_loop(step, (input, output), concurrency, Nanos::ZERO);
     let mean = |of: fn(&Times) -> f64| {
         Seconds::new(times.iter().map(of).sum::<f64>() / times.len() as f64)
     };
     let load = load((input, output), concurrency);
-    let sample = Sample::new(system, &load, name, mean(|times| times.tpot)).unwrap();
+    let sample = CalibrationSample::new(system, &load, name, mean(|times| times.tpot)).unwrap();
     sample.with_ttft(mean(|times| times.ttft)).unwrap()
 }
 
-fn load((input, output): (u64, u64), concurrency: u64) -> Load {
-    Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
+fn load((input, output): (u64, u64), concurrency: u64) -> UniformLoad {
+    UniformLoad::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
 }
 
 /// Of one request, in seconds.
@@ -169,12 +174,12 @@ fn a_calibrated_engine_does_as_predicted() {
 pub(crate) fn published() -> &'static Calibration {
     static PUBLISHED: LazyLock<Calibration> = LazyLock::new(|| {
         let table = MeasuredTable::read(SERVING).unwrap();
-        let sample = |level: &MeasuredLevel| {
+        let sample = |level: &MeasuredRow| {
             let model = KnownModel::named(&level.model).unwrap().model().unwrap();
             let device = Device::named(&level.hardware).unwrap().clone();
             level.sample(&level.system(model, device).unwrap()).unwrap()
         };
-        let samples: Vec<Sample> = table.levels.iter().map(sample).collect();
+        let samples: Vec<CalibrationSample> = table.levels.iter().map(sample).collect();
         Calibration::fit(&samples).unwrap().calibration
     });
     &PUBLISHED

@@ -129,21 +129,21 @@ fn senseless_limits_are_refused() {
     let good = config(4, 160);
     let mut bad = good.clone();
     bad.max_num_seqs = 0;
-    assert!(refused(&bad).ends_with("the least is 1"));
+    assert!(refused(&bad).ends_with("give at least 1"));
     bad = EngineConfig { block: Tokens::ZERO, ..good.clone() };
-    assert!(refused(&bad).ends_with("the least is 1, the usual 16"));
+    assert!(refused(&bad).ends_with("give at least 1; 16 is usual"));
     bad = EngineConfig { max_batched_tokens: Tokens::new(15), ..good.clone() };
-    assert!(refused(&bad).ends_with("is below one block of 16: the least is 16"));
+    assert!(refused(&bad).ends_with("is below one block of 16: give at least 16"));
     bad = EngineConfig { max_num_seqs: 20, max_batched_tokens: Tokens::new(19), ..good.clone() };
-    assert!(refused(&bad).ends_with("the least budget is 20"));
+    assert!(refused(&bad).ends_with("give a budget of at least 20"));
     bad = EngineConfig { max_context: Some(Tokens::new(161)), ..good.clone() };
     assert!(refused(&bad).ends_with("it takes 11 blocks, or a context of at most 160"));
     bad = EngineConfig { blocks: 0, ..good.clone() };
     assert!(matches!(bad.check(), Err(ConfigError::ContextTooSmall(_))));
     bad = EngineConfig { groups: 0, ..good.clone() };
-    assert!(refused(&bad).ends_with("the least is 1"));
+    assert!(refused(&bad).ends_with("give at least 1"));
     bad = EngineConfig { max_waiting: Some(0), ..good.clone() };
-    assert!(refused(&bad).ends_with("the least is 1"));
+    assert!(refused(&bad).ends_with("give at least 1"));
     bad = EngineConfig { captured: vec![4, 2], ..good.clone() };
     assert!(refused(&bad).contains("size 2 comes after 4"));
     let acceptance = Acceptance::uniform(0.5).unwrap();
@@ -151,7 +151,7 @@ fn senseless_limits_are_refused() {
     bad = EngineConfig { drafts: drafts(0), ..good.clone() };
     assert!(refused(&bad).contains("a draft of 0 tokens"));
     bad = EngineConfig { drafts: drafts(4), max_batched_tokens: Tokens::new(16), ..good.clone() };
-    assert!(refused(&bad).ends_with("the least budget is 20"));
+    assert!(refused(&bad).ends_with("give a budget of at least 20"));
     assert!(Engine::new(EngineConfig { max_num_seqs: 0, ..good.clone() }, constant).is_err());
     assert_eq!(good.check(), Ok(()));
 }

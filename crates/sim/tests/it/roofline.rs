@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_roofline::{Bound, Device, KnownModel, Lengths, Load, Pass, Span, System};
+use fizeau_roofline::{
+    Bound, ContextSpan, Device, KnownModel, Pass, RequestLengths, System, UniformLoad,
+};
 use fizeau_sim::{
     Engine, EngineConfig, Overheads, RooflineStep, Scenario, Serve, StepLoad, StepTime,
 };
@@ -46,7 +48,7 @@ proptest! {
     /// nanosecond.
     #[test]
     fn an_ideal_decode_step_is_the_bound(sequences in 1u64..2_000, context in 0u64..100_000) {
-        let pass = Pass::decode(sequences as f64, Span::at(context as f64));
+        let pass = Pass::decode(sequences as f64, ContextSpan::at(context as f64));
         let bound = scenario().system().bound_pass(&pass);
         let expected = bound.weights.max(bound.matrices) + bound.cache.max(bound.attention);
         let expected = expected.to_nanos().unwrap().as_nanos();
@@ -98,7 +100,7 @@ fn the_engine_stays_below_the_speed_of_light() {
         let bound = Bound::at(
             scenario().system(),
             // All jobs are offered at once; the slots limit what runs.
-            &Load::new(
+            &UniformLoad::new(
                 Tokens::new(input),
                 Tokens::new(output),
                 NonZeroU64::new((concurrency * rounds).min(64)).unwrap(),
@@ -176,8 +178,10 @@ fn a_request_alone_is_the_expected_account() {
             let system = system(which);
             let of = |pass: &Pass| system.expected_pass(pass).total.get();
             let prefill = of(&Pass::prefill(input as f64, 0.0));
-            let decode =
-                of(&Pass::decode(1.0, Span::between(input as f64 + 1.0, input as f64 + 32.0)));
+            let decode = of(&Pass::decode(
+                1.0,
+                ContextSpan::between(input as f64 + 1.0, input as f64 + 32.0),
+            ));
             let (ttft, tpot) = (ttft / prefill, tpot / decode);
             // Of 100 tokens activations are a tenth; 8,000 of experts read weights while attention computes.
             assert!((0.74..1.01).contains(&ttft), "{name} {deployment} {input}: {ttft}");
@@ -223,7 +227,7 @@ proptest! {
         let config = EngineConfig::new(slots as u64, Tokens::ZERO);
         let scenario = Scenario::of(name, system(which), config, NONE).unwrap();
         let mut engine = scenario.engine();
-        let mut lengths = Lengths::for_model(scenario.model());
+        let mut lengths = RequestLengths::for_model(scenario.model());
         for (id, &(input, output)) in jobs.iter().enumerate() {
             engine.submit(job(id as u64, input, output, ms(0))).unwrap();
             lengths.add(Tokens::new(input), Tokens::new(output));
@@ -241,7 +245,7 @@ proptest! {
         let share = rate / bound.output_tokens_per_s.get();
         prop_assert!(share >= if most == 1 { 0.35 } else { 0.1 }, "{name}: {share}");
 
-        let mut alone = Lengths::for_model(scenario.model());
+        let mut alone = RequestLengths::for_model(scenario.model());
         alone.add(Tokens::new(jobs[0].0), Tokens::new(jobs[0].1));
         let bound = Bound::over(scenario.system(), &alone, NonZeroU64::MIN).unwrap();
         let first = of(&emissions, 0)[0].at.since(ms(0)).unwrap().as_secs_f64();
@@ -267,7 +271,7 @@ fn overheads_add_up() {
     assert_eq!(time(|of| of.per_layer = Nanos::from_nanos(1000)) - none, 80_000);
     // Two a layer, the embedding's and the logits'.
     assert_eq!(time(|of| of.per_collective = Nanos::from_nanos(1000)) - none, 162_000);
-    let pass = system.expected_pass(&Pass::decode(4.0, Span::at(1000.0)));
+    let pass = system.expected_pass(&Pass::decode(4.0, ContextSpan::at(1000.0)));
     let half = time(|of| of.bandwidth_efficiency = 0.5) - none;
     let memory = (pass.weights + pass.cache).to_nanos().unwrap().as_nanos();
     assert!(half.abs_diff(memory) <= 1, "{half} {memory}");

@@ -6,10 +6,11 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Bytes, Nanos, Tokens, Watts};
 use fizeau_roofline::{
-    Acceptance, Calibration, Drafter, KnownModel, Load, Sample, System, Transfer,
+    Acceptance, CacheTransfer, Calibration, CalibrationSample, Drafter, KnownModel, System,
+    UniformLoad,
 };
 use fizeau_sim::{
-    Drafts, EngineConfig, Overheads, Policy, Routing, Scenario, ScenarioError, Serve,
+    Drafts, EngineConfig, Overheads, Policy, ReplicaRouting, Scenario, ScenarioError, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -86,7 +87,7 @@ proptest! {
         replicas in 2u32..5,
     ) {
         let one = Scenario::of("m", system(which), slots(4), Overheads::default()).unwrap();
-        let several = one.clone().with_replicas(count(replicas), Routing::RoundRobin).unwrap();
+        let several = one.clone().with_replicas(count(replicas), ReplicaRouting::RoundRobin).unwrap();
         prop_assert_eq!(several.system().deployment().replicas(), replicas);
         prop_assert_eq!(several.config(), one.config());
         let (input, output) = lengths;
@@ -119,15 +120,17 @@ fn a_prompt_read_apart_crosses_the_link() {
         assert_eq!(emissions.iter().map(|emission| emission.count).sum::<u64>(), 3);
         emissions[0].at.since(ms(0)).unwrap().as_secs_f64()
     };
-    let apart = one.clone().disaggregated(count(2), count(1), Transfer::BeforeFirstToken).unwrap();
+    let apart =
+        one.clone().disaggregated(count(2), count(1), CacheTransfer::BeforeFirstToken).unwrap();
     assert_eq!(apart.system().deployment().devices(), 3);
     let more = first(&apart) - first(&one);
     assert!((more - sending.get()).abs() < 2e-9, "{more} {}", sending.get());
-    let later = one.clone().disaggregated(count(2), count(1), Transfer::BeforeSecondToken).unwrap();
+    let later =
+        one.clone().disaggregated(count(2), count(1), CacheTransfer::BeforeSecondToken).unwrap();
     assert_eq!(first(&later), first(&one));
     // Instances have replicas of their own.
-    let twice = one.with_replicas(count(2), Routing::default()).unwrap();
-    let apart = twice.disaggregated(count(2), count(1), Transfer::LayerWise).unwrap();
+    let twice = one.with_replicas(count(2), ReplicaRouting::default()).unwrap();
+    let apart = twice.disaggregated(count(2), count(1), CacheTransfer::LayerWise).unwrap();
     assert_eq!(apart.system().deployment().devices(), 6);
 }
 
@@ -199,8 +202,9 @@ fn the_order_of_what_is_said_does_not_matter() {
     for error in error {
         assert_eq!(error.unwrap_err(), ScenarioError::PowerOfCalibrated);
     }
-    let apart = |of: Scenario| of.disaggregated(count(2), count(1), Transfer::LayerWise).unwrap();
-    let twice = |of: Scenario| of.with_replicas(count(2), Routing::RoundRobin).unwrap();
+    let apart =
+        |of: Scenario| of.disaggregated(count(2), count(1), CacheTransfer::LayerWise).unwrap();
+    let twice = |of: Scenario| of.with_replicas(count(2), ReplicaRouting::RoundRobin).unwrap();
     let both = [twice(apart(one.clone())), apart(twice(one.clone()))].map(|of| of.describe());
     assert_eq!(both[0], both[1]);
     assert!(both[0].contains("4 for prefill and 2 for decode"), "{}", both[0]);
@@ -226,7 +230,7 @@ fn what_crosses_is_each_groups_own_and_the_drafters() {
         let apart = |transfer| of.clone().disaggregated(count(1), count(1), transfer).unwrap();
         let at = |transfer, jobs| end(&apart(transfer), jobs);
         [1, 2].map(|jobs| {
-            at(Transfer::BeforeFirstToken, jobs) - at(Transfer::BeforeSecondToken, jobs)
+            at(CacheTransfer::BeforeFirstToken, jobs) - at(CacheTransfer::BeforeSecondToken, jobs)
         })
     };
     let [one, two] = sending(&groups);
@@ -266,7 +270,7 @@ fn a_limit_of_power_bites_where_prompts_are_read() {
 fn what_is_expected_has_the_blocks_that_the_engine_has() {
     let few = EngineConfig { blocks: 1_000, ..slots(64) };
     let few = Scenario::of("m", system(0), few, NONE).unwrap();
-    let load = Load::new(Tokens::new(1_000), Tokens::new(200), count(64).into());
+    let load = UniformLoad::new(Tokens::new(1_000), Tokens::new(200), count(64).into());
     assert_eq!(few.system().max_batch(&load), 14.0, "16,000 tokens, 1,100 each");
     let all = Scenario::of("m", system(0), slots(64), NONE).unwrap();
     assert_eq!(all.system().max_batch(&load), 64.0);
@@ -276,12 +280,13 @@ fn what_is_expected_has_the_blocks_that_the_engine_has() {
 /// Of an engine that is half as fast as one expects.
 fn calibration(of: &Scenario) -> Calibration {
     use fizeau_core::Seconds;
-    let samples: Vec<Sample> = (0..6)
+    let samples: Vec<CalibrationSample> = (0..6)
         .map(|power| {
             let concurrency = std::num::NonZeroU64::new(1 << power).unwrap();
-            let load = Load::new(Tokens::new(1_024), Tokens::new(128), concurrency);
+            let load = UniformLoad::new(Tokens::new(1_024), Tokens::new(128), concurrency);
             let expected = of.system().expected_figures(&load);
-            Sample::new(of.system(), &load, "m", Seconds::new(2.0 * expected.tpot.get())).unwrap()
+            CalibrationSample::new(of.system(), &load, "m", Seconds::new(2.0 * expected.tpot.get()))
+                .unwrap()
         })
         .collect();
     Calibration::fit(&samples).unwrap().calibration
@@ -298,14 +303,14 @@ fn a_description_says_what_is_not_as_usual() {
     };
     let overheads = Overheads { per_layer: Nanos::from_micros(3), ..Overheads::default() };
     let scenario = Scenario::of("m", system(1), config, overheads).unwrap();
-    let several = scenario.clone().with_replicas(count(2), Routing::PrefixAware).unwrap();
+    let several = scenario.clone().with_replicas(count(2), ReplicaRouting::PrefixAware).unwrap();
     assert_eq!(
         several.describe(),
         "m (bf16) on 8 NVIDIA H100 SXM 80 GB (TP4 x2), routed prefix-aware; 8 slots and 508864 tokens of KV cache, 8192 \
          tokens a step, blocks of 64, prompts first, at most 10 waiting, batches padded up to 8; roofline at 85 % of \
          bandwidth and 70 % of compute, plus 150 us a step, 2 us a sequence, 3 us a layer"
     );
-    let apart = scenario.disaggregated(count(2), count(1), Transfer::LayerWise).unwrap();
+    let apart = scenario.disaggregated(count(2), count(1), CacheTransfer::LayerWise).unwrap();
     assert!(apart.describe().contains("(TP4 x3), 2 for prefill and 1 for decode; 8 slots"));
     let groups = Scenario::of("m", system(4), slots(8), NONE).unwrap();
     assert!(groups.describe().contains("tokens of KV cache in each of its groups, "));

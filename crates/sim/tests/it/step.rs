@@ -4,11 +4,12 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, Seconds, Tokens, Watts};
 use fizeau_roofline::{
-    Acceptance, Deployment, Device, Drafter, KnownModel, Load, Model, Pass, PassSums, PassTime,
-    PowerDraw, Reckoning, Span, Speculation, System,
+    Acceptance, ContextSpan, Deployment, Device, Drafter, EstimateKind, KnownModel, Model, Pass,
+    PassSums, PassTime, PowerDraw, Speculation, System, UniformLoad,
 };
 use fizeau_sim::{
-    CalibratedStep, FixedStep, Overheads, Pace, RooflineStep, StepLoad, StepModel, StepTime,
+    CalibratedStep, FixedStep, LinearStepTimes, Overheads, RooflineStep, StepLoad, StepModel,
+    StepTime,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -170,7 +171,7 @@ proptest! {
         prop_assert!(time(&drafting) + 1 >= time(&plain));
         prop_assert!(time(&both) + 1 >= time(&drafting), "{:?}", (time(&both), time(&drafting)));
 
-        let mut verifying = Pass::decode(sequences as f64, Span::at((context / sequences).max(1) as f64));
+        let mut verifying = Pass::decode(sequences as f64, ContextSpan::at((context / sequences).max(1) as f64));
         verifying.tokens_each = 1.0 + drafted as f64;
         if context >= sequences {
             let bound = system.bound_pass(&verifying).total.get() * 1e9;
@@ -203,11 +204,11 @@ proptest! {
 fn verification_is_the_rooflines() {
     let system = system(0);
     let step = RooflineStep::new(system.clone(), NONE).unwrap();
-    let load = Load::new(Tokens::new(999), Tokens::new(2), 8.try_into().unwrap());
+    let load = UniformLoad::new(Tokens::new(999), Tokens::new(2), 8.try_into().unwrap());
     let acceptance = Acceptance::uniform(0.5).unwrap();
     let speculation = Speculation::new(acceptance, Drafter::Lookup);
     for length in [1, 3, 7] {
-        let expected = speculation.chain(&system, Reckoning::Bound, &load, 8.0, length).verify;
+        let expected = speculation.chain(&system, EstimateKind::Bound, &load, 8.0, length).verify;
         let drafted_tokens = 8 * u64::from(length);
         let found = step.step_time(&StepLoad { drafted_tokens, ..decode(8, 8_000) });
         // The drafts' own cache is read and written besides.
@@ -300,7 +301,7 @@ fn a_fixed_step_is_what_it_says() {
     let load = mixed(decode(4, 4_000), 2, 100);
     assert_eq!(step.step_time(&load).as_nanos(), 1_000 + 40 + 600);
     assert_eq!(step.pace(&load), None);
-    let pace: Pace = step.pace(&decode(4, 4_000)).unwrap();
+    let pace: LinearStepTimes = step.pace(&decode(4, 4_000)).unwrap();
     assert_eq!(
         (pace.at(0), pace.at(1_000_000)),
         (Nanos::from_nanos(1_040), Nanos::from_nanos(1_040))

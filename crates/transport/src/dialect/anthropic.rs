@@ -4,10 +4,10 @@ use fizeau_core::{Role, Tokens, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body::{self, Messages, Object, Part};
-use super::fields::Text;
-use super::json::{self, Tally, error_words, take_finish};
-use super::{Ask, Builtin, RequestError, WireEvent};
+use super::body::{self, ChatMessages, FieldValue, JsonObject};
+use super::fields::TextField;
+use super::json::{self, WholeCount, error_words, take_finish};
+use super::{BodyInput, Builtin, RequestError, WireEvent};
 
 /// `/v1/messages` as Anthropic, vLLM, llama.cpp's server and Ollama speak it.
 ///
@@ -18,41 +18,41 @@ pub(super) static MESSAGES: Builtin = Builtin {
     ..Builtin::stream(body, |event| json::object(event, classify))
 };
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let messages = body::messages(ask)?;
     let system = messages.system();
-    Object::default()
-        .with("model", Part::Text(ask.model))
-        .with("max_tokens", Part::Count(ask.request.max_output_tokens.get()))
-        .maybe("system", system.map(|text| Part::Owned(text.into())))
-        .with("messages", Part::Owned(without_system(messages)))
-        .with("stream", Part::Yes(body::True))
+    JsonObject::default()
+        .with("model", FieldValue::Text(ask.model))
+        .with("max_tokens", FieldValue::Count(ask.request.max_output_tokens.get()))
+        .maybe("system", system.map(|text| FieldValue::Owned(text.into())))
+        .with("messages", FieldValue::Owned(without_system(messages)))
+        .with("stream", FieldValue::Yes(body::True))
         .encode(ask, &[], None)
 }
 
 /// The system's words have a field of their own.
-fn without_system(messages: Messages<'_>) -> Value {
+fn without_system(messages: ChatMessages<'_>) -> Value {
     let rest = messages.iter().filter(|(role, _)| *role != Role::System);
     rest.map(|(role, content)| json!({"role": role.as_str(), "content": content})).collect()
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said<'a> {
+struct AnthropicEvent<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: TextField<'a>,
     /// Of `message_start`.
-    message: Option<Message>,
+    message: Option<AnthropicMessage>,
     content_block: Option<Block<'a>>,
     delta: Option<Block<'a>>,
-    usage: Option<UsageField>,
+    usage: Option<AnthropicUsage>,
     error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Message {
-    usage: Option<UsageField>,
+struct AnthropicMessage {
+    usage: Option<AnthropicUsage>,
 }
 
 /// A content block as it starts, or what is added to it, or to the message.
@@ -60,24 +60,24 @@ struct Message {
 #[serde(default)]
 struct Block<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
-    thinking: Text<'a>,
-    partial_json: Text<'a>,
+    text: TextField<'a>,
+    thinking: TextField<'a>,
+    partial_json: TextField<'a>,
     /// Of a tool.
-    name: Text<'a>,
-    stop_reason: Text<'a>,
+    name: TextField<'a>,
+    stop_reason: TextField<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageField {
-    input_tokens: Tally,
-    cache_creation_input_tokens: Tally,
-    cache_read_input_tokens: Tally,
-    output_tokens: Tally,
+struct AnthropicUsage {
+    input_tokens: WholeCount,
+    cache_creation_input_tokens: WholeCount,
+    cache_read_input_tokens: WholeCount,
+    output_tokens: WholeCount,
 }
 
-fn classify(said: Said<'_>) -> WireEvent<'_> {
+fn classify(said: AnthropicEvent<'_>) -> WireEvent<'_> {
     let mut event = WireEvent { error: error_words(said.error.as_ref()), ..WireEvent::default() };
     match &*said.kind.0 {
         "message_start" => {
@@ -112,12 +112,12 @@ fn take_block<'a>(event: &mut WireEvent<'a>, block: Block<'a>) {
     json::append(&mut event.tool_call, block.partial_json.0);
 }
 
-impl UsageField {
+impl AnthropicUsage {
     /// The count of input, which three fields share.
     fn of_input(&self) -> Option<Usage> {
         let parts =
             [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
-        let sum: Tokens = parts.into_iter().filter_map(Tally::tokens).sum();
+        let sum: Tokens = parts.into_iter().filter_map(WholeCount::tokens).sum();
         (sum > Tokens::ZERO).then(|| Usage {
             prompt_tokens: Some(sum),
             cached_tokens: self.cache_read_input_tokens.tokens(),

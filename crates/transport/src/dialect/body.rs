@@ -10,11 +10,11 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::fields::Text;
-use super::{Ask, RequestError};
+use super::fields::TextField;
+use super::{BodyInput, RequestError};
 
 /// The prompt for a route that completes plain text. A conversation of one message is its text.
-pub(super) fn plain_text<'a>(ask: &Ask<'a>) -> Result<&'a str, RequestError> {
+pub(super) fn plain_text<'a>(ask: &BodyInput<'a>) -> Result<&'a str, RequestError> {
     match &ask.request.prompt {
         Prompt::Text(text) => Ok(text),
         Prompt::Chat(messages) => match &**messages {
@@ -27,10 +27,10 @@ pub(super) fn plain_text<'a>(ask: &Ask<'a>) -> Result<&'a str, RequestError> {
 }
 
 /// The prompt for a route that takes messages.
-pub(super) fn messages<'a>(ask: &Ask<'a>) -> Result<Messages<'a>, RequestError> {
+pub(super) fn messages<'a>(ask: &BodyInput<'a>) -> Result<ChatMessages<'a>, RequestError> {
     match &ask.request.prompt {
-        Prompt::Chat(messages) => Ok(Messages::List(messages)),
-        Prompt::Text(text) => Ok(Messages::Text(text)),
+        Prompt::Chat(messages) => Ok(ChatMessages::List(messages)),
+        Prompt::Text(text) => Ok(ChatMessages::Text(text)),
         Prompt::Body(_) => Err(RequestError::BodyNotTaken(ask.backend)),
         Prompt::TokenIds(_) => Err(RequestError::TokenIdsForChat),
     }
@@ -38,12 +38,12 @@ pub(super) fn messages<'a>(ask: &Ask<'a>) -> Result<Messages<'a>, RequestError> 
 
 /// A conversation. Plain text is one message of the user.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Messages<'a> {
+pub(super) enum ChatMessages<'a> {
     List(&'a [Message]),
     Text(&'a str),
 }
 
-impl<'a> Messages<'a> {
+impl<'a> ChatMessages<'a> {
     /// Who says what, in order.
     pub(super) fn iter(self) -> impl Iterator<Item = (Role, &'a str)> {
         let (text, list) = match self {
@@ -69,7 +69,7 @@ struct MessageField<'a> {
 }
 
 /// By hand, since it is a list of borrowed pairs.
-impl Serialize for Messages<'_> {
+impl Serialize for ChatMessages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut list = to.serialize_seq(None)?;
         for (role, content) in self.iter() {
@@ -82,17 +82,17 @@ impl Serialize for Messages<'_> {
 
 /// A JSON object under construction: fields of ours, then those of the user in their place or behind them.
 #[derive(Debug, Default)]
-pub(super) struct Object<'a>(Vec<(&'a str, Part<'a>)>);
+pub(super) struct JsonObject<'a>(Vec<(&'a str, FieldValue<'a>)>);
 
 /// The value of a field.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Part<'a> {
+pub(super) enum FieldValue<'a> {
     Count(u64),
     Given(&'a Value),
     Ids(&'a [u32]),
-    Messages(Messages<'a>),
-    Object(Object<'a>),
+    Messages(ChatMessages<'a>),
+    Object(JsonObject<'a>),
     Owned(Value),
     Text(&'a str),
     Yes(True),
@@ -112,21 +112,21 @@ impl Serialize for True {
 /// The object within a body that holds the sampling parameters, and their names there. Those that the user gives
 /// at the top of the extra body are moved into it, where the server looks for them.
 #[derive(Debug)]
-pub(super) struct Nest {
+pub(super) struct NestedParameters {
     pub(super) field: &'static str,
     /// The name as users know it, and the one of this protocol.
     pub(super) names: &'static [(&'static str, &'static str)],
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonObject<'a> {
     /// With `part` as the field `name`.
-    pub(super) fn with(mut self, name: &'a str, part: Part<'a>) -> Self {
+    pub(super) fn with(mut self, name: &'a str, part: FieldValue<'a>) -> Self {
         self.0.push((name, part));
         self
     }
 
     /// With `part` as the field `name`, if there is one.
-    pub(super) fn maybe(self, name: &'a str, part: Option<Part<'a>>) -> Self {
+    pub(super) fn maybe(self, name: &'a str, part: Option<FieldValue<'a>>) -> Self {
         match part {
             Some(part) => self.with(name, part),
             None => self,
@@ -134,17 +134,17 @@ impl<'a> Object<'a> {
     }
 
     /// With `true` as the field `name` if the request asks to generate past the model's own end.
-    pub(super) fn ignore_eos(self, name: &'a str, ask: &Ask<'_>) -> Self {
+    pub(super) fn ignore_eos(self, name: &'a str, ask: &BodyInput<'_>) -> Self {
         let ignore = ask.request.eos == EosRule::Ignore;
-        self.maybe(name, ignore.then_some(Part::Yes(True)))
+        self.maybe(name, ignore.then_some(FieldValue::Yes(True)))
     }
 
     /// The whole body for `ask`: this and the user's fields, of which none is in `reserved`.
     pub(super) fn encode(
         mut self,
-        ask: &Ask<'a>,
+        ask: &BodyInput<'a>,
         reserved: &[&'static str],
-        nest: Option<&Nest>,
+        nest: Option<&NestedParameters>,
     ) -> Result<Vec<u8>, RequestError> {
         if let Some(name) = ask.extra.first_of(reserved) {
             return Err(RequestError::Reserved(name));
@@ -158,7 +158,7 @@ impl<'a> Object<'a> {
             ask.extra.fields().iter().partition(|(name, _)| moved(name).is_some());
         for (name, value) in inner {
             if let Some((field, name)) = moved(name)
-                && let Some(Part::Object(within)) = self.find(field)
+                && let Some(FieldValue::Object(within)) = self.find(field)
             {
                 within.put(name, value);
             }
@@ -178,9 +178,9 @@ impl<'a> Object<'a> {
     /// Sets a field of the user's. An object is laid over ours of that name, not put in its place.
     pub(super) fn put(&mut self, name: &'a str, value: &'a Value) {
         match (self.find(name), value) {
-            (Some(Part::Object(ours)), Value::Object(theirs)) => ours.merge(theirs),
-            (Some(part), value) => *part = Part::Given(value),
-            (None, value) => self.0.push((name, Part::Given(value))),
+            (Some(FieldValue::Object(ours)), Value::Object(theirs)) => ours.merge(theirs),
+            (Some(part), value) => *part = FieldValue::Given(value),
+            (None, value) => self.0.push((name, FieldValue::Given(value))),
         }
     }
 
@@ -189,18 +189,18 @@ impl<'a> Object<'a> {
     }
 
     /// The fields, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &Part<'a>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &FieldValue<'a>)> {
         self.0.iter().map(|(name, part)| (*name, part))
     }
 
-    fn find(&mut self, name: &str) -> Option<&mut Part<'a>> {
+    fn find(&mut self, name: &str) -> Option<&mut FieldValue<'a>> {
         let field = self.0.iter_mut().find(|field| field.0 == name);
         field.map(|field| &mut field.1)
     }
 }
 
 /// By hand, since its keys keep the order in which they were put.
-impl Serialize for Object<'_> {
+impl Serialize for JsonObject<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(Some(self.0.len()))?;
         for (name, part) in &self.0 {
@@ -220,15 +220,15 @@ pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, RequestError> {
 
 /// A body in the form of OpenAI's routes.
 #[derive(Debug)]
-pub(super) struct Given<'a> {
+pub(super) struct GivenBody<'a> {
     fields: Vec<(Cow<'a, str>, &'a RawValue)>,
     len: usize,
 }
 
-impl<'a> Given<'a> {
+impl<'a> GivenBody<'a> {
     /// The fields of the JSON object `json`.
     pub(super) fn parse(json: &'a str) -> Result<Self, RequestError> {
-        let fields: Fields<'a> = serde_json::from_str(json)
+        let fields: RawFields<'a> = serde_json::from_str(json)
             .map_err(|error| RequestError::BodyNotAnObject(error.to_string()))?;
         Ok(Self { fields: fields.0, len: json.len() })
     }
@@ -267,8 +267,12 @@ impl<'a> Given<'a> {
 
     /// The body with `ours` and the model in the place of its own fields of these names, and those of the extra fields
     /// that it does not set.
-    pub(super) fn encode(self, ask: &Ask<'a>, ours: Object<'a>) -> Result<Vec<u8>, RequestError> {
-        let model = (!ask.model.is_empty()).then_some(Part::Text(ask.model));
+    pub(super) fn encode(
+        self,
+        ask: &BodyInput<'a>,
+        ours: JsonObject<'a>,
+    ) -> Result<Vec<u8>, RequestError> {
+        let model = (!ask.model.is_empty()).then_some(FieldValue::Text(ask.model));
         let mut ours = ours.maybe("model", model);
         for (name, value) in ask.extra.fields() {
             if !self.has(name) {
@@ -277,7 +281,7 @@ impl<'a> Given<'a> {
         }
         // Room for what is set; a few fields of ours are no longer than that.
         let mut body = Vec::with_capacity(self.len + 256);
-        let whole = Whole { ours, given: self };
+        let whole = MergedBody { ours, given: self };
         serde_json::to_writer(&mut body, &whole).map_err(|_| RequestError::Encode)?;
         Ok(body)
     }
@@ -290,13 +294,13 @@ impl<'a> Given<'a> {
 }
 
 /// What goes out.
-struct Whole<'a> {
-    ours: Object<'a>,
-    given: Given<'a>,
+struct MergedBody<'a> {
+    ours: JsonObject<'a>,
+    given: GivenBody<'a>,
 }
 
 /// By hand, since it is two objects in one, of which ours goes first.
-impl Serialize for Whole<'_> {
+impl Serialize for MergedBody<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         for (name, part) in self.ours.iter() {
@@ -312,14 +316,14 @@ impl Serialize for Whole<'_> {
 }
 
 /// The fields of an object, in order, their values unread.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct RawFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawFields<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct FieldsVisitor;
 
         impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
+            type Value = RawFields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object")
@@ -327,10 +331,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut fields = Vec::new();
-                while let Some((Text(name), value)) = map.next_entry::<Text<'de>, _>()? {
+                while let Some((TextField(name), value)) = map.next_entry::<TextField<'de>, _>()? {
                     fields.push((name, value));
                 }
-                Ok(Fields(fields))
+                Ok(RawFields(fields))
             }
         }
 

@@ -7,8 +7,10 @@ use serde_json::Value;
 
 pub(crate) use super::json::message;
 
-use super::fields::{Content, Count, Few, Text};
-use super::json::{Tally, Timings, append, counted, object_or_done, seconds, take_finish, words};
+use super::fields::{DeltaContent, FewItems, ItemCount, TextField};
+use super::json::{
+    Timings, WholeCount, append, counted, object_or_done, seconds, take_finish, words,
+};
 use super::{EventError, WireEvent};
 use crate::event::RawEvent;
 
@@ -31,18 +33,18 @@ pub(super) fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError
 
 /// The words of the error in a 200 reply's JSON body, if it holds one.
 pub(crate) fn error_in(data: &[u8]) -> Option<String> {
-    let chunk: Chunk<'_> = serde_json::from_slice(data).ok()?;
+    let chunk: OpenAiChunk<'_> = serde_json::from_slice(data).ok()?;
     chunk.error_words()
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chunk<'a> {
+struct OpenAiChunk<'a> {
     #[serde(borrow)]
-    choices: Few<Choice<'a>>,
-    usage: Option<UsageField>,
+    choices: FewItems<Choice<'a>>,
+    usage: Option<OpenAiUsage>,
     error: Option<Value>,
-    object: Text<'a>,
+    object: TextField<'a>,
     /// Only looked at beside `"object": "error"`.
     message: Option<Value>,
     /// llama.cpp's server.
@@ -55,71 +57,71 @@ struct Chunk<'a> {
 #[serde(default)]
 struct Choice<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
+    text: TextField<'a>,
     delta: Option<Delta<'a>>,
-    finish_reason: Text<'a>,
+    finish_reason: TextField<'a>,
     /// vLLM.
-    token_ids: Count,
+    token_ids: ItemCount,
     /// LMDeploy.
-    output_ids: Count,
-    logprobs: Option<Logprobs>,
+    output_ids: ItemCount,
+    logprobs: Option<OpenAiLogprobs>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Delta<'a> {
     #[serde(borrow)]
-    content: Content<'a>,
-    reasoning: Text<'a>,
-    reasoning_content: Text<'a>,
-    reasoning_details: Few<Detail<'a>>,
-    refusal: Text<'a>,
-    tool_calls: Few<ToolCall<'a>>,
-    function_call: Option<Function<'a>>,
+    content: DeltaContent<'a>,
+    reasoning: TextField<'a>,
+    reasoning_content: TextField<'a>,
+    reasoning_details: FewItems<OpenAiReasoningDetail<'a>>,
+    refusal: TextField<'a>,
+    tool_calls: FewItems<OpenAiToolCall<'a>>,
+    function_call: Option<OpenAiFunction<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Detail<'a> {
+struct OpenAiReasoningDetail<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
-    summary: Text<'a>,
+    text: TextField<'a>,
+    summary: TextField<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct ToolCall<'a> {
+struct OpenAiToolCall<'a> {
     #[serde(borrow)]
-    function: Option<Function<'a>>,
+    function: Option<OpenAiFunction<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Function<'a> {
+struct OpenAiFunction<'a> {
     #[serde(borrow)]
-    name: Text<'a>,
-    arguments: Text<'a>,
+    name: TextField<'a>,
+    arguments: TextField<'a>,
 }
 
 /// `content` on the chat route, `tokens` on the completions route.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Logprobs {
-    content: Count,
-    tokens: Count,
+struct OpenAiLogprobs {
+    content: ItemCount,
+    tokens: ItemCount,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageField {
-    prompt_tokens: Tally,
-    completion_tokens: Tally,
-    prompt_tokens_details: Option<Details>,
-    completion_tokens_details: Option<Details>,
+struct OpenAiUsage {
+    prompt_tokens: WholeCount,
+    completion_tokens: WholeCount,
+    prompt_tokens_details: Option<OpenAiTokenDetails>,
+    completion_tokens_details: Option<OpenAiTokenDetails>,
     /// SGLang has it at the top.
-    reasoning_tokens: Tally,
+    reasoning_tokens: WholeCount,
     /// DeepSeek, in place of the details.
-    prompt_cache_hit_tokens: Tally,
+    prompt_cache_hit_tokens: WholeCount,
     /// Groq, in seconds, with the two below.
     queue_time: Option<f64>,
     prompt_time: Option<f64>,
@@ -128,19 +130,19 @@ struct UsageField {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Details {
-    cached_tokens: Tally,
-    reasoning_tokens: Tally,
+struct OpenAiTokenDetails {
+    cached_tokens: WholeCount,
+    reasoning_tokens: WholeCount,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Groq {
     error: Option<Value>,
-    usage: Option<UsageField>,
+    usage: Option<OpenAiUsage>,
 }
 
-fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+fn classify(chunk: OpenAiChunk<'_>) -> WireEvent<'_> {
     let mut event = WireEvent {
         error: chunk.error_words(),
         timing: chunk.timing(),
@@ -192,7 +194,7 @@ fn take_delta<'a>(event: &mut WireEvent<'a>, delta: Delta<'a>) {
     append(&mut event.reasoning, reasoning);
 }
 
-impl Chunk<'_> {
+impl OpenAiChunk<'_> {
     fn error_words(&self) -> Option<String> {
         let groq = self.x_groq.as_ref().and_then(|groq| groq.error.as_ref());
         let plain = self.message.as_ref().filter(|_| self.object.0 == "error");
@@ -203,7 +205,7 @@ impl Chunk<'_> {
     /// The usage, if it is anything but zeros: some servers put an empty one on every chunk.
     fn usage(&self) -> Option<Usage> {
         let groq = || self.x_groq.as_ref().and_then(|groq| groq.usage.as_ref());
-        let field = self.usage.as_ref().or_else(groq).map(UsageField::to_usage);
+        let field = self.usage.as_ref().or_else(groq).map(OpenAiUsage::to_usage);
         let usage = field.and_then(counted);
         usage.or_else(|| self.timings.as_ref().and_then(Timings::to_usage))
     }
@@ -222,7 +224,7 @@ impl Chunk<'_> {
     }
 }
 
-impl UsageField {
+impl OpenAiUsage {
     fn to_usage(&self) -> Usage {
         let prompt = self.prompt_tokens_details.as_ref();
         let completion = self.completion_tokens_details.as_ref();

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::body::{self, Given, Object, Part};
-use super::fields::Few;
-use super::json::{self, Tally, counted, error_words};
-use super::{Ask, Builtin, EndRule, EventError, RequestError, WireEvent};
+use super::body::{self, FieldValue, GivenBody, JsonObject};
+use super::fields::FewItems;
+use super::json::{self, WholeCount, counted, error_words};
+use super::{BodyInput, Builtin, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 use crate::framing::Framing;
 
@@ -29,34 +29,34 @@ pub(super) static EMBEDDINGS: Builtin = Builtin {
 
 const RESERVED: &[&str] = &["input"];
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let input = match &ask.request.prompt {
-        Prompt::Body(json) => return Given::parse(json)?.encode(ask, Object::default()),
-        Prompt::TokenIds(ids) if ask.backend.takes().token_ids => Part::Ids(ids),
-        _ => Part::Text(body::plain_text(ask)?),
+        Prompt::Body(json) => return GivenBody::parse(json)?.encode(ask, JsonObject::default()),
+        Prompt::TokenIds(ids) if ask.backend.takes().token_ids => FieldValue::Ids(ids),
+        _ => FieldValue::Text(body::plain_text(ask)?),
     };
-    Object::default()
-        .with("model", Part::Text(ask.model))
+    JsonObject::default()
+        .with("model", FieldValue::Text(ask.model))
         .with("input", input)
-        .with("encoding_format", Part::Text("float"))
+        .with("encoding_format", FieldValue::Text("float"))
         .encode(ask, RESERVED, None)
 }
 
 fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-    json::object(event, |reply: Body| classify(reply, event.data.len()))
+    json::object(event, |reply: EmbeddingsReply| classify(reply, event.data.len()))
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Body {
-    data: Few<Item>,
-    usage: Option<UsageField>,
+struct EmbeddingsReply {
+    data: FewItems<EmbeddingsItem>,
+    usage: Option<EmbeddingsUsage>,
     error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Item {
+struct EmbeddingsItem {
     embedding: Vector,
     /// On vLLM's `/pooling`.
     data: Vector,
@@ -64,11 +64,11 @@ struct Item {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageField {
-    prompt_tokens: Tally,
+struct EmbeddingsUsage {
+    prompt_tokens: WholeCount,
 }
 
-fn classify(reply: Body, len: usize) -> WireEvent<'static> {
+fn classify(reply: EmbeddingsReply, len: usize) -> WireEvent<'static> {
     let first = reply.data.into_iter().next().unwrap_or_default();
     let has_vector = first.embedding.or(first.data) == Vector::Filled;
     WireEvent {

@@ -10,29 +10,29 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 ///
 /// serde borrows a field of type `Cow<str>` but not an `Option<Cow<str>>`, hence a type of our own.
 #[derive(Debug, Default)]
-pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+pub(super) struct TextField<'a>(pub(super) Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for TextField<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct TextVisitor;
 
         impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
+            type Value = TextField<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string or null")
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
+                Ok(TextField(Cow::Borrowed(text)))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+                Ok(TextField(Cow::Owned(text.to_owned())))
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Text::default())
+                Ok(TextField::default())
             }
         }
 
@@ -126,14 +126,14 @@ pub(super) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(from: D) -> Re
 
 /// How many items a JSON array has; null has none.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Count(pub(super) u32);
+pub(super) struct ItemCount(pub(super) u32);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for ItemCount {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct CountVisitor;
 
         impl<'de> Visitor<'de> for CountVisitor {
-            type Value = Count;
+            type Value = ItemCount;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array or null")
@@ -144,11 +144,11 @@ impl<'de> Deserialize<'de> for Count {
                 while seq.next_element::<IgnoredAny>()?.is_some() {
                     count = count.saturating_add(1);
                 }
-                Ok(Count(count))
+                Ok(ItemCount(count))
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Count::default())
+                Ok(ItemCount::default())
             }
         }
 
@@ -158,18 +158,18 @@ impl<'de> Deserialize<'de> for Count {
 
 /// The items of a JSON array, the first in place: nearly every list of a chunk has one item. Null has none.
 #[derive(Debug)]
-pub(super) struct Few<T> {
+pub(super) struct FewItems<T> {
     first: Option<T>,
     rest: Vec<T>,
 }
 
-impl<T> Default for Few<T> {
+impl<T> Default for FewItems<T> {
     fn default() -> Self {
         Self { first: None, rest: Vec::new() }
     }
 }
 
-impl<T> IntoIterator for Few<T> {
+impl<T> IntoIterator for FewItems<T> {
     type Item = T;
     type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
 
@@ -178,12 +178,12 @@ impl<T> IntoIterator for Few<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for FewItems<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct FewVisitor<T>(PhantomData<T>);
 
         impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
-            type Value = Few<T>;
+            type Value = FewItems<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array or null")
@@ -195,11 +195,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
                 while let Some(item) = seq.next_element()? {
                     rest.push(item);
                 }
-                Ok(Few { first, rest })
+                Ok(FewItems { first, rest })
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Few::default())
+                Ok(FewItems::default())
             }
         }
 
@@ -209,45 +209,45 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
 
 /// A delta's content: a string, null, or (Mistral) a list of parts, of which some are thoughts.
 #[derive(Debug, Default)]
-pub(super) struct Content<'a> {
+pub(super) struct DeltaContent<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) thinking: Cow<'a, str>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-struct Part<'a> {
+struct ContentItem<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
-    thinking: Option<Box<Content<'a>>>,
+    text: TextField<'a>,
+    thinking: Option<Box<DeltaContent<'a>>>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for DeltaContent<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct ContentVisitor;
 
         impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
+            type Value = DeltaContent<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string, a list of parts, or null")
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Content { text: Cow::Borrowed(text), ..Content::default() })
+                Ok(DeltaContent { text: Cow::Borrowed(text), ..DeltaContent::default() })
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content { text: Cow::Owned(text.to_owned()), ..Content::default() })
+                Ok(DeltaContent { text: Cow::Owned(text.to_owned()), ..DeltaContent::default() })
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Content::default())
+                Ok(DeltaContent::default())
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut content = Content::default();
-                while let Some(part) = seq.next_element::<Part<'de>>()? {
+                let mut content = DeltaContent::default();
+                while let Some(part) = seq.next_element::<ContentItem<'de>>()? {
                     content.text.to_mut().push_str(&part.text.0);
                     if let Some(thinking) = part.thinking {
                         content.thinking.to_mut().push_str(&thinking.text);

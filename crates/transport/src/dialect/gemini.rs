@@ -6,12 +6,12 @@ use fizeau_core::{Role, Tokens, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body::{self, Messages, Nest, Object, Part};
-use super::fields::{Few, Text};
+use super::body::{self, ChatMessages, FieldValue, JsonObject, NestedParameters};
+use super::fields::{FewItems, TextField};
 use super::json::{
-    self, Tally, append, append_arguments, counted, ended_with, error_words, take_finish,
+    self, WholeCount, append, append_arguments, counted, ended_with, error_words, take_finish,
 };
-use super::{Ask, Builtin, EndRule, RequestError, WireEvent};
+use super::{BodyInput, Builtin, EndRule, RequestError, WireEvent};
 
 /// Gemini's `/v1beta/models/MODEL:streamGenerateContent?alt=sse`.
 ///
@@ -28,7 +28,7 @@ pub(super) static GEMINI: Builtin = Builtin {
 const RESERVED: &[&str] =
     &["contents", "generationConfig.candidateCount", "generationConfig.maxOutputTokens"];
 
-const SAMPLING: Nest = Nest {
+const SAMPLING: NestedParameters = NestedParameters {
     field: "generationConfig",
     names: &[
         ("frequency_penalty", "frequencyPenalty"),
@@ -41,20 +41,21 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let messages = body::messages(ask)?;
-    let system = messages.system().map(|text| Part::Owned(json!({"parts": [{"text": text}]})));
+    let system =
+        messages.system().map(|text| FieldValue::Owned(json!({"parts": [{"text": text}]})));
     let limit = ask.request.max_output_tokens.get();
-    let config = Object::default().with("maxOutputTokens", Part::Count(limit));
-    Object::default()
-        .with("contents", Part::Owned(contents(messages)))
+    let config = JsonObject::default().with("maxOutputTokens", FieldValue::Count(limit));
+    JsonObject::default()
+        .with("contents", FieldValue::Owned(contents(messages)))
         .maybe("systemInstruction", system)
-        .with("generationConfig", Part::Object(config))
+        .with("generationConfig", FieldValue::Object(config))
         .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 /// The conversation without the system's words, which have a field of their own.
-fn contents(messages: Messages<'_>) -> Value {
+fn contents(messages: ChatMessages<'_>) -> Value {
     let content = |(role, text)| match role {
         Role::System => None,
         Role::Assistant => Some(json!({"role": "model", "parts": [{"text": text}]})),
@@ -65,43 +66,43 @@ fn contents(messages: Messages<'_>) -> Value {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Chunk<'a> {
+struct GeminiChunk<'a> {
     #[serde(borrow)]
-    candidates: Few<Candidate<'a>>,
+    candidates: FewItems<GeminiCandidate<'a>>,
     prompt_feedback: Option<Feedback<'a>>,
-    usage_metadata: Option<UsageField>,
+    usage_metadata: Option<GeminiUsage>,
     error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Candidate<'a> {
+struct GeminiCandidate<'a> {
     #[serde(borrow)]
-    content: Option<Content<'a>>,
-    finish_reason: Text<'a>,
+    content: Option<GeminiContent<'a>>,
+    finish_reason: TextField<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Content<'a> {
+struct GeminiContent<'a> {
     #[serde(borrow)]
-    parts: Few<ContentPart<'a>>,
+    parts: FewItems<ContentPart<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct ContentPart<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
+    text: TextField<'a>,
     thought: Option<bool>,
-    function_call: Option<Call<'a>>,
+    function_call: Option<GeminiFunctionCall<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Call<'a> {
+struct GeminiFunctionCall<'a> {
     #[serde(borrow)]
-    name: Text<'a>,
+    name: TextField<'a>,
     args: Option<Value>,
 }
 
@@ -109,19 +110,19 @@ struct Call<'a> {
 #[serde(default, rename_all = "camelCase")]
 struct Feedback<'a> {
     #[serde(borrow)]
-    block_reason: Text<'a>,
+    block_reason: TextField<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct UsageField {
-    prompt_token_count: Tally,
-    candidates_token_count: Tally,
-    thoughts_token_count: Tally,
-    cached_content_token_count: Tally,
+struct GeminiUsage {
+    prompt_token_count: WholeCount,
+    candidates_token_count: WholeCount,
+    thoughts_token_count: WholeCount,
+    cached_content_token_count: WholeCount,
 }
 
-fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+fn classify(chunk: GeminiChunk<'_>) -> WireEvent<'_> {
     let blocked = chunk.prompt_feedback.map(|feedback| feedback.block_reason.0);
     let blocked = blocked.filter(|reason| !reason.is_empty());
     let usage = chunk.usage_metadata.map(|usage| usage.to_usage());
@@ -165,7 +166,7 @@ fn take_reason(event: &mut WireEvent<'_>, reason: &str) {
     }
 }
 
-impl UsageField {
+impl GeminiUsage {
     /// Thoughts are counted apart from the answer and are output all the same.
     fn to_usage(&self) -> Usage {
         let output = [self.candidates_token_count, self.thoughts_token_count];

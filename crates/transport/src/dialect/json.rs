@@ -140,15 +140,15 @@ fn excerpt(data: &[u8]) -> String {
 
 /// A count. One that is written as a fraction is taken if it is whole; what cannot be a count is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tally(pub(super) Option<u64>);
+pub(super) struct WholeCount(pub(super) Option<u64>);
 
-impl Tally {
+impl WholeCount {
     pub(super) fn tokens(self) -> Option<Tokens> {
         self.0.map(Tokens::new)
     }
 }
 
-impl Lenient<'_> for Tally {
+impl Lenient<'_> for WholeCount {
     fn of_count(count: u64) -> Self {
         Self(Some(count))
     }
@@ -166,7 +166,7 @@ impl Lenient<'_> for Tally {
     }
 }
 
-impl<'de> Deserialize<'de> for Tally {
+impl<'de> Deserialize<'de> for WholeCount {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         lenient(from)
     }
@@ -180,9 +180,9 @@ impl<'de> Deserialize<'de> for Tally {
 pub(super) struct Timings {
     prompt_ms: Option<f64>,
     predicted_ms: Option<f64>,
-    prompt_n: Tally,
-    predicted_n: Tally,
-    pub(super) cache_n: Tally,
+    prompt_n: WholeCount,
+    predicted_n: WholeCount,
+    pub(super) cache_n: WholeCount,
 }
 
 impl Timings {

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::body::{self, Object, Part};
-use super::fields::{Count, Text};
-use super::json::{self, Tally, Timings, counted, error_words, take_finish};
-use super::{Ask, Builtin, RequestError, WireEvent};
+use super::body::{self, FieldValue, JsonObject};
+use super::fields::{ItemCount, TextField};
+use super::json::{self, Timings, WholeCount, counted, error_words, take_finish};
+use super::{BodyInput, Builtin, RequestError, WireEvent};
 use crate::backend::Forcing;
 
 /// `/completion` of llama.cpp's server.
@@ -25,37 +25,37 @@ pub(super) static COMPLETION: Builtin = Builtin {
 
 const RESERVED: &[&str] = &["n_cmpl", "n_predict"];
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let prompt = match &ask.request.prompt {
-        Prompt::TokenIds(ids) => Part::Ids(ids),
-        _ => Part::Text(body::plain_text(ask)?),
+        Prompt::TokenIds(ids) => FieldValue::Ids(ids),
+        _ => FieldValue::Text(body::plain_text(ask)?),
     };
     let limit = ask.request.max_output_tokens.get();
-    Object::default()
+    JsonObject::default()
         .with("prompt", prompt)
-        .with("n_predict", Part::Count(limit))
+        .with("n_predict", FieldValue::Count(limit))
         .ignore_eos("ignore_eos", ask)
-        .with("stream", Part::Yes(body::True))
+        .with("stream", FieldValue::Yes(body::True))
         .encode(ask, RESERVED, None)
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chunk<'a> {
+struct LlamaCppChunk<'a> {
     #[serde(borrow)]
-    content: Text<'a>,
-    tokens: Count,
+    content: TextField<'a>,
+    tokens: ItemCount,
     stop: Option<bool>,
-    stop_type: Text<'a>,
-    tokens_predicted: Tally,
-    tokens_evaluated: Tally,
+    stop_type: TextField<'a>,
+    tokens_predicted: WholeCount,
+    tokens_evaluated: WholeCount,
     timings: Option<Timings>,
     /// Of an event about the prompt, which comes before any token.
     prompt_progress: Option<IgnoredAny>,
     error: Option<Value>,
 }
 
-fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+fn classify(chunk: LlamaCppChunk<'_>) -> WireEvent<'_> {
     let timings = chunk.timings.as_ref();
     let mut event = WireEvent {
         visible: chunk.content.0,

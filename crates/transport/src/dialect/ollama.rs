@@ -4,27 +4,27 @@ use fizeau_core::{Finish, Nanos, ServerTiming, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::body::{self, Nest, Object, Part};
-use super::fields::{Few, Text};
-use super::json::{self, Tally, append, append_arguments, counted, error_words, take_finish};
-use super::{Ask, Builtin, RequestError, WireEvent};
+use super::body::{self, FieldValue, JsonObject, NestedParameters};
+use super::fields::{FewItems, TextField};
+use super::json::{self, WholeCount, append, append_arguments, counted, error_words, take_finish};
+use super::{BodyInput, Builtin, RequestError, WireEvent};
 use crate::framing::Framing;
 
 /// Ollama's `/api/chat`. A prompt of plain text becomes one message of the user. Generating past the model's own end
 /// cannot be asked for, here and on the other route.
 pub(super) static CHAT: Builtin = ollama(|ask| {
-    let messages = Part::Messages(body::messages(ask)?);
-    body(ask, Object::default().with("messages", messages))
+    let messages = FieldValue::Messages(body::messages(ask)?);
+    body(ask, JsonObject::default().with("messages", messages))
 });
 
 /// Ollama's `/api/generate`. The prompt is sent `raw`, past the model's template, so that its length is what was asked; the
 /// extra body can say otherwise.
 pub(super) static GENERATE: Builtin = ollama(|ask| {
-    let prompt = Part::Text(body::plain_text(ask)?);
-    body(ask, Object::default().with("prompt", prompt).with("raw", Part::Yes(body::True)))
+    let prompt = FieldValue::Text(body::plain_text(ask)?);
+    body(ask, JsonObject::default().with("prompt", prompt).with("raw", FieldValue::Yes(body::True)))
 });
 
-const fn ollama(body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin {
+const fn ollama(body: fn(&BodyInput<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin {
     Builtin {
         framing: Framing::Ndjson,
         varying: Some(&["created_at"]),
@@ -35,7 +35,7 @@ const fn ollama(body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin 
 
 const RESERVED: &[&str] = &["options.num_predict"];
 
-const SAMPLING: Nest = Nest {
+const SAMPLING: NestedParameters = NestedParameters {
     field: "options",
     names: &[
         ("frequency_penalty", "frequency_penalty"),
@@ -50,58 +50,58 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-fn body<'a>(ask: &Ask<'a>, prompt: Object<'a>) -> Result<Vec<u8>, RequestError> {
+fn body<'a>(ask: &BodyInput<'a>, prompt: JsonObject<'a>) -> Result<Vec<u8>, RequestError> {
     let limit = ask.request.max_output_tokens.get();
-    let options = Object::default().with("num_predict", Part::Count(limit));
+    let options = JsonObject::default().with("num_predict", FieldValue::Count(limit));
     prompt
-        .with("model", Part::Text(ask.model))
-        .with("options", Part::Object(options))
-        .with("stream", Part::Yes(body::True))
+        .with("model", FieldValue::Text(ask.model))
+        .with("options", FieldValue::Object(options))
+        .with("stream", FieldValue::Yes(body::True))
         .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Line<'a> {
+struct OllamaLine<'a> {
     #[serde(borrow)]
-    response: Text<'a>,
-    thinking: Text<'a>,
-    message: Option<Message<'a>>,
+    response: TextField<'a>,
+    thinking: TextField<'a>,
+    message: Option<OllamaMessage<'a>>,
     done: Option<bool>,
-    done_reason: Text<'a>,
-    prompt_eval_count: Tally,
-    eval_count: Tally,
+    done_reason: TextField<'a>,
+    prompt_eval_count: WholeCount,
+    eval_count: WholeCount,
     /// Nanoseconds, as the one below.
-    prompt_eval_duration: Tally,
-    eval_duration: Tally,
+    prompt_eval_duration: WholeCount,
+    eval_duration: WholeCount,
     error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct OllamaMessage<'a> {
     #[serde(borrow)]
-    content: Text<'a>,
-    thinking: Text<'a>,
-    tool_calls: Few<ToolCall<'a>>,
+    content: TextField<'a>,
+    thinking: TextField<'a>,
+    tool_calls: FewItems<OllamaToolCall<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct ToolCall<'a> {
+struct OllamaToolCall<'a> {
     #[serde(borrow)]
-    function: Option<Function<'a>>,
+    function: Option<OllamaFunction<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Function<'a> {
+struct OllamaFunction<'a> {
     #[serde(borrow)]
-    name: Text<'a>,
+    name: TextField<'a>,
     arguments: Option<Value>,
 }
 
-fn classify(line: Line<'_>) -> WireEvent<'_> {
+fn classify(line: OllamaLine<'_>) -> WireEvent<'_> {
     let mut event = WireEvent {
         visible: line.response.0,
         reasoning: line.thinking.0,

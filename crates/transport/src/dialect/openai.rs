@@ -4,9 +4,9 @@ use fizeau_core::{EosRule, Prompt};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::body::{self, Given, Messages, Object, Part, True};
-use super::{Ask, Builtin, RequestError, chunk};
-use crate::backend::Takes;
+use super::body::{self, ChatMessages, FieldValue, GivenBody, JsonObject, True};
+use super::{BodyInput, Builtin, RequestError, chunk};
+use crate::backend::SupportedFields;
 
 /// Fields of every request. A field that the user's extra body names is left to it.
 #[derive(Debug, Serialize)]
@@ -31,7 +31,7 @@ struct StreamOptions {
 }
 
 impl<'a> Common<'a> {
-    pub(super) fn of(ask: &Ask<'a>) -> Self {
+    pub(super) fn of(ask: &BodyInput<'a>) -> Self {
         let takes = ask.backend.takes();
         let extra = ask.extra.fields();
         let yes = |wanted: bool, name: &str| (wanted && !extra.contains_key(name)).then_some(true);
@@ -51,11 +51,11 @@ impl<'a> Common<'a> {
 
 /// Ids are asked for only where nothing cheaper is exact: on vLLM they come with a copy of the whole prompt in the first
 /// chunk, which would burden the very latency that is measured.
-const fn wants_ids(takes: Takes) -> bool {
+const fn wants_ids(takes: SupportedFields) -> bool {
     takes.return_token_ids && !takes.continuous_usage
 }
 
-fn ignores_eos(ask: &Ask<'_>) -> bool {
+fn ignores_eos(ask: &BodyInput<'_>) -> bool {
     ask.backend.takes().ignore_eos && ask.request.eos == EosRule::Ignore
 }
 
@@ -65,23 +65,23 @@ const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 /// A body given whole as `json`, which must have a `subject`, made measurable: streamed, with usage, one reply. The length
 /// is called `limit` where the body has none.
 pub(super) fn whole(
-    ask: &Ask<'_>,
+    ask: &BodyInput<'_>,
     json: &str,
     subject: &'static str,
     limit: &'static str,
 ) -> Result<Vec<u8>, RequestError> {
-    let given = Given::parse(json)?;
+    let given = GivenBody::parse(json)?;
     given.check_subject(subject)?;
     for name in ["n", "best_of"] {
         given.check_single(name)?;
     }
     let takes = *ask.backend.takes();
-    let yes = |wanted: bool, name| (wanted && !given.has(name)).then_some(Part::Yes(True));
+    let yes = |wanted: bool, name| (wanted && !given.has(name)).then_some(FieldValue::Yes(True));
     let has_limit = LIMITS.iter().any(|name| given.has(name));
-    let count = Part::Count(ask.request.max_output_tokens.get());
-    let options = takes.include_usage.then(|| Part::Owned(stream_options(&given, takes)));
-    let ours = Object::default()
-        .with("stream", Part::Yes(True))
+    let count = FieldValue::Count(ask.request.max_output_tokens.get());
+    let options = takes.include_usage.then(|| FieldValue::Owned(stream_options(&given, takes)));
+    let ours = JsonObject::default()
+        .with("stream", FieldValue::Yes(True))
         .maybe("stream_options", options)
         .maybe(limit, (!has_limit).then_some(count))
         .maybe("ignore_eos", yes(ignores_eos(ask), "ignore_eos"))
@@ -90,7 +90,7 @@ pub(super) fn whole(
 }
 
 /// The body's own options, with usage.
-fn stream_options(given: &Given<'_>, takes: Takes) -> Value {
+fn stream_options(given: &GivenBody<'_>, takes: SupportedFields) -> Value {
     let mut options = given.object("stream_options").unwrap_or_default();
     options.insert("include_usage".to_owned(), Value::Bool(true));
     if takes.continuous_usage {
@@ -108,7 +108,7 @@ fn stream_options(given: &Given<'_>, takes: Takes) -> Value {
 pub(super) static CHAT: Builtin = openai(chat_body);
 
 /// What both routes read, and how they end.
-const fn openai(body: fn(&Ask<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin {
+const fn openai(body: fn(&BodyInput<'_>) -> Result<Vec<u8>, RequestError>) -> Builtin {
     Builtin {
         varying: Some(chunk::VARYING),
         forcing: |backend| backend.takes().forcing(),
@@ -124,10 +124,10 @@ struct ChatBody<'a> {
     max_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u64>,
-    messages: Messages<'a>,
+    messages: ChatMessages<'a>,
 }
 
-fn chat_body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn chat_body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let new_name = ask.backend.takes().max_completion_tokens;
     if let Prompt::Body(json) = &ask.request.prompt {
         let limit = if new_name { "max_completion_tokens" } else { "max_tokens" };
@@ -166,7 +166,7 @@ enum PromptField<'a> {
     Ids(&'a [u32]),
 }
 
-fn completions_body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn completions_body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let prompt = match &ask.request.prompt {
         Prompt::Body(json) => return whole(ask, json, "prompt", "max_tokens"),
         Prompt::TokenIds(ids) if ask.backend.takes().token_ids => PromptField::Ids(ids),

@@ -4,10 +4,10 @@ use fizeau_core::{Finish, Prompt, Tokens, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::body::{self, Given, Object, Part};
-use super::fields::{Count, Loose, Text};
-use super::json::{self, Tally, counted, error_words, take_finish};
-use super::{Ask, Builtin, EventError, RequestError, WireEvent};
+use super::body::{self, FieldValue, GivenBody, JsonObject};
+use super::fields::{ItemCount, Loose, TextField};
+use super::json::{self, WholeCount, counted, error_words, take_finish};
+use super::{BodyInput, Builtin, EventError, RequestError, WireEvent};
 use crate::backend::{Backend, Forcing};
 use crate::event::RawEvent;
 
@@ -25,18 +25,18 @@ pub(super) static RESPONSES: Builtin = Builtin {
 
 const RESERVED: &[&str] = &["input", "max_output_tokens"];
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let input = match &ask.request.prompt {
         Prompt::Body(json) => return whole(ask, json, forcing(ask.backend)),
-        Prompt::Text(text) => Part::Text(text),
-        _ => Part::Messages(body::messages(ask)?),
+        Prompt::Text(text) => FieldValue::Text(text),
+        _ => FieldValue::Messages(body::messages(ask)?),
     };
     let limit = ask.request.max_output_tokens.get();
-    let mut object = Object::default()
-        .with("model", Part::Text(ask.model))
+    let mut object = JsonObject::default()
+        .with("model", FieldValue::Text(ask.model))
         .with("input", input)
-        .with("max_output_tokens", Part::Count(limit))
-        .with("stream", Part::Yes(body::True));
+        .with("max_output_tokens", FieldValue::Count(limit))
+        .with("stream", FieldValue::Yes(body::True));
     if forcing(ask.backend) == Forcing::Exact {
         object = object.ignore_eos("ignore_eos", ask);
     }
@@ -45,7 +45,7 @@ fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
 
 fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
     let name = std::str::from_utf8(event.name).unwrap_or_default();
-    json::object(event, |said: Said<'a>| classify(said, name))
+    json::object(event, |said: ResponsesEvent<'a>| classify(said, name))
 }
 
 /// A body that is given whole as `json`.
@@ -57,12 +57,12 @@ const fn forcing(backend: Backend) -> Forcing {
     }
 }
 
-fn whole(ask: &Ask<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, RequestError> {
-    let given = Given::parse(json)?;
-    let mut ours = Object::default().with("stream", Part::Yes(body::True));
+fn whole(ask: &BodyInput<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, RequestError> {
+    let given = GivenBody::parse(json)?;
+    let mut ours = JsonObject::default().with("stream", FieldValue::Yes(body::True));
     if !given.has("max_output_tokens") {
         let limit = ask.request.max_output_tokens.get();
-        ours = ours.with("max_output_tokens", Part::Count(limit));
+        ours = ours.with("max_output_tokens", FieldValue::Count(limit));
     }
     if forcing == Forcing::Exact && !given.has("ignore_eos") {
         ours = ours.ignore_eos("ignore_eos", ask);
@@ -72,13 +72,13 @@ fn whole(ask: &Ask<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, Request
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said<'a> {
+struct ResponsesEvent<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: TextField<'a>,
     delta: Loose<'a>,
-    logprobs: Count,
-    item: Option<Item<'a>>,
-    response: Option<Response<'a>>,
+    logprobs: ItemCount,
+    item: Option<ResponsesItem<'a>>,
+    response: Option<ResponseObject<'a>>,
     error: Option<Value>,
     /// Beside `"type": "error"`.
     message: Option<Value>,
@@ -86,45 +86,45 @@ struct Said<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Item<'a> {
+struct ResponsesItem<'a> {
     #[serde(borrow)]
     name: Loose<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Response<'a> {
+struct ResponseObject<'a> {
     error: Option<Value>,
     #[serde(borrow)]
     incomplete_details: Option<Incomplete<'a>>,
-    usage: Option<UsageField>,
+    usage: Option<ResponsesUsage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Incomplete<'a> {
     #[serde(borrow)]
-    reason: Text<'a>,
+    reason: TextField<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageField {
-    input_tokens: Tally,
-    output_tokens: Tally,
-    input_tokens_details: Option<Details>,
-    output_tokens_details: Option<Details>,
+struct ResponsesUsage {
+    input_tokens: WholeCount,
+    output_tokens: WholeCount,
+    input_tokens_details: Option<ResponsesTokenDetails>,
+    output_tokens_details: Option<ResponsesTokenDetails>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Details {
-    cached_tokens: Tally,
-    reasoning_tokens: Tally,
+struct ResponsesTokenDetails {
+    cached_tokens: WholeCount,
+    reasoning_tokens: WholeCount,
 }
 
 /// What an event says; its type is in the JSON or, on some copies, only in the event's `name`.
-fn classify<'a>(said: Said<'a>, name: &str) -> WireEvent<'a> {
+fn classify<'a>(said: ResponsesEvent<'a>, name: &str) -> WireEvent<'a> {
     let mut event = WireEvent { error: error_words(said.error.as_ref()), ..WireEvent::default() };
     let kind = if said.kind.0.is_empty() { name } else { &*said.kind.0 };
     match kind {
@@ -158,7 +158,7 @@ fn classify<'a>(said: Said<'a>, name: &str) -> WireEvent<'a> {
     event
 }
 
-fn end(event: &mut WireEvent<'_>, ending: &str, response: Response<'_>) {
+fn end(event: &mut WireEvent<'_>, ending: &str, response: ResponseObject<'_>) {
     event.done = true;
     event.usage = response.usage.and_then(|usage| counted(usage.to_usage()));
     event.error = event.error.take().or_else(|| error_words(response.error.as_ref()));
@@ -173,7 +173,7 @@ fn end(event: &mut WireEvent<'_>, ending: &str, response: Response<'_>) {
     }
 }
 
-impl UsageField {
+impl ResponsesUsage {
     fn to_usage(&self) -> Usage {
         let input = self.input_tokens_details.as_ref();
         let output = self.output_tokens_details.as_ref();

@@ -4,10 +4,10 @@ use fizeau_core::{Prompt, ServerTiming, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::body::{self, Nest, Object, Part};
-use super::fields::{Count, Loose, Text};
-use super::json::{self, Tally, counted, error_words, seconds, take_finish};
-use super::{Ask, Builtin, Repeats, RequestError, WireEvent};
+use super::body::{self, FieldValue, JsonObject, NestedParameters};
+use super::fields::{ItemCount, Loose, TextField};
+use super::json::{self, WholeCount, counted, error_words, seconds, take_finish};
+use super::{BodyInput, Builtin, CumulativeEvents, RequestError, WireEvent};
 use crate::backend::Forcing;
 
 /// SGLang's `/generate`.
@@ -18,7 +18,7 @@ use crate::backend::Forcing;
 /// to measure long replies.
 pub(super) static GENERATE: Builtin = Builtin {
     varying: Some(&["completion_tokens", "output_ids"]),
-    repeats: Repeats::Perhaps,
+    repeats: CumulativeEvents::Perhaps,
     forcing: |_| Forcing::Exact,
     reserved: RESERVED,
     ..Builtin::stream(body, |event| json::object_or_done(event, classify))
@@ -27,7 +27,7 @@ pub(super) static GENERATE: Builtin = Builtin {
 const RESERVED: &[&str] =
     &["input_embeds", "input_ids", "sampling_params.max_new_tokens", "sampling_params.n", "text"];
 
-const SAMPLING: Nest = Nest {
+const SAMPLING: NestedParameters = NestedParameters {
     field: "sampling_params",
     names: &[
         ("frequency_penalty", "frequency_penalty"),
@@ -43,26 +43,27 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let object = match &ask.request.prompt {
-        Prompt::TokenIds(ids) => Object::default().with("input_ids", Part::Ids(ids)),
-        _ => Object::default().with("text", Part::Text(body::plain_text(ask)?)),
+        Prompt::TokenIds(ids) => JsonObject::default().with("input_ids", FieldValue::Ids(ids)),
+        _ => JsonObject::default().with("text", FieldValue::Text(body::plain_text(ask)?)),
     };
     let limit = ask.request.max_output_tokens.get();
-    let sampling =
-        Object::default().with("max_new_tokens", Part::Count(limit)).ignore_eos("ignore_eos", ask);
+    let sampling = JsonObject::default()
+        .with("max_new_tokens", FieldValue::Count(limit))
+        .ignore_eos("ignore_eos", ask);
     object
-        .with("sampling_params", Part::Object(sampling))
-        .with("stream", Part::Yes(body::True))
+        .with("sampling_params", FieldValue::Object(sampling))
+        .with("stream", FieldValue::Yes(body::True))
         .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chunk<'a> {
+struct SglangChunk<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
-    output_ids: Count,
+    text: TextField<'a>,
+    output_ids: ItemCount,
     meta_info: Option<Meta<'a>>,
     error: Option<Value>,
 }
@@ -72,9 +73,9 @@ struct Chunk<'a> {
 struct Meta<'a> {
     #[serde(borrow)]
     finish_reason: Option<Reason<'a>>,
-    prompt_tokens: Tally,
-    completion_tokens: Tally,
-    cached_tokens: Tally,
+    prompt_tokens: WholeCount,
+    completion_tokens: WholeCount,
+    cached_tokens: WholeCount,
     /// Seconds, where the server keeps metrics.
     queue_time: Option<f64>,
 }
@@ -83,11 +84,11 @@ struct Meta<'a> {
 #[serde(default)]
 struct Reason<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: TextField<'a>,
     message: Loose<'a>,
 }
 
-fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+fn classify(chunk: SglangChunk<'_>) -> WireEvent<'_> {
     let mut event = WireEvent {
         visible: chunk.text.0,
         token_ids: chunk.output_ids.0,

@@ -4,10 +4,10 @@ use fizeau_core::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::body::{self, Nest, Object, Part};
-use super::fields::{Loose, Text};
-use super::json::{self, Tally, counted, error_words, take_finish};
-use super::{Ask, Builtin, EndRule, RequestError, WireEvent};
+use super::body::{self, FieldValue, JsonObject, NestedParameters};
+use super::fields::{Loose, TextField};
+use super::json::{self, WholeCount, counted, error_words, take_finish};
+use super::{BodyInput, Builtin, EndRule, RequestError, WireEvent};
 
 /// TGI's `/generate_stream`.
 ///
@@ -23,7 +23,7 @@ pub(super) static GENERATE: Builtin = Builtin {
 const RESERVED: &[&str] =
     &["inputs", "parameters.best_of", "parameters.details", "parameters.max_new_tokens"];
 
-const SAMPLING: Nest = Nest {
+const SAMPLING: NestedParameters = NestedParameters {
     field: "parameters",
     names: &[
         ("frequency_penalty", "frequency_penalty"),
@@ -36,23 +36,23 @@ const SAMPLING: Nest = Nest {
     ],
 };
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let limit = ask.request.max_output_tokens.get();
-    let parameters = Object::default()
-        .with("max_new_tokens", Part::Count(limit))
-        .with("details", Part::Yes(body::True));
-    Object::default()
-        .with("inputs", Part::Text(body::plain_text(ask)?))
-        .with("parameters", Part::Object(parameters))
+    let parameters = JsonObject::default()
+        .with("max_new_tokens", FieldValue::Count(limit))
+        .with("details", FieldValue::Yes(body::True));
+    JsonObject::default()
+        .with("inputs", FieldValue::Text(body::plain_text(ask)?))
+        .with("parameters", FieldValue::Object(parameters))
         .encode(ask, RESERVED, Some(&SAMPLING))
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chunk<'a> {
+struct TgiChunk<'a> {
     #[serde(borrow)]
     token: Option<Token<'a>>,
-    details: Option<Details<'a>>,
+    details: Option<TgiDetails<'a>>,
     /// The whole text again, on the last event.
     generated_text: Option<Loose<'a>>,
     error: Option<Value>,
@@ -62,21 +62,21 @@ struct Chunk<'a> {
 #[serde(default)]
 struct Token<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
+    text: TextField<'a>,
     /// One that is no part of the text, such as the end-of-sequence token.
     special: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Details<'a> {
+struct TgiDetails<'a> {
     #[serde(borrow)]
-    finish_reason: Text<'a>,
-    generated_tokens: Tally,
-    input_length: Tally,
+    finish_reason: TextField<'a>,
+    generated_tokens: WholeCount,
+    input_length: WholeCount,
 }
 
-fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+fn classify(chunk: TgiChunk<'_>) -> WireEvent<'_> {
     let mut event = WireEvent { error: error_words(chunk.error.as_ref()), ..WireEvent::default() };
     if let Some(token) = chunk.token {
         event.token_ids = 1;

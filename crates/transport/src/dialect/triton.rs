@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::body::{self, Object, Part};
-use super::fields::Text;
+use super::body::{self, FieldValue, JsonObject};
+use super::fields::TextField;
 use super::json::{self, error_words};
-use super::{Ask, Builtin, EndRule, EventError, Repeats, RequestError, WireEvent};
+use super::{BodyInput, Builtin, CumulativeEvents, EndRule, EventError, RequestError, WireEvent};
 use crate::backend::Forcing;
 use crate::event::RawEvent;
 
@@ -18,7 +18,7 @@ use crate::event::RawEvent;
 pub(super) static GENERATE: Builtin = Builtin {
     end: EndRule::Body,
     varying: Some(&[]),
-    repeats: Repeats::Perhaps,
+    repeats: CumulativeEvents::Perhaps,
     forcing: |_| Forcing::Exact,
     reserved: RESERVED,
     ..Builtin::stream(body, read)
@@ -26,19 +26,19 @@ pub(super) static GENERATE: Builtin = Builtin {
 
 const RESERVED: &[&str] = &["text_input"];
 
-fn body(ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
     let limit = ask.request.max_output_tokens.get();
     let least = ask.request.eos == fizeau_core::EosRule::Ignore;
-    Object::default()
-        .with("text_input", Part::Text(body::plain_text(ask)?))
-        .with("max_tokens", Part::Count(limit))
-        .maybe("min_length", least.then_some(Part::Count(limit)))
-        .with("stream", Part::Yes(body::True))
+    JsonObject::default()
+        .with("text_input", FieldValue::Text(body::plain_text(ask)?))
+        .with("max_tokens", FieldValue::Count(limit))
+        .maybe("min_length", least.then_some(FieldValue::Count(limit)))
+        .with("stream", FieldValue::Yes(body::True))
         .encode(ask, RESERVED, None)
 }
 
 fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-    json::object(event, |chunk: Chunk<'a>| WireEvent {
+    json::object(event, |chunk: TritonChunk<'a>| WireEvent {
         visible: chunk.text_output.0,
         error: error_words(chunk.error.as_ref()),
         ..WireEvent::default()
@@ -47,8 +47,8 @@ fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chunk<'a> {
+struct TritonChunk<'a> {
     #[serde(borrow)]
-    text_output: Text<'a>,
+    text_output: TextField<'a>,
     error: Option<Value>,
 }

@@ -80,19 +80,19 @@ fn digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-// Where an event holds what may differ in its twins.
+// Where an event holds what may differ in other events of its template.
 
 /// What may differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) kind: Kind,
+pub(super) struct VariablePart {
+    pub(super) kind: VariableKind,
     /// Where it lies in the event: a string without its quotes, a list without its brackets.
     pub(super) at: Range<usize>,
 }
 
 /// What kind of value it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum VariableKind {
     /// A list of integers.
     List,
     /// A number other than zero. Zeros stay as they are: a count of none is often read as no count.
@@ -105,7 +105,7 @@ pub(super) enum Kind {
 
 /// All that may differ in `data`, which is JSON: the text at `text`, and what is behind `keys`. None if the text is not a
 /// whole string.
-pub(super) fn find(data: &[u8], text: &Range<usize>, keys: &[&str]) -> Option<Vec<Found>> {
+pub(super) fn find(data: &[u8], text: &Range<usize>, keys: &[&str]) -> Option<Vec<VariablePart>> {
     let mut found = Vec::new();
     let mut at = 0;
     // Keys and texts are strings, so that nothing else needs to be understood.
@@ -113,7 +113,7 @@ pub(super) fn find(data: &[u8], text: &Range<usize>, keys: &[&str]) -> Option<Ve
         let string = at + quote + 1..string_end(data, at + quote + 1)?;
         at = string.end + 1;
         if string == *text {
-            found.push(Found { kind: Kind::Text, at: string });
+            found.push(VariablePart { kind: VariableKind::Text, at: string });
             continue;
         }
         let Some(value) = behind_colon(data, at) else {
@@ -123,28 +123,28 @@ pub(super) fn find(data: &[u8], text: &Range<usize>, keys: &[&str]) -> Option<Ve
         if keys.iter().any(|name| name.as_bytes() == key)
             && let Some(hole) = hole(data, value, text)
         {
-            at = hole.at.end + usize::from(hole.kind == Kind::Word);
+            at = hole.at.end + usize::from(hole.kind == VariableKind::Word);
             found.push(hole);
         } else {
             at = value;
         }
     }
-    let texts = found.iter().filter(|found| found.kind == Kind::Text).count();
+    let texts = found.iter().filter(|found| found.kind == VariableKind::Text).count();
     (texts == 1).then_some(found)
 }
 
 /// The hole for the value that begins at `at`, if it is of a kind that may differ.
-fn hole(data: &[u8], at: usize, shown: &Range<usize>) -> Option<Found> {
+fn hole(data: &[u8], at: usize, shown: &Range<usize>) -> Option<VariablePart> {
     let (first, behind) = data.get(at..)?.split_first()?;
     let (kind, from, len) = match first {
         b'"' if at + 1 == shown.start => return None,
-        b'"' => (Kind::Word, at + 1, text(behind)?.0.len()),
-        b'[' => (Kind::List, at + 1, list(behind)?.1),
-        _ => (Kind::Number, at, number(data.get(at..)?)?),
+        b'"' => (VariableKind::Word, at + 1, text(behind)?.0.len()),
+        b'[' => (VariableKind::List, at + 1, list(behind)?.1),
+        _ => (VariableKind::Number, at, number(data.get(at..)?)?),
     };
     let at = from..from + len;
-    let is_zero = kind == Kind::Number && data.get(at.clone()) == Some(b"0");
-    (!is_zero).then_some(Found { kind, at })
+    let is_zero = kind == VariableKind::Number && data.get(at.clone()) == Some(b"0");
+    (!is_zero).then_some(VariablePart { kind, at })
 }
 
 /// Where the string ends that begins at `from`.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fizeau_core::{Channel, Tokens, Usage};
 
-use super::scan::{self, Found, Kind};
+use super::scan::{self, VariableKind, VariablePart};
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
 
@@ -21,7 +21,7 @@ pub(crate) struct EventTemplate {
     name: Vec<u8>,
     /// The event that it was made of.
     data: Vec<u8>,
-    holes: Vec<Hole>,
+    holes: Vec<TemplateHole>,
     /// What comes after the last hole.
     tail: Range<usize>,
     /// What the event says, but for its text.
@@ -29,12 +29,12 @@ pub(crate) struct EventTemplate {
 }
 
 #[derive(Debug)]
-struct Hole {
+struct TemplateHole {
     /// The bytes between the hole before it and this one.
     before: Range<usize>,
-    kind: Kind,
+    kind: VariableKind,
     /// The counts that are its value.
-    feeds: Vec<Figure>,
+    feeds: Vec<HoleCount>,
 }
 
 impl EventTemplate {
@@ -50,7 +50,7 @@ impl EventTemplate {
             return None;
         }
         let found = scan::find(data, &place(data, matched.text())?, keys)?;
-        let lists = found.iter().filter(|found| found.kind == Kind::List).count();
+        let lists = found.iter().filter(|found| found.kind == VariableKind::List).count();
         if lists > 1 {
             // A dialect may look at the longest.
             return None;
@@ -62,7 +62,7 @@ impl EventTemplate {
         let holes = found.into_iter().zip(feeds).map(|(found, feeds)| {
             let before = from..found.at.start;
             from = found.at.end;
-            Hole { before, kind: found.kind, feeds }
+            TemplateHole { before, kind: found.kind, feeds }
         });
         let template = Self {
             name: event.name.to_vec(),
@@ -88,14 +88,14 @@ impl EventTemplate {
         for hole in &self.holes {
             rest = rest.strip_prefix(self.data.get(hole.before.clone())?)?;
             let (value, len) = match hole.kind {
-                Kind::Text => {
+                VariableKind::Text => {
                     text = scan::text(rest)?;
                     (0, text.0.len())
                 }
-                Kind::Word => (0, scan::text(rest)?.0.len()),
-                Kind::List => scan::list(rest)?,
-                Kind::Number if hole.feeds.is_empty() => (0, scan::number(rest)?),
-                Kind::Number => scan::count(rest)?,
+                VariableKind::Word => (0, scan::text(rest)?.0.len()),
+                VariableKind::List => scan::list(rest)?,
+                VariableKind::Number if hole.feeds.is_empty() => (0, scan::number(rest)?),
+                VariableKind::Number => scan::count(rest)?,
             };
             for figure in &hole.feeds {
                 matched.set(*figure, value);
@@ -115,7 +115,7 @@ fn place(data: &[u8], text: &str) -> Option<Range<usize>> {
 
 /// A matched of `data` with other values in its holes, and for each hole its value there and here. Values that are no
 /// counts have none.
-fn sample(data: &[u8], found: &[Found]) -> Option<(Vec<u8>, Vec<Option<Values>>)> {
+fn sample(data: &[u8], found: &[VariablePart]) -> Option<(Vec<u8>, Vec<Option<HoleValues>>)> {
     let mut sample = Vec::with_capacity(2 * data.len());
     let mut values = Vec::with_capacity(found.len());
     let (mut from, mut number) = (0, SAMPLE_NUMBER);
@@ -124,22 +124,22 @@ fn sample(data: &[u8], found: &[Found]) -> Option<(Vec<u8>, Vec<Option<Values>>)
         from = found.at.end;
         let here = data.get(found.at.clone())?;
         values.push(match found.kind {
-            Kind::Text | Kind::Word => {
+            VariableKind::Text | VariableKind::Word => {
                 sample.extend_from_slice(SAMPLE_TEXT.as_bytes());
                 None
             }
-            Kind::List => {
+            VariableKind::List => {
                 let (here, _) = scan::list(here)?;
                 sample.extend_from_slice(data.get(found.at.clone())?);
                 sample.extend_from_slice(b",7,7");
-                Some(Values { here, there: here + 2 })
+                Some(HoleValues { here, there: here + 2 })
             }
-            Kind::Number => {
+            VariableKind::Number => {
                 number += 1;
                 sample.extend_from_slice(number.to_string().as_bytes());
                 // A fraction or a negative number counts nothing.
                 let count = scan::count(here).filter(|(_, len)| *len == here.len());
-                count.map(|(here, _)| Values { here, there: number })
+                count.map(|(here, _)| HoleValues { here, there: number })
             }
         });
     }
@@ -149,29 +149,29 @@ fn sample(data: &[u8], found: &[Found]) -> Option<(Vec<u8>, Vec<Option<Values>>)
 
 /// The value of one hole in the event and in its made-up matched.
 #[derive(Debug, Clone, Copy)]
-struct Values {
+struct HoleValues {
     here: u64,
     there: u64,
 }
 
-/// For each hole the counts that are its value; none if there is a difference between the twins `here` and `there`
+/// For each hole the counts that are its value; none if there is a difference between the events `here` and `there` of one template
 /// that no hole explains.
 fn feeds(
     here: &TemplateMatch<'_>,
     there: &TemplateMatch<'_>,
-    values: &[Option<Values>],
-) -> Option<Vec<Vec<Figure>>> {
+    values: &[Option<HoleValues>],
+) -> Option<Vec<Vec<HoleCount>>> {
     let same = here.channel == there.channel && here.logprobs == there.logprobs;
     if !same || there.text() != SAMPLE_TEXT {
         return None;
     }
     let mut feeds = vec![Vec::new(); values.len()];
-    for figure in Figure::ALL {
+    for figure in HoleCount::ALL {
         let (here, there) = (here.get(figure), there.get(figure));
         if here == there {
             continue;
         }
-        let explains = |values: &Option<Values>| {
+        let explains = |values: &Option<HoleValues>| {
             values.is_some_and(|v| (Some(v.here), Some(v.there)) == (here, there))
         };
         let hole = values.iter().position(explains)?;
@@ -197,7 +197,7 @@ pub(crate) struct TemplateMatch<'a> {
 
 /// A count that a matched may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Figure {
+pub(super) enum HoleCount {
     Cached,
     Completion,
     Ids,
@@ -206,7 +206,7 @@ pub(super) enum Figure {
     Running,
 }
 
-impl Figure {
+impl HoleCount {
     pub(super) const ALL: [Self; 6] =
         [Self::Cached, Self::Completion, Self::Ids, Self::Prompt, Self::Reasoning, Self::Running];
 }
@@ -226,29 +226,29 @@ impl<'a> TemplateMatch<'a> {
         std::str::from_utf8(self.text).unwrap_or_default()
     }
 
-    pub(super) fn get(&self, figure: Figure) -> Option<u64> {
+    pub(super) fn get(&self, figure: HoleCount) -> Option<u64> {
         let of_usage = |field: fn(&Usage) -> Option<Tokens>| {
             self.usage.as_ref().and_then(field).map(Tokens::get)
         };
         match figure {
-            Figure::Cached => of_usage(|usage| usage.cached_tokens),
-            Figure::Completion => of_usage(|usage| usage.completion_tokens),
-            Figure::Ids => Some(self.token_ids.into()),
-            Figure::Prompt => of_usage(|usage| usage.prompt_tokens),
-            Figure::Reasoning => of_usage(|usage| usage.reasoning_tokens),
-            Figure::Running => self.running,
+            HoleCount::Cached => of_usage(|usage| usage.cached_tokens),
+            HoleCount::Completion => of_usage(|usage| usage.completion_tokens),
+            HoleCount::Ids => Some(self.token_ids.into()),
+            HoleCount::Prompt => of_usage(|usage| usage.prompt_tokens),
+            HoleCount::Reasoning => of_usage(|usage| usage.reasoning_tokens),
+            HoleCount::Running => self.running,
         }
     }
 
-    pub(super) fn set(&mut self, figure: Figure, value: u64) {
+    pub(super) fn set(&mut self, figure: HoleCount, value: u64) {
         let tokens = Some(Tokens::new(value));
         match (figure, &mut self.usage) {
-            (Figure::Ids, _) => self.token_ids = u32::try_from(value).unwrap_or(u32::MAX),
-            (Figure::Running, _) => self.running = Some(value),
-            (Figure::Cached, Some(usage)) => usage.cached_tokens = tokens,
-            (Figure::Completion, Some(usage)) => usage.completion_tokens = tokens,
-            (Figure::Prompt, Some(usage)) => usage.prompt_tokens = tokens,
-            (Figure::Reasoning, Some(usage)) => usage.reasoning_tokens = tokens,
+            (HoleCount::Ids, _) => self.token_ids = u32::try_from(value).unwrap_or(u32::MAX),
+            (HoleCount::Running, _) => self.running = Some(value),
+            (HoleCount::Cached, Some(usage)) => usage.cached_tokens = tokens,
+            (HoleCount::Completion, Some(usage)) => usage.completion_tokens = tokens,
+            (HoleCount::Prompt, Some(usage)) => usage.prompt_tokens = tokens,
+            (HoleCount::Reasoning, Some(usage)) => usage.reasoning_tokens = tokens,
             // No hole feeds a usage that is not there.
             (_, None) => {}
         }

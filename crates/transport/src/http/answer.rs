@@ -9,19 +9,19 @@ use crate::framing::Framing;
 
 /// What a reply is if it is not a stream of events.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unstreamed {
+pub(super) enum PlainReply {
     Json,
     Other(String),
 }
 
 /// How the events are framed, judged by the content type and never by what was asked for. A reply without one
 /// gets the benefit of the doubt.
-pub(super) fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Framing>, Unstreamed> {
+pub(super) fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Framing>, PlainReply> {
     let encoding = text(headers, &CONTENT_ENCODING).filter(|name| *name != "identity");
     if let Some(encoding) = encoding {
         let detail =
             format!("the reply is compressed ({encoding:.40}) although it was asked not to be");
-        return Err(Unstreamed::Other(detail));
+        return Err(PlainReply::Other(detail));
     }
     let Some(media) = text(headers, &CONTENT_TYPE).and_then(|of| of.split(';').next()) else {
         return Ok(None);
@@ -29,8 +29,8 @@ pub(super) fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Fram
     let media = media.trim().to_ascii_lowercase();
     match asked.answered(&media) {
         Some(framing) => Ok(Some(framing)),
-        None if media == "application/json" => Err(Unstreamed::Json),
-        None => Err(Unstreamed::Other(format!(
+        None if media == "application/json" => Err(PlainReply::Json),
+        None => Err(PlainReply::Other(format!(
             "the reply is of type `{media:.80}`, not what was asked for ({})",
             asked.media()
         ))),

@@ -13,22 +13,22 @@ use fizeau_core::{
 use hyper::StatusCode;
 
 use super::HttpTransport;
-use super::answer::{self, Unstreamed};
-use super::endpoint::{Endpoint, Payload, Wanted};
-use super::h1::Head;
+use super::answer::{self, PlainReply};
+use super::endpoint::{ConnectionChoice, Endpoint, Payload};
+use super::h1::ReplyHead;
 use super::log::IoLog;
-use super::watchdog::{Alarm, Phase, Watchdog};
-use super::wire::{Ended, Headless, Wire};
+use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
+use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError};
 use crate::dialect::chunk;
 use crate::event::ReadMark;
 use crate::framing::Framing;
-use crate::reply::{BodyEnd, Progress, Reply, ReplyReader};
+use crate::reply::{BodyEnd, FeedProgress, Reply, ReplyReader};
 
 /// The most that is read of a body that is not a stream.
 const PLAIN_BODY_LIMIT: usize = 64 << 10;
 
 /// One request under way.
-pub(super) struct Call<'t, C> {
+pub(super) struct HttpCall<'t, C> {
     transport: &'t HttpTransport<C>,
     endpoint: &'t Endpoint<C>,
     marks: Marks,
@@ -42,19 +42,19 @@ pub(super) struct Call<'t, C> {
 }
 
 /// A reply whose head is there.
-struct Answer<C> {
-    wire: Wire<C>,
-    head: Head,
+struct StartedReply<C> {
+    wire: DrivenConnection<C>,
+    head: ReplyHead,
 }
 
 /// Why no head of a reply came.
-enum Unanswered {
+enum NoReplyHead {
     /// The connection was dead before a byte of the reply.
     Dead(String),
     Failed(Failure),
 }
 
-impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
+impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     pub(super) fn new(
         transport: &'t HttpTransport<C>,
         endpoint: &'t Endpoint<C>,
@@ -100,25 +100,25 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// Sends the request, on an idle connection if there is one, and waits for the head of the reply.
-    async fn ask(&mut self, payload: Payload) -> Result<Answer<C>, Failure> {
-        let mut wanted = Wanted::Any;
+    async fn ask(&mut self, payload: Payload) -> Result<StartedReply<C>, Failure> {
+        let mut wanted = ConnectionChoice::Any;
         if let Some(wire) = self.endpoint.check_out() {
             self.connection = Connection::Reused;
             match self.exchange(wire, payload.clone()).await {
                 Ok(answer) => return Ok(answer),
-                Err(Unanswered::Failed(failure)) => return Err(failure),
-                Err(Unanswered::Dead(why)) => {
+                Err(NoReplyHead::Failed(failure)) => return Err(failure),
+                Err(NoReplyHead::Dead(why)) => {
                     tracing::debug!(why, "an idle connection was dead and is replaced");
                     self.connection = Connection::ReplacedStale;
                     self.log = None;
-                    wanted = Wanted::New;
+                    wanted = ConnectionChoice::New;
                 }
             }
         }
         let wire = self.connect(wanted).await?;
         self.exchange(wire, payload).await.map_err(|unanswered| match unanswered {
-            Unanswered::Failed(failure) => failure,
-            Unanswered::Dead(why) => {
+            NoReplyHead::Failed(failure) => failure,
+            NoReplyHead::Dead(why) => {
                 let whom = self.endpoint.way().whom();
                 let detail =
                     format!("the connection to {whom} broke before the reply began: {why}");
@@ -127,9 +127,9 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         })
     }
 
-    async fn connect(&mut self, wanted: Wanted) -> Result<Wire<C>, Failure> {
+    async fn connect(&mut self, wanted: ConnectionChoice) -> Result<DrivenConnection<C>, Failure> {
         let transport = self.transport;
-        self.watchdog.enter(Phase::Connection, transport.clock.now());
+        self.watchdog.enter(WaitPhase::Connection, transport.clock.now());
         let connecting = self.endpoint.connect(&transport.clock, transport.stamps(), wanted);
         let mut connecting = pin!(connecting);
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
@@ -143,12 +143,12 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
 
     async fn exchange(
         &mut self,
-        mut wire: Wire<C>,
+        mut wire: DrivenConnection<C>,
         payload: Payload,
-    ) -> Result<Answer<C>, Unanswered> {
+    ) -> Result<StartedReply<C>, NoReplyHead> {
         let log = Arc::clone(wire.log());
         self.log = Some(Arc::clone(&log));
-        self.watchdog.enter(Phase::FirstToken, self.transport.clock.now());
+        self.watchdog.enter(WaitPhase::FirstToken, self.transport.clock.now());
         self.endpoint.begin(&mut wire, payload);
         let answered =
             poll_fn(|cx| match wire.poll_head(cx, &mut self.transport.scratch.borrow_mut()) {
@@ -158,16 +158,18 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         match answered.await {
             Ok(Ok(head)) => {
                 self.marks.headers = log.last_read();
-                Ok(Answer { wire, head })
+                Ok(StartedReply { wire, head })
             }
-            Ok(Err(Headless::Cut(why))) if log.first_read().is_none() => Err(Unanswered::Dead(why)),
-            Ok(Err(headless)) => Err(Unanswered::Failed(without_head(headless))),
-            Err(alarm) => Err(Unanswered::Failed(self.give_up(alarm))),
+            Ok(Err(ReplyHeadError::Cut(why))) if log.first_read().is_none() => {
+                Err(NoReplyHead::Dead(why))
+            }
+            Ok(Err(headless)) => Err(NoReplyHead::Failed(without_head(headless))),
+            Err(alarm) => Err(NoReplyHead::Failed(self.give_up(alarm))),
         }
     }
 
     /// Gives the connection back for another request, whose stamps will then overwrite ours.
-    fn check_in(&mut self, wire: Wire<C>) {
+    fn check_in(&mut self, wire: DrivenConnection<C>) {
         self.note_io();
         self.endpoint.check_in(wire);
     }
@@ -183,28 +185,28 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// Looks for a limit that is reached. `now` may be any instant since the task was woken.
-    fn watch(&mut self, cx: &mut Context<'_>, now: Option<Stamp>) -> Poll<Alarm> {
+    fn watch(&mut self, cx: &mut Context<'_>, now: Option<Stamp>) -> Poll<TimeoutAlarm> {
         let clock = &self.transport.clock;
         self.watchdog.poll(cx, || now.unwrap_or_else(|| clock.now()))
     }
 
-    fn give_up(&self, alarm: Alarm) -> Failure {
+    fn give_up(&self, alarm: TimeoutAlarm) -> Failure {
         let whom = self.endpoint.way().whom();
         match alarm {
-            Alarm::Timeout(class) => self.transport.timed_out(class, whom),
-            Alarm::Grace => self.transport.timed_out(FailureClass::TimeoutTotal, whom),
+            TimeoutAlarm::Timeout(class) => self.transport.timed_out(class, whom),
+            TimeoutAlarm::Grace => self.transport.timed_out(FailureClass::TimeoutTotal, whom),
         }
     }
 
     /// Reads the reply, whatever it is.
-    async fn take(&mut self, answer: Answer<C>) -> Reply {
+    async fn take(&mut self, answer: StartedReply<C>) -> Reply {
         let status = answer.head.status;
         let asked = self.transport.target.spoken().framing();
         let mut reply = match answer::framing(&answer.head.headers, asked) {
             _ if status != StatusCode::OK => Reply::failed(self.refusal(answer).await),
             Ok(framing) => self.stream(answer.wire, framing).await,
-            Err(Unstreamed::Json) => Reply::failed(self.unstreamed(answer.wire).await),
-            Err(Unstreamed::Other(detail)) => {
+            Err(PlainReply::Json) => Reply::failed(self.unstreamed(answer.wire).await),
+            Err(PlainReply::Other(detail)) => {
                 Reply::failed(Failure::new(FailureClass::Malformed, detail))
             }
         };
@@ -215,7 +217,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// Reads the events. Their JSON is read here, between reads; their stamps were taken before it.
-    async fn stream(&mut self, wire: Wire<C>, framing: Option<Framing>) -> Reply {
+    async fn stream(&mut self, wire: DrivenConnection<C>, framing: Option<Framing>) -> Reply {
         let target = &self.transport.target;
         let dialect = target.spoken();
         let framing = framing.unwrap_or_else(|| dialect.framing());
@@ -226,11 +228,11 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
             // Waiting begins with our own read: what the kernel had long before, it may have more of.
             let since = || log.returned().map_or(mark.at, |returned| returned.max(mark.at));
             match reader.feed(bytes, mark) {
-                Progress::Broken => return ControlFlow::Break(()),
-                Progress::Quiet => {}
-                Progress::Settled if watchdog.phase() == Phase::BodyEnd => {}
-                Progress::Settled => watchdog.enter(Phase::BodyEnd, since()),
-                Progress::Tokens => watchdog.enter(Phase::NextToken, since()),
+                FeedProgress::Broken => return ControlFlow::Break(()),
+                FeedProgress::Quiet => {}
+                FeedProgress::Settled if watchdog.phase() == WaitPhase::BodyEnd => {}
+                FeedProgress::Settled => watchdog.enter(WaitPhase::BodyEnd, since()),
+                FeedProgress::Tokens => watchdog.enter(WaitPhase::NextToken, since()),
             }
             ControlFlow::Continue(())
         });
@@ -241,7 +243,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     /// Hands the body to `sink`, within the limits, and gives the connection back where the body ends as it should.
     async fn body(
         &mut self,
-        mut wire: Wire<C>,
+        mut wire: DrivenConnection<C>,
         mut sink: impl FnMut(&mut Watchdog, &[u8], ReadMark) -> ControlFlow<()>,
     ) -> BodyEnd {
         let transport = self.transport;
@@ -262,13 +264,13 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
             }
         });
         match ended.await {
-            Ok(Ended::Whole) => {
+            Ok(BodyEnding::Whole) => {
                 self.marks.end = log.last_read();
                 self.check_in(wire);
                 BodyEnd::Whole
             }
-            Ok(Ended::Cut | Ended::Stopped) | Err(Alarm::Grace) => BodyEnd::Cut,
-            Ok(Ended::Malformed(why)) => {
+            Ok(BodyEnding::Cut | BodyEnding::Stopped) | Err(TimeoutAlarm::Grace) => BodyEnd::Cut,
+            Ok(BodyEnding::Malformed(why)) => {
                 let detail = format!("the reply's chunks make no sense: {why}");
                 BodyEnd::Stopped(Failure::new(FailureClass::Malformed, detail))
             }
@@ -277,9 +279,9 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// The start of a body that is not a stream.
-    async fn plain_body(&mut self, wire: Wire<C>) -> Vec<u8> {
+    async fn plain_body(&mut self, wire: DrivenConnection<C>) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.watchdog.enter(Phase::BodyEnd, self.transport.clock.now());
+        self.watchdog.enter(WaitPhase::BodyEnd, self.transport.clock.now());
         let end = self.body(wire, |_, more, _| {
             let room = PLAIN_BODY_LIMIT - bytes.len();
             bytes.extend_from_slice(more.get(..room).unwrap_or(more));
@@ -291,8 +293,8 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// The failure of a reply with another status than 200.
-    async fn refusal(&mut self, answer: Answer<C>) -> Failure {
-        let Answer { wire, head } = answer;
+    async fn refusal(&mut self, answer: StartedReply<C>) -> Failure {
+        let StartedReply { wire, head } = answer;
         let bytes = self.plain_body(wire).await;
         let words = chunk::message(bytes.trim_ascii());
         let words = if words.is_empty() { "no message" } else { &words };
@@ -304,7 +306,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// The failure of a reply with status 200 that is one JSON body.
-    async fn unstreamed(&mut self, wire: Wire<C>) -> Failure {
+    async fn unstreamed(&mut self, wire: DrivenConnection<C>) -> Failure {
         let bytes = self.plain_body(wire).await;
         let secrets = self.transport.target.secrets();
         match chunk::error_in(&bytes) {
@@ -318,10 +320,10 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
 }
 
 /// The failure of a reply that began and whose head never became whole.
-fn without_head(headless: Headless) -> Failure {
+fn without_head(headless: ReplyHeadError) -> Failure {
     let (class, why) = match headless {
-        Headless::Cut(why) => (FailureClass::Truncated, why),
-        Headless::Malformed(why) => (FailureClass::Malformed, why),
+        ReplyHeadError::Cut(why) => (FailureClass::Truncated, why),
+        ReplyHeadError::Malformed(why) => (FailureClass::Malformed, why),
     };
     Failure::new(class, format!("the reply's head is not whole: {why}"))
 }

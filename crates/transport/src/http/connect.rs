@@ -12,24 +12,26 @@ use super::io::Io;
 use super::socket::Stamped;
 #[cfg(feature = "tls")]
 use super::tls::{Handshakes, handshake};
-use crate::target::{Authority, BaseUrl, Host, HttpVersion, Scheme, StampChoice, Target, Via};
+use crate::target::{
+    BaseUrl, HttpVersion, ProxyRoute, StampChoice, Target, UrlAuthority, UrlHost, UrlScheme,
+};
 
 /// How one endpoint is reached.
 #[derive(Debug)]
-pub(super) struct Way {
-    whom: Authority,
-    via: Option<Via>,
+pub(super) struct EndpointConnector {
+    whom: UrlAuthority,
+    via: Option<ProxyRoute>,
     version: HttpVersion,
     #[cfg(feature = "tls")]
     tls: Option<Handshakes>,
-    scheme: Scheme,
+    scheme: UrlScheme,
     /// How long all of it may take; whoever waits for it sees to that.
     limit: Option<Nanos>,
     /// How many addresses the name had that was looked up last.
     addresses: Cell<usize>,
 }
 
-impl Way {
+impl EndpointConnector {
     pub(super) fn new(target: &Target, base: &BaseUrl) -> Self {
         let connections = target.connections();
         Self {
@@ -37,7 +39,7 @@ impl Way {
             via: connections.proxy.via(base).cloned(),
             version: connections.version,
             #[cfg(feature = "tls")]
-            tls: (base.scheme == Scheme::Https)
+            tls: (base.scheme == UrlScheme::Https)
                 .then(|| Handshakes::new(&connections.tls, connections.version, connections.usage)),
             scheme: base.scheme,
             limit: target.limits().connect,
@@ -46,21 +48,21 @@ impl Way {
     }
 
     /// The endpoint, in whatever way it is reached.
-    pub(super) const fn whom(&self) -> &Authority {
+    pub(super) const fn whom(&self) -> &UrlAuthority {
         &self.whom
     }
 
     /// The proxy that is asked in the endpoint's place, if one is. What a proxy cannot read goes through a tunnel.
-    pub(super) fn asked_instead(&self) -> Option<&Via> {
+    pub(super) fn asked_instead(&self) -> Option<&ProxyRoute> {
         self.via.as_ref().filter(|_| !self.is_tunnelled())
     }
 
     fn is_tunnelled(&self) -> bool {
-        self.scheme == Scheme::Https || self.version != HttpVersion::Http11
+        self.scheme == UrlScheme::Https || self.version != HttpVersion::Http11
     }
 
     /// Who is at the other end of the TCP connection.
-    fn peer(&self) -> &Authority {
+    fn peer(&self) -> &UrlAuthority {
         self.via.as_ref().map_or(&self.whom, |via| &via.authority)
     }
 
@@ -84,8 +86,8 @@ impl Way {
         let start = clock.now();
         let peer = self.peer();
         let (addresses, dns) = match &peer.host {
-            Host::Address(address) => (vec![SocketAddr::new(*address, peer.port)], None),
-            Host::Name(name) => {
+            UrlHost::Address(address) => (vec![SocketAddr::new(*address, peer.port)], None),
+            UrlHost::Name(name) => {
                 let found = tokio::net::lookup_host((name.as_str(), peer.port)).await;
                 let dns = clock.now();
                 let found = found.map_err(|error| self.refused("resolve", &error))?;
@@ -141,8 +143,8 @@ impl Way {
     pub(super) fn wordless(&self, why: &str) -> Failure {
         let whom = &self.whom;
         let doubt = match self.scheme {
-            Scheme::Http => " (does it speak HTTP/2 without TLS?)",
-            Scheme::Https => "",
+            UrlScheme::Http => " (does it speak HTTP/2 without TLS?)",
+            UrlScheme::Https => "",
         };
         let detail = format!("no HTTP/2 connection to {whom}: {why}{doubt}");
         Failure::new(FailureClass::Connect, detail)
@@ -172,8 +174,8 @@ const ANSWER_LIMIT: usize = 16 << 10;
 /// Asks the proxy `via` at the other end of `stream` for a tunnel to `whom` (RFC 9110, section 9.3.6).
 pub(super) async fn open(
     stream: &mut TcpStream,
-    via: &Via,
-    whom: &Authority,
+    via: &ProxyRoute,
+    whom: &UrlAuthority,
 ) -> Result<(), Failure> {
     let broken = |error: &io::Error| {
         refused(via, whom, &format!("broke off before the tunnel stood: {}", why(error)))
@@ -233,7 +235,7 @@ async fn answer(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     }
 }
 
-fn refused(via: &Via, whom: &Authority, what: &str) -> Failure {
+fn refused(via: &ProxyRoute, whom: &UrlAuthority, what: &str) -> Failure {
     let proxy = &via.authority;
     Failure::new(FailureClass::Connect, format!("no way to {whom}: the proxy {proxy} {what}"))
 }

@@ -7,19 +7,19 @@ use fizeau_core::{Clock, ConnectMarks, Failure};
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::{Method, Uri};
 
-use super::connect::Way;
-use super::h1::Post;
-use super::h2::{H2, Link, Links, Seat, Template};
-use super::wire::{Pool, Wire};
+use super::connect::EndpointConnector;
+use super::h1::RequestHead;
+use super::h2::{H2, H2Connection, H2Connections, RequestTemplate, StreamSlot};
+use super::wire::{DrivenConnection, IdleConnections};
 use crate::target::{BaseUrl, ConnectionUse, HttpVersion, StampChoice, Target};
 
 #[derive(Debug)]
 pub(super) struct Endpoint<C> {
-    way: Way,
+    way: EndpointConnector,
     /// What stands before a request's path where the request is named.
     front: String,
     usage: ConnectionUse,
-    speech: Speech<C>,
+    speech: ProtocolState<C>,
 }
 
 /// What one request sends.
@@ -32,7 +32,7 @@ pub(super) struct Payload {
 
 /// Which connection will do for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ConnectionChoice {
     /// Any that stands or can be made.
     Any,
     /// One that did not stand before: another that did proved dead.
@@ -41,9 +41,9 @@ pub(super) enum Wanted {
 
 /// What each version of HTTP needs.
 #[derive(Debug)]
-enum Speech<C> {
-    Http11 { post: Post, pool: Pool<C> },
-    Http2 { template: Template, links: Links },
+enum ProtocolState<C> {
+    Http11 { post: RequestHead, pool: IdleConnections<C> },
+    Http2 { template: RequestTemplate, links: H2Connections },
 }
 
 impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
@@ -55,7 +55,7 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
     /// The same for requests of another method.
     pub(super) fn with_method(method: &Method, target: &Target, base: &BaseUrl) -> Self {
         let connections = target.connections();
-        let way = Way::new(target, base);
+        let way = EndpointConnector::new(target, base);
         let headers = headers(target, base, &way);
         let origin = format!("{}://{}", base.scheme.as_str(), base.host_header());
         let is_absolute = way.asked_instead().is_some();
@@ -65,36 +65,39 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         let speech = match connections.version {
             HttpVersion::Http11 => {
                 let form = format!("{front}{path}");
-                Speech::Http11 { post: Post::new(method, &form, &headers), pool: Pool::default() }
+                ProtocolState::Http11 {
+                    post: RequestHead::new(method, &form, &headers),
+                    pool: IdleConnections::default(),
+                }
             }
             HttpVersion::Http2 { streams } => {
                 let streams = usize::try_from(streams.get()).unwrap_or(usize::MAX);
                 // Its parts were looked at one by one.
                 let uri: Uri = format!("{origin}{}{path}", base.prefix).parse().unwrap_or_default();
-                let template = Template::new(method.clone(), &uri, &headers);
-                Speech::Http2 { template, links: Links::new(streams) }
+                let template = RequestTemplate::new(method.clone(), &uri, &headers);
+                ProtocolState::Http2 { template, links: H2Connections::new(streams) }
             }
         };
         Self { way, front, usage: connections.usage, speech }
     }
 
-    pub(super) const fn way(&self) -> &Way {
+    pub(super) const fn way(&self) -> &EndpointConnector {
         &self.way
     }
 
     /// A connection that stands and can take a request, as far as can be seen.
-    pub(super) fn check_out(&self) -> Option<Wire<C>> {
+    pub(super) fn check_out(&self) -> Option<DrivenConnection<C>> {
         match &self.speech {
-            Speech::Http11 { pool, .. } => pool.check_out(),
-            Speech::Http2 { links, .. } => {
-                links.check_out().map(|seat| Wire::H2(Box::new(H2::new(seat))))
+            ProtocolState::Http11 { pool, .. } => pool.check_out(),
+            ProtocolState::Http2 { links, .. } => {
+                links.check_out().map(|seat| DrivenConnection::H2(Box::new(H2::new(seat))))
             }
         }
     }
 
     /// Keeps a connection for another request, if that is wanted and possible.
-    pub(super) fn check_in(&self, wire: Wire<C>) {
-        if let Speech::Http11 { pool, .. } = &self.speech
+    pub(super) fn check_in(&self, wire: DrivenConnection<C>) {
+        if let ProtocolState::Http11 { pool, .. } = &self.speech
             && self.usage == ConnectionUse::Reuse
         {
             pool.check_in(wire);
@@ -106,47 +109,50 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         &self,
         clock: &C,
         stamps: StampChoice,
-        wanted: Wanted,
-    ) -> Result<(Wire<C>, ConnectMarks), Failure> {
+        wanted: ConnectionChoice,
+    ) -> Result<(DrivenConnection<C>, ConnectMarks), Failure> {
         let links = match &self.speech {
-            Speech::Http11 { .. } => {
+            ProtocolState::Http11 { .. } => {
                 let (io, marks) = self.way.connect(clock, stamps).await?;
-                return Ok((Wire::h1(io), marks));
+                return Ok((DrivenConnection::h1(io), marks));
             }
-            Speech::Http2 { links, .. } => links,
+            ProtocolState::Http2 { links, .. } => links,
         };
         let booked = clock.now();
         loop {
             let seat = match (self.usage, wanted) {
-                (ConnectionUse::PerRequest, _) => Seat::alone(),
-                (ConnectionUse::Reuse, Wanted::Any) => links.book(),
-                (ConnectionUse::Reuse, Wanted::New) => links.book_new(),
+                (ConnectionUse::PerRequest, _) => StreamSlot::alone(),
+                (ConnectionUse::Reuse, ConnectionChoice::Any) => links.book(),
+                (ConnectionUse::Reuse, ConnectionChoice::New) => links.book_new(),
             };
             let connecting = async {
                 let (io, marks) = self.way.connect(clock, stamps).await?;
-                Link::open(io, marks, clock.clone()).await.map_err(|why| self.way.wordless(&why))
+                H2Connection::open(io, marks, clock.clone())
+                    .await
+                    .map_err(|why| self.way.wordless(&why))
             };
             let marks = seat.ready(connecting).await?;
             // One that broke at once is handed on all the same: its request will say so.
             if links.holds(&seat) || !seat.is_alive() {
-                return Ok((Wire::H2(Box::new(H2::new(seat))), since(booked, marks)));
+                return Ok((DrivenConnection::H2(Box::new(H2::new(seat))), since(booked, marks)));
             }
         }
     }
 
     /// Begins a request on one of its connections.
-    pub(super) fn begin(&self, wire: &mut Wire<C>, payload: Payload) {
+    pub(super) fn begin(&self, wire: &mut DrivenConnection<C>, payload: Payload) {
         let Payload { path, body } = payload;
         let form = path.map(|path| format!("{}{path}", self.front));
         match (&self.speech, wire) {
-            (Speech::Http11 { post, .. }, Wire::H1(h1)) => {
+            (ProtocolState::Http11 { post, .. }, DrivenConnection::H1(h1)) => {
                 h1.begin(post.with(form.as_deref(), body))
             }
-            (Speech::Http2 { template, .. }, Wire::H2(h2)) => {
+            (ProtocolState::Http2 { template, .. }, DrivenConnection::H2(h2)) => {
                 h2.begin(template, form.as_deref(), body)
             }
             // A connection comes from the endpoint that it goes to, which speaks one version.
-            (Speech::Http11 { .. }, Wire::H2(_)) | (Speech::Http2 { .. }, Wire::H1(_)) => {}
+            (ProtocolState::Http11 { .. }, DrivenConnection::H2(_))
+            | (ProtocolState::Http2 { .. }, DrivenConnection::H1(_)) => {}
         }
     }
 }
@@ -162,7 +168,7 @@ fn since(booked: fizeau_core::Stamp, marks: ConnectMarks) -> ConnectMarks {
 }
 
 /// What every request to `base` carries.
-fn headers(target: &Target, base: &BaseUrl, way: &Way) -> HeaderMap {
+fn headers(target: &Target, base: &BaseUrl, way: &EndpointConnector) -> HeaderMap {
     let connections = target.connections();
     let mut headers = target.headers().clone();
     if !headers.contains_key(HOST)

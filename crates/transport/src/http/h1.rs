@@ -22,15 +22,15 @@ use hyper::Method;
 use hyper::header::HeaderMap;
 use tokio::io::AsyncWrite;
 
-pub(super) use head::Head;
+pub(super) use head::ReplyHead;
 
 use super::connect::why;
 use super::io::Io;
 use super::log::IoLog;
-use super::wire::{Ended, Headless};
+use super::wire::{BodyEnding, ReplyHeadError};
 use crate::event::ReadMark;
-use body::Body;
-use head::{HeadReader, Malformed};
+use body::ReplyBody;
+use head::{HeadReader, MalformedHead};
 
 /// How many full reads one connection may have in a row, so that a server that outruns us on one does not keep the
 /// others waiting.
@@ -40,9 +40,9 @@ const READS_IN_A_ROW: usize = 16;
 #[derive(Debug)]
 pub(super) struct H1<C> {
     io: Io<C>,
-    outgoing: Option<Outgoing>,
+    outgoing: Option<OutgoingRequest>,
     head: HeadReader,
-    body: Body,
+    body: ReplyBody,
     /// What came in the same read as the head.
     rest: Vec<u8>,
     /// Whether another request may follow the present one.
@@ -55,7 +55,7 @@ impl<C: Clock> H1<C> {
             io,
             outgoing: None,
             head: HeadReader::default(),
-            body: Body::Length(0),
+            body: ReplyBody::Length(0),
             rest: Vec::new(),
             keeps_alive: true,
         }
@@ -66,7 +66,7 @@ impl<C: Clock> H1<C> {
     }
 
     /// Begins a request; [`H1::poll_head`] sends it.
-    pub(super) fn begin(&mut self, request: Outgoing) {
+    pub(super) fn begin(&mut self, request: OutgoingRequest) {
         self.log().begin();
         self.head = HeadReader::default();
         self.rest.clear();
@@ -79,29 +79,31 @@ impl<C: Clock> H1<C> {
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
-    ) -> Poll<Result<Head, Headless>> {
+    ) -> Poll<Result<ReplyHead, ReplyHeadError>> {
         let sent = self.poll_send(cx);
         loop {
             match self.io.poll_receive(cx, scratch) {
                 Poll::Ready(Ok(0)) => {
-                    return Poll::Ready(Err(Headless::Cut("connection closed".to_owned())));
+                    return Poll::Ready(Err(ReplyHeadError::Cut("connection closed".to_owned())));
                 }
                 Poll::Ready(Ok(got)) => {
                     let bytes = scratch.get(..got).unwrap_or_default();
                     match self.head.take(bytes) {
                         Ok(None) => {}
                         Ok(Some(parsed)) => return Poll::Ready(Ok(self.open(parsed))),
-                        Err(Malformed(why)) => {
-                            return Poll::Ready(Err(Headless::Malformed(why)));
+                        Err(MalformedHead(why)) => {
+                            return Poll::Ready(Err(ReplyHeadError::Malformed(why)));
                         }
                     }
                 }
                 Poll::Ready(Err(error)) => {
-                    return Poll::Ready(Err(Headless::Cut(why(&error))));
+                    return Poll::Ready(Err(ReplyHeadError::Cut(why(&error))));
                 }
                 Poll::Pending => {
                     return match sent {
-                        Poll::Ready(Err(error)) => Poll::Ready(Err(Headless::Cut(why(&error)))),
+                        Poll::Ready(Err(error)) => {
+                            Poll::Ready(Err(ReplyHeadError::Cut(why(&error))))
+                        }
                         _ => Poll::Pending,
                     };
                 }
@@ -117,7 +119,7 @@ impl<C: Clock> H1<C> {
         Poll::Ready(Ok(()))
     }
 
-    fn open(&mut self, parsed: head::Parsed) -> Head {
+    fn open(&mut self, parsed: head::ParsedHead) -> ReplyHead {
         self.body = parsed.body;
         self.rest = mem::take(&mut self.head).into_rest();
         self.keeps_alive = parsed.keeps_alive;
@@ -132,7 +134,7 @@ impl<C: Clock> H1<C> {
         cx: &mut Context<'_>,
         scratch: &mut [u8],
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
-    ) -> Poll<Ended> {
+    ) -> Poll<BodyEnding> {
         // Where it cannot be sent, what is left of it keeps the connection from being used again.
         let _ = self.poll_send(cx);
         if !self.rest.is_empty() || self.body.is_over() {
@@ -143,8 +145,10 @@ impl<C: Clock> H1<C> {
         }
         for _ in 0..READS_IN_A_ROW {
             let got = match ready!(self.io.poll_receive(cx, scratch)) {
-                Ok(0) if self.body == Body::UntilClose => return Poll::Ready(Ended::Whole),
-                Ok(0) | Err(_) => return Poll::Ready(Ended::Cut),
+                Ok(0) if self.body == ReplyBody::UntilClose => {
+                    return Poll::Ready(BodyEnding::Whole);
+                }
+                Ok(0) | Err(_) => return Poll::Ready(BodyEnding::Cut),
                 Ok(got) => got,
             };
             let bytes = scratch.get(..got).unwrap_or_default();
@@ -161,17 +165,17 @@ impl<C: Clock> H1<C> {
         &mut self,
         mut bytes: &[u8],
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
-    ) -> Option<Ended> {
+    ) -> Option<BodyEnding> {
         let mark = self.log().mark();
         loop {
             match self.body.next(&mut bytes) {
                 Ok(Some(content)) => {
                     if sink(content, mark).is_break() {
-                        return Some(Ended::Stopped);
+                        return Some(BodyEnding::Stopped);
                     }
                 }
                 Ok(None) => break,
-                Err(Malformed(why)) => return Some(Ended::Malformed(why)),
+                Err(MalformedHead(why)) => return Some(BodyEnding::Malformed(why)),
             }
         }
         if !self.body.is_over() {
@@ -179,7 +183,7 @@ impl<C: Clock> H1<C> {
         }
         // What nobody asked for shows that the server counts otherwise than we do.
         self.keeps_alive &= bytes.is_empty();
-        Some(Ended::Whole)
+        Some(BodyEnding::Whole)
     }
 
     /// Whether another request can be sent, as far as can be known without sending it.
@@ -195,14 +199,14 @@ impl<C: Clock> H1<C> {
 // A request as it goes out.
 
 /// A POST without its body: all but the length is written once and for all requests.
-pub(in crate::http) struct Post {
+pub(in crate::http) struct RequestHead {
     /// Up to and with `content-length: `.
     head: Vec<u8>,
     /// Where in it the request target lies.
     target: Range<usize>,
 }
 
-impl Post {
+impl RequestHead {
     /// Of `target`, as it stands in the request line, with `headers`. A GET is one with an empty body.
     pub(in crate::http) fn new(method: &Method, target: &str, headers: &HeaderMap) -> Self {
         let mut head = format!("{method} {target} HTTP/1.1\r\n").into_bytes();
@@ -219,7 +223,7 @@ impl Post {
     }
 
     /// The request that carries `body`, to another `target` where one is given.
-    pub(in crate::http) fn with(&self, target: Option<&str>, body: Bytes) -> Outgoing {
+    pub(in crate::http) fn with(&self, target: Option<&str>, body: Bytes) -> OutgoingRequest {
         let mut head = Vec::with_capacity(self.head.len() + target.map_or(0, str::len) + 24);
         head.extend_from_slice(&self.head);
         if let Some(target) = target {
@@ -227,18 +231,18 @@ impl Post {
         }
         // Writing to a vector cannot fail.
         let _ = write!(head, "{}\r\n\r\n", body.len());
-        Outgoing { head, body, written: 0 }
+        OutgoingRequest { head, body, written: 0 }
     }
 }
 
 /// A request on its way, and how far it has come.
-pub(in crate::http) struct Outgoing {
+pub(in crate::http) struct OutgoingRequest {
     head: Vec<u8>,
     body: Bytes,
     written: usize,
 }
 
-impl Outgoing {
+impl OutgoingRequest {
     pub(in crate::http) fn is_sent(&self) -> bool {
         self.written == self.head.len() + self.body.len()
     }
@@ -264,14 +268,14 @@ impl Outgoing {
 }
 
 /// Without the head, which holds keys.
-impl fmt::Debug for Post {
+impl fmt::Debug for RequestHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Post")
     }
 }
 
 /// Without the head, which holds keys.
-impl fmt::Debug for Outgoing {
+impl fmt::Debug for OutgoingRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = self.head.len() + self.body.len();
         write!(f, "Outgoing({} of {length} bytes written)", self.written)

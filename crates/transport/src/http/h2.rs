@@ -21,17 +21,17 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{CONNECTION, HOST, HeaderMap};
 use hyper::{Method, Request, Response, Uri};
 
-pub(super) use links::{Link, Links, Seat};
+pub(super) use links::{H2Connection, H2Connections, StreamSlot};
 
-use super::h1::Head;
+use super::h1::ReplyHead;
 use super::log::IoLog;
-use super::wire::{Ended, Headless};
+use super::wire::{BodyEnding, ReplyHeadError};
 use crate::event::ReadMark;
-use upload::Upload;
+use upload::UploadBody;
 
 /// What every request of a target has in common.
 #[derive(Default)]
-pub(super) struct Template {
+pub(super) struct RequestTemplate {
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -41,7 +41,7 @@ type Answering = Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>>>
 
 /// One request's place on a connection.
 pub(super) struct H2 {
-    seat: Seat,
+    seat: StreamSlot,
     /// The request's own account, taken from that of the connection.
     log: Arc<IoLog>,
     /// The connection's count of reads when this request last looked.
@@ -50,7 +50,7 @@ pub(super) struct H2 {
     body: Option<Incoming>,
 }
 
-impl Template {
+impl RequestTemplate {
     /// Requests to `uri`, which is absolute. `Host` goes where HTTP/2 has it, into the URI's authority.
     pub(super) fn new(method: Method, uri: &Uri, headers: &HeaderMap) -> Self {
         let mut headers = headers.clone();
@@ -66,7 +66,7 @@ impl Template {
     }
 
     /// The request that carries `upload`, to another `target` where one is given.
-    fn with(&self, target: Option<&str>, upload: Upload) -> Request<Upload> {
+    fn with(&self, target: Option<&str>, upload: UploadBody) -> Request<UploadBody> {
         let mut request = Request::new(upload);
         *request.method_mut() = self.method.clone();
         *request.uri_mut() =
@@ -84,7 +84,7 @@ impl Template {
 }
 
 impl H2 {
-    pub(super) fn new(seat: Seat) -> Self {
+    pub(super) fn new(seat: StreamSlot) -> Self {
         Self { seat, log: Arc::default(), seen: None, answer: None, body: None }
     }
 
@@ -93,20 +93,23 @@ impl H2 {
     }
 
     /// Begins a request; the connection's task sends it.
-    pub(super) fn begin(&mut self, template: &Template, target: Option<&str>, body: Bytes) {
+    pub(super) fn begin(&mut self, template: &RequestTemplate, target: Option<&str>, body: Bytes) {
         self.log.begin();
         self.seen = None;
         self.body = None;
         self.answer = self.seat.link().map(|link| {
-            let upload = Upload::new(body, Arc::clone(&self.log), Arc::clone(link.sending()));
+            let upload = UploadBody::new(body, Arc::clone(&self.log), Arc::clone(link.sending()));
             Box::pin(link.sender().send_request(template.with(target, upload))) as Answering
         });
     }
 
     /// Waits for the head of the reply.
-    pub(super) fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Headless>> {
+    pub(super) fn poll_head(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<ReplyHead, ReplyHeadError>> {
         let Some(answer) = &mut self.answer else {
-            return Poll::Ready(Err(Headless::Cut("the connection is gone".to_owned())));
+            return Poll::Ready(Err(ReplyHeadError::Cut("the connection is gone".to_owned())));
         };
         let Poll::Ready(answered) = answer.as_mut().poll(cx) else {
             return Poll::Pending;
@@ -117,7 +120,7 @@ impl H2 {
                 self.note_read();
                 let (head, body) = response.into_parts();
                 self.body = Some(body);
-                Ok(Head { status: head.status, headers: head.headers })
+                Ok(ReplyHead { status: head.status, headers: head.headers })
             }
             Err(error) => Err(self.headless(&error)),
         })
@@ -128,25 +131,25 @@ impl H2 {
         &mut self,
         cx: &mut Context<'_>,
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
-    ) -> Poll<Ended> {
+    ) -> Poll<BodyEnding> {
         loop {
             let Some(body) = &mut self.body else {
-                return Poll::Ready(Ended::Cut);
+                return Poll::Ready(BodyEnding::Cut);
             };
             let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) else {
                 return Poll::Pending;
             };
             self.note_read();
             match frame {
-                None => return Poll::Ready(Ended::Whole),
-                Some(Err(_)) => return Poll::Ready(Ended::Cut),
+                None => return Poll::Ready(BodyEnding::Whole),
+                Some(Err(_)) => return Poll::Ready(BodyEnding::Cut),
                 // Anything but data is trailers, which say nothing here.
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data()
                         && !data.is_empty()
                         && sink(&data, self.log.mark()).is_break()
                     {
-                        return Poll::Ready(Ended::Stopped);
+                        return Poll::Ready(BodyEnding::Stopped);
                     }
                 }
             }
@@ -169,7 +172,7 @@ impl H2 {
     }
 
     /// Why no head came. A connection that broke is given up, so that no other request is put on it.
-    fn headless(&mut self, error: &hyper::Error) -> Headless {
+    fn headless(&mut self, error: &hyper::Error) -> ReplyHeadError {
         let cause = innermost(error);
         let words = cause.to_string();
         // These are the errors of one stream, whoever found them; its connection stands.
@@ -185,12 +188,12 @@ impl H2 {
             // The server's word, or what came of it: a reply had begun, and nothing is to be tried again.
             self.note_read();
         }
-        Headless::Cut(words)
+        ReplyHeadError::Cut(words)
     }
 }
 
 /// Without the query and the headers, which may hold keys.
-impl fmt::Debug for Template {
+impl fmt::Debug for RequestTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Template({} {})", self.method, self.uri.path())
     }

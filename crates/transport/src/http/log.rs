@@ -12,12 +12,12 @@ use crate::event::ReadMark;
 /// Both are on one thread; atomic only so that the socket can move to another.
 #[derive(Debug, Default)]
 pub(super) struct IoLog {
-    first_write: Slot,
-    last_write: Slot,
-    first_read: Slot,
-    last_read: Slot,
+    first_write: StampSlot,
+    last_write: StampSlot,
+    first_read: StampSlot,
+    last_read: StampSlot,
     /// When the last read call returned.
-    returned: Slot,
+    returned: StampSlot,
     reads: AtomicU32,
     /// How many of the reads the kernel did not stamp.
     unstamped: AtomicU32,
@@ -161,9 +161,9 @@ impl IoLog {
 
 /// A stamp, or none.
 #[derive(Debug)]
-struct Slot(AtomicU64);
+struct StampSlot(AtomicU64);
 
-impl Slot {
+impl StampSlot {
     /// 584 years after the epoch: no stamp is that late.
     const NONE: u64 = u64::MAX;
 
@@ -183,7 +183,7 @@ impl Slot {
     }
 }
 
-impl Default for Slot {
+impl Default for StampSlot {
     fn default() -> Self {
         Self(AtomicU64::new(Self::NONE))
     }

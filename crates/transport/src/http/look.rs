@@ -10,7 +10,7 @@ use hyper::Method;
 use hyper::header::ACCEPT;
 use tokio::time::timeout;
 
-use super::endpoint::{Endpoint, Payload, Wanted};
+use super::endpoint::{ConnectionChoice, Endpoint, Payload};
 use super::{HttpTransport, PreconnectError};
 
 /// How long a connection, and then a reply to a GET, may take, unless the target is less patient: it is answered from
@@ -22,7 +22,7 @@ const MOST: usize = 4 << 20;
 
 /// Why a request had no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Lost {
+pub(crate) enum NoReply {
     /// There is no such request, or something went wrong with it.
     Other,
     /// No connection can be made.
@@ -31,13 +31,13 @@ pub(crate) enum Lost {
 
 impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
     /// The reply to a GET of `path` behind the first base URL: status and body, which may be cut.
-    pub(crate) async fn get(&self, path: &str) -> Result<(u16, Vec<u8>), Lost> {
-        let target = self.target.clone().path(path).map_err(|_| Lost::Other)?;
+    pub(crate) async fn get(&self, path: &str) -> Result<(u16, Vec<u8>), NoReply> {
+        let target = self.target.clone().path(path).map_err(|_| NoReply::Other)?;
         let target = target.header(ACCEPT.as_str(), "application/json");
-        let target = target.map_err(|_| Lost::Other)?;
+        let target = target.map_err(|_| NoReply::Other)?;
         let endpoint = Endpoint::with_method(&Method::GET, &target, target.base());
         let asked = self.whole(&endpoint, Bytes::new());
-        timeout(patience(self.target.limits().total), asked).await.map_err(|_| Lost::Other)?
+        timeout(patience(self.target.limits().total), asked).await.map_err(|_| NoReply::Other)?
     }
 
     /// Sends `body` to the first base URL: status and body of the reply, which may be cut.
@@ -45,12 +45,12 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         &self,
         method: &Method,
         body: Bytes,
-    ) -> Result<(u16, Vec<u8>), Lost> {
+    ) -> Result<(u16, Vec<u8>), NoReply> {
         let endpoint = Endpoint::with_method(method, &self.target, self.target.base());
         self.whole(&endpoint, body).await
     }
 
-    async fn whole(&self, endpoint: &Endpoint<C>, body: Bytes) -> Result<(u16, Vec<u8>), Lost> {
+    async fn whole(&self, endpoint: &Endpoint<C>, body: Bytes) -> Result<(u16, Vec<u8>), NoReply> {
         let mut kept = Vec::new();
         let keep = |bytes: &[u8]| {
             kept.extend_from_slice(bytes);
@@ -65,7 +65,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         &self,
         body: Bytes,
         sink: impl FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> Result<u16, Lost> {
+    ) -> Result<u16, NoReply> {
         self.exchange(&self.first, body, sink).await
     }
 
@@ -76,20 +76,20 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         endpoint: &Endpoint<C>,
         body: Bytes,
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> Result<u16, Lost> {
+    ) -> Result<u16, NoReply> {
         let patience = patience(self.target.limits().connect);
         let connecting =
-            timeout(patience, endpoint.connect(&self.clock, self.stamps(), Wanted::Any));
+            timeout(patience, endpoint.connect(&self.clock, self.stamps(), ConnectionChoice::Any));
         let connected = connecting.await.unwrap_or_else(|_| {
             let whom = endpoint.way().whom();
             let detail = format!("no connection to {whom} within {patience:?}");
             Err(Failure::new(FailureClass::TimeoutConnect, detail))
         });
         let (mut wire, _) =
-            connected.map_err(|failure| Lost::Unreachable(PreconnectError(failure)))?;
+            connected.map_err(|failure| NoReply::Unreachable(PreconnectError(failure)))?;
         endpoint.begin(&mut wire, Payload { path: None, body });
         let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;
-        let status = head.map_err(|_| Lost::Other)?.status.as_u16();
+        let status = head.map_err(|_| NoReply::Other)?.status.as_u16();
         let sink = &mut |bytes: &[u8], _| sink(bytes);
         poll_fn(|cx| wire.poll_body(cx, &mut self.scratch.borrow_mut(), sink)).await;
         Ok(status)

@@ -12,7 +12,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::connect::why;
-use crate::target::{Authority, ConnectionUse, Host, HttpVersion, Tls, TrustError, is_authority};
+use crate::target::{
+    ConnectionUse, HttpVersion, TlsSettings, TrustError, UrlAuthority, UrlHost, is_authority,
+};
 
 /// What makes the handshakes of one endpoint in one transport. Sessions are resumed within it, so that no lock is
 /// shared between threads; where each request is to make its own connection, none are.
@@ -22,7 +24,7 @@ pub(super) struct Handshakes {
 }
 
 impl Handshakes {
-    pub(super) fn new(tls: &Tls, version: HttpVersion, usage: ConnectionUse) -> Self {
+    pub(super) fn new(tls: &TlsSettings, version: HttpVersion, usage: ConnectionUse) -> Self {
         let connector = tls.config().map(|config| {
             let mut config = ClientConfig::clone(&config);
             config.resumption = match usage {
@@ -54,14 +56,14 @@ const SESSIONS: usize = 64;
 /// Makes the handshake on `stream` with `whom`.
 pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     handshakes: &Handshakes,
-    whom: &Authority,
+    whom: &UrlAuthority,
     stream: S,
 ) -> Result<TlsStream<S>, Failure> {
     let failed = |why: String| Failure::new(FailureClass::Tls, why);
     let connector = handshakes.connector.as_ref().map_err(|error| failed(error.to_string()))?;
     let name = match &whom.host {
-        Host::Address(address) => ServerName::from(*address),
-        Host::Name(name) => ServerName::try_from(name.clone())
+        UrlHost::Address(address) => ServerName::from(*address),
+        UrlHost::Name(name) => ServerName::try_from(name.clone())
             .map_err(|_| failed(format!("`{name}` is not a name that a certificate can hold")))?,
     };
     let stream = connector

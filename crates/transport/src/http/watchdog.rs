@@ -14,7 +14,7 @@ const GRACE: Nanos = Nanos::from_secs(1);
 
 /// What a request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum WaitPhase {
     Connection,
     FirstToken,
     NextToken,
@@ -24,7 +24,7 @@ pub(super) enum Phase {
 
 /// What was waited for too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alarm {
+pub(super) enum TimeoutAlarm {
     /// The end of a body that matters no more.
     Grace,
     /// Something that fails the request.
@@ -37,14 +37,14 @@ pub(super) enum Alarm {
 pub(super) struct Watchdog {
     limits: Timeouts,
     started: Stamp,
-    phase: Phase,
+    phase: WaitPhase,
     since: Stamp,
-    timer: Option<Timer>,
+    timer: Option<SetTimer>,
 }
 
 /// A timer that is set.
 #[derive(Debug)]
-struct Timer {
+struct SetTimer {
     to: Stamp,
     sleep: Pin<Box<Sleep>>,
     /// Whom it wakes.
@@ -53,21 +53,25 @@ struct Timer {
 
 impl Watchdog {
     pub(super) const fn new(started: Stamp, limits: Timeouts) -> Self {
-        Self { limits, started, phase: Phase::Connection, since: started, timer: None }
+        Self { limits, started, phase: WaitPhase::Connection, since: started, timer: None }
     }
 
     /// From `since` on, `phase` is waited for.
-    pub(super) const fn enter(&mut self, phase: Phase, since: Stamp) {
+    pub(super) const fn enter(&mut self, phase: WaitPhase, since: Stamp) {
         (self.phase, self.since) = (phase, since);
     }
 
-    pub(super) const fn phase(&self) -> Phase {
+    pub(super) const fn phase(&self) -> WaitPhase {
         self.phase
     }
 
     /// Ready once a limit is reached. `now` is read if need be; any instant since the task was woken will do, so that
     /// a stamp just taken saves a look at the clock.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, now: impl Fn() -> Stamp) -> Poll<Alarm> {
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        now: impl Fn() -> Stamp,
+    ) -> Poll<TimeoutAlarm> {
         loop {
             let Some((deadline, alarm)) = self.deadline() else {
                 return Poll::Pending;
@@ -80,7 +84,7 @@ impl Watchdog {
             let mut timer = timer.unwrap_or_else(|| {
                 let left = deadline.saturating_since(now);
                 let sleep = Box::pin(tokio::time::sleep(left.into()));
-                Timer { to: deadline, sleep, waker: Waker::noop().clone() }
+                SetTimer { to: deadline, sleep, waker: Waker::noop().clone() }
             });
             // A timer that lies ahead will wake whoever it knows. `now` may be older than the wake-up (with HTTP/2 the
             // read was another task's), so a timer that has fired is asked for by itself.
@@ -96,20 +100,22 @@ impl Watchdog {
         }
     }
 
-    fn deadline(&self) -> Option<(Stamp, Alarm)> {
+    fn deadline(&self) -> Option<(Stamp, TimeoutAlarm)> {
         let (limit, alarm) = match self.phase {
-            Phase::Connection => {
-                (self.limits.connect, Alarm::Timeout(FailureClass::TimeoutConnect))
+            WaitPhase::Connection => {
+                (self.limits.connect, TimeoutAlarm::Timeout(FailureClass::TimeoutConnect))
             }
-            Phase::FirstToken => {
-                (self.limits.first_token, Alarm::Timeout(FailureClass::TimeoutFirstToken))
+            WaitPhase::FirstToken => {
+                (self.limits.first_token, TimeoutAlarm::Timeout(FailureClass::TimeoutFirstToken))
             }
-            Phase::NextToken => (self.limits.idle, Alarm::Timeout(FailureClass::TimeoutIdle)),
-            Phase::BodyEnd => (Some(GRACE), Alarm::Grace),
+            WaitPhase::NextToken => {
+                (self.limits.idle, TimeoutAlarm::Timeout(FailureClass::TimeoutIdle))
+            }
+            WaitPhase::BodyEnd => (Some(GRACE), TimeoutAlarm::Grace),
         };
         let own = limit.map(|limit| (self.since + limit, alarm));
         let total = self.limits.total.map(|limit| {
-            let alarm = Alarm::Timeout(FailureClass::TimeoutTotal);
+            let alarm = TimeoutAlarm::Timeout(FailureClass::TimeoutTotal);
             (self.started + limit, alarm)
         });
         own.into_iter().chain(total).min_by_key(|(at, _)| *at)
@@ -123,7 +129,7 @@ mod tests {
 
     use fizeau_core::{FailureClass, Nanos, Stamp};
 
-    use super::{Alarm, Watchdog};
+    use super::{TimeoutAlarm, Watchdog};
     use crate::target::Timeouts;
 
     #[tokio::test]
@@ -140,7 +146,7 @@ mod tests {
         tokio::select! {
             biased;
             () = tokio::time::sleep(Duration::from_secs(10)) => panic!("nobody was woken"),
-            alarm = alarm => assert_eq!(alarm, Alarm::Timeout(FailureClass::TimeoutTotal)),
+            alarm = alarm => assert_eq!(alarm, TimeoutAlarm::Timeout(FailureClass::TimeoutTotal)),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use fizeau_core::Clock;
 
-use super::h1::{H1, Head};
+use super::h1::{H1, ReplyHead};
 use super::h2::H2;
 use super::io::Io;
 use super::log::IoLog;
@@ -19,14 +19,14 @@ use crate::event::ReadMark;
 ///
 /// A request is begun, its head polled for, then its body; dropping the wire at any time gives it up.
 #[derive(Debug)]
-pub(super) enum Wire<C> {
+pub(super) enum DrivenConnection<C> {
     H1(Box<H1<C>>),
     H2(Box<H2>),
 }
 
 /// Why no head of a reply came.
 #[derive(Debug)]
-pub(super) enum Headless {
+pub(super) enum ReplyHeadError {
     /// The connection ended or broke, for this reason.
     Cut(String),
     /// What came is no head, for this reason.
@@ -35,7 +35,7 @@ pub(super) enum Headless {
 
 /// How a body came to its end.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(super) enum BodyEnding {
     /// With its connection, before it was complete.
     Cut,
     /// Its framing makes no sense, for this reason.
@@ -46,7 +46,7 @@ pub(super) enum Ended {
     Whole,
 }
 
-impl<C: Clock> Wire<C> {
+impl<C: Clock> DrivenConnection<C> {
     /// HTTP/1.1 on `io`.
     pub(super) fn h1(io: Io<C>) -> Self {
         Self::H1(Box::new(H1::new(io)))
@@ -65,7 +65,7 @@ impl<C: Clock> Wire<C> {
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
-    ) -> Poll<Result<Head, Headless>> {
+    ) -> Poll<Result<ReplyHead, ReplyHeadError>> {
         match self {
             Self::H1(h1) => h1.poll_head(cx, scratch),
             Self::H2(h2) => h2.poll_head(cx),
@@ -79,7 +79,7 @@ impl<C: Clock> Wire<C> {
         cx: &mut Context<'_>,
         scratch: &mut [u8],
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
-    ) -> Poll<Ended> {
+    ) -> Poll<BodyEnding> {
         match self {
             Self::H1(h1) => h1.poll_body(cx, scratch, sink),
             Self::H2(h2) => h2.poll_body(cx, sink),
@@ -99,11 +99,11 @@ impl<C: Clock> Wire<C> {
 // Idle connections.
 
 /// Idle connections, the one used last on top. Without a limit: one would be a hidden queue.
-pub(super) struct Pool<C>(RefCell<Vec<Wire<C>>>);
+pub(super) struct IdleConnections<C>(RefCell<Vec<DrivenConnection<C>>>);
 
-impl<C: Clock> Pool<C> {
+impl<C: Clock> IdleConnections<C> {
     /// An idle connection that is, as far as can be seen, alive. Dead ones are dropped on the way.
-    pub(super) fn check_out(&self) -> Option<Wire<C>> {
+    pub(super) fn check_out(&self) -> Option<DrivenConnection<C>> {
         loop {
             let mut wire = self.0.borrow_mut().pop()?;
             if wire.is_usable() {
@@ -113,26 +113,26 @@ impl<C: Clock> Pool<C> {
     }
 
     /// Keeps `wire` for another request, if it can carry one.
-    pub(super) fn check_in(&self, mut wire: Wire<C>) {
+    pub(super) fn check_in(&self, mut wire: DrivenConnection<C>) {
         if wire.is_usable() {
             self.0.borrow_mut().push(wire);
         }
     }
 }
 
-impl<C> Pool<C> {
+impl<C> IdleConnections<C> {
     pub(super) fn idle(&self) -> usize {
         self.0.borrow().len()
     }
 }
 
-impl<C> Default for Pool<C> {
+impl<C> Default for IdleConnections<C> {
     fn default() -> Self {
         Self(RefCell::default())
     }
 }
 
-impl<C> fmt::Debug for Pool<C> {
+impl<C> fmt::Debug for IdleConnections<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pool({} idle)", self.idle())
     }

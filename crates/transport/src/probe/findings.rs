@@ -9,13 +9,13 @@ use serde::Serialize;
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-/// use fizeau_transport::{Findings, Flow};
+/// use fizeau_transport::{Findings, EventDelivery};
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// for k in 1..=16 {
 ///     let at = Stamp::EPOCH + Nanos::from_millis(10 * k);
 ///     tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
 /// }
-/// assert_eq!(Findings::of(&[tape.clone(), tape]).flow, Flow::Spaced);
+/// assert_eq!(Findings::of(&[tape.clone(), tape]).flow, EventDelivery::Spaced);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub struct Findings {
     /// Tokens of the first event, the more of the two; absent unless each event's count is exact.
     pub first_event_tokens: Option<Tokens>,
     /// How the events came; the worse of the two.
-    pub flow: Flow,
+    pub flow: EventDelivery,
     /// Share of the gaps between events that were zero: both came in one read. Absent without gaps.
     pub zero_gap_share: Option<f64>,
     /// What the server says of its own timing.
@@ -38,7 +38,7 @@ pub struct Findings {
     pub events_before_first_token: Option<u32>,
 }
 
-/// Whether an endpoint generates just as many tokens as asked, past the model's own end.
+/// Whether an endpoint generates exactly as many tokens as requested, past the model's own end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum ForcedLength {
@@ -62,7 +62,7 @@ pub enum ForcedLength {
 /// How the events of a reply came; later ones spoil a measurement more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Flow {
+pub enum EventDelivery {
     /// Too few events to tell.
     Untold,
     /// One by one.
@@ -187,16 +187,16 @@ const FEWEST: usize = 6;
 /// No server in ordinary use generates a reply's tokens faster than this; one that is tested flat out may.
 const FASTEST: Nanos = Nanos::from_millis(1);
 
-fn flow(tape: &Tape) -> Flow {
+fn flow(tape: &Tape) -> EventDelivery {
     let events = tape.arrivals.len();
     if events < FEWEST {
-        return Flow::Untold;
+        return EventDelivery::Untold;
     }
     let apart = gaps(tape).filter(|gap| *gap > Nanos::ZERO).count();
     if apart <= 1 {
-        return if is_slow(tape) { Flow::Buffered } else { Flow::AtOnce };
+        return if is_slow(tape) { EventDelivery::Buffered } else { EventDelivery::AtOnce };
     }
-    if 2 * apart < events { Flow::Bursts } else { Flow::Spaced }
+    if 2 * apart < events { EventDelivery::Bursts } else { EventDelivery::Spaced }
 }
 
 /// Whether a reply took so long that its events would have come apart, had nothing held them back.
@@ -246,7 +246,7 @@ impl Findings {
 
     fn gaps(&self) -> String {
         match (self.flow, self.zero_gap_share) {
-            (Flow::Spaced | Flow::Bursts, Some(share)) => {
+            (EventDelivery::Spaced | EventDelivery::Bursts, Some(share)) => {
                 format!("{}; {:.0}% of the gaps are zero", self.flow, 100.0 * share)
             }
             (flow, _) => flow.to_string(),
@@ -284,7 +284,7 @@ impl fmt::Display for ForcedLength {
     }
 }
 
-impl fmt::Display for Flow {
+impl fmt::Display for EventDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Untold => "too few events to tell",

@@ -6,22 +6,22 @@ use fizeau_core::Tokens;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::server::Server;
+use super::server::ServerKind;
 use crate::clock::MonotonicClock;
-use crate::http::{HttpTransport, Lost, PreconnectError};
+use crate::http::{HttpTransport, NoReply, PreconnectError};
 use crate::target::Target;
 
 /// What a server says of itself, as far as it can be had for free: which kind it is, and the models that it serves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
-    server: Option<Server>,
+    server: Option<ServerKind>,
     models: Vec<String>,
 }
 
 /// Why an endpoint could not be asked for the name of its model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ModelError {
+pub enum ModelNameError {
     /// It serves none that it names.
     #[error("the server names no model: give the one that it serves")]
     None,
@@ -38,10 +38,10 @@ fn listed(models: &[String]) -> String {
 }
 
 /// A path that says which server answers it, and how to read the answer.
-type Look = (&'static str, fn(&Value) -> Identity);
+type IdentityLookup = (&'static str, fn(&Value) -> Identity);
 
 /// In order, until one has told. Each is answered from memory by the server that has it.
-const LOOKS: [Look; 6] = [
+const LOOKS: [IdentityLookup; 6] = [
     ("/v1/models", of_models),
     ("/get_model_info", of_sglang),
     ("/props", of_llama_cpp),
@@ -58,7 +58,7 @@ impl Identity {
     /// If no connection can be made.
     pub async fn of(target: &Target) -> Result<Self, PreconnectError> {
         let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
-        let mut identity = Self { server: Server::of(target), models: Vec::new() };
+        let mut identity = Self { server: ServerKind::of(target), models: Vec::new() };
         for (path, read) in LOOKS {
             if identity.server.is_some() && !identity.models.is_empty() {
                 break;
@@ -76,7 +76,7 @@ impl Identity {
 
     /// Which server it is; none if it does not show.
     #[must_use]
-    pub const fn server(&self) -> Option<Server> {
+    pub const fn server(&self) -> Option<ServerKind> {
         self.server
     }
 
@@ -90,11 +90,11 @@ impl Identity {
     ///
     /// # Errors
     /// If it names none, or more than one.
-    pub fn only_model(&self) -> Result<&str, ModelError> {
+    pub fn only_model(&self) -> Result<&str, ModelNameError> {
         match &*self.models {
-            [] => Err(ModelError::None),
+            [] => Err(ModelNameError::None),
             [only] => Ok(only),
-            several => Err(ModelError::Several(several.to_vec())),
+            several => Err(ModelNameError::Several(several.to_vec())),
         }
     }
 
@@ -114,8 +114,8 @@ async fn answer(
 ) -> Result<Option<Value>, PreconnectError> {
     match transport.get(path).await {
         Ok((200, body)) => Ok(serde_json::from_slice(&body).ok()),
-        Err(Lost::Unreachable(error)) => Err(error),
-        Ok(_) | Err(Lost::Other) => Ok(None),
+        Err(NoReply::Unreachable(error)) => Err(error),
+        Ok(_) | Err(NoReply::Other) => Ok(None),
     }
 }
 
@@ -123,21 +123,26 @@ async fn answer(
 fn of_models(answer: &Value) -> Identity {
     let models = answer["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     let owners = models.iter().filter_map(|model| model["owned_by"].as_str());
-    Identity { server: owners.into_iter().find_map(Server::of_owner), models: names(models, "id") }
+    Identity {
+        server: owners.into_iter().find_map(ServerKind::of_owner),
+        models: names(models, "id"),
+    }
 }
 
 fn of_sglang(answer: &Value) -> Identity {
     let path = answer["model_path"].as_str();
-    told(Server::Sglang, path.is_some(), path)
+    told(ServerKind::Sglang, path.is_some(), path)
 }
 
 fn of_llama_cpp(answer: &Value) -> Identity {
-    told(Server::LlamaCpp, answer["default_generation_settings"].is_object(), None)
+    told(ServerKind::LlamaCpp, answer["default_generation_settings"].is_object(), None)
 }
 
 fn of_ollama(answer: &Value) -> Identity {
     match answer["models"].as_array() {
-        Some(models) => Identity { server: Some(Server::Ollama), models: names(models, "name") },
+        Some(models) => {
+            Identity { server: Some(ServerKind::Ollama), models: names(models, "name") }
+        }
         None => Identity::default(),
     }
 }
@@ -145,14 +150,14 @@ fn of_ollama(answer: &Value) -> Identity {
 fn of_tgi(answer: &Value) -> Identity {
     let model = answer["model_id"].as_str();
     let is_tgi = model.is_some() && !answer["max_total_tokens"].is_null();
-    told(Server::Tgi, is_tgi, model)
+    told(ServerKind::Tgi, is_tgi, model)
 }
 
 fn of_triton(answer: &Value) -> Identity {
-    told(Server::Triton, answer["name"] == "triton", None)
+    told(ServerKind::Triton, answer["name"] == "triton", None)
 }
 
-fn told(server: Server, is_it: bool, model: Option<&str>) -> Identity {
+fn told(server: ServerKind, is_it: bool, model: Option<&str>) -> Identity {
     if !is_it {
         return Identity::default();
     }
@@ -169,10 +174,10 @@ fn names(models: &[Value], key: &str) -> Vec<String> {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A path, and how to read the limit for a model of that name from its answer.
-type LimitLook = (&'static str, fn(&Value, &str) -> Option<u64>);
+type LimitLookup = (&'static str, fn(&Value, &str) -> Option<u64>);
 
 /// In order, until one has told: OpenAI's list of models, llama.cpp's server (what one of its slots can hold), TGI.
-const LIMIT_LOOKS: [LimitLook; 3] = [
+const LIMIT_LOOKS: [LimitLookup; 3] = [
     ("/v1/models", limit_of_models),
     ("/props", |answer, _| answer["default_generation_settings"]["n_ctx"].as_u64()),
     ("/info", |answer, _| answer["max_total_tokens"].as_u64()),
@@ -205,10 +210,20 @@ pub async fn context_limit(target: &Target) -> Result<Option<Tokens>, Preconnect
     timeout(PATIENCE, ask(target)).await.unwrap_or(Ok(None))
 }
 
+/// The model that the first endpoint of `target` says it serves, where it lists one alone. Some servers answer to any name.
+///
+/// # Errors
+/// If no connection can be made.
+pub async fn listed_model(target: &Target) -> Result<Option<String>, PreconnectError> {
+    let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
+    let asked = timeout(PATIENCE, answer(&transport, "/v1/models")).await.unwrap_or(Ok(None))?;
+    Ok(asked.and_then(|answer| of_models(&answer).only_model().ok().map(str::to_owned)))
+}
+
 async fn ask(target: &Target) -> Result<Option<Tokens>, PreconnectError> {
     let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
     // Of a hosted API nothing but the list of models can be had.
-    let looks = if Server::of(target).is_some() { 1 } else { LIMIT_LOOKS.len() };
+    let looks = if ServerKind::of(target).is_some() { 1 } else { LIMIT_LOOKS.len() };
     for (path, read) in LIMIT_LOOKS.into_iter().take(looks) {
         let answer = answer(&transport, path).await?;
         let limit = answer.and_then(|answer| read(&answer, target.model()));

@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::backend::Backend;
 use crate::route::Route;
-use crate::target::{Host, Target};
+use crate::target::{Target, UrlHost};
 
 /// A kind of server, as it gives itself away by its host's name or in answer to a GET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Server {
+pub enum ServerKind {
     /// Anthropic's API.
     Anthropic,
     /// Azure OpenAI.
@@ -49,13 +49,18 @@ pub enum Server {
 /// One server: its name, its backends (OpenAI's completions first where it has them, then chat, then its own; its own
 /// first where only there tokens are counted), the ends of its hosts' names, and what it calls itself as the owner of
 /// a model in `/v1/models`.
-type Row =
-    (Server, &'static str, &'static [Backend], &'static [&'static str], &'static [&'static str]);
+type ServerEntry = (
+    ServerKind,
+    &'static str,
+    &'static [Backend],
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 #[rustfmt::skip]
-static TABLE: [Row; 17] = {
+static TABLE: [ServerEntry; 17] = {
     use Backend as B;
-    use Server as S;
+    use ServerKind as S;
     [
         (S::Vllm, "vLLM", &[B::Vllm, B::VllmChat], &[], &["vllm"]),
         (S::Sglang, "SGLang", &[B::Sglang, B::SglangOaiChat, B::SglangNative], &[], &["sglang"]),
@@ -99,43 +104,43 @@ const NAMED: [Backend; 2] = [Backend::OllamaChat, Backend::OpenAiEmbeddings];
 
 /// A backend to be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
+pub struct BackendCandidate {
     /// The backend.
     pub backend: Backend,
     /// Why it is tried.
-    pub ground: Ground,
+    pub ground: CandidateReason,
 }
 
 /// Why a backend is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ground {
+pub enum CandidateReason {
     /// The server says that it is this.
     Known,
     /// It may be.
     Guess,
 }
 
-impl Server {
+impl ServerKind {
     /// The server at a well-known public host; none at a host that may run anything.
     ///
     /// ```
-    /// use fizeau_transport::{Backend, Server, Target};
+    /// use fizeau_transport::{Backend, ServerKind, Target};
     /// let target = |url| Target::new(url, Backend::OpenAi, "m");
-    /// assert_eq!(Server::of(&target("http://api.groq.com/openai")?), Some(Server::Groq));
-    /// assert_eq!(Server::of(&target("http://localhost:8000")?), None);
+    /// assert_eq!(ServerKind::of(&target("http://api.groq.com/openai")?), Some(ServerKind::Groq));
+    /// assert_eq!(ServerKind::of(&target("http://localhost:8000")?), None);
     /// # Ok::<(), fizeau_transport::TargetError>(())
     /// ```
     #[must_use]
     pub fn of(target: &Target) -> Option<Self> {
         match &target.base().authority.host {
-            Host::Address(_) => None,
-            Host::Name(name) => Self::of_host(name),
+            UrlHost::Address(_) => None,
+            UrlHost::Name(name) => Self::of_host(name),
         }
     }
 
     fn of_host(host: &str) -> Option<Self> {
         let host = host.to_ascii_lowercase();
-        let is_at = |row: &&Row| row.3.iter().any(|end| is_within(&host, end));
+        let is_at = |row: &&ServerEntry| row.3.iter().any(|end| is_within(&host, end));
         TABLE.iter().find(is_at).map(|row| row.0)
     }
 
@@ -150,12 +155,12 @@ impl Server {
         self.row().map_or(&[], |row| row.2)
     }
 
-    fn row(self) -> Option<&'static Row> {
+    fn row(self) -> Option<&'static ServerEntry> {
         TABLE.iter().find(|row| row.0 == self)
     }
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for ServerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.row().map_or("unknown", |row| row.1))
     }
@@ -171,19 +176,20 @@ fn is_within(host: &str, end: &str) -> bool {
 /// What to try on `server`, in order; with `path` given only what is spoken there.
 ///
 /// ```
-/// use fizeau_transport::{Backend, Ground, candidates};
+/// use fizeau_transport::{Backend, CandidateReason, candidates};
 /// let chat = candidates(None, Some("/v1/chat/completions"));
-/// assert_eq!((chat[0].backend, chat[0].ground), (Backend::VllmChat, Ground::Guess));
+/// assert_eq!((chat[0].backend, chat[0].ground), (Backend::VllmChat, CandidateReason::Guess));
 /// ```
 #[must_use]
-pub fn candidates(server: Option<Server>, path: Option<&str>) -> Vec<Candidate> {
-    let known = server.map_or(&[][..], Server::backends);
+pub fn candidates(server: Option<ServerKind>, path: Option<&str>) -> Vec<BackendCandidate> {
+    let known = server.map_or(&[][..], ServerKind::backends);
     let route = path.and_then(|path| Route::of_path(path.split('?').next().unwrap_or(path)));
     let is_here = |backend: &Backend| route.is_none_or(|route| backend.route() == route);
     let named = NAMED.iter().filter(|_| route.is_some());
     let guesses = ANY.iter().chain(named).filter(|backend| !known.contains(backend));
-    let candidate = |ground| move |&backend: &Backend| Candidate { backend, ground };
-    let known = known.iter().filter(|backend| is_here(backend)).map(candidate(Ground::Known));
-    let guesses = guesses.filter(|backend| is_here(backend)).map(candidate(Ground::Guess));
+    let candidate = |ground| move |&backend: &Backend| BackendCandidate { backend, ground };
+    let known =
+        known.iter().filter(|backend| is_here(backend)).map(candidate(CandidateReason::Known));
+    let guesses = guesses.filter(|backend| is_here(backend)).map(candidate(CandidateReason::Guess));
     known.chain(guesses).collect()
 }

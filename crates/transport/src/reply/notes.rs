@@ -3,12 +3,12 @@
 use fizeau_core::{Failure, FailureClass, Finish, Outcome, ServerTiming, Tokens, Usage};
 
 use super::{BodyEnd, Reply};
-use crate::cumulative::{Counts, CumulativeStream};
+use crate::cumulative::{CumulativeStream, EventCounts};
 use crate::dialect::{EndRule, WireEvent};
 use crate::event::ReadMark;
 use crate::event_template::TemplateMatch;
 use crate::secret::Secrets;
-use crate::tokens::{Output, Seen};
+use crate::tokens::{EventOutput, ReceivedOutput};
 
 /// The most events with output, and the most bytes of kept text, of one reply. Far beyond any model's context:
 /// they stop a server that never does.
@@ -17,8 +17,8 @@ const MOST_TEXT: usize = 1 << 28;
 
 /// What has been read so far.
 #[derive(Debug)]
-pub(super) struct Notes {
-    pub(super) seen: Seen,
+pub(super) struct ReplyNotes {
+    pub(super) seen: ReceivedOutput,
     /// How many may be seen at most.
     pub(super) most_events: usize,
     /// The highest running count so far.
@@ -35,10 +35,10 @@ pub(super) struct Notes {
     growth: CumulativeStream,
 }
 
-impl Notes {
+impl ReplyNotes {
     pub(super) fn new(growth: CumulativeStream) -> Self {
         Self {
-            seen: Seen::default(),
+            seen: ReceivedOutput::default(),
             most_events: MOST_EVENTS,
             running: 0,
             usage: None,
@@ -54,7 +54,7 @@ impl Notes {
     /// Notes all that `event` says; the read `mark` completed it.
     pub(super) fn take(&mut self, event: &WireEvent<'_>, mark: ReadMark) {
         let counts = self.counts(event.token_ids, event.running);
-        if let Some(output) = Output::of(event, self.running) {
+        if let Some(output) = EventOutput::of(event, self.running) {
             // Thoughts come before the answer where one event holds both.
             let texts = event.texts().into_iter().rev().map(|(_, text)| text);
             self.take_output(output, texts, counts, mark);
@@ -70,11 +70,11 @@ impl Notes {
         }
     }
 
-    /// As [`Notes::take`], for an event that was cast.
+    /// As [`ReplyNotes::take`], for an event that matches a template.
     pub(super) fn take_match(&mut self, matched: &TemplateMatch<'_>, mark: ReadMark) {
         let counts = self.counts(matched.token_ids, matched.running);
         self.take_output(
-            Output::of_match(matched),
+            EventOutput::of_match(matched),
             std::iter::once_with(|| matched.text()),
             counts,
             mark,
@@ -86,9 +86,9 @@ impl Notes {
     /// Notes `output`, made of `texts`.
     fn take_output<'t>(
         &mut self,
-        output: Output,
+        output: EventOutput,
         texts: impl Iterator<Item = &'t str>,
-        counts: Counts,
+        counts: EventCounts,
         mark: ReadMark,
     ) {
         if self.is_full() {
@@ -99,8 +99,8 @@ impl Notes {
         self.growth.take(texts, counts);
     }
 
-    const fn counts(&self, ids: u32, running: Option<u64>) -> Counts {
-        Counts { ids, before: self.running, running }
+    const fn counts(&self, ids: u32, running: Option<u64>) -> EventCounts {
+        EventCounts { ids, before: self.running, running }
     }
 
     fn is_full(&self) -> bool {

@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use fizeau_core::Nanos;
 
 use super::Target;
-use super::balance::{Balance, Balancer};
+use super::balance::{Balancer, LoadBalancing};
 use super::proxy::Proxy;
 #[cfg(feature = "tls")]
-use super::trust::{Tls, Trust, TrustError};
+use super::trust::{TlsSettings, Trust, TrustError};
 
-/// What becomes of a connection when its request is over.
+/// What happens to a connection when its request is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ConnectionUse {
     /// It is kept for another request: the making of connections is in no latency, and mostly in no request.
@@ -51,7 +51,7 @@ impl HttpVersion {
     }
 }
 
-/// Who is to stamp arrivals.
+/// The clock that should stamp arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StampChoice {
     /// The kernel, as it takes packets from the device; this process where the kernel does not.
@@ -63,19 +63,19 @@ pub enum StampChoice {
 
 /// How the endpoints of a target are reached.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Connections {
+pub(crate) struct ConnectionSettings {
     pub(crate) usage: ConnectionUse,
     pub(crate) version: HttpVersion,
     pub(crate) proxy: Proxy,
     pub(crate) stamps: StampChoice,
     #[cfg(feature = "tls")]
-    pub(crate) tls: Tls,
+    pub(crate) tls: TlsSettings,
 }
 
 impl Target {
     /// Shares requests out among the endpoints so. Clones of a target made after this count together.
     #[must_use]
-    pub fn balance(mut self, balance: Balance) -> Self {
+    pub fn balance(mut self, balance: LoadBalancing) -> Self {
         self.balancer = Balancer::new(balance, self.bases().count());
         self
     }
@@ -115,7 +115,7 @@ impl Target {
     /// If it holds no certificate, or one that cannot be read.
     #[cfg(feature = "tls")]
     pub fn trust(mut self, trust: &Trust) -> Result<Self, TrustError> {
-        self.connections.tls = Tls::new(trust)?;
+        self.connections.tls = TlsSettings::new(trust)?;
         Ok(self)
     }
 
@@ -129,7 +129,7 @@ impl Target {
         names
     }
 
-    pub(crate) const fn connections(&self) -> &Connections {
+    pub(crate) const fn connections(&self) -> &ConnectionSettings {
         &self.connections
     }
 

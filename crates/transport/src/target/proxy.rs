@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::url::{Authority, BaseUrl, Host, Scheme, host_and_port};
+use super::url::{BaseUrl, UrlAuthority, UrlHost, UrlScheme, host_and_port};
 use crate::secret::{Secret, Secrets, base64, percent_decoded};
 
 /// The proxies that requests go through, if any.
@@ -26,9 +26,9 @@ use crate::secret::{Secret, Secrets, base64, percent_decoded};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxy {
-    http: Option<Via>,
-    https: Option<Via>,
-    exempt: Vec<Exempt>,
+    http: Option<ProxyRoute>,
+    https: Option<ProxyRoute>,
+    exempt: Vec<ProxyExemption>,
 }
 
 /// Why a proxy cannot be used. No user or password is repeated.
@@ -43,8 +43,8 @@ pub struct ProxyError {
 
 /// One proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Via {
-    pub(crate) authority: Authority,
+pub(crate) struct ProxyRoute {
+    pub(crate) authority: UrlAuthority,
     /// The value of `Proxy-Authorization`.
     pub(crate) authorization: Option<Secret>,
     password: Option<Secret>,
@@ -52,7 +52,7 @@ pub(crate) struct Via {
 
 /// An entry of `NO_PROXY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Exempt {
+enum ProxyExemption {
     All,
     /// A host and all names below it, at one port or at any.
     Host {
@@ -91,11 +91,12 @@ impl Proxy {
         let via = |names: &[&str]| {
             first(names)
                 .map(|(variable, url)| {
-                    Via::parse(url.trim()).map_err(|why| ProxyError { variable, why })
+                    ProxyRoute::parse(url.trim()).map_err(|why| ProxyError { variable, why })
                 })
                 .transpose()
         };
-        let exempt = first(&["no_proxy", "NO_PROXY"]).map(|(_, list)| Exempt::parse_all(&list));
+        let exempt =
+            first(&["no_proxy", "NO_PROXY"]).map(|(_, list)| ProxyExemption::parse_all(&list));
         Ok(Self {
             http: via(&["http_proxy", "all_proxy", "ALL_PROXY"])?,
             https: via(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])?,
@@ -111,14 +112,14 @@ impl Proxy {
         self.via(&base).map(ToString::to_string)
     }
 
-    pub(crate) fn via(&self, base: &BaseUrl) -> Option<&Via> {
+    pub(crate) fn via(&self, base: &BaseUrl) -> Option<&ProxyRoute> {
         let host = &base.authority.host;
         if host.is_loopback() || self.exempt.iter().any(|exempt| exempt.covers(&base.authority)) {
             return None;
         }
         match base.scheme {
-            Scheme::Http => self.http.as_ref(),
-            Scheme::Https => self.https.as_ref(),
+            UrlScheme::Http => self.http.as_ref(),
+            UrlScheme::Https => self.https.as_ref(),
         }
     }
 
@@ -135,7 +136,7 @@ impl Proxy {
     }
 }
 
-impl Via {
+impl ProxyRoute {
     fn parse(url: &str) -> Result<Self, &'static str> {
         let rest = match url.split_once("://") {
             None => url,
@@ -151,7 +152,7 @@ impl Via {
             Some((user, authority)) => (Some(user), authority),
             None => (None, rest),
         };
-        let authority = Authority::parse(authority, None)?;
+        let authority = UrlAuthority::parse(authority, None)?;
         let Some(user) = user else {
             return Ok(Self { authority, authorization: None, password: None });
         };
@@ -167,14 +168,14 @@ impl Via {
 }
 
 /// Without user and password.
-impl fmt::Display for Via {
+impl fmt::Display for ProxyRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = if self.authorization.is_some() { "***@" } else { "" };
         write!(f, "http://{user}{}", self.authority)
     }
 }
 
-impl Exempt {
+impl ProxyExemption {
     fn parse_all(list: &str) -> Vec<Self> {
         let words = list.split(|c: char| c == ',' || c.is_whitespace());
         words.filter(|word| !word.is_empty()).map(Self::parse).collect()
@@ -187,7 +188,7 @@ impl Exempt {
         }
         let word = word.strip_prefix("*.").unwrap_or(word).trim_start_matches('.');
         if let Ok(address) = word.parse() {
-            return Self::Host { host: Host::Address(address).to_string(), port: None };
+            return Self::Host { host: UrlHost::Address(address).to_string(), port: None };
         }
         if let Some(network) = Self::network(word) {
             return network;
@@ -206,23 +207,23 @@ impl Exempt {
         Some(Self::Network { address, bits })
     }
 
-    fn covers(&self, whom: &Authority) -> bool {
+    fn covers(&self, whom: &UrlAuthority) -> bool {
         let (host, port) = match self {
             Self::All => return true,
             Self::Network { address, bits } => {
                 return match whom.host {
-                    Host::Address(asked) => agree(*address, asked.to_canonical(), *bits),
-                    Host::Name(_) => false,
+                    UrlHost::Address(asked) => agree(*address, asked.to_canonical(), *bits),
+                    UrlHost::Name(_) => false,
                 };
             }
             Self::Host { host, port } => (host, port),
         };
         let asked = normal(&whom.host);
         let below = || match whom.host {
-            Host::Name(_) => {
+            UrlHost::Name(_) => {
                 asked.strip_suffix(host.as_str()).is_some_and(|rest| rest.ends_with('.'))
             }
-            Host::Address(_) => false,
+            UrlHost::Address(_) => false,
         };
         port.is_none_or(|port| port == whom.port) && (asked == *host || below())
     }
@@ -246,6 +247,6 @@ fn agree(one: IpAddr, other: IpAddr, bits: u32) -> bool {
     differing.checked_shr(width(one) - bits).unwrap_or_default() == 0
 }
 
-fn normal(host: &Host) -> String {
+fn normal(host: &UrlHost) -> String {
     host.to_string().trim_end_matches('.').to_ascii_lowercase()
 }

@@ -12,7 +12,7 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-/// Which certificates of servers are believed.
+/// The server certificates that are trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Trust {
     /// Those signed by an authority that Mozilla trusts (the `webpki-roots` package).
@@ -39,7 +39,7 @@ pub enum TrustError {
         why: String,
     },
     /// The text holds none.
-    #[error("holds no certificate: PEM text with `-----BEGIN CERTIFICATE-----` would be right")]
+    #[error("holds no certificate: give PEM text with `-----BEGIN CERTIFICATE-----`")]
     Empty,
     /// TLS cannot be set up at all.
     #[error("TLS cannot be set up: {0}")]
@@ -48,12 +48,12 @@ pub enum TrustError {
 
 /// Settings for TLS, checked.
 #[derive(Clone, Default)]
-pub(crate) struct Tls {
+pub(crate) struct TlsSettings {
     /// None is [`Trust::WebPki`].
     config: Option<Arc<ClientConfig>>,
 }
 
-impl Tls {
+impl TlsSettings {
     pub(crate) fn new(trust: &Trust) -> Result<Self, TrustError> {
         Ok(Self { config: Some(Arc::new(config(trust)?)) })
     }
@@ -67,7 +67,7 @@ impl Tls {
     }
 }
 
-impl fmt::Debug for Tls {
+impl fmt::Debug for TlsSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tls")
     }
@@ -82,8 +82,8 @@ fn config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     let also = match trust {
         Trust::WebPki => return Ok(builder.with_root_certificates(roots).with_no_client_auth()),
-        Trust::Pem(text) => Also::Given(certificates(text, &mut roots)?),
-        Trust::Insecure => Also::All,
+        Trust::Pem(text) => ExtraTrust::Given(certificates(text, &mut roots)?),
+        Trust::Insecure => ExtraTrust::All,
     };
     let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
     let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
@@ -116,7 +116,7 @@ fn certificates(
 
 /// Whom a [`Verifier`] believes beside those whom the roots vouch for.
 #[derive(Debug)]
-enum Also {
+enum ExtraTrust {
     /// Servers whose own certificate was given.
     Given(Vec<CertificateDer<'static>>),
     /// Anybody.
@@ -128,7 +128,7 @@ enum Also {
 #[derive(Debug)]
 struct Verifier {
     inner: Arc<WebPkiServerVerifier>,
-    also: Also,
+    also: ExtraTrust,
 }
 
 impl ServerCertVerifier for Verifier {
@@ -140,7 +140,7 @@ impl ServerCertVerifier for Verifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let Also::Given(given) = &self.also else {
+        let ExtraTrust::Given(given) = &self.also else {
             return Ok(ServerCertVerified::assertion());
         };
         let verified =

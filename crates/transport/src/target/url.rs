@@ -6,27 +6,27 @@ use std::net::{IpAddr, Ipv6Addr};
 /// What stands before a request's path: scheme, host and port, and the path of the base URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BaseUrl {
-    pub(crate) scheme: Scheme,
-    pub(crate) authority: Authority,
+    pub(crate) scheme: UrlScheme,
+    pub(crate) authority: UrlAuthority,
     /// Without a slash at its end.
     pub(crate) prefix: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scheme {
+pub(crate) enum UrlScheme {
     Http,
     Https,
 }
 
 /// Host and port of an endpoint or a proxy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Authority {
-    pub(crate) host: Host,
+pub(crate) struct UrlAuthority {
+    pub(crate) host: UrlHost,
     pub(crate) port: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Host {
+pub(crate) enum UrlHost {
     Address(IpAddr),
     Name(String),
 }
@@ -36,7 +36,7 @@ impl BaseUrl {
     pub(crate) fn parse(url: &str) -> Result<Self, &'static str> {
         let (scheme, rest) =
             url.trim().split_once("://").ok_or("has no scheme: write it as http://HOST:PORT")?;
-        let scheme = Scheme::parse(scheme)?;
+        let scheme = UrlScheme::parse(scheme)?;
         if rest.contains(['?', '#']) {
             return Err("has a query or a fragment: put a query behind the endpoint path");
         }
@@ -47,7 +47,7 @@ impl BaseUrl {
         if authority.contains('@') {
             return Err("holds a user or password: give an API key or a header instead");
         }
-        let authority = Authority::parse(authority, Some(scheme.port()))?;
+        let authority = UrlAuthority::parse(authority, Some(scheme.port()))?;
         Ok(Self { scheme, authority, prefix: prefix.trim_end_matches('/').to_owned() })
     }
 
@@ -67,7 +67,7 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-impl Scheme {
+impl UrlScheme {
     fn parse(text: &str) -> Result<Self, &'static str> {
         if text.eq_ignore_ascii_case("http") {
             Ok(Self::Http)
@@ -89,12 +89,12 @@ impl Scheme {
 }
 
 fizeau_core::words! {
-    pub(crate) Scheme::as_str {
+    pub(crate) UrlScheme::as_str {
         Http = "http", Https = "https",
     }
 }
 
-impl Authority {
+impl UrlAuthority {
     /// `host[:port]`; without a default the port must be there. The error says what is wrong.
     pub(crate) fn parse(text: &str, default: Option<u16>) -> Result<Self, &'static str> {
         let (host, port) = host_and_port(text)?;
@@ -103,7 +103,7 @@ impl Authority {
     }
 }
 
-impl Host {
+impl UrlHost {
     /// Whether it is this machine, whatever the network.
     pub(crate) fn is_loopback(&self) -> bool {
         match self {
@@ -116,13 +116,13 @@ impl Host {
     }
 }
 
-impl fmt::Display for Authority {
+impl fmt::Display for UrlAuthority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.host, self.port)
     }
 }
 
-impl fmt::Display for Host {
+impl fmt::Display for UrlHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(IpAddr::V6(address)) => write!(f, "[{address}]"),
@@ -150,14 +150,14 @@ pub(crate) fn without_password(url: &str) -> String {
 }
 
 /// The parts of `host[:port]`; an IPv6 address stands in brackets.
-pub(crate) fn host_and_port(text: &str) -> Result<(Host, Option<u16>), &'static str> {
+pub(crate) fn host_and_port(text: &str) -> Result<(UrlHost, Option<u16>), &'static str> {
     const PORT: &str = "has a port that is not a number from 1 to 65535";
     let (host, port) = split_port(text)?;
     let port = port.map(|port| port.parse().ok().filter(|port| *port != 0).ok_or(PORT));
     Ok((host, port.transpose()?))
 }
 
-fn split_port(text: &str) -> Result<(Host, Option<&str>), &'static str> {
+fn split_port(text: &str) -> Result<(UrlHost, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
         let (address, rest) =
             rest.split_once(']').ok_or("has an IPv6 address without its closing bracket")?;
@@ -167,7 +167,7 @@ fn split_port(text: &str) -> Result<(Host, Option<&str>), &'static str> {
             None if rest.is_empty() => None,
             None => return Err("has something other than a port behind its IPv6 address"),
         };
-        return Ok((Host::Address(address.into()), port));
+        return Ok((UrlHost::Address(address.into()), port));
     }
     let (host, port) = match text.split_once(':') {
         Some((host, port)) => (host, Some(port)),
@@ -179,16 +179,16 @@ fn split_port(text: &str) -> Result<(Host, Option<&str>), &'static str> {
     Ok((parse_host(host)?, port))
 }
 
-fn parse_host(text: &str) -> Result<Host, &'static str> {
+fn parse_host(text: &str) -> Result<UrlHost, &'static str> {
     if text.is_empty() {
         return Err("has no host: write it as http://HOST:PORT");
     }
     if let Ok(address) = text.parse() {
-        return Ok(Host::Address(address));
+        return Ok(UrlHost::Address(address));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if text.chars().all(allowed) {
-        Ok(Host::Name(text.to_owned()))
+        Ok(UrlHost::Name(text.to_owned()))
     } else {
         Err("has a host name with characters that none may have")
     }

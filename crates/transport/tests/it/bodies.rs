@@ -2,8 +2,8 @@
 
 use fizeau_core::{EosRule, Message, Prompt, Request, RequestId, Role, SessionId, Tokens};
 use fizeau_transport::{
-    Ask, Backend, ExtraBody, ExtraBodyError, HttpVersion, RequestError, Route, Secret, Target,
-    TargetError,
+    Backend, BodyInput, ExtraBody, ExtraBodyError, HttpVersion, RequestError, Route, Secret,
+    Target, TargetError,
 };
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn body(
     extra: &str,
 ) -> Result<Value, RequestError> {
     let extra = ExtraBody::parse(extra).unwrap();
-    let ask = Ask { model: "m", request, backend, extra: &extra };
+    let ask = BodyInput { model: "m", request, backend, extra: &extra };
     let body = route.dialect().body(&ask)?;
     Ok(serde_json::from_slice(&body).unwrap())
 }
@@ -85,7 +85,8 @@ fn the_users_fields_win() {
     let request = request(Prompt::Text("hi".into()), EosRule::Ignore);
     let bytes = {
         let extra = ExtraBody::parse(r#"{"ignore_eos":false}"#).unwrap();
-        let ask = Ask { model: "m", request: &request, backend: Backend::Vllm, extra: &extra };
+        let ask =
+            BodyInput { model: "m", request: &request, backend: Backend::Vllm, extra: &extra };
         String::from_utf8(Route::Completions.dialect().body(&ask).unwrap()).unwrap()
     };
     assert_eq!(bytes.matches("ignore_eos").count(), 1);

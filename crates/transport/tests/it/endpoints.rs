@@ -3,7 +3,7 @@
 use fizeau_core::{
     Connection, EosRule, FailureClass, Prompt, Release, Request, RequestId, Stamp, Tape, Transport,
 };
-use fizeau_transport::{Balance, ConnectionUse, HttpTransport, MonotonicClock, Target};
+use fizeau_transport::{ConnectionUse, HttpTransport, LoadBalancing, MonotonicClock, Target};
 
 use crate::bodies::request;
 use crate::failures::check_failure;
@@ -47,7 +47,7 @@ async fn least_in_flight_counts_over_all_clones_of_the_target() {
     let hold = || Server::run(vec![vec![Step::Request, Step::Hold]]);
     let (busy, idle) = (hold(), serving(3));
     let both = target(&busy.url()).also_at(&idle.url()).unwrap();
-    let both = both.balance(Balance::LeastInFlight);
+    let both = both.balance(LoadBalancing::LeastInFlight);
     let (holding, asking) = (transport(both.clone()), transport(both));
     let held = ask_for(&holding, 0);
     let others = async {

@@ -1,7 +1,7 @@
 //! Bodies that are given whole.
 
 use fizeau_core::{EosRule, Prompt};
-use fizeau_transport::{Ask, Backend, ExtraBody, PromptKind, RequestError, Route};
+use fizeau_transport::{Backend, BodyInput, ExtraBody, PromptKind, RequestError, Route};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn text(
 ) -> Result<String, RequestError> {
     let request = request(Prompt::Body(given.into()), eos);
     let extra = ExtraBody::parse(extra).unwrap();
-    let ask = Ask { model: "m", request: &request, backend, extra: &extra };
+    let ask = BodyInput { model: "m", request: &request, backend, extra: &extra };
     route.dialect().body(&ask).map(|body| String::from_utf8(body).unwrap())
 }
 
@@ -111,7 +111,7 @@ fn embeddings_take_nothing_but_the_model() {
 fn a_nameless_target_leaves_the_bodys_model() {
     let request = request(Prompt::Body(r#"{"model":"theirs","prompt":"p"}"#.into()), EosRule::Stop);
     let extra = ExtraBody::default();
-    let ask = Ask { model: "", request: &request, backend: Backend::Vllm, extra: &extra };
+    let ask = BodyInput { model: "", request: &request, backend: Backend::Vllm, extra: &extra };
     let body = Route::Completions.dialect().body(&ask).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["model"], "theirs");
 }

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use fizeau_core::{Channel, Stamp};
 use fizeau_transport::{
-    Ask, BodyEnd, Dialect, EndRule, EventError, Framing, KeepText, RawEvent, ReadMark, Repeats,
-    Reply, ReplyReader, RequestError, Route, WireEvent,
+    BodyEnd, BodyInput, CumulativeEvents, Dialect, EndRule, EventError, Framing, KeepText,
+    RawEvent, ReadMark, Reply, ReplyReader, RequestError, Route, WireEvent,
 };
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ impl Parsed {
 }
 
 impl Dialect for Parsed {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    fn body(&self, ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
         self.inner.body(ask)
     }
 
@@ -43,7 +43,7 @@ impl Dialect for Parsed {
         self.inner.framing()
     }
 
-    fn repeats(&self) -> Repeats {
+    fn repeats(&self) -> CumulativeEvents {
         self.inner.repeats()
     }
 
@@ -245,7 +245,7 @@ fn values_behind_keys() {
 struct Letter(Parsed);
 
 impl Dialect for Letter {
-    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    fn body(&self, ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
         self.0.body(ask)
     }
 

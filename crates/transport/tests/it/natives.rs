@@ -3,8 +3,8 @@
 
 use fizeau_core::{EosRule, Message, Nanos, Outcome, Prompt, Role, Stamp, Tokens};
 use fizeau_transport::{
-    Ask, Backend, BodyEnd, EndRule, ExtraBody, Framing, KeepText, PromptKind, ReadMark, Reply,
-    ReplyReader, RequestError, Route,
+    Backend, BodyEnd, BodyInput, EndRule, ExtraBody, Framing, KeepText, PromptKind, ReadMark,
+    Reply, ReplyReader, RequestError, Route,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn try_body(
 ) -> Result<Value, RequestError> {
     let request = request(prompt, eos);
     let extra = ExtraBody::parse(extra).unwrap();
-    let ask = Ask { model: "m", request: &request, backend, extra: &extra };
+    let ask = BodyInput { model: "m", request: &request, backend, extra: &extra };
     let body = backend.route().dialect().body(&ask)?;
     Ok(serde_json::from_slice(&body).unwrap())
 }
@@ -137,7 +137,7 @@ fn llama_cpp_ignores_the_end_on_responses() {
     let request = request(text(), EosRule::Ignore);
     let ignores = |backend| {
         let extra = ExtraBody::default();
-        let ask = Ask { model: "m", request: &request, backend, extra: &extra };
+        let ask = BodyInput { model: "m", request: &request, backend, extra: &extra };
         let body = Route::Responses.dialect().body(&ask).unwrap();
         String::from_utf8(body).unwrap().contains(r#""ignore_eos":true"#)
     };

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use fizeau_core::Stamp;
 use fizeau_transport::{
-    Ask, BodyEnd, Dialect, EndRule, EventError, Framing, KeepText, RawEvent, ReadMark, ReplyReader,
-    RequestError, WireEvent,
+    BodyEnd, BodyInput, Dialect, EndRule, EventError, Framing, KeepText, RawEvent, ReadMark,
+    ReplyReader, RequestError, WireEvent,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use serde_json::Value;
 struct Refusing(RefCell<Vec<Vec<u8>>>);
 
 impl Dialect for Refusing {
-    fn body(&self, _: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+    fn body(&self, _: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
         Err(RequestError::Encode)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fizeau_core::{EosRule, Part, Prompt, Release, Request, Stamp, Tape, Transport};
+use fizeau_core::{EosRule, Prompt, Release, Request, RequestPurpose, Stamp, Tape, Transport};
 use fizeau_transport::{
     Backend, ExtraBody, ExtraBodyError, HttpTransport, HttpVersion, MonotonicClock, Proxy,
     RequestError, Target,
@@ -170,10 +170,10 @@ async fn extra_fields_that_cannot_be_sent() {
 async fn the_tape_keeps_model_and_part() {
     let server = Server::run(vec![stream(&good()); 2]);
     let transport = transport(target(&server.url()));
-    let probe = Request { part: Part::Probe, ..for_model("lora") };
+    let probe = Request { part: RequestPurpose::Probe, ..for_model("lora") };
     let tape = send(&transport, &probe).await.unwrap();
-    assert_eq!((tape.part, tape.model), (Part::Probe, Some(Arc::from("lora"))));
+    assert_eq!((tape.part, tape.model), (RequestPurpose::Probe, Some(Arc::from("lora"))));
     let plain = request(Prompt::Text("hi".into()), EosRule::Stop);
     let tape = send(&transport, &plain).await.unwrap();
-    assert_eq!((tape.part, tape.model), (Part::Load, None));
+    assert_eq!((tape.part, tape.model), (RequestPurpose::Load, None));
 }

@@ -8,14 +8,15 @@ use std::net::TcpListener;
 
 use fizeau_core::{FailureClass, TokenSource, Tokens};
 use fizeau_transport::{
-    Backend, Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError,
-    Probed, Route, Server, ServerTimed, Target, candidates, context_limit, probe,
+    Backend, BackendCandidate, CandidateReason, EventDelivery, Findings, ForcedLength, Identity,
+    ModelNameError, ProbeError, ProbedEndpoint, Route, ServerKind, ServerTimed, Target, candidates,
+    context_limit, probe,
 };
 
 use fakes::{Answer, Asked, Fake};
 
 /// All that the command line does: look, choose, try.
-async fn find(fake: &Fake, path: Option<&str>) -> (Identity, Result<Probed, String>) {
+async fn find(fake: &Fake, path: Option<&str>) -> (Identity, Result<ProbedEndpoint, String>) {
     let url = fake.url();
     let identity = Identity::of(&Target::new(&url, Backend::OpenAi, "").unwrap()).await.unwrap();
     let candidates = candidates(identity.server(), path);
@@ -29,7 +30,12 @@ async fn find(fake: &Fake, path: Option<&str>) -> (Identity, Result<Probed, Stri
     (identity, probed)
 }
 
-async fn found(fake: &Fake, server: Option<Server>, backend: Backend, route: Route) -> Findings {
+async fn found(
+    fake: &Fake,
+    server: Option<ServerKind>,
+    backend: Backend,
+    route: Route,
+) -> Findings {
     let (identity, probed) = find(fake, None).await;
     assert_eq!(identity.server(), server);
     let probed = probed.unwrap();
@@ -40,7 +46,7 @@ async fn found(fake: &Fake, server: Option<Server>, backend: Backend, route: Rou
 #[tokio::test]
 async fn vllm_completions() {
     let fake = Fake::run(fakes::vllm);
-    let findings = found(&fake, Some(Server::Vllm), Backend::Vllm, Route::Completions).await;
+    let findings = found(&fake, Some(ServerKind::Vllm), Backend::Vllm, Route::Completions).await;
     assert_eq!(findings.forced_length, ForcedLength::Honoured);
     assert!(findings.has_continuous_usage());
     assert_eq!(findings.tokens_per_event, Some(1.0));
@@ -63,7 +69,7 @@ async fn vllm_that_does_not_say_so() {
 async fn sglang_native() {
     let fake = Fake::run(fakes::sglang);
     let route = Route::SglangGenerate;
-    let findings = found(&fake, Some(Server::Sglang), Backend::SglangNative, route).await;
+    let findings = found(&fake, Some(ServerKind::Sglang), Backend::SglangNative, route).await;
     assert_eq!(findings.forced_length, ForcedLength::Honoured);
     assert_eq!(findings.token_source, TokenSource::TokenIds);
     assert!(!findings.has_continuous_usage());
@@ -74,7 +80,7 @@ async fn llama_cpp_times_itself() {
     let fake = Fake::run(fakes::llama_cpp);
     let backend = Backend::LlamaCppNative;
     let route = Route::LlamaCppCompletion;
-    let findings = found(&fake, Some(Server::LlamaCpp), backend, route).await;
+    let findings = found(&fake, Some(ServerKind::LlamaCpp), backend, route).await;
     assert_eq!(findings.server_timings, [ServerTimed::Prefill, ServerTimed::Decode]);
     assert_eq!(findings.forced_length, ForcedLength::Honoured);
 }
@@ -83,7 +89,7 @@ async fn llama_cpp_times_itself() {
 async fn ollama_cannot_be_asked_for_a_length() {
     let fake = Fake::run(fakes::ollama);
     let route = Route::OllamaGenerate;
-    let findings = found(&fake, Some(Server::Ollama), Backend::Ollama, route).await;
+    let findings = found(&fake, Some(ServerKind::Ollama), Backend::Ollama, route).await;
     assert_eq!(findings.forced_length, ForcedLength::CannotAsk);
     assert_eq!(findings.token_source, TokenSource::FinalUsageSpread);
     assert_eq!(findings.first_event_tokens, None, "spread evenly, so nothing is known of one");
@@ -92,7 +98,7 @@ async fn ollama_cannot_be_asked_for_a_length() {
 #[tokio::test]
 async fn tgi() {
     let fake = Fake::run(fakes::tgi);
-    let findings = found(&fake, Some(Server::Tgi), Backend::Tgi, Route::TgiGenerate).await;
+    let findings = found(&fake, Some(ServerKind::Tgi), Backend::Tgi, Route::TgiGenerate).await;
     assert_eq!(findings.forced_length, ForcedLength::CannotAsk);
     assert_eq!(findings.tokens_per_event, Some(1.0));
 }
@@ -138,7 +144,7 @@ async fn a_server_that_passes_over_what_it_does_not_know() {
 #[tokio::test]
 async fn bundles() {
     let fake = Fake::run(|asked| fakes::bundling(asked, 4));
-    let findings = found(&fake, Some(Server::Vllm), Backend::Vllm, Route::Completions).await;
+    let findings = found(&fake, Some(ServerKind::Vllm), Backend::Vllm, Route::Completions).await;
     assert_eq!(findings.tokens_per_event, Some(4.0));
     assert_eq!(findings.first_event_tokens, Some(Tokens::new(4)));
     assert_eq!(findings.forced_length, ForcedLength::Honoured);
@@ -148,8 +154,11 @@ async fn bundles() {
 #[tokio::test]
 async fn a_reply_in_one_piece() {
     let fake = Fake::run(|asked| fakes::vllm(asked).in_one_write());
-    let findings = found(&fake, Some(Server::Vllm), Backend::Vllm, Route::Completions).await;
-    assert!([Flow::AtOnce, Flow::Buffered].contains(&findings.flow), "{findings:?}");
+    let findings = found(&fake, Some(ServerKind::Vllm), Backend::Vllm, Route::Completions).await;
+    assert!(
+        [EventDelivery::AtOnce, EventDelivery::Buffered].contains(&findings.flow),
+        "{findings:?}"
+    );
 }
 
 #[tokio::test]
@@ -200,7 +209,7 @@ async fn where_nobody_answers_one_line_says_so() {
 
 #[tokio::test]
 async fn a_failing_target_is_passed_on() {
-    let candidates = [Candidate { backend: Backend::Vllm, ground: Ground::Guess }];
+    let candidates = [BackendCandidate { backend: Backend::Vllm, ground: CandidateReason::Guess }];
     let error = probe(&candidates, |backend| Target::new("nowhere", backend, "m")).await;
     assert!(matches!(error, Err(ProbeError::Target(_))));
 }
@@ -215,7 +224,7 @@ async fn models_are_named() {
         async move { Identity::of(&Target::new(&fake.url(), Backend::Vllm, "").unwrap()).await.unwrap() }
     };
     assert_eq!(list(&["a/b"]).await.only_model(), Ok("a/b"));
-    assert_eq!(list(&[]).await.only_model(), Err(ModelError::None));
+    assert_eq!(list(&[]).await.only_model(), Err(ModelNameError::None));
     let several = list(&["a", "b"]).await;
     assert_eq!(several.models(), ["a", "b"]);
     assert!(several.only_model().unwrap_err().to_string().ends_with("give one of them: a, b"));
@@ -283,24 +292,24 @@ async fn a_server_that_is_not_there_has_no_context_limit() {
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
 }
 
-const SERVERS: [Server; 17] = [
-    Server::Anthropic,
-    Server::Azure,
-    Server::DeepSeek,
-    Server::DigitalOcean,
-    Server::Gemini,
-    Server::Groq,
-    Server::LlamaCpp,
-    Server::Lmdeploy,
-    Server::Mistral,
-    Server::Ollama,
-    Server::OpenAi,
-    Server::OpenRouter,
-    Server::Sglang,
-    Server::Tgi,
-    Server::Triton,
-    Server::Trtllm,
-    Server::Vllm,
+const SERVERS: [ServerKind; 17] = [
+    ServerKind::Anthropic,
+    ServerKind::Azure,
+    ServerKind::DeepSeek,
+    ServerKind::DigitalOcean,
+    ServerKind::Gemini,
+    ServerKind::Groq,
+    ServerKind::LlamaCpp,
+    ServerKind::Lmdeploy,
+    ServerKind::Mistral,
+    ServerKind::Ollama,
+    ServerKind::OpenAi,
+    ServerKind::OpenRouter,
+    ServerKind::Sglang,
+    ServerKind::Tgi,
+    ServerKind::Triton,
+    ServerKind::Trtllm,
+    ServerKind::Vllm,
 ];
 
 #[test]
@@ -315,23 +324,23 @@ fn every_server_has_a_backend_and_no_other_servers_name() {
 #[test]
 fn hosts_are_told_by_whole_labels() {
     let cases = [
-        ("API.openai.com", Some(Server::OpenAi)),
-        ("me.openai.azure.com", Some(Server::Azure)),
+        ("API.openai.com", Some(ServerKind::OpenAi)),
+        ("me.openai.azure.com", Some(ServerKind::Azure)),
         ("openai.azure.com.evil.example", None),
         ("notapi.groq.com", None),
-        ("eu.api.groq.com", Some(Server::Groq)),
+        ("eu.api.groq.com", Some(ServerKind::Groq)),
         ("127.0.0.1", None),
     ];
     for (host, server) in cases {
         let target = Target::new(&format!("http://{host}"), Backend::Vllm, "m").unwrap();
-        assert_eq!(Server::of(&target), server, "{host}");
+        assert_eq!(ServerKind::of(&target), server, "{host}");
     }
 }
 
 #[test]
 fn what_is_known_is_tried_first_and_nothing_twice() {
-    let all = candidates(Some(Server::LlamaCpp), None);
-    assert_eq!((all[0].backend, all[0].ground), (Backend::LlamaCpp, Ground::Known));
+    let all = candidates(Some(ServerKind::LlamaCpp), None);
+    assert_eq!((all[0].backend, all[0].ground), (Backend::LlamaCpp, CandidateReason::Known));
     for candidate in &all {
         let same = all.iter().filter(|other| other.backend == candidate.backend);
         assert_eq!(same.count(), 1, "{candidate:?}");
@@ -349,7 +358,7 @@ fn a_path_narrows_the_choice() {
             assert!(!narrowed.is_empty(), "{path}");
         }
     }
-    let messages = candidates(Some(Server::LlamaCpp), Some("/v1/messages"));
+    let messages = candidates(Some(ServerKind::LlamaCpp), Some("/v1/messages"));
     assert_eq!(messages.len(), 1, "llama.cpp's server speaks Anthropic's Messages too");
     assert_eq!(messages[0].backend, Backend::Anthropic);
 }

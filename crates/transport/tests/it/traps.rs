@@ -1,7 +1,7 @@
 //! The ways in which clients mis-measure, one stream each, read in one piece and in any pieces.
 
 use fizeau_core::{Nanos, Outcome, ReadLag, Stamp, Tokens};
-use fizeau_transport::{BodyEnd, KeepText, Progress, ReadMark, Reply, ReplyReader, Route};
+use fizeau_transport::{BodyEnd, FeedProgress, KeepText, ReadMark, Reply, ReplyReader, Route};
 use proptest::prelude::*;
 
 use crate::streams::{Case, DONE, all_cases, event, text};
@@ -78,11 +78,11 @@ fn events_of_one_read_share_its_stamp() {
     let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
     assert_eq!(
         reader.feed(&body.as_bytes()[..cut], ReadMark::user(Stamp::from_nanos(5), 0)),
-        Progress::Tokens
+        FeedProgress::Tokens
     );
     assert_eq!(
         reader.feed(&body.as_bytes()[cut..], ReadMark::user(Stamp::from_nanos(9), 1)),
-        Progress::Settled
+        FeedProgress::Settled
     );
     let reply = reader.finish(BodyEnd::Whole);
     let stamps: Vec<_> = reply.arrivals.iter().map(|a| (a.at.as_nanos(), a.read)).collect();
@@ -123,17 +123,17 @@ fn only_tokens_are_progress() {
     let mut reader = ReplyReader::new(Route::Chat.dialect(), KeepText::No);
     let mut feed = |bytes: &str| reader.feed(bytes.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
     for bytes in &quiet {
-        assert_eq!(feed(bytes), Progress::Quiet, "{bytes}");
+        assert_eq!(feed(bytes), FeedProgress::Quiet, "{bytes}");
     }
-    assert_eq!(feed(&event(r#"{"choices":[{"delta":{"content":"a"}}]}"#)), Progress::Tokens);
-    assert_eq!(feed(DONE), Progress::Settled);
+    assert_eq!(feed(&event(r#"{"choices":[{"delta":{"content":"a"}}]}"#)), FeedProgress::Tokens);
+    assert_eq!(feed(DONE), FeedProgress::Settled);
 }
 
 #[test]
 fn a_mark_reaches_its_arrivals() {
     let mark =
         ReadMark { at: Stamp::from_nanos(5), number: 7, lag: ReadLag::of(Nanos::from_micros(3)) };
-    // Parsed, and cast.
+    // Parsed, and matched by a template.
     let body = [text("a", "", ""), text("b", "", "")].concat();
     let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No)
         .expecting(Tokens::new(u64::MAX));
@@ -171,7 +171,7 @@ fn a_body_in_one_piece_is_bounded_and_marked_by_its_last_read() {
     let mark = |number| ReadMark::user(Stamp::from_nanos(u64::from(number)), number);
     let mut reader = new();
     for (number, piece) in [(1, "{\"data\":["), (2, "{\"embedding\":[1]}]}"), (3, "")] {
-        assert_eq!(reader.feed(piece.as_bytes(), mark(number)), Progress::Quiet);
+        assert_eq!(reader.feed(piece.as_bytes(), mark(number)), FeedProgress::Quiet);
     }
     let arrivals = reader.finish(BodyEnd::Whole).arrivals;
     assert_eq!(arrivals.iter().map(|a| (a.at, a.read)).collect::<Vec<_>>(), [(mark(2).at, 2)]);
@@ -179,10 +179,10 @@ fn a_body_in_one_piece_is_bounded_and_marked_by_its_last_read() {
     let mut reader = new();
     let piece = vec![b' '; 1 << 20];
     for number in 0..64 {
-        assert_eq!(reader.feed(&piece, mark(number)), Progress::Quiet);
+        assert_eq!(reader.feed(&piece, mark(number)), FeedProgress::Quiet);
     }
-    assert_eq!(reader.feed(b" ", mark(64)), Progress::Broken);
-    assert_eq!(reader.feed(b" ", mark(65)), Progress::Broken);
+    assert_eq!(reader.feed(b" ", mark(64)), FeedProgress::Broken);
+    assert_eq!(reader.feed(b" ", mark(65)), FeedProgress::Broken);
     let Outcome::Failed(failure) = reader.finish(BodyEnd::Whole).outcome else {
         panic!("an endless body is a failure");
     };

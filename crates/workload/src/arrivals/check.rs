@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use fizeau_core::{PerSec, Seconds};
 
-use super::{Arrivals, RampShape, RampSpan, Spacing, Stage};
+use super::{ArrivalLaw, RampShape, RampSpan, RateStage, Spacing};
 
 /// The rates that can be asked for, per second. The limits keep every product and quotient below finite; a nanosecond
 /// cannot resolve a higher rate anyway.
@@ -42,14 +42,13 @@ pub enum ArrivalsError {
     RequestsFromZero,
     /// The phases of an on/off law are far shorter than its gaps.
     #[error(
-        "on and off take turns {0:.0} times for each request in the mean: at most 1000 can be followed; make \
+        "on and off phases alternate {0:.0} times per request on average: at most 1000 can be followed; make \
          the phases longer, or use Poisson arrivals at the mean rate"
     )]
     Flicker(f64),
     /// The last of several stages is a pause.
     #[error(
-        "stage {0} is the last one and has the rate 0: the last rate stays, so that what is left would never \
-         leave; give it a rate above 0, or a stage after it"
+        "stage {0} is the last one and has the rate 0, so the remaining requests would never leave: give it a rate above 0, or add a stage after it"
     )]
     LastStage(usize),
     /// There are no stages.
@@ -96,7 +95,7 @@ pub enum ArrivalsError {
     },
 }
 
-impl Arrivals {
+impl ArrivalLaw {
     /// Says what is wrong with this law, the first thing only.
     pub(crate) fn check(&self) -> Result<(), ArrivalsError> {
         match self {
@@ -155,7 +154,7 @@ fn ramp_start(from: PerSec, shape: RampShape, over: RampSpan) -> Result<(), Arri
     }
 }
 
-fn all_stages(stages: &[Stage]) -> Result<(), ArrivalsError> {
+fn all_stages(stages: &[RateStage]) -> Result<(), ArrivalsError> {
     for (number, stage) in (1..).zip(stages) {
         rate_or_zero(format_args!("rate of stage {number}"), stage.rate)?;
         time_of(format_args!("length of stage {number}"), stage.lasts)?;

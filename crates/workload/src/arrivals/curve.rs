@@ -3,18 +3,18 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::{RampShape, Stage};
+use super::{RampShape, RateStage};
 
 /// How the rate changes.
 #[derive(Debug)]
-pub(super) enum Curve {
-    Linear(Linear),
-    Exponential(Exponential),
-    Steps(Steps),
-    Wave(Wave),
+pub(super) enum RateCurve {
+    Linear(LinearRate),
+    Exponential(ExponentialRate),
+    Steps(RateSteps),
+    Wave(RateWave),
 }
 
-impl Curve {
+impl RateCurve {
     /// The seconds after which the integral reaches `area`, which is not negative and not below that of any call before. It
     /// may fall by a rounding where the areas are that close.
     pub(super) fn reaches(&mut self, area: f64) -> f64 {
@@ -29,10 +29,10 @@ impl Curve {
     /// The ramp from the rate `from` to the rate `to` over `time` seconds.
     pub(super) fn ramp(shape: RampShape, [from, to]: [f64; 2], time: f64) -> Self {
         match shape {
-            RampShape::Linear => Self::Linear(Linear { from, to, time }),
+            RampShape::Linear => Self::Linear(LinearRate { from, to, time }),
             RampShape::Exponential => {
                 let growth = libm::log(to / from) / time;
-                Self::Exponential(Exponential { from, to, time, growth })
+                Self::Exponential(ExponentialRate { from, to, time, growth })
             }
         }
     }
@@ -40,13 +40,13 @@ impl Curve {
 
 /// A rate that changes by the same amount in the same time, then stays.
 #[derive(Debug)]
-pub(super) struct Linear {
+pub(super) struct LinearRate {
     from: f64,
     to: f64,
     time: f64,
 }
 
-impl Linear {
+impl LinearRate {
     fn reaches(&self, area: f64) -> f64 {
         let whole = 0.5 * (self.from + self.to) * self.time;
         if area >= whole {
@@ -64,7 +64,7 @@ impl Linear {
 
 /// A rate that changes by the same factor in the same time, then stays.
 #[derive(Debug)]
-pub(super) struct Exponential {
+pub(super) struct ExponentialRate {
     from: f64,
     to: f64,
     time: f64,
@@ -72,7 +72,7 @@ pub(super) struct Exponential {
     growth: f64,
 }
 
-impl Exponential {
+impl ExponentialRate {
     fn reaches(&self, area: f64) -> f64 {
         if self.growth == 0.0 {
             return area / self.from;
@@ -88,18 +88,18 @@ impl Exponential {
 
 /// One rate after another; the last one stays.
 #[derive(Debug)]
-pub(super) struct Steps {
+pub(super) struct RateSteps {
     /// Those to come, the next one last.
-    later: Vec<Stage>,
+    later: Vec<RateStage>,
     rate: f64,
     /// The instant and the area at which the present stage begins, and those at which it ends.
     begins: [f64; 2],
     ends: [f64; 2],
 }
 
-impl Steps {
+impl RateSteps {
     /// There is at least one stage.
-    pub(super) fn new(stages: &[Stage]) -> Self {
+    pub(super) fn new(stages: &[RateStage]) -> Self {
         let later = stages.iter().rev().copied().collect();
         let mut steps = Self { later, rate: 0.0, begins: [0.0; 2], ends: [0.0; 2] };
         steps.go_on();
@@ -129,17 +129,17 @@ impl Steps {
 
 /// The rate mean (1 + swing sin(2 pi t / period)), and the instant found last, from which the next is not far.
 #[derive(Debug)]
-pub(super) struct Wave {
+pub(super) struct RateWave {
     /// Requests in a period.
     whole: f64,
     swing: f64,
     period: f64,
-    last: Found,
+    last: WaveSolution,
 }
 
 /// A solution, in periods.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct WaveSolution {
     /// The area, in that of a whole period.
     area: f64,
     at: f64,
@@ -147,9 +147,9 @@ struct Found {
     rate: f64,
 }
 
-impl Wave {
+impl RateWave {
     pub(super) const fn new(mean: f64, swing: f64, period: f64) -> Self {
-        let last = Found { area: 0.0, at: 0.0, rate: 1.0 };
+        let last = WaveSolution { area: 0.0, at: 0.0, rate: 1.0 };
         Self { whole: mean * period, swing, period, last }
     }
 
@@ -158,7 +158,7 @@ impl Wave {
         let complete = area.floor();
         let guess = self.last.at + (area - self.last.area) / self.last.rate;
         let (share, rate) = self.share(area - complete, guess - complete);
-        self.last = Found { area, at: complete + share, rate };
+        self.last = WaveSolution { area, at: complete + share, rate };
         self.last.at * self.period
     }
 

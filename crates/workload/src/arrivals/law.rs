@@ -1,12 +1,12 @@
 //! The laws as running processes: the seconds of one instant after another.
 
-use super::curve::{Curve, Steps, Wave};
-use super::{Arrivals, RampShape, RampSpan, Rescale, Spacing};
+use super::curve::{RateCurve, RateSteps, RateWave};
+use super::{ArrivalLaw, RampShape, RampSpan, Rescale, Spacing};
 use crate::sample::GammaShape;
-use crate::seed::Draws;
+use crate::seed::RandomStream;
 
 /// A law at work. It has no end.
-pub(super) enum Law {
+pub(super) enum ArrivalGenerator {
     AtOnce,
     Constant { rate: f64 },
     Renewal(Box<Renewal>),
@@ -15,32 +15,33 @@ pub(super) enum Law {
     Bursts(Box<Bursts>),
 }
 
-impl Law {
+impl ArrivalGenerator {
     /// The law of `arrivals` for a plan of `requests` requests; none where the endpoint sets the pace.
-    pub(super) fn new(arrivals: &Arrivals, requests: u64, draws: Draws) -> Option<Self> {
+    pub(super) fn new(arrivals: &ArrivalLaw, requests: u64, draws: RandomStream) -> Option<Self> {
         let curved =
             |curve, spacing, draws| Self::Curved(Box::new(Curved::new(curve, spacing, draws)));
         Some(match *arrivals {
-            Arrivals::AllAtOnce => Self::AtOnce,
-            Arrivals::ClosedLoop => return None,
-            Arrivals::Constant { rate } => Self::Constant { rate: rate.get() },
-            Arrivals::Gamma { rate, burstiness, rescale } => {
+            ArrivalLaw::AllAtOnce => Self::AtOnce,
+            ArrivalLaw::ClosedLoop => return None,
+            ArrivalLaw::Constant { rate } => Self::Constant { rate: rate.get() },
+            ArrivalLaw::Gamma { rate, burstiness, rescale } => {
                 let gaps = |draws| Gaps::random(rate.get(), burstiness, draws);
                 let fit = match rescale {
-                    Rescale::None => Fit::AsDrawn,
+                    Rescale::None => TimeScaling::AsDrawn,
                     // A first pass over the same gaps, because the stretch needs the last instant.
-                    Rescale::ToMean => Fit::Stretched {
-                        last: Renewal::new(gaps(draws.again()), Fit::AsDrawn).after(requests),
+                    Rescale::ToMean => TimeScaling::Stretched {
+                        last: Renewal::new(gaps(draws.again()), TimeScaling::AsDrawn)
+                            .after(requests),
                         span: requests as f64 / rate.get(),
                     },
                 };
                 Self::Renewal(Box::new(Renewal::new(gaps(draws), fit)))
             }
-            Arrivals::Ramp { from, to, shape, over, spacing } => {
+            ArrivalLaw::Ramp { from, to, shape, over, spacing } => {
                 let ends = [from.get(), to.get()];
                 match over {
                     RampSpan::Time(time) => {
-                        curved(Curve::ramp(shape, ends, time.get()), spacing, draws)
+                        curved(RateCurve::ramp(shape, ends, time.get()), spacing, draws)
                     }
                     RampSpan::Requests => {
                         let gaps = Gaps::of(spacing, draws);
@@ -48,17 +49,19 @@ impl Law {
                     }
                 }
             }
-            Arrivals::Stages { ref stages, spacing } => {
-                curved(Curve::Steps(Steps::new(stages)), spacing, draws)
+            ArrivalLaw::Stages { ref stages, spacing } => {
+                curved(RateCurve::Steps(RateSteps::new(stages)), spacing, draws)
             }
-            Arrivals::OnOff { on, off, mean_on, mean_off } => {
-                let on = Phase { rate: on.get(), mean: mean_on.get() };
-                let off = Phase { rate: off.get(), mean: mean_off.get() };
+            ArrivalLaw::OnOff { on, off, mean_on, mean_off } => {
+                let on = BurstState { rate: on.get(), mean: mean_on.get() };
+                let off = BurstState { rate: off.get(), mean: mean_off.get() };
                 Self::Bursts(Box::new(Bursts::new(on, off, draws)))
             }
-            Arrivals::Diurnal { mean, swing, period, spacing } => {
-                curved(Curve::Wave(Wave::new(mean.get(), swing, period.get())), spacing, draws)
-            }
+            ArrivalLaw::Diurnal { mean, swing, period, spacing } => curved(
+                RateCurve::Wave(RateWave::new(mean.get(), swing, period.get())),
+                spacing,
+                draws,
+            ),
         })
     }
 
@@ -97,18 +100,18 @@ impl Law {
 pub(super) struct Renewal {
     gaps: Gaps,
     elapsed: f64,
-    fit: Fit,
+    fit: TimeScaling,
 }
 
 /// How drawn seconds become intended ones.
 #[derive(Clone, Copy)]
-enum Fit {
+enum TimeScaling {
     AsDrawn,
     Stretched { last: f64, span: f64 },
 }
 
 impl Renewal {
-    const fn new(gaps: Gaps, fit: Fit) -> Self {
+    const fn new(gaps: Gaps, fit: TimeScaling) -> Self {
         Self { gaps, elapsed: 0.0, fit }
     }
 
@@ -116,11 +119,11 @@ impl Renewal {
     fn next_seconds(&mut self) -> f64 {
         self.elapsed += self.gaps.next_gap();
         match self.fit {
-            Fit::AsDrawn => self.elapsed,
+            TimeScaling::AsDrawn => self.elapsed,
             // All gaps underflowed to zero: nothing can be stretched, and all leave at once, as in vLLM.
-            Fit::Stretched { last: 0.0, .. } => 0.0,
+            TimeScaling::Stretched { last: 0.0, .. } => 0.0,
             // In this order the last one lands on the span exactly.
-            Fit::Stretched { last, span } => self.elapsed / last * span,
+            TimeScaling::Stretched { last, span } => self.elapsed / last * span,
         }
     }
 
@@ -135,14 +138,14 @@ impl Renewal {
 
 /// A process of rate 1, put where the integral of a changing rate reaches it.
 pub(super) struct Curved {
-    curve: Curve,
+    curve: RateCurve,
     gaps: Gaps,
     area: f64,
     last: f64,
 }
 
 impl Curved {
-    fn new(curve: Curve, spacing: Spacing, draws: Draws) -> Self {
+    fn new(curve: RateCurve, spacing: Spacing, draws: RandomStream) -> Self {
         Self { curve, gaps: Gaps::of(spacing, draws), area: 0.0, last: 0.0 }
     }
 
@@ -189,13 +192,13 @@ impl Ramp {
 /// Independent gaps of one law.
 #[derive(Debug)]
 pub(super) struct Gaps {
-    draws: Draws,
-    kind: Kind,
+    draws: RandomStream,
+    kind: GapLaw,
     scale: f64,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum GapLaw {
     Even,
     /// Gamma of shape 1, which takes one draw and no rejection.
     Exponential,
@@ -204,27 +207,27 @@ enum Kind {
 
 impl Gaps {
     /// Gamma gaps of the mean 1 / `rate`.
-    pub(super) fn random(rate: f64, burstiness: f64, draws: Draws) -> Self {
+    pub(super) fn random(rate: f64, burstiness: f64, draws: RandomStream) -> Self {
         let kind = match burstiness {
-            1.0 => Kind::Exponential,
-            shape => Kind::Gamma(GammaShape::new(shape)),
+            1.0 => GapLaw::Exponential,
+            shape => GapLaw::Gamma(GammaShape::new(shape)),
         };
         Self { draws, kind, scale: 1.0 / (rate * burstiness) }
     }
 
     /// Gaps of the mean 1.
-    pub(super) fn of(spacing: Spacing, draws: Draws) -> Self {
+    pub(super) fn of(spacing: Spacing, draws: RandomStream) -> Self {
         match spacing {
-            Spacing::Even => Self { draws, kind: Kind::Even, scale: 1.0 },
+            Spacing::Even => Self { draws, kind: GapLaw::Even, scale: 1.0 },
             Spacing::Random { burstiness } => Self::random(1.0, burstiness, draws),
         }
     }
 
     pub(super) fn next_gap(&mut self) -> f64 {
         match &self.kind {
-            Kind::Even => 1.0,
-            Kind::Exponential => self.draws.exponential() * self.scale,
-            Kind::Gamma(shape) => self.draws.gamma_of(shape) * self.scale,
+            GapLaw::Even => 1.0,
+            GapLaw::Exponential => self.draws.exponential() * self.scale,
+            GapLaw::Gamma(shape) => self.draws.gamma_of(shape) * self.scale,
         }
     }
 }
@@ -234,10 +237,10 @@ impl Gaps {
 /// A Markov-modulated Poisson process of two states, started as if it had gone on forever.
 #[derive(Debug)]
 pub(super) struct Bursts {
-    draws: Draws,
+    draws: RandomStream,
     /// The present phase, and the one that comes next.
-    phase: Phase,
-    other: Phase,
+    phase: BurstState,
+    other: BurstState,
     /// Seconds that the present phase still lasts.
     left: f64,
     elapsed: f64,
@@ -245,7 +248,7 @@ pub(super) struct Bursts {
 
 /// What a state is like.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Phase {
+pub(super) struct BurstState {
     /// Requests per second.
     pub(super) rate: f64,
     /// Its mean length in seconds.
@@ -253,7 +256,7 @@ pub(super) struct Phase {
 }
 
 impl Bursts {
-    pub(super) fn new(on: Phase, off: Phase, mut draws: Draws) -> Self {
+    pub(super) fn new(on: BurstState, off: BurstState, mut draws: RandomStream) -> Self {
         let starts_on = draws.unit() <= on.mean / (on.mean + off.mean);
         let (phase, other) = if starts_on { (on, off) } else { (off, on) };
         // What is left of a phase that has begun at some time is as long as a whole one: exponential.

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::error::{At, DatasetError, DatasetPlace, Fault, as_text};
+use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, as_text};
 use super::jsonl::BYTE_ORDER_MARK;
 
 /// Shows each element of the array in `reader` to `take`, as the text that it is: whether that is JSON is for `take` to
@@ -11,9 +11,9 @@ pub(super) fn each_element(
     name: &str,
     mut reader: impl BufRead,
     expected: &str,
-    mut take: impl FnMut(&str, At<'_>) -> Result<(), DatasetError>,
+    mut take: impl FnMut(&str, RecordStart<'_>) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
-    let mut splitter = Splitter::default();
+    let mut splitter = ArraySplitter::default();
     let mut head = Vec::new();
     let mark = reader.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head);
     mark.map_err(|source| splitter.broken(name, source))?;
@@ -30,15 +30,15 @@ pub(super) fn each_element(
         };
         for &byte in chunk {
             match splitter.step(byte) {
-                Step::On => {}
-                Step::Element => splitter.give(name, &mut take)?,
-                Step::Stray(reason) => return Err(splitter.stray(reason, expected, name)),
+                ByteMeaning::On => {}
+                ByteMeaning::Element => splitter.give(name, &mut take)?,
+                ByteMeaning::Stray(reason) => return Err(splitter.stray(reason, expected, name)),
             }
         }
         let read = chunk.len();
         reader.consume(read);
     }
-    if !matches!(splitter.state, State::Within { .. }) {
+    if !matches!(splitter.state, ArrayState::Within { .. }) {
         return Ok(());
     }
     // What is not closed is wrong somewhere: the parser says where, if that is not just the missing end.
@@ -50,8 +50,8 @@ pub(super) fn each_element(
 
 /// Where the bytes of an array belong.
 #[derive(Default)]
-struct Splitter {
-    state: State,
+struct ArraySplitter {
+    state: ArrayState,
     /// The element so far, without the blanks before it.
     element: Vec<u8>,
     /// How many elements came before it.
@@ -64,7 +64,7 @@ struct Splitter {
 }
 
 #[derive(Default)]
-enum State {
+enum ArrayState {
     #[default]
     Before,
     /// Among the elements, `depth` brackets deep in one.
@@ -85,7 +85,7 @@ enum Quoted {
 }
 
 /// What a byte means.
-enum Step {
+enum ByteMeaning {
     On,
     /// The element is whole.
     Element,
@@ -93,16 +93,16 @@ enum Step {
     Stray(&'static str),
 }
 
-impl Splitter {
-    fn step(&mut self, byte: u8) -> Step {
+impl ArraySplitter {
+    fn step(&mut self, byte: u8) -> ByteMeaning {
         self.column += 1;
         let step = match &mut self.state {
-            State::Within { depth, quoted } => match (*quoted, byte) {
-                (Quoted::No, b',') if *depth == 0 => return Step::Element,
+            ArrayState::Within { depth, quoted } => match (*quoted, byte) {
+                (Quoted::No, b',') if *depth == 0 => return ByteMeaning::Element,
                 (Quoted::No, b']') if *depth == 0 => {
-                    self.state = State::After;
+                    self.state = ArrayState::After;
                     let none = self.passed == 0 && self.element.is_empty();
-                    return if none { Step::On } else { Step::Element };
+                    return if none { ByteMeaning::On } else { ByteMeaning::Element };
                 }
                 (now, byte) => {
                     *quoted = now.after(byte);
@@ -112,16 +112,16 @@ impl Splitter {
                         _ => {}
                     }
                     self.keep(byte);
-                    Step::On
+                    ByteMeaning::On
                 }
             },
-            _ if byte.is_ascii_whitespace() => Step::On,
-            State::Before if byte == b'[' => {
-                self.state = State::Within { depth: 0, quoted: Quoted::No };
-                Step::On
+            _ if byte.is_ascii_whitespace() => ByteMeaning::On,
+            ArrayState::Before if byte == b'[' => {
+                self.state = ArrayState::Within { depth: 0, quoted: Quoted::No };
+                ByteMeaning::On
             }
-            State::Before => Step::Stray("it does not begin with ["),
-            State::After => Step::Stray("something follows the array"),
+            ArrayState::Before => ByteMeaning::Stray("it does not begin with ["),
+            ArrayState::After => ByteMeaning::Stray("something follows the array"),
         };
         if byte == b'\n' {
             (self.line, self.column) = (self.line + 1, 0);
@@ -143,14 +143,14 @@ impl Splitter {
     fn give(
         &mut self,
         name: &str,
-        take: &mut impl FnMut(&str, At<'_>) -> Result<(), DatasetError>,
+        take: &mut impl FnMut(&str, RecordStart<'_>) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
         if self.element.is_empty() {
             self.began = (self.line, self.column);
         }
         let (line, column) = self.began;
-        let at = At { name, place: self.place(line), column };
-        let fault = |fault: Fault| fault.at(at);
+        let at = RecordStart { name, place: self.place(line), column };
+        let fault = |fault: RecordFault| fault.at(at);
         as_text(&self.element).map_err(fault).and_then(|text| take(text, at))?;
         self.element.clear();
         self.passed += 1;

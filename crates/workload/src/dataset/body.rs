@@ -7,8 +7,8 @@ use std::sync::Arc;
 use fizeau_core::{Prompt, Tokens};
 
 use super::Dataset;
-use super::error::{DatasetError, Fault};
-use super::fields::Fields;
+use super::error::{DatasetError, RecordFault};
+use super::fields::RecordFields;
 use super::jsonl::each_line;
 use crate::parts::Turn;
 
@@ -18,8 +18,8 @@ pub(super) const LIMITS: [&str; 3] = ["max_completion_tokens", "max_tokens", "ma
 const OBJECT: &str = "a JSON object";
 
 /// The most tokens that `body` asks for.
-pub(super) fn output_tokens(body: &str) -> Result<Option<Tokens>, Fault> {
-    let fields = Fields::of(body, OBJECT)?;
+pub(super) fn output_tokens(body: &str) -> Result<Option<Tokens>, RecordFault> {
+    let fields = RecordFields::of(body, OBJECT)?;
     for name in LIMITS {
         if let Some(tokens) = fields.tokens(name)? {
             return Ok(Some(tokens));
@@ -30,7 +30,7 @@ pub(super) fn output_tokens(body: &str) -> Result<Option<Tokens>, Fault> {
 
 /// `body`, of `tokens` at most under each name that it has for that.
 pub(super) fn with_output(body: &str, tokens: Tokens) -> Option<String> {
-    let fields = Fields::of(body, OBJECT).ok()?;
+    let fields = RecordFields::of(body, OBJECT).ok()?;
     let mut places: Vec<_> =
         LIMITS.iter().filter_map(|name| place(body, fields.raw(name)?)).collect();
     places.sort_by_key(|place| place.start);
@@ -52,9 +52,9 @@ pub(crate) fn with_line(body: &str, line: &str) -> Option<Arc<str>> {
 
 /// Where the text begins that the model reads first: its opening quote.
 fn opening(body: &str) -> Option<usize> {
-    let fields = Fields::of(body, OBJECT).ok()?;
+    let fields = RecordFields::of(body, OBJECT).ok()?;
     let message = fields.list("messages").ok().flatten().map(|list| {
-        let first = Fields::of(list.first()?, OBJECT).ok()?;
+        let first = RecordFields::of(list.first()?, OBJECT).ok()?;
         first.raw("content")
     });
     let text = match message {
@@ -91,7 +91,7 @@ impl Dataset {
         let mut conversations = Vec::new();
         let mut route = None;
         each_line(name, reader, |line| {
-            let fields = Fields::of(line, EXPECTED)?;
+            let fields = RecordFields::of(line, EXPECTED)?;
             check_method(&fields)?;
             check_url(&fields, &mut route)?;
             conversations.push(turn(&fields)?.into());
@@ -101,27 +101,31 @@ impl Dataset {
     }
 }
 
-fn check_method(fields: &Fields<'_>) -> Result<(), Fault> {
+fn check_method(fields: &RecordFields<'_>) -> Result<(), RecordFault> {
     match fields.text("method")? {
-        Some(method) if method != "POST" => Err(Fault::unfit("method", &method, "POST")),
+        Some(method) if method != "POST" => Err(RecordFault::unfit("method", &method, "POST")),
         _ => Ok(()),
     }
 }
 
 /// Holds the line's `url` against that of the first line that has one.
-fn check_url(fields: &Fields<'_>, route: &mut Option<String>) -> Result<(), Fault> {
+fn check_url(fields: &RecordFields<'_>, route: &mut Option<String>) -> Result<(), RecordFault> {
     let Some(url) = fields.text("url")? else { return Ok(()) };
     let route = route.get_or_insert_with(|| url.clone());
     if *route == url {
         return Ok(());
     }
-    Err(Fault::unfit("url", &url, format!("{route}, as on the lines before: one route a file")))
+    Err(RecordFault::unfit(
+        "url",
+        &url,
+        format!("{route}, as on the lines before: one route a file"),
+    ))
 }
 
-fn turn(fields: &Fields<'_>) -> Result<Turn, Fault> {
+fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
     let body = fields.object("body")?;
     let body: Arc<str> =
-        body.ok_or_else(|| Fault::missing("body", "the body of the request, an object"))?;
+        body.ok_or_else(|| RecordFault::missing("body", "the body of the request, an object"))?;
     let output_tokens = output_tokens(&body).map_err(|fault| fault.inside("body"))?;
     Ok(Turn { output_tokens, ..Turn::new(Prompt::Body(body)) })
 }

@@ -117,15 +117,15 @@ fn within(field: Option<&str>) -> String {
 
 /// What is wrong with a record, before it is known where the record stands.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct RecordFault {
     /// The field, as a path; empty for the record itself.
     pub(super) field: String,
-    pub(super) kind: FaultKind,
+    pub(super) kind: RecordFaultKind,
     pub(super) expected: String,
 }
 
 #[derive(Debug)]
-pub(super) enum FaultKind {
+pub(super) enum RecordFaultKind {
     /// What the field holds: `is -3`.
     Found(String),
     Syntax {
@@ -137,15 +137,15 @@ pub(super) enum FaultKind {
     },
 }
 
-impl Fault {
+impl RecordFault {
     pub(super) fn missing(field: &str, expected: impl Into<String>) -> Self {
-        let kind = FaultKind::Found("is missing".to_owned());
+        let kind = RecordFaultKind::Found("is missing".to_owned());
         Self { field: field.to_owned(), kind, expected: expected.into() }
     }
 
     /// `json` is no good as a `field`.
     pub(super) fn unfit(field: &str, json: &str, expected: impl Into<String>) -> Self {
-        let kind = FaultKind::Found(format!("is {}", shown(json)));
+        let kind = RecordFaultKind::Found(format!("is {}", shown(json)));
         Self { field: field.to_owned(), kind, expected: expected.into() }
     }
 
@@ -154,7 +154,7 @@ impl Fault {
         let said = error.to_string();
         // The place is said elsewhere.
         let reason = said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason);
-        let kind = FaultKind::Syntax {
+        let kind = RecordFaultKind::Syntax {
             lines: (error.line() as u64).saturating_sub(1),
             column: (error.column() as u64).max(1),
             reason: reason.to_owned(),
@@ -172,15 +172,15 @@ impl Fault {
         self
     }
 
-    pub(super) fn at(self, at: At<'_>) -> DatasetError {
+    pub(super) fn at(self, at: RecordStart<'_>) -> DatasetError {
         let Self { field, kind, expected } = self;
         let (name, mut place, expected) = (at.name.into(), at.place, expected.into());
         match kind {
-            FaultKind::Found(found) => {
+            RecordFaultKind::Found(found) => {
                 let (field, found) = (field.into(), found.into());
                 DatasetError::Field { name, place, field, found, expected }
             }
-            FaultKind::Syntax { lines, column, reason } => {
+            RecordFaultKind::Syntax { lines, column, reason } => {
                 let field = (!field.is_empty()).then(|| field.into());
                 place.line += lines;
                 let column = if lines == 0 { at.column + column - 1 } else { column };
@@ -192,7 +192,7 @@ impl Fault {
 
 /// Where a record begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct At<'a> {
+pub(super) struct RecordStart<'a> {
     pub(super) name: &'a str,
     pub(super) place: DatasetPlace,
     /// The column of its first byte, from 1.
@@ -200,10 +200,10 @@ pub(super) struct At<'a> {
 }
 
 /// A record's bytes as text.
-pub(super) fn as_text(bytes: &[u8]) -> Result<&str, Fault> {
+pub(super) fn as_text(bytes: &[u8]) -> Result<&str, RecordFault> {
     std::str::from_utf8(bytes).map_err(|error| {
         let found = format!("not UTF-8 from its byte {} on", error.valid_up_to() + 1);
-        Fault::unfit("", &found, "text in UTF-8")
+        RecordFault::unfit("", &found, "text in UTF-8")
     })
 }
 

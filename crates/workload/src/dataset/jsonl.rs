@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role};
 
-use super::error::{At, DatasetError, DatasetPlace, Fault, as_text};
-use super::fields::Fields;
+use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, as_text};
+use super::fields::RecordFields;
 use super::{Conversation, Dataset};
 use crate::parts::Turn;
 
@@ -57,19 +57,19 @@ impl Dataset {
     }
 }
 
-fn conversation(line: &str) -> Result<Conversation, Fault> {
-    let fields = Fields::of(line, EXPECTED)?;
+fn conversation(line: &str) -> Result<Conversation, RecordFault> {
+    let fields = RecordFields::of(line, EXPECTED)?;
     let Some(listed) = fields.filled_list("turns")? else { return Ok(turn(&fields)?.into()) };
     if let Some((kind, raw)) = kinds(&fields).next() {
-        return Err(Fault::unfit(kind, raw, "it within turns, where there are turns"));
+        return Err(RecordFault::unfit(kind, raw, "it within turns, where there are turns"));
     }
     let (model, extra) = (model(&fields)?, fields.object("extra")?);
     let several = listed.len() > 1;
     let turns = listed.into_iter().enumerate().map(|(number, json)| {
-        let read = Fields::of(json, "an object with the fields of a turn")
+        let read = RecordFields::of(json, "an object with the fields of a turn")
             .and_then(|fields| turn(&fields))
             .and_then(|turn| match turn.prompt {
-                Prompt::TokenIds(_) if several => Err(Fault::unfit(
+                Prompt::TokenIds(_) if several => Err(RecordFault::unfit(
                     "prompt_token_ids",
                     "one of several turns'",
                     "prompt or messages, since replies come as text",
@@ -84,7 +84,7 @@ fn conversation(line: &str) -> Result<Conversation, Fault> {
     Ok(Conversation { turns: turns.collect::<Result<_, _>>()? })
 }
 
-fn turn(fields: &Fields<'_>) -> Result<Turn, Fault> {
+fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
     let output = match fields.tokens("output_tokens")? {
         None => fields.tokens("max_tokens")?,
         output => output,
@@ -99,23 +99,27 @@ fn turn(fields: &Fields<'_>) -> Result<Turn, Fault> {
     })
 }
 
-fn model(fields: &Fields<'_>) -> Result<Option<Arc<str>>, Fault> {
+fn model(fields: &RecordFields<'_>) -> Result<Option<Arc<str>>, RecordFault> {
     Ok(fields.text("model")?.map(Arc::from))
 }
 
 /// The kinds of prompt that there are, as a name and a text.
-fn kinds<'a>(fields: &Fields<'a>) -> impl Iterator<Item = (&'static str, &'a str)> {
+fn kinds<'a>(fields: &RecordFields<'a>) -> impl Iterator<Item = (&'static str, &'a str)> {
     const KINDS: [&str; 3] = ["prompt", "prompt_token_ids", "messages"];
     KINDS.into_iter().filter_map(|kind| Some((kind, fields.raw(kind)?)))
 }
 
-fn prompt(fields: &Fields<'_>) -> Result<Prompt, Fault> {
+fn prompt(fields: &RecordFields<'_>) -> Result<Prompt, RecordFault> {
     let mut kinds = kinds(fields);
     let Some((first, _)) = kinds.next() else {
-        return Err(Fault::missing("prompt", "it, or prompt_token_ids, messages or turns"));
+        return Err(RecordFault::missing("prompt", "it, or prompt_token_ids, messages or turns"));
     };
     if let Some((second, raw)) = kinds.next() {
-        return Err(Fault::unfit(second, raw, format!("none beside {first}: one prompt a record")));
+        return Err(RecordFault::unfit(
+            second,
+            raw,
+            format!("none beside {first}: one prompt a record"),
+        ));
     }
     if let Some(ids) = fields.ids("prompt_token_ids")? {
         return Ok(Prompt::TokenIds(ids));
@@ -128,20 +132,20 @@ fn prompt(fields: &Fields<'_>) -> Result<Prompt, Fault> {
     }
     let text = fields.required_text("prompt")?;
     if text.is_empty() {
-        return Err(Fault::unfit("prompt", "empty", "at least one character"));
+        return Err(RecordFault::unfit("prompt", "empty", "at least one character"));
     }
     Ok(Prompt::Text(text))
 }
 
-fn message(json: &str) -> Result<Message, Fault> {
-    let fields = Fields::of(json, "an object of role and content")?;
+fn message(json: &str) -> Result<Message, RecordFault> {
+    let fields = RecordFields::of(json, "an object of role and content")?;
     let role = match fields.required_text("role")?.as_str() {
         "assistant" => Role::Assistant,
         "system" => Role::System,
         "user" => Role::User,
         other => {
             const ROLES: &str = "system, user or assistant (a batch file of OpenAI's can have any)";
-            return Err(Fault::unfit("role", other, ROLES));
+            return Err(RecordFault::unfit("role", other, ROLES));
         }
     };
     Ok(Message { role, content: fields.required_text("content")? })
@@ -156,7 +160,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) fn each_line(
     name: &str,
     mut reader: impl BufRead,
-    mut take: impl FnMut(&str) -> Result<(), Fault>,
+    mut take: impl FnMut(&str) -> Result<(), RecordFault>,
 ) -> Result<(), DatasetError> {
     let mut buffer = Vec::new();
     let mut place = DatasetPlace { line: 0, record: None };
@@ -174,7 +178,7 @@ pub(super) fn each_line(
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let at = At { name, place, column: 1 };
+        let at = RecordStart { name, place, column: 1 };
         as_text(bytes).and_then(&mut take).map_err(|fault| fault.at(at))?;
     }
 }

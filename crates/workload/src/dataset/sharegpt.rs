@@ -5,8 +5,8 @@ use std::io::BufRead;
 use fizeau_core::{Message, Prompt, Role, TokenCounter, Tokens};
 
 use super::array::each_element;
-use super::error::{At, DatasetError, Fault};
-use super::fields::Fields;
+use super::error::{DatasetError, RecordFault, RecordStart};
+use super::fields::RecordFields;
 use super::{Conversation, Dataset};
 use crate::codec::{CodecError, TextCodec};
 use crate::parts::Turn;
@@ -17,16 +17,16 @@ const EXPECTED: &str = "a JSON array of {\"conversations\": [{\"from\", \"value\
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ShareGpt<'a> {
     /// What is taken of each conversation.
-    pub take: Take,
+    pub take: ConversationUse,
     /// What counts the lengths of prompts and replies. Without it lengths are unknown, and no record is too long.
     pub codec: Option<&'a dyn TextCodec>,
     /// The output length of all requests, in place of the lengths of the replies in the file.
     pub output: Option<Tokens>,
 }
 
-/// What is taken of each conversation of a ShareGPT file.
+/// The part of each conversation of a ShareGPT file that becomes a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Take {
+pub enum ConversationUse {
     /// The first message as the prompt, and the length of the second as that of the output, whoever said them: vLLM's way.
     ///
     /// As there, a record of fewer than two messages is dropped, and where a tokenizer counts also one whose prompt has
@@ -78,19 +78,19 @@ impl Dataset {
 }
 
 /// What is wrong with a record.
-enum Wrong {
-    Fault(Fault),
+enum RecordError {
+    Fault(RecordFault),
     Codec(CodecError),
 }
 
-impl From<Fault> for Wrong {
-    fn from(fault: Fault) -> Self {
+impl From<RecordFault> for RecordError {
+    fn from(fault: RecordFault) -> Self {
         Self::Fault(fault)
     }
 }
 
-impl Wrong {
-    fn at(self, at: At<'_>) -> DatasetError {
+impl RecordError {
+    fn at(self, at: RecordStart<'_>) -> DatasetError {
         match self {
             Self::Fault(fault) => fault.at(at),
             Self::Codec(source) => {
@@ -102,22 +102,27 @@ impl Wrong {
 
 impl ShareGpt<'_> {
     /// What is taken of one record; none where it is dropped.
-    fn conversation(&self, json: &str) -> Result<Option<Conversation>, Wrong> {
-        let fields = Fields::of(json, "an object with the field conversations")?;
+    fn conversation(&self, json: &str) -> Result<Option<Conversation>, RecordError> {
+        let fields = RecordFields::of(json, "an object with the field conversations")?;
         let listed = fields.list("conversations")?.unwrap_or_default();
         match self.take {
-            Take::FirstExchange => match listed.as_slice() {
-                [first, second, ..] => self.exchange(&said(0, first)?, &said(1, second)?),
+            ConversationUse::FirstExchange => match listed.as_slice() {
+                [first, second, ..] => self.exchange(&message(0, first)?, &message(1, second)?),
                 _ => Ok(None),
             },
-            Take::Conversation => {
-                let messages = listed.iter().enumerate().map(|(number, json)| said(number, json));
+            ConversationUse::Conversation => {
+                let messages =
+                    listed.iter().enumerate().map(|(number, json)| message(number, json));
                 self.turns(messages.collect::<Result<_, _>>()?)
             }
         }
     }
 
-    fn exchange(&self, prompt: &Said, reply: &Said) -> Result<Option<Conversation>, Wrong> {
+    fn exchange(
+        &self,
+        prompt: &ShareGptMessage,
+        reply: &ShareGptMessage,
+    ) -> Result<Option<Conversation>, RecordError> {
         let input = self.count(&prompt.value)?;
         let output = self.output_of(&reply.value)?;
         let short = |tokens: Option<Tokens>| tokens.is_some_and(|tokens| tokens.get() < 4);
@@ -133,10 +138,10 @@ impl ShareGpt<'_> {
         Ok(Some(turn.into()))
     }
 
-    fn turns(&self, said: Vec<Said>) -> Result<Option<Conversation>, Wrong> {
+    fn turns(&self, said: Vec<ShareGptMessage>) -> Result<Option<Conversation>, RecordError> {
         let mut turns = Vec::new();
         let mut new: Vec<Message> = Vec::new();
-        for Said { from, value } in said {
+        for ShareGptMessage { from, value } in said {
             let Some(role) = role(&from) else { return Ok(None) };
             if role != Role::Assistant {
                 hear(&mut new, role, value);
@@ -147,7 +152,7 @@ impl ShareGpt<'_> {
         Ok((!turns.is_empty()).then_some(Conversation { turns }))
     }
 
-    fn turn(&self, new: Vec<Message>, reply: &str) -> Result<Turn, Wrong> {
+    fn turn(&self, new: Vec<Message>, reply: &str) -> Result<Turn, RecordError> {
         // An empty reply says nothing of how long the output shall be.
         let output_tokens = self.output_of(reply)?.filter(|tokens| *tokens > Tokens::ZERO);
         let (prompt, input_tokens) = match <[Message; 1]>::try_from(new) {
@@ -161,12 +166,12 @@ impl ShareGpt<'_> {
         Ok(Turn { input_tokens, output_tokens, ..Turn::new(prompt) })
     }
 
-    fn output_of(&self, reply: &str) -> Result<Option<Tokens>, Wrong> {
+    fn output_of(&self, reply: &str) -> Result<Option<Tokens>, RecordError> {
         self.output.map_or_else(|| self.count(reply), |given| Ok(Some(given)))
     }
 
-    fn count(&self, text: &str) -> Result<Option<Tokens>, Wrong> {
-        self.codec.map(|codec| codec.count(text)).transpose().map_err(Wrong::Codec)
+    fn count(&self, text: &str) -> Result<Option<Tokens>, RecordError> {
+        self.codec.map(|codec| codec.count(text)).transpose().map_err(RecordError::Codec)
     }
 }
 
@@ -184,14 +189,17 @@ fn hear(new: &mut Vec<Message>, role: Role, value: String) {
 }
 
 /// One message of the file.
-struct Said {
+struct ShareGptMessage {
     from: String,
     value: String,
 }
 
-fn said(number: usize, json: &str) -> Result<Said, Fault> {
-    let read = Fields::of(json, "an object of from and value").and_then(|fields| {
-        Ok(Said { from: fields.required_text("from")?, value: fields.required_text("value")? })
+fn message(number: usize, json: &str) -> Result<ShareGptMessage, RecordFault> {
+    let read = RecordFields::of(json, "an object of from and value").and_then(|fields| {
+        Ok(ShareGptMessage {
+            from: fields.required_text("from")?,
+            value: fields.required_text("value")?,
+        })
     });
     read.map_err(|fault| fault.inside(&format!("conversations[{number}]")))
 }

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use fizeau_core::Tokens;
 
-use super::{Bin, Length};
-use crate::seed::Draws;
+use super::{Length, LengthBin};
+use crate::seed::RandomStream;
 use crate::weights;
 
 impl Length {
@@ -46,7 +46,7 @@ impl Length {
     }
 
     /// Draws one length. A fixed length takes nothing from `draws`.
-    pub(crate) fn draw(&self, draws: &mut Draws) -> Tokens {
+    pub(crate) fn draw(&self, draws: &mut RandomStream) -> Tokens {
         match self {
             Self::Fixed(length) => *length,
             Self::Uniform { .. } | Self::UniformUpTo { .. } | Self::Between { .. } => {
@@ -106,21 +106,21 @@ impl Length {
     }
 }
 
-impl Bin {
+impl LengthBin {
     const fn range(&self) -> RangeInclusive<Tokens> {
         self.from..=self.to
     }
 }
 
 /// From the shortest to the longest length that comes.
-fn filled(bins: &[Bin]) -> RangeInclusive<Tokens> {
+fn filled(bins: &[LengthBin]) -> RangeInclusive<Tokens> {
     let filled = || bins.iter().filter(|bin| bin.weight > 0.0);
     let least = filled().map(|bin| bin.from).min().unwrap_or_default();
     least..=filled().map(|bin| bin.to).max().unwrap_or_default()
 }
 
 /// Uniform on `range`.
-fn evenly(range: &RangeInclusive<Tokens>, draws: &mut Draws) -> Tokens {
+fn evenly(range: &RangeInclusive<Tokens>, draws: &mut RandomStream) -> Tokens {
     let (low, high) = (*range.start(), *range.end());
     let span = high.get().saturating_sub(low.get()).saturating_add(1);
     low + Tokens::new(draws.below(span))
@@ -132,11 +132,11 @@ fn steps(q: f64, span: u64) -> u64 {
     steps.clamp(1, span)
 }
 
-fn histogram_quantile(bins: &[Bin], q: f64) -> Tokens {
+fn histogram_quantile(bins: &[LengthBin], q: f64) -> Tokens {
     // Bins may overlap, so that the share at or below a length is summed over all of them.
     let total: f64 = bins.iter().map(|bin| bin.weight).sum();
     let reached = |length: u64| -> f64 {
-        let below = |bin: &Bin| {
+        let below = |bin: &LengthBin| {
             let (from, to) = (bin.from.get(), bin.to.get());
             let span = to.saturating_sub(from).saturating_add(1) as f64;
             let steps = length.min(to).saturating_add(1).saturating_sub(from) as f64;
@@ -156,7 +156,7 @@ fn histogram_quantile(bins: &[Bin], q: f64) -> Tokens {
 
 /// The smallest of weighted lengths that a share `q` does not exceed.
 pub(super) fn weighted_quantile(lengths: impl Iterator<Item = (Tokens, f64)>, q: f64) -> Tokens {
-    let bin = |(length, weight)| Bin { from: length, to: length, weight };
+    let bin = |(length, weight)| LengthBin { from: length, to: length, weight };
     histogram_quantile(&lengths.map(bin).collect::<Vec<_>>(), q)
 }
 

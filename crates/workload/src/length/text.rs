@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use fizeau_core::Tokens;
 
-use super::{Bin, Length, Lengths, WeightedPair};
+use super::{Length, LengthBin, Lengths, WeightedPair};
 
 /// Why a text is no law of lengths.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -122,7 +122,7 @@ impl FromStr for Lengths {
 
     /// A preset by its name, pairs with weights, or two laws as `INPUT;OUTPUT`.
     fn from_str(text: &str) -> Result<Self, LengthTextError> {
-        if let Ok(preset) = text.parse::<Preset>() {
+        if let Ok(preset) = text.parse::<PresetLengths>() {
             return Ok(preset.lengths());
         }
         if let Some((input, output)) = text.split_once(';') {
@@ -130,7 +130,7 @@ impl FromStr for Lengths {
         }
         let pairs = text.split(',').map(pair).collect::<Option<_>>();
         pairs.map(Self::Pairs).ok_or_else(|| {
-            let names = Preset::ALL.map(Preset::name).join(", ");
+            let names = PresetLengths::ALL.map(PresetLengths::name).join(", ");
             let what = format!(
                 "neither pairs of lengths nor a preset: write pairs as INPUT/OUTPUT=WEIGHT, such as \
                  250/100=3,1000/20=1, or one of {names}"
@@ -150,10 +150,10 @@ fn log_normal([median, sigma, min, max]: [&str; 4]) -> Option<Length> {
     Some(Length::LogNormal { median, sigma, least: whole(min)?, most: whole(max)? })
 }
 
-fn bin(text: &str) -> Option<Bin> {
+fn bin(text: &str) -> Option<LengthBin> {
     let (ends, weight) = text.split_once('=')?;
     let (from, to) = range(ends)?;
-    Some(Bin { from, to, weight: number(weight)? })
+    Some(LengthBin { from, to, weight: number(weight)? })
 }
 
 /// A pair may go without its weight, which is then 1.
@@ -205,13 +205,13 @@ fn number(text: &str) -> Option<f64> {
 /// | `summarization` | 4000 in 500 to 32000 | 150 in 50 to 500 |
 ///
 /// ```
-/// use fizeau_workload::{Lengths, Preset};
-/// let preset: Preset = "chat".parse()?;
+/// use fizeau_workload::{Lengths, PresetLengths};
+/// let preset: PresetLengths = "chat".parse()?;
 /// assert_eq!(Lengths::from(preset).longest().input.get(), 4000);
 /// # Ok::<(), fizeau_workload::LengthTextError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Preset {
+pub enum PresetLengths {
     /// People who chat.
     Chat,
     /// Code to be written.
@@ -222,7 +222,7 @@ pub enum Preset {
     Summarization,
 }
 
-impl Preset {
+impl PresetLengths {
     /// Its lengths.
     #[must_use]
     pub fn lengths(self) -> Lengths {
@@ -238,7 +238,7 @@ impl Preset {
 
 fizeau_core::words! {
     /// Its name on a command line.
-    pub Preset::name, all {
+    pub PresetLengths::name, all {
         Chat = "chat", CodeGeneration = "code-generation", LongContextQa = "long-context-qa",
         Summarization = "summarization",
     }
@@ -253,19 +253,19 @@ const fn around(median: u64, least: u64, most: u64) -> Length {
     }
 }
 
-impl From<Preset> for Lengths {
-    fn from(preset: Preset) -> Self {
+impl From<PresetLengths> for Lengths {
+    fn from(preset: PresetLengths) -> Self {
         preset.lengths()
     }
 }
 
-impl fmt::Display for Preset {
+impl fmt::Display for PresetLengths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Preset {
+impl FromStr for PresetLengths {
     type Err = LengthTextError;
 
     fn from_str(text: &str) -> Result<Self, LengthTextError> {

@@ -150,7 +150,7 @@ impl SessionIndex {
 /// Messages follow each other; texts are joined by line ends.
 ///
 /// # Errors
-/// What of the prompts cannot be gone on from.
+/// What kind of prompts no turn can continue.
 pub(super) fn go_on(before: Prompt, reply: &str, new: Prompt) -> Result<Prompt, &'static str> {
     match (before, new) {
         (Prompt::Chat(mut messages), Prompt::Chat(new)) => {

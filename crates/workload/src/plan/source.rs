@@ -6,15 +6,15 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Prompt, Request, RequestId, RequestSource, Scheduled, SessionId, Tape};
 
 use super::index::{SessionIndex, go_on};
-use super::{Plan, Prepared};
-use crate::arrivals::Schedule;
+use super::{Plan, PreparedRequest};
+use crate::arrivals::ArrivalSchedule;
 use crate::codec::TextCodec;
-use crate::content::Content;
+use crate::content::PromptContent;
 use crate::dataset::Dataset;
-use crate::parts::{ArrivalProcess, ContentSource, LengthSource, Phase};
-use crate::prompts::{DatasetContent, Repeats, Synthetic, VllmDraws};
-use crate::spec::{Spec, SpecError};
-use crate::workload::{Numbers, WalkError};
+use crate::parts::{ArrivalProcess, ContentSource, LengthSource, RequestPhase};
+use crate::prompts::{DatasetContent, DatasetReuse, Synthetic, VllmDraws};
+use crate::spec::{PlanSpec, SpecError};
+use crate::workload::{SessionNumbers, WalkError};
 
 /// A plan's requests in order, as a driver takes them: a [`RequestSource`], and an iterator over the first requests of
 /// sessions.
@@ -34,9 +34,9 @@ use crate::workload::{Numbers, WalkError};
 /// tapes.
 pub struct PlanSource {
     plan: Plan,
-    phase: Phase,
-    which: Numbers,
-    schedule: Schedule,
+    phase: RequestPhase,
+    which: SessionNumbers,
+    schedule: ArrivalSchedule,
     /// How many of the schedule's instants are behind.
     passed: u64,
     /// The last prompt of each session that goes on.
@@ -52,24 +52,29 @@ impl std::fmt::Debug for PlanSource {
 }
 
 impl PlanSource {
-    pub(super) fn measured(plan: Plan, which: Numbers) -> Self {
+    pub(super) fn measured(plan: Plan, which: SessionNumbers) -> Self {
         let schedule = plan.schedule();
-        Self::new(plan, Phase::Measured, which, schedule)
+        Self::new(plan, RequestPhase::Measured, which, schedule)
     }
 
-    pub(super) fn warmup(plan: Plan, which: Numbers) -> Self {
-        Self::new(plan, Phase::Warmup, which, Schedule::closed(u64::MAX))
+    pub(super) fn warmup(plan: Plan, which: SessionNumbers) -> Self {
+        Self::new(plan, RequestPhase::Warmup, which, ArrivalSchedule::closed(u64::MAX))
     }
 
-    fn new(plan: Plan, phase: Phase, which: Numbers, schedule: Schedule) -> Self {
+    fn new(
+        plan: Plan,
+        phase: RequestPhase,
+        which: SessionNumbers,
+        schedule: ArrivalSchedule,
+    ) -> Self {
         Self { plan, phase, which, schedule, passed: 0, open: HashMap::new(), abandoned: 0 }
     }
 
     /// How many turns come after `turn` of `session`. Warm-up requests stand alone.
     fn turns_after(&self, session: SessionId, turn: u32) -> u64 {
         match self.phase {
-            Phase::Measured => self.plan.index.turns_after(session, turn),
-            Phase::Warmup => 0,
+            RequestPhase::Measured => self.plan.index.turns_after(session, turn),
+            RequestPhase::Warmup => 0,
         }
     }
 
@@ -81,22 +86,28 @@ impl PlanSource {
     }
 
     /// The turn after the one that ended well as `ended`, whose prompt was `before`, and how long the user thinks before it.
-    fn next_turn(&self, ended: &Tape, before: Prompt) -> Result<Option<Prepared>, WalkError> {
+    fn next_turn(
+        &self,
+        ended: &Tape,
+        before: Prompt,
+    ) -> Result<Option<PreparedRequest>, WalkError> {
         let (session, turn) = (ended.session, ended.turn.saturating_add(1));
         let Some(id) = self.plan.index.request(session, turn) else { return Ok(None) };
         let Some(reply) = &ended.text else {
             return Err(WalkError::new(format!(
-                "turn {turn} of session {} cannot be made: it goes on from the reply before it, and the text of replies is \
-                 not kept",
+                "turn {turn} of session {} cannot be made: it continues the reply before it, and the text of replies is not kept",
                 session.0
             )));
         };
-        let Prepared { request, think } = self.plan.make(self.phase, id, session, turn);
+        let PreparedRequest { request, think } = self.plan.make(self.phase, id, session, turn);
         let prompt = go_on(before, reply, request.prompt).map_err(|what| {
             let session = session.0;
             WalkError::new(format!("turn {turn} of session {session} goes on from {what}"))
         })?;
-        Ok(Some(Prepared { request: Request { prompt, input_tokens: None, ..request }, think }))
+        Ok(Some(PreparedRequest {
+            request: Request { prompt, input_tokens: None, ..request },
+            think,
+        }))
     }
 }
 
@@ -110,8 +121,8 @@ impl Iterator for PlanSource {
         self.passed = number + 1;
         let session = SessionId(number);
         let id = match self.phase {
-            Phase::Measured => self.plan.index.request(session, 0)?,
-            Phase::Warmup => RequestId(number),
+            RequestPhase::Measured => self.plan.index.request(session, 0)?,
+            RequestPhase::Warmup => RequestId(number),
         };
         let request: Request = self.plan.make(self.phase, id, session, 0).request;
         Some(Scheduled { at, request })
@@ -135,7 +146,7 @@ impl RequestSource for PlanSource {
             self.abandoned += self.turns_after(ended.session, ended.turn);
             return Ok(None);
         }
-        let Some(Prepared { request, think }) = self.next_turn(ended, before)? else {
+        let Some(PreparedRequest { request, think }) = self.next_turn(ended, before)? else {
             return Ok(None);
         };
         self.keep(&request);
@@ -153,7 +164,7 @@ impl RequestSource for PlanSource {
 /// A specification with the parts that are no plain data: a tokenizer, the records of a data set, laws of your own.
 #[derive(Debug, Clone)]
 pub struct PlanBuilder {
-    spec: Spec,
+    spec: PlanSpec,
     tokenizer: Option<Arc<dyn TextCodec>>,
     dataset: Option<Arc<Dataset>>,
     arrivals: Option<Arc<dyn ArrivalProcess>>,
@@ -162,7 +173,7 @@ pub struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    pub(super) const fn new(spec: Spec) -> Self {
+    pub(super) const fn new(spec: PlanSpec) -> Self {
         let (tokenizer, dataset) = (None, None);
         Self { spec, tokenizer, dataset, arrivals: None, lengths: None, content: None }
     }
@@ -173,7 +184,7 @@ impl PlanBuilder {
         Self { tokenizer: Some(tokenizer), ..self }
     }
 
-    /// Takes the records of [`crate::Content::Dataset`] from `dataset`.
+    /// Takes the records of [`crate::PromptContent::Dataset`] from `dataset`.
     #[must_use]
     pub fn dataset(self, dataset: Arc<Dataset>) -> Self {
         Self { dataset: Some(dataset), ..self }
@@ -208,7 +219,7 @@ impl PlanBuilder {
         let lengths = lengths.unwrap_or_else(|| Arc::new(spec.lengths.clone()));
         let (content, repeats) = match (content, &spec.content) {
             (Some(own), _) => (own, None),
-            (None, Content::Dataset { .. }) => taken(&spec, dataset, tokenizer)?,
+            (None, PromptContent::Dataset { .. }) => taken(&spec, dataset, tokenizer)?,
             (None, _) => (made(&spec, tokenizer)?, None),
         };
         let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed)?;
@@ -235,10 +246,10 @@ impl Plan {
 
 /// The records that `spec` asks for.
 fn taken(
-    spec: &Spec,
+    spec: &PlanSpec,
     dataset: Option<Arc<Dataset>>,
     tokenizer: Option<Arc<dyn TextCodec>>,
-) -> Result<(Arc<dyn ContentSource>, Option<Repeats>), SpecError> {
+) -> Result<(Arc<dyn ContentSource>, Option<DatasetReuse>), SpecError> {
     let dataset = dataset.ok_or(SpecError::NoDataset)?;
     let (content, repeats) = DatasetContent::new(spec, dataset, tokenizer)?;
     Ok((Arc::new(content), repeats))
@@ -246,10 +257,10 @@ fn taken(
 
 /// The content that `spec` asks for.
 fn made(
-    spec: &Spec,
+    spec: &PlanSpec,
     tokenizer: Option<Arc<dyn TextCodec>>,
 ) -> Result<Arc<dyn ContentSource>, SpecError> {
-    if let Content::VllmRandom(random) = &spec.content {
+    if let PromptContent::VllmRandom(random) = &spec.content {
         return Ok(Arc::new(VllmDraws::new(random, spec, tokenizer)?));
     }
     let synthetic = Synthetic::new(spec, tokenizer);

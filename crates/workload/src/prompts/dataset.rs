@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role, SessionId, TokenCounter, Tokens};
 
-use super::draw::{Draw, spell};
+use super::draw::{SymbolSource, digits_of};
 use super::user_message;
 use crate::codec::TextCodec;
-use crate::content::{Content, Form, Order, Repeat};
+use crate::content::{PromptContent, PromptForm, RecordOrder, RecordReuse};
 use crate::dataset::{Conversation, Dataset, with_line};
-use crate::parts::{ContentSource, Phase, RequestPosition, Turn};
-use crate::seed::{Purpose, Salt, Seed};
-use crate::spec::{Spec, SpecError};
+use crate::parts::{ContentSource, RequestPhase, RequestPosition, Turn};
+use crate::seed::{Salt, Seed, StreamPurpose};
+use crate::spec::{PlanSpec, SpecError};
 
 /// The records of a data set as the prompts of a plan.
 ///
@@ -21,7 +21,7 @@ use crate::spec::{Spec, SpecError};
 /// there are too few records for both.
 pub(crate) struct DatasetContent {
     dataset: Arc<Dataset>,
-    form: Form,
+    form: PromptForm,
     /// The numbers of the records in the order in which they are taken; none where that is the file's own.
     order: Option<Vec<usize>>,
     /// Whether records have turns of their own: then each is a session, else each a request.
@@ -32,16 +32,16 @@ pub(crate) struct DatasetContent {
     tokenizer: Option<Arc<dyn TextCodec>>,
 }
 
-/// How far a data set falls short of a plan that begins it again.
+/// How often a plan has to reuse the records of a data set that is too small for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Repeats {
+pub struct DatasetReuse {
     /// How many records the data set has.
     pub records: u64,
     /// How many the plan takes, each counted as often as it is taken.
     pub wanted: u64,
 }
 
-impl fmt::Display for Repeats {
+impl fmt::Display for DatasetReuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { records, wanted } = self;
         let most = wanted.div_ceil((*records).max(1));
@@ -62,19 +62,19 @@ impl fmt::Debug for DatasetContent {
 impl DatasetContent {
     /// `dataset` as the content that `spec` asks for, and how often it is gone through where its records are too few.
     pub(crate) fn new(
-        spec: &Spec,
+        spec: &PlanSpec,
         dataset: Arc<Dataset>,
         tokenizer: Option<Arc<dyn TextCodec>>,
-    ) -> Result<(Self, Option<Repeats>), SpecError> {
-        let Content::Dataset { form, order, repeat } = spec.content else {
+    ) -> Result<(Self, Option<DatasetReuse>), SpecError> {
+        let PromptContent::Dataset { form, order, repeat } = spec.content else {
             return Err(SpecError::NoDataset);
         };
         if let Some(why) = unfit(spec, &dataset, form, tokenizer.is_some()) {
             return Err(SpecError::Dataset { name: dataset.name.clone(), why });
         }
         let order = match order {
-            Order::AsGiven => None,
-            Order::Shuffled => Some(shuffled(dataset.conversations.len(), spec.seed)),
+            RecordOrder::AsGiven => None,
+            RecordOrder::Shuffled => Some(shuffled(dataset.conversations.len(), spec.seed)),
         };
         let conversations = dataset.conversations.iter().any(|record| record.turns.len() > 1);
         let salted = spec.salt != Salt::NONE;
@@ -84,8 +84,8 @@ impl DatasetContent {
         let (records, wanted) = (made.records(), made.wanted(spec.requests.get()));
         match repeat {
             _ if wanted <= records => Ok((made, None)),
-            Repeat::Allowed => Ok((made, Some(Repeats { records, wanted }))),
-            Repeat::Refused => {
+            RecordReuse::Allowed => Ok((made, Some(DatasetReuse { records, wanted }))),
+            RecordReuse::Refused => {
                 let name = made.dataset.name.clone();
                 Err(SpecError::TooFewRecords { name, records, wanted })
             }
@@ -121,8 +121,8 @@ impl DatasetContent {
     fn turn(&self, place: &RequestPosition) -> Option<&Turn> {
         let number = if self.conversations { place.session.0 } else { place.request.0 };
         let number = match place.phase {
-            Phase::Measured => number,
-            Phase::Warmup => self.records() - 1 - number % self.records().max(1),
+            RequestPhase::Measured => number,
+            RequestPhase::Warmup => self.records() - 1 - number % self.records().max(1),
         };
         let turns = &self.record(number)?.turns;
         // Past the end of a plan a turn may be asked for that the record does not have.
@@ -145,15 +145,15 @@ impl DatasetContent {
     fn formed(&self, text: String, known: Option<Tokens>) -> (Prompt, Option<Tokens>) {
         match (self.form, &self.tokenizer) {
             // The server's template adds some.
-            (Form::Chat, _) => (user_message(text), known),
-            (Form::TokenIds, Some(codec)) => match codec.encode(&text) {
+            (PromptForm::Chat, _) => (user_message(text), known),
+            (PromptForm::TokenIds, Some(codec)) => match codec.encode(&text) {
                 Ok(ids) => {
                     let tokens = Tokens::new(ids.len() as u64);
                     (Prompt::TokenIds(ids), Some(tokens))
                 }
                 Err(_) => (Prompt::Text(text), None),
             },
-            (Form::Text | Form::TokenIds, codec) => {
+            (PromptForm::Text | PromptForm::TokenIds, codec) => {
                 let counted = || codec.as_ref().and_then(|codec| codec.count(&text).ok());
                 let tokens = known.or_else(counted);
                 (Prompt::Text(text), tokens)
@@ -186,7 +186,7 @@ impl DatasetContent {
         if self.ids.len() < 2 {
             return Vec::new();
         }
-        let digits = spell(0, self.ids.len() as u64).count();
+        let digits = digits_of(0, self.ids.len() as u64).count();
         let symbols = salt_draw(place, digits.max(SALT)).symbols(self.ids.len());
         symbols.iter().filter_map(|&symbol| self.ids.get(symbol as usize).copied()).collect()
     }
@@ -216,7 +216,12 @@ impl ContentSource for DatasetContent {
 }
 
 /// Why `dataset` cannot be what `spec` asks for.
-fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<&'static str> {
+fn unfit(
+    spec: &PlanSpec,
+    dataset: &Dataset,
+    form: PromptForm,
+    tokenizer: bool,
+) -> Option<&'static str> {
     let records = &dataset.conversations;
     let several = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
     let any = |test: fn(&Prompt) -> bool| {
@@ -228,7 +233,7 @@ fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<
     let mixed = |record: &Conversation| {
         let chats = record.turns.iter().filter(|turn| matches!(turn.prompt, Prompt::Chat(_)));
         let chats = chats.count();
-        form != Form::Chat && chats > 0 && chats < record.turns.len()
+        form != PromptForm::Chat && chats > 0 && chats < record.turns.len()
     };
     if records.is_empty() {
         Some("it has no records")
@@ -236,13 +241,14 @@ fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<
         Some("a record has no turns")
     } else if spec.prefix.tokens() > Tokens::ZERO {
         Some("a shared prefix cannot be put before records")
-    } else if form == Form::TokenIds && !tokenizer && any(|it| matches!(it, Prompt::Text(_))) {
+    } else if form == PromptForm::TokenIds && !tokenizer && any(|it| matches!(it, Prompt::Text(_)))
+    {
         Some("its text can be sent as token ids only where a tokenizer is given")
     } else if continued.clone().flat_map(|record| &record.turns).any(|turn| {
-        matches!(turn.prompt, Prompt::Body(_) | Prompt::TokenIds(_)) || form == Form::TokenIds
+        matches!(turn.prompt, Prompt::Body(_) | Prompt::TokenIds(_)) || form == PromptForm::TokenIds
     }) {
         Some("a conversation cannot be carried on in token ids or whole bodies: replies are text")
-    } else if records.iter().any(mixed) || (several && form != Form::Chat && of_both_kinds) {
+    } else if records.iter().any(mixed) || (several && form != PromptForm::Chat && of_both_kinds) {
         Some("a conversation that is partly messages and partly text can be sent as a chat only")
     } else {
         None
@@ -252,7 +258,7 @@ fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<
 /// The numbers below `len` in an order that follows from `seed`.
 fn shuffled(len: usize, seed: Seed) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
-    seed.stream(Purpose::Shuffle, 0).shuffle(&mut order);
+    seed.stream(StreamPurpose::Shuffle, 0).shuffle(&mut order);
     order
 }
 
@@ -274,9 +280,9 @@ fn salt_line(place: &RequestPosition) -> String {
     salt_draw(place, SALT).words() + "\n"
 }
 
-fn salt_draw(place: &RequestPosition, len: usize) -> Draw {
+fn salt_draw(place: &RequestPosition, len: usize) -> SymbolSource {
     let (prefix_len, len) = (Tokens::ZERO, Tokens::new(len as u64));
-    Draw { seed: place.seed, index: place.key(), prefix: 0, prefix_len, len }
+    SymbolSource { seed: place.seed, index: place.key(), prefix: 0, prefix_len, len }
 }
 
 /// `messages`, the first with `line` in front.

@@ -9,15 +9,15 @@ use std::ops::Range;
 
 use fizeau_core::{Prompt, Tokens};
 
-use super::Starts;
+use super::PromptStarts;
 use crate::codec::{CodecError, TextCodec};
 use crate::parts::Turn;
-use crate::seed::{Draws, Purpose, Seed, scramble};
+use crate::seed::{RandomStream, Seed, StreamPurpose, scramble};
 use crate::words::{WORDS, words};
 
 /// Where a prompt's symbols come from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Draw {
+pub(crate) struct SymbolSource {
     pub(crate) seed: Seed,
     /// The prompt's place in the whole space of prompts, warm-up included.
     pub(crate) index: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Draw {
     pub(crate) len: Tokens,
 }
 
-impl Draw {
+impl SymbolSource {
     /// The prompt made of `range`'s token ids.
     pub(crate) fn token_ids(&self, range: &Range<u32>) -> Turn {
         let mut ids = self.symbols(range.len());
@@ -48,7 +48,7 @@ impl Draw {
     pub(crate) fn exact(
         &self,
         codec: &dyn TextCodec,
-        starts: &Starts,
+        starts: &PromptStarts,
     ) -> Result<ExactText, CodecError> {
         let vocabulary = codec.vocabulary();
         let before = if self.prefix_len == Tokens::ZERO {
@@ -62,13 +62,13 @@ impl Draw {
             .iter()
             .filter_map(|&symbol| vocabulary.get(symbol as usize).copied())
             .collect();
-        let mut padding = self.seed.stream(Purpose::Padding, self.index);
+        let mut padding = self.seed.stream(StreamPurpose::Padding, self.index);
         fit_text(codec, &before, ids, self.prefix_len + self.len, &mut padding)
     }
 
     /// The text of the prompt's prefix, fitted to its exact length.
     fn exact_prefix(&self, codec: &dyn TextCodec) -> Result<String, CodecError> {
-        let mut draws = self.seed.stream(Purpose::Prefix, self.prefix);
+        let mut draws = self.seed.stream(StreamPurpose::Prefix, self.prefix);
         // No ids to begin with: all are padding, drawn from the prefix's own stream.
         Ok(fit_text(codec, "", Vec::new(), self.prefix_len, &mut draws)?.text)
     }
@@ -76,7 +76,7 @@ impl Draw {
     /// The whole row of symbols: the shared prefix, then the prompt's own.
     pub(super) fn symbols(&self, alphabet: usize) -> Vec<u32> {
         let mut symbols = Vec::with_capacity(places(self.prefix_len + self.len));
-        let mut prefix = self.seed.stream(Purpose::Prefix, self.prefix);
+        let mut prefix = self.seed.stream(StreamPurpose::Prefix, self.prefix);
         prefix.extend_below(bound(alphabet), places(self.prefix_len), &mut symbols);
         self.extend_own(alphabet, &mut symbols);
         symbols
@@ -91,9 +91,9 @@ impl Draw {
 
     fn extend_own(&self, alphabet: usize, symbols: &mut Vec<u32>) {
         let begins = symbols.len();
-        let mut body = self.seed.stream(Purpose::Body, self.index);
+        let mut body = self.seed.stream(StreamPurpose::Body, self.index);
         body.extend_below(bound(alphabet), places(self.len), symbols);
-        let digits = spell(self.distinct(), alphabet as u64);
+        let digits = digits_of(self.distinct(), alphabet as u64);
         for (symbol, digit) in symbols.iter_mut().skip(begins).zip(digits) {
             *symbol = digit as u32;
         }
@@ -101,7 +101,7 @@ impl Draw {
 
     /// A number that no other prompt of the plan has, and that looks like no other.
     fn distinct(&self) -> u64 {
-        let key = self.seed.stream(Purpose::Distinct, 0).next_u64();
+        let key = self.seed.stream(StreamPurpose::Distinct, 0).next_u64();
         scramble(self.index ^ key)
     }
 }
@@ -118,7 +118,7 @@ fn places(tokens: Tokens) -> usize {
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different
 /// numbers have different digits. The lowest comes first because it is the most even: prompts then part as
 /// early as they can.
-pub(crate) fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn digits_of(number: u64, base: u64) -> impl Iterator<Item = usize> {
     let base = base.max(2);
     let (mut number, mut largest) = (number, u64::MAX);
     std::iter::from_fn(move || {
@@ -156,8 +156,8 @@ pub fn exact_text(
     tokens: Tokens,
     seed: Seed,
 ) -> Result<ExactText, CodecError> {
-    let draw = Draw { seed, index: 0, prefix: 0, prefix_len: Tokens::ZERO, len: tokens };
-    draw.exact(codec, &Starts::default())
+    let draw = SymbolSource { seed, index: 0, prefix: 0, prefix_len: Tokens::ZERO, len: tokens };
+    draw.exact(codec, &PromptStarts::default())
 }
 
 /// Turns `ids` into a text that has, behind the text `before`, `wanted` tokens together with it, padding from `padding`
@@ -167,7 +167,7 @@ pub(crate) fn fit_text(
     before: &str,
     ids: Vec<u32>,
     wanted: Tokens,
-    padding: &mut Draws,
+    padding: &mut RandomStream,
 ) -> Result<ExactText, CodecError> {
     const ROUNDS: usize = 10;
     let vocabulary = codec.vocabulary();

@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use fizeau_core::Tokens;
 
-use super::Draw;
+use super::SymbolSource;
 use super::draw::{ExactText, fit_text};
 use crate::codec::{CodecError, TextCodec};
-use crate::seed::{Draws, Purpose};
+use crate::seed::{RandomStream, StreamPurpose};
 
-impl Draw {
+impl SymbolSource {
     /// The prompt's text, as many words as tokens are asked for.
     pub(crate) fn sonnet(&self) -> String {
         self.verse(self.prefix_len, self.len)
@@ -22,7 +22,7 @@ impl Draw {
         shared.truncate(usize::try_from(self.prefix_len.get()).unwrap_or(usize::MAX));
         let before = codec.decode(&shared)?;
         let own = codec.encode(&self.verse(Tokens::ZERO, self.len))?;
-        let mut padding = self.seed.stream(Purpose::Padding, self.index);
+        let mut padding = self.seed.stream(StreamPurpose::Padding, self.index);
         fit_text(codec, &before, own, self.prefix_len + self.len, &mut padding)
     }
 
@@ -31,7 +31,7 @@ impl Draw {
     fn verse(&self, prefix: Tokens, own: Tokens) -> String {
         let distinct =
             Self { prefix_len: Tokens::ZERO, len: Tokens::new(own.get().min(8)), ..*self };
-        let mut body = self.seed.stream(Purpose::Body, self.index);
+        let mut body = self.seed.stream(StreamPurpose::Body, self.index);
         let parts = [
             lines(&mut self.prefix_draws(), prefix.get()),
             distinct.words(),
@@ -41,13 +41,13 @@ impl Draw {
         filled.join("\n")
     }
 
-    fn prefix_draws(&self) -> Draws {
-        self.seed.stream(Purpose::Prefix, self.prefix)
+    fn prefix_draws(&self) -> RandomStream {
+        self.seed.stream(StreamPurpose::Prefix, self.prefix)
     }
 }
 
 /// Drawn lines of `words` words in all, the last one cut.
-fn lines(draws: &mut Draws, words: u64) -> String {
+fn lines(draws: &mut RandomStream, words: u64) -> String {
     let mut text = String::new();
     let mut missing = usize::try_from(words).unwrap_or(usize::MAX);
     while missing > 0 {

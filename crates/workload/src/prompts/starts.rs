@@ -8,14 +8,14 @@ use fizeau_core::Tokens;
 use crate::cache::SharedPrefix;
 use crate::codec::CodecError;
 use crate::content::PrefixRepetition;
-use crate::parts::{Phase, RequestPosition};
-use crate::seed::{Purpose, Seed};
-use crate::spec::Spec;
-use crate::weights::Summed;
+use crate::parts::{RequestPhase, RequestPosition};
+use crate::seed::{Seed, StreamPurpose};
+use crate::spec::PlanSpec;
+use crate::weights::CumulativeWeights;
 
 /// What a prompt begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum PromptStart {
     /// Its own part, at once.
     None,
     /// As many tokens of its own as a prefix would have.
@@ -31,44 +31,44 @@ pub(super) enum Start {
 
 /// Which prefix each prompt begins with, and the texts of those prefixes once they are fitted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Starts {
-    rule: Rule,
+pub(crate) struct PromptStarts {
+    rule: PrefixRule,
     tokens: Tokens,
     groups: u64,
     texts: Vec<OnceLock<String>>,
 }
 
 #[derive(Debug, Clone, Default)]
-enum Rule {
+enum PrefixRule {
     /// One prefix for all, or none.
     #[default]
     Common,
     /// Drawn for each session. The draws do not follow from the salt: it changes what prefixes say, not who shares them.
-    Groups { seed: Seed, share: f64, popularity: Summed },
+    Groups { seed: Seed, share: f64, popularity: CumulativeWeights },
     /// The group of each request, decided beforehand.
     Decided(Vec<u32>),
 }
 
-impl Starts {
+impl PromptStarts {
     /// As `spec`'s shared prefix says.
-    pub(super) fn new(spec: &Spec) -> Self {
+    pub(super) fn new(spec: &PlanSpec) -> Self {
         let (rule, groups) = match spec.prefix {
-            SharedPrefix::None | SharedPrefix::Common { .. } => (Rule::Common, 1),
+            SharedPrefix::None | SharedPrefix::Common { .. } => (PrefixRule::Common, 1),
             SharedPrefix::Groups { groups, share, popularity, .. } => {
-                let popularity = Summed::new(popularity.weights(groups));
-                (Rule::Groups { seed: spec.seed, share, popularity }, groups.get())
+                let popularity = CumulativeWeights::new(popularity.weights(groups));
+                (PrefixRule::Groups { seed: spec.seed, share, popularity }, groups.get())
             }
         };
         Self { rule, tokens: spec.prefix.tokens(), groups, texts: Vec::new() }
     }
 
     /// Each prefix the same number of times, in random order.
-    pub(super) fn repeated(spec: &Spec, repetition: &PrefixRepetition) -> Self {
+    pub(super) fn repeated(spec: &PlanSpec, repetition: &PrefixRepetition) -> Self {
         let prefixes = repetition.prefixes.get();
         let requests = spec.requests.get();
         let mut groups: Vec<u32> = (0..requests).map(|number| (number % prefixes) as u32).collect();
-        spec.seed.stream(Purpose::Group, 0).shuffle(&mut groups);
-        let rule = Rule::Decided(groups);
+        spec.seed.stream(StreamPurpose::Group, 0).shuffle(&mut groups);
+        let rule = PrefixRule::Decided(groups);
         Self { rule, tokens: repetition.prefix, groups: prefixes, texts: Vec::new() }
     }
 
@@ -90,27 +90,30 @@ impl Starts {
     }
 
     /// What the prompt at `place` begins with. A later turn has its session's prefix in the history.
-    pub(super) fn of(&self, place: &RequestPosition) -> Start {
+    pub(super) fn of(&self, place: &RequestPosition) -> PromptStart {
         let tokens = self.tokens;
         if tokens == Tokens::ZERO || place.turn > 0 {
-            return Start::None;
+            return PromptStart::None;
         }
         let group = match &self.rule {
-            Rule::Common => Some(0),
-            Rule::Groups { seed, share, popularity } => {
-                let mut draws = seed.stream(Purpose::Group, place.session_key());
+            PrefixRule::Common => Some(0),
+            PrefixRule::Groups { seed, share, popularity } => {
+                let mut draws = seed.stream(StreamPurpose::Group, place.session_key());
                 (draws.unit() <= *share).then(|| popularity.pick(&mut draws))
             }
-            Rule::Decided(groups) => {
+            PrefixRule::Decided(groups) => {
                 let number = place.request.0 % (groups.len() as u64).max(1);
                 groups.get(number as usize).map(|&group| group.into())
             }
         };
         let warm = match place.phase {
-            Phase::Measured => 0,
-            Phase::Warmup => 1,
+            RequestPhase::Measured => 0,
+            RequestPhase::Warmup => 1,
         };
-        group.map_or(Start::Own(tokens), |group| Start::Shared { number: 2 * group + warm, tokens })
+        group.map_or(PromptStart::Own(tokens), |group| PromptStart::Shared {
+            number: 2 * group + warm,
+            tokens,
+        })
     }
 
     /// The text of prefix `number`, which `fit` makes the first time, or each time where texts are not kept. It follows from the plan's salted seed, like all of

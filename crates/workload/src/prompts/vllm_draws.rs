@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use fizeau_core::{Prompt, Tokens};
 
-use super::{Draw, Starts, user_message};
+use super::{PromptStarts, SymbolSource, user_message};
 use crate::codec::{CodecError, TextCodec};
-use crate::content::{Form, VllmRandom};
+use crate::content::{PromptForm, VllmRandom};
 use crate::numpy::Generator;
-use crate::parts::{ContentSource, Outline, Phase, RequestPosition, SharedStart, Turn};
-use crate::spec::{Spec, SpecError};
+use crate::parts::{
+    ContentSource, PromptOutline, RequestPhase, RequestPosition, SharedStart, Turn,
+};
+use crate::spec::{PlanSpec, SpecError};
 
 /// What vLLM draws for a whole plan.
 #[derive(Debug)]
 pub(crate) struct VllmDraws {
-    form: Form,
+    form: PromptForm,
     codec: Option<Arc<dyn TextCodec>>,
     /// The ids that prompts are made of: the whole vocabulary without special ids.
     allowed: Vec<u32>,
@@ -23,12 +25,12 @@ pub(crate) struct VllmDraws {
     vocabulary: u32,
     prefix: Vec<u32>,
     prefix_len: u64,
-    requests: Vec<Drawn>,
+    requests: Vec<DrawnRequest>,
 }
 
 /// What vLLM draws for one request.
 #[derive(Debug)]
-struct Drawn {
+struct DrawnRequest {
     input: u64,
     output: u64,
     /// Where among the allowed ids the prompt starts.
@@ -42,12 +44,12 @@ struct Drawn {
 impl VllmDraws {
     pub(crate) fn new(
         random: &VllmRandom,
-        spec: &Spec,
+        spec: &PlanSpec,
         codec: Option<Arc<dyn TextCodec>>,
     ) -> Result<Self, SpecError> {
         let codec = match random.form {
-            Form::TokenIds => None,
-            Form::Chat | Form::Text => Some(codec.ok_or(SpecError::NoTokenizer)?),
+            PromptForm::TokenIds => None,
+            PromptForm::Chat | PromptForm::Text => Some(codec.ok_or(SpecError::NoTokenizer)?),
         };
         let (vocabulary, allowed, special) = match codec.as_deref() {
             None => (random.vocabulary, (0..random.vocabulary).collect(), Tokens::ZERO),
@@ -82,7 +84,7 @@ impl VllmDraws {
         {
             let start = (offset + number) % draws.allowed.len() as u64;
             let tokens = prefix_len + input;
-            let mut drawn = Drawn { input, output, start, tokens, padding: rng.clone() };
+            let mut drawn = DrawnRequest { input, output, start, tokens, padding: rng.clone() };
             if let Some(codec) = draws.codec.as_deref() {
                 let fitted = draws.fit(codec, draws.ids(&drawn), tokens, &mut rng);
                 drawn.tokens = fitted.map_err(SpecError::Tokenizer)?.1.len() as u64;
@@ -107,7 +109,7 @@ impl VllmDraws {
     }
 
     /// The ids of a prompt before it is fitted.
-    fn ids(&self, drawn: &Drawn) -> Vec<u32> {
+    fn ids(&self, drawn: &DrawnRequest) -> Vec<u32> {
         let turned = self.allowed.iter().cycle().skip(drawn.start as usize);
         self.prefix.iter().chain(turned.take(drawn.input as usize)).copied().collect()
     }
@@ -139,14 +141,14 @@ impl VllmDraws {
         Ok((text, ids))
     }
 
-    fn drawn(&self, place: &RequestPosition) -> Option<&Drawn> {
+    fn drawn(&self, place: &RequestPosition) -> Option<&DrawnRequest> {
         let number = place.request.0 % (self.requests.len() as u64).max(1);
         self.requests.get(number as usize)
     }
 
     /// A prompt as long as `drawn`, of which nothing is vLLM's.
-    fn warm(&self, place: &RequestPosition, drawn: &Drawn) -> Draw {
-        Draw {
+    fn warm(&self, place: &RequestPosition, drawn: &DrawnRequest) -> SymbolSource {
+        SymbolSource {
             seed: place.seed,
             index: place.key(),
             prefix: 1,
@@ -156,18 +158,18 @@ impl VllmDraws {
     }
 
     /// The text of a prompt, and its tokens.
-    fn text(&self, place: &RequestPosition, drawn: &Drawn) -> (String, Option<Tokens>) {
+    fn text(&self, place: &RequestPosition, drawn: &DrawnRequest) -> (String, Option<Tokens>) {
         let warm = || self.warm(place, drawn);
         let fitted = match (place.phase, self.codec.as_deref()) {
             (_, None) => None,
-            (Phase::Measured, Some(codec)) => {
+            (RequestPhase::Measured, Some(codec)) => {
                 let ids = self.ids(drawn);
                 let wanted = self.prefix_len + drawn.input;
                 let fitted = self.fit(codec, ids, wanted, &mut drawn.padding.clone()).ok();
                 fitted.map(|(text, ids)| (text, Tokens::new(ids.len() as u64)))
             }
-            (Phase::Warmup, Some(codec)) => {
-                let fitted = warm().exact(codec, &Starts::default()).ok();
+            (RequestPhase::Warmup, Some(codec)) => {
+                let fitted = warm().exact(codec, &PromptStarts::default()).ok();
                 fitted.map(|exact| (exact.text, exact.tokens))
             }
         };
@@ -182,28 +184,28 @@ impl ContentSource for VllmDraws {
             return Turn::new(Prompt::Text(String::new()));
         };
         let made = match (self.form, place.phase) {
-            (Form::TokenIds, Phase::Measured) => {
+            (PromptForm::TokenIds, RequestPhase::Measured) => {
                 Turn::counted(Prompt::TokenIds(self.ids(drawn)), Some(Tokens::new(drawn.tokens)))
             }
-            (Form::TokenIds, Phase::Warmup) => {
+            (PromptForm::TokenIds, RequestPhase::Warmup) => {
                 self.warm(place, drawn).token_ids(&(0..self.vocabulary))
             }
-            (Form::Text, _) => {
+            (PromptForm::Text, _) => {
                 let (text, tokens) = self.text(place, drawn);
                 Turn::counted(Prompt::Text(text), tokens)
             }
-            (Form::Chat, _) => Turn::counted(user_message(self.text(place, drawn).0), None),
+            (PromptForm::Chat, _) => Turn::counted(user_message(self.text(place, drawn).0), None),
         };
         Turn { output_tokens: Some(Tokens::new(drawn.output)), ..made }
     }
 
     /// The prefix, and that two prompts start at the same id by chance. Of texts it is a little less than the tokenizer
     /// makes of it, where the shorter one ends.
-    fn outline(&self, place: &RequestPosition) -> Option<Outline> {
+    fn outline(&self, place: &RequestPosition) -> Option<PromptOutline> {
         let drawn = self.drawn(place)?;
-        let is_measured = place.phase == Phase::Measured;
+        let is_measured = place.phase == RequestPhase::Measured;
         let start = SharedStart { number: 0, tokens: Tokens::new(self.prefix_len) };
-        Some(Outline {
+        Some(PromptOutline {
             shared: (is_measured && self.prefix_len > 0).then_some(start),
             row: is_measured.then_some(drawn.start),
             tokens: Tokens::new(drawn.tokens),

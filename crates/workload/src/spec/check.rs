@@ -4,13 +4,13 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 
-use super::{Spec, SpecError};
+use super::{PlanSpec, SpecError};
 use crate::cache::{Popularity, SharedPrefix};
-use crate::content::{Content, Form, PrefixRepetition, VllmRandom};
+use crate::content::{PrefixRepetition, PromptContent, PromptForm, VllmRandom};
 use crate::length::{Length, Lengths, weights};
 use crate::workload::{Sessions, ThinkTime, Turns};
 
-impl Spec {
+impl PlanSpec {
     /// Says what is wrong with this specification, the first thing only.
     pub(crate) fn check(&self) -> Result<(), SpecError> {
         self.arrivals.check()?;
@@ -43,16 +43,16 @@ impl Spec {
     /// Says what is wrong with the content.
     fn check_content(&self) -> Result<(), SpecError> {
         match &self.content {
-            Content::TokenIds { range } if range.len() < 2 => {
+            PromptContent::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            Content::TokenIds { .. }
-            | Content::Chat(_)
-            | Content::Text(_)
-            | Content::Unread
-            | Content::Dataset { .. } => Ok(()),
-            Content::VllmRandom(random) => random.check(self.requests),
-            Content::PrefixRepetition(repetition) => repetition.check(self.requests),
+            PromptContent::TokenIds { .. }
+            | PromptContent::Chat(_)
+            | PromptContent::Text(_)
+            | PromptContent::Unread
+            | PromptContent::Dataset { .. } => Ok(()),
+            PromptContent::VllmRandom(random) => random.check(self.requests),
+            PromptContent::PrefixRepetition(repetition) => repetition.check(self.requests),
         }
     }
 }
@@ -168,10 +168,10 @@ impl VllmRandom {
         let (input, output) =
             (law(self.input, self.input_ratio), law(self.output, self.output_ratio));
         Lengths::Independent { input, output }.check()?;
-        if self.form == Form::TokenIds && self.vocabulary < 2 {
+        if self.form == PromptForm::TokenIds && self.vocabulary < 2 {
             return Err(SpecError::Vocabulary { start: 0, end: self.vocabulary });
         }
-        if self.form == Form::TokenIds && self.vocabulary > MOST_IDS {
+        if self.form == PromptForm::TokenIds && self.vocabulary > MOST_IDS {
             return Err(SpecError::VocabularySize { size: self.vocabulary, most: MOST_IDS });
         }
         drawn_whole("vLLM's random data set", requests, MOST_REQUESTS)
@@ -188,7 +188,7 @@ impl PrefixRepetition {
         let lengths = |length| Length::Fixed(length);
         let (input, output) = (lengths(self.suffix), lengths(self.output));
         Lengths::Independent { input, output }.check()?;
-        if self.form == Form::TokenIds && self.vocabulary < 2 {
+        if self.form == PromptForm::TokenIds && self.vocabulary < 2 {
             return Err(SpecError::Vocabulary { start: 0, end: self.vocabulary });
         }
         let prefixes = self.prefixes;

@@ -18,8 +18,7 @@ pub enum SpecError {
     Arrivals(#[from] ArrivalsError),
     /// A request would not fit the model.
     #[error(
-        "requests reach {longest} tokens, prompt {input} and output {output}, and the model's context holds {limit}: ask \
-         for shorter ones"
+        "the longest request has {longest} tokens, {input} of prompt and {output} of output, and the model's context holds {limit}: ask for shorter requests"
     )]
     Context {
         /// The longest prompt, prefix and history with it.
@@ -40,7 +39,7 @@ pub enum SpecError {
         why: &'static str,
     },
     /// The records of a data set are asked for and none is given.
-    #[error("prompts from a data set need one, and none was given")]
+    #[error("the prompts come from a data set, and no data set was given: give one")]
     NoDataset,
     /// A law of lengths is none.
     #[error("the {which} length {mistake}")]
@@ -103,10 +102,9 @@ pub enum SpecError {
         /// The ratio given.
         ratio: f64,
     },
-    /// Prompts cannot be gone on from.
+    /// The next turn cannot continue such prompts.
     #[error(
-        "sessions of several turns need prompts of text or of chat messages, which the next turn goes on from: {0} \
-         cannot be gone on from"
+        "a session of several turns needs text or chat prompts, because each turn continues the one before: {0} cannot be continued"
     )]
     SessionPrompt(&'static str),
     /// A think time is out of its range.
@@ -145,7 +143,7 @@ pub enum SpecError {
     },
     /// There are too many requests for content that is drawn whole before the run.
     #[error(
-        "{requests} requests are too many for {content}, drawn whole before the run: at most {most}"
+        "{requests} requests are too many for {content}, which is drawn before the run: ask for at most {most}"
     )]
     TooMany {
         /// Which content.
@@ -157,7 +155,7 @@ pub enum SpecError {
     },
     /// The fewest turns of a session are more than the most.
     #[error(
-        "sessions of {least} turns at the least and {most} at the most: the least must not be above the most"
+        "a session of at least {least} and at most {most} turns is impossible: the first number must not be above the second"
     )]
     Turns {
         /// The fewest.
@@ -166,7 +164,7 @@ pub enum SpecError {
         most: NonZeroU32,
     },
     /// A vocabulary is larger than any tokenizer's.
-    #[error("a vocabulary of {size} ids cannot be drawn from: it must be at most {most}")]
+    #[error("the vocabulary has {size} ids: at most {most} can be drawn from")]
     VocabularySize {
         /// How many ids it has.
         size: u32,

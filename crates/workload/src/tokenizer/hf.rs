@@ -22,7 +22,10 @@ pub struct HfTokenizer {
 #[non_exhaustive]
 pub enum HfTokenizerError {
     /// The file could not be read.
-    #[error("the tokenizer file {} cannot be read: give the path of a tokenizer.json", path.display())]
+    #[error(
+        "the tokenizer file {} cannot be read: give the path of a tokenizer.json, or of a model's folder that has one; \
+         nothing is downloaded", path.display()
+    )]
     File {
         /// The file.
         path: PathBuf,
@@ -45,14 +48,17 @@ pub enum HfTokenizerError {
 }
 
 impl HfTokenizer {
-    /// Reads the tokenizer from a file.
+    /// Reads the tokenizer from a file, or from that of a model's folder.
     ///
     /// # Errors
     /// If the file cannot be read, is no tokenizer, or has no words to draw text from.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, HfTokenizerError> {
-        let path = path.as_ref();
-        let json = std::fs::read(path)
-            .map_err(|source| HfTokenizerError::File { path: path.to_owned(), source })?;
+        let mut path = path.as_ref().to_owned();
+        if path.is_dir() {
+            path.push("tokenizer.json");
+        }
+        let json =
+            std::fs::read(&path).map_err(|source| HfTokenizerError::File { path, source })?;
         Self::from_json(&json)
     }
 

@@ -26,7 +26,7 @@ pub struct ExpectedCache {
     pub basis: CacheBasis,
 }
 
-/// How an [`ExpectedCache`] is known.
+/// How an [`ExpectedCache`] was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheBasis {
@@ -56,7 +56,7 @@ impl ExpectedCache {
 /// with SHARDS", 2015).
 #[derive(Debug, Default)]
 pub(super) struct CacheTally {
-    seen: HashSet<u64, BuildHasherDefault<Spread>>,
+    seen: HashSet<u64, BuildHasherDefault<PathHasher>>,
     /// One block in 2^`thinned` is looked up.
     thinned: u32,
     pub(super) cached: u64,
@@ -101,9 +101,9 @@ fn fold(x: u64) -> u64 {
 
 /// The paths are random already, but the sampled ones begin with zeros; the table wants both ends mixed.
 #[derive(Debug, Default)]
-struct Spread(u64);
+struct PathHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for PathHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -5,39 +5,39 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::error::Fault;
+use super::error::LineFault;
 use super::lines::{count, time};
-use super::reader::Row;
+use super::reader::TraceRow;
 
 /// A published trace of this kind: the columns of time, prompt and reply, how times are read, and what one looks like.
-pub(super) struct Published {
+pub(super) struct PublishedTrace {
     pub(super) columns: [&'static str; 3],
     time: fn(&[u8]) -> Option<Nanos>,
     example: &'static str,
 }
 
 /// The traces of LLM inference that Azure published, with a wall-clock time for each request.
-pub(super) const AZURE: Published = Published {
+pub(super) const AZURE: PublishedTrace = PublishedTrace {
     columns: ["TIMESTAMP", "ContextTokens", "GeneratedTokens"],
     time: instant,
     example: "a time such as 2023-11-16 18:15:46.6805900",
 };
 
 /// BurstGPT, with seconds since the start of the recording.
-pub(super) const BURSTGPT: Published = Published {
+pub(super) const BURSTGPT: PublishedTrace = PublishedTrace {
     columns: ["Timestamp", "Request tokens", "Response tokens"],
     time: |text| time(text, Nanos::from_secs(1)),
     example: "a number of seconds such as 5 or 5.25",
 };
 
-impl Published {
-    pub(super) fn read(&self, fields: [&[u8]; 3]) -> Result<Row, Fault> {
+impl PublishedTrace {
+    pub(super) fn read(&self, fields: [&[u8]; 3]) -> Result<TraceRow, LineFault> {
         let ([at, input, output], [stamp, context, generated]) = (fields, self.columns);
         let tokens = "a whole number of tokens";
-        Ok(Row {
-            at: (self.time)(at).ok_or_else(|| Fault::at(stamp, at, self.example))?,
-            input: count(input).ok_or_else(|| Fault::at(context, input, tokens))?,
-            output: count(output).ok_or_else(|| Fault::at(generated, output, tokens))?,
+        Ok(TraceRow {
+            at: (self.time)(at).ok_or_else(|| LineFault::at(stamp, at, self.example))?,
+            input: count(input).ok_or_else(|| LineFault::at(context, input, tokens))?,
+            output: count(output).ok_or_else(|| LineFault::at(generated, output, tokens))?,
         })
     }
 }
@@ -58,14 +58,14 @@ fn instant(text: &[u8]) -> Option<Nanos> {
 
 /// Where the three wanted columns of a table are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Table {
+pub(super) struct TraceColumns {
     places: [usize; 3],
     columns: usize,
 }
 
-impl Table {
+impl TraceColumns {
     /// The table with this `header`, out of which the columns `names` are wanted.
-    pub(super) fn of(header: &[u8], names: [&'static str; 3]) -> Result<Self, Fault> {
+    pub(super) fn of(header: &[u8], names: [&'static str; 3]) -> Result<Self, LineFault> {
         let mut places = [None; 3];
         let mut columns = 0;
         for field in fields(header) {
@@ -78,13 +78,13 @@ impl Table {
         }
         let [Some(first), Some(second), Some(third)] = places else {
             let expected = format!("a header with the columns {}", names.join(", "));
-            return Err(Fault::at("header", header, &expected));
+            return Err(LineFault::at("header", header, &expected));
         };
         Ok(Self { places: [first, second, third], columns })
     }
 
     /// The wanted fields of a row, without quotes and the space about them.
-    pub(super) fn row<'a>(&self, line: &'a [u8]) -> Result<[&'a [u8]; 3], Fault> {
+    pub(super) fn row<'a>(&self, line: &'a [u8]) -> Result<[&'a [u8]; 3], LineFault> {
         let [first, second, third] = self.places;
         let mut row = [&b""[..]; 3];
         let mut columns = 0;
@@ -101,13 +101,13 @@ impl Table {
         if columns != self.columns {
             let expected = format!("{} fields as in the header", self.columns);
             let found = format!("{columns} fields");
-            return Err(Fault { field: "line", found, expected });
+            return Err(LineFault { field: "line", found, expected });
         }
         Ok(row)
     }
 }
 
-fn fields(line: &[u8]) -> impl Iterator<Item = Result<&[u8], Fault>> {
+fn fields(line: &[u8]) -> impl Iterator<Item = Result<&[u8], LineFault>> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
         let line = rest?;
@@ -117,7 +117,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = Result<&[u8], Fault>> {
                 None => {
                     rest = None;
                     let expected = "a closing quote, then a comma or the end of the line";
-                    return Some(Err(Fault::at("line", line, expected)));
+                    return Some(Err(LineFault::at("line", line, expected)));
                 }
             },
             line => match line.iter().position(|byte| *byte == b',') {

@@ -12,8 +12,7 @@ use crate::codec::CodecError;
 pub enum TraceError {
     /// The content asked for cannot be made for a trace.
     #[error(
-        "prompts of a trace are token ids, or text or chat of words or of an exact length, and the content \
-         asked for is none of them"
+        "a trace cannot be replayed with this content: use token ids, or words or text of an exact number of tokens"
     )]
     Content,
     /// No line of the trace is a request that can be sent.
@@ -73,7 +72,9 @@ pub enum TraceError {
     #[error("the speed-up {0} cannot be used: it must be from 1e-6 to 1e9 (2 is twice as fast)")]
     SpeedUp(f64),
     /// There are fewer requests than asked for, and beginning again is refused.
-    #[error("{file} has {records} requests, {asked} were asked for, and it is not to be repeated")]
+    #[error(
+        "{file} has {records} requests, and {asked} are asked for: ask for fewer, or let the trace repeat"
+    )]
     TooFew {
         /// The trace.
         file: Arc<str>,
@@ -84,7 +85,7 @@ pub enum TraceError {
     },
     /// A request is longer than the model's context.
     #[error(
-        "{file}, line {line}: {input} tokens in and {output} out are beyond the context of {context}"
+        "{file}, line {line}: a request of {input} prompt tokens and {output} output tokens exceeds the model's context of {context}"
     )]
     TooLong {
         /// The trace.
@@ -122,13 +123,13 @@ impl TraceError {
 
 /// What is wrong with a line, before it is known which file and line it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct LineFault {
     pub(super) field: &'static str,
     pub(super) found: String,
     pub(super) expected: String,
 }
 
-impl Fault {
+impl LineFault {
     /// `field` is `found`, as it stands in the line.
     pub(super) fn at(field: &'static str, found: &[u8], expected: &str) -> Self {
         Self { field, found: excerpt(found), expected: expected.to_owned() }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::Nanos;
 
-use super::error::{Fault, TraceError};
+use super::error::{LineFault, TraceError};
 use crate::seed::scramble;
 
 /// The whole number that `text` is, digits only.
@@ -99,7 +99,7 @@ const LONGEST: u64 = 16 << 20;
 
 /// The lines of a file, without blank ones, line endings and a byte-order mark.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(super) struct TraceLines<R> {
     reader: R,
     file: Arc<str>,
     buffer: Vec<u8>,
@@ -107,7 +107,7 @@ pub(super) struct Lines<R> {
     checksum: u64,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> TraceLines<R> {
     pub(super) const fn new(file: Arc<str>, reader: R) -> Self {
         Self { reader, file, buffer: Vec::new(), number: 0, checksum: 0 }
     }
@@ -127,7 +127,7 @@ impl<R: BufRead> Lines<R> {
             self.number += 1;
             if read as u64 == LONGEST && self.buffer.last() != Some(&b'\n') {
                 let expected = format!("a line of less than {LONGEST} bytes");
-                return Err(self.fault(Fault::at("line", &self.buffer, &expected)));
+                return Err(self.fault(LineFault::at("line", &self.buffer, &expected)));
             }
             if !self.line().is_empty() {
                 self.checksum = checksum(self.checksum, self.line());
@@ -160,7 +160,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// `fault` as one of the present line.
-    pub(super) fn fault(&self, fault: Fault) -> TraceError {
+    pub(super) fn fault(&self, fault: LineFault) -> TraceError {
         fault.in_line(&self.file, self.number)
     }
 }

@@ -5,9 +5,9 @@
 
 use fizeau_core::Nanos;
 
-use super::error::Fault;
+use super::error::LineFault;
 use super::lines::{count, time, whole};
-use super::reader::Row;
+use super::reader::TraceRow;
 
 const STAMP: &str = "timestamp";
 const INPUT: &str = "input_length";
@@ -17,9 +17,9 @@ const MILLIS: &str = "a number of milliseconds such as 27482";
 const TOKENS: &str = "a whole number of tokens";
 
 /// Reads `line`. The ids go to `blocks`; where nobody wants them they are passed over unread.
-pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<Row, Fault> {
+pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<TraceRow, LineFault> {
     let (mut at, mut input, mut output, mut ids) = (None, None, None, None);
-    let mut text = Cursor { rest: line };
+    let mut text = LineCursor { rest: line };
     if !text.take(b'{') {
         return Err(text.fault("line", "an object of JSON, from { to } in one line"));
     }
@@ -51,18 +51,18 @@ pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<Row
     if !text.rest.is_empty() {
         return Err(text.fault("line", "the end of the line after the object"));
     }
-    Ok(Row {
-        at: at.ok_or_else(|| Fault::missing(STAMP, MILLIS))?,
-        input: input.ok_or_else(|| Fault::missing(INPUT, TOKENS))?,
-        output: output.ok_or_else(|| Fault::missing(OUTPUT, TOKENS))?,
+    Ok(TraceRow {
+        at: at.ok_or_else(|| LineFault::missing(STAMP, MILLIS))?,
+        input: input.ok_or_else(|| LineFault::missing(INPUT, TOKENS))?,
+        output: output.ok_or_else(|| LineFault::missing(OUTPUT, TOKENS))?,
     })
 }
 
 /// Puts `value` where none is yet.
-fn once<T>(slot: &mut Option<T>, value: T, field: &'static str) -> Result<(), Fault> {
+fn once<T>(slot: &mut Option<T>, value: T, field: &'static str) -> Result<(), LineFault> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Fault {
+        Some(_) => Err(LineFault {
             field,
             found: "the field twice".to_owned(),
             expected: "each field once".to_owned(),
@@ -71,13 +71,13 @@ fn once<T>(slot: &mut Option<T>, value: T, field: &'static str) -> Result<(), Fa
 }
 
 /// What is left of a line.
-struct Cursor<'a> {
+struct LineCursor<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Cursor<'a> {
-    fn fault(&self, field: &'static str, expected: &str) -> Fault {
-        Fault::at(field, self.rest, expected)
+impl<'a> LineCursor<'a> {
+    fn fault(&self, field: &'static str, expected: &str) -> LineFault {
+        LineFault::at(field, self.rest, expected)
     }
 
     fn space(&mut self) {
@@ -133,13 +133,13 @@ impl<'a> Cursor<'a> {
         field: &'static str,
         expected: &str,
         read: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, LineFault> {
         let word = self.word();
-        read(word).ok_or_else(|| Fault::at(field, word, expected))
+        read(word).ok_or_else(|| LineFault::at(field, word, expected))
     }
 
     /// A row of ids.
-    fn ids(&mut self, blocks: Option<&mut Vec<u64>>) -> Result<(), Fault> {
+    fn ids(&mut self, blocks: Option<&mut Vec<u64>>) -> Result<(), LineFault> {
         const EXPECTED: &str = "a list of whole numbers such as [46, 47]";
         if !self.take(b'[') {
             return Err(self.fault(IDS, EXPECTED));

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use fizeau_core::{Nanos, Tokens};
 use serde::{Deserialize, Serialize};
 
-use super::csv::{AZURE, BURSTGPT, Table};
-use super::error::{Fault, TraceError};
-use super::lines::Lines;
+use super::csv::{AZURE, BURSTGPT, TraceColumns};
+use super::error::{LineFault, TraceError};
+use super::lines::TraceLines;
 use super::mooncake;
 use crate::length::Length;
 
-/// How a trace is written.
+/// The file format of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceFormat {
@@ -76,7 +76,7 @@ pub struct TraceRecord {
 
 /// What the formats have in common of a line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct TraceRow {
     pub(super) at: Nanos,
     pub(super) input: u64,
     pub(super) output: u64,
@@ -84,7 +84,7 @@ pub(super) struct Row {
 
 /// How much of a record is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum RecordDetail {
     /// Time and lengths: a request that somebody else sends.
     Outline,
     /// All of it.
@@ -107,9 +107,9 @@ pub(super) enum Detail {
 /// ```
 #[derive(Debug)]
 pub struct TraceReader<R> {
-    lines: Lines<R>,
+    lines: TraceLines<R>,
     format: TraceFormat,
-    table: Option<Table>,
+    table: Option<TraceColumns>,
     skipped: u64,
     /// Where an iterator reads to, so that each record's blocks are allocated once and no larger than they are.
     present: TraceRecord,
@@ -120,7 +120,7 @@ impl<R: BufRead> TraceReader<R> {
     /// The trace that `reader` gives; messages call it `file`. A buffer of 64 KiB or more is worth while.
     #[must_use]
     pub fn new(file: impl Into<Arc<str>>, format: TraceFormat, reader: R) -> Self {
-        let lines = Lines::new(file.into(), reader);
+        let lines = TraceLines::new(file.into(), reader);
         Self {
             lines,
             format,
@@ -146,7 +146,7 @@ impl<R: BufRead> TraceReader<R> {
     pub(super) fn read(
         &mut self,
         record: &mut TraceRecord,
-        detail: Detail,
+        detail: RecordDetail,
     ) -> Result<bool, TraceError> {
         while self.lines.advance()? {
             if self.format.columns().is_some() && self.table.is_none() {
@@ -169,33 +169,34 @@ impl<R: BufRead> TraceReader<R> {
         match self.format.columns() {
             Some(names) if self.table.is_none() => {
                 let expected = format!("a header with the columns {}", names.join(", "));
-                let fault = Fault { field: "header", found: "an empty file".to_owned(), expected };
+                let fault =
+                    LineFault { field: "header", found: "an empty file".to_owned(), expected };
                 Err(fault.in_line(self.lines.file(), 1))
             }
             _ => Ok(false),
         }
     }
 
-    fn header(&self) -> Result<Option<Table>, Fault> {
-        self.format.columns().map(|names| Table::of(self.lines.line(), names)).transpose()
+    fn header(&self) -> Result<Option<TraceColumns>, LineFault> {
+        self.format.columns().map(|names| TraceColumns::of(self.lines.line(), names)).transpose()
     }
 
-    fn row(&self, blocks: &mut Vec<u64>, detail: Detail) -> Result<Row, Fault> {
+    fn row(&self, blocks: &mut Vec<u64>, detail: RecordDetail) -> Result<TraceRow, LineFault> {
         let line = self.lines.line();
         match (self.format, &self.table) {
             (TraceFormat::Azure, Some(table)) => AZURE.read(table.row(line)?),
             (TraceFormat::BurstGpt, Some(table)) => BURSTGPT.read(table.row(line)?),
-            _ => mooncake::read(line, (detail == Detail::Whole).then_some(blocks)),
+            _ => mooncake::read(line, (detail == RecordDetail::Whole).then_some(blocks)),
         }
     }
 
     /// Refuses lengths that no request can have, and more blocks than the prompt has room for: the sure sign of a trace
     /// with blocks of another size.
-    fn within_reason(&self, row: Row, blocks: &[u64]) -> Result<Row, Fault> {
+    fn within_reason(&self, row: TraceRow, blocks: &[u64]) -> Result<TraceRow, LineFault> {
         for (field, length) in self.format.lengths().into_iter().zip([row.input, row.output]) {
             if length > Length::MAX.get() {
                 let expected = format!("at most {} tokens", Length::MAX);
-                return Err(Fault { field, found: length.to_string(), expected });
+                return Err(LineFault { field, found: length.to_string(), expected });
             }
         }
         if let TraceFormat::Mooncake { block } = self.format {
@@ -204,7 +205,7 @@ impl<R: BufRead> TraceReader<R> {
                 let found = format!("{} blocks", blocks.len());
                 let expected =
                     format!("at most {most}, {} tokens being blocks of {block}", row.input);
-                return Err(Fault { field: "hash_ids", found, expected });
+                return Err(LineFault { field: "hash_ids", found, expected });
             }
         }
         Ok(row)
@@ -219,7 +220,7 @@ impl<R: BufRead> Iterator for TraceReader<R> {
             return None;
         }
         let mut record = std::mem::take(&mut self.present);
-        match self.read(&mut record, Detail::Whole) {
+        match self.read(&mut record, RecordDetail::Whole) {
             Ok(true) => {
                 self.present = record;
                 Some(Ok(self.present.clone()))

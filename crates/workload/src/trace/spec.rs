@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TraceError;
 use super::reader::TraceFormat;
-use crate::content::{Content, Repeat, Wording};
+use crate::content::{PromptContent, RecordReuse, TextSource};
 use crate::seed::{Salt, Seed};
 
-/// Which trace is replayed, and how. Plain data, checked by [`crate::Trace::new`].
+/// The specification of a replay: the trace, and how it is replayed. Plain data, checked by [`crate::Trace::new`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceSpec {
     /// What it is called, for messages and the record of a run: a file's name.
@@ -24,9 +24,9 @@ pub struct TraceSpec {
     pub requests: Option<NonZeroU64>,
     /// What happens when the file has fewer. A trace is begun again with its times moved on by its span and one mean gap,
     /// and with other prompts, that share among themselves what those of the first time do.
-    pub repeat: Repeat,
+    pub repeat: RecordReuse,
     /// What prompts are made of: token ids, or text or chat of words or of an exact length.
-    pub content: Content,
+    pub content: PromptContent,
     /// How many tokens the model's context has, where that is known: a request that is longer, prompt and reply together,
     /// is refused.
     pub context: Option<Tokens>,
@@ -61,8 +61,8 @@ impl TraceSpec {
             format,
             pacing: TracePacing::TimeStamps { speed_up: 1.0 },
             requests: None,
-            repeat: Repeat::default(),
-            content: Content::default(),
+            repeat: RecordReuse::default(),
+            content: PromptContent::default(),
             context: None,
             eos: EosRule::Ignore,
             seed: Seed::default(),
@@ -78,14 +78,16 @@ impl TraceSpec {
             return Err(TraceError::SpeedUp(speed_up));
         }
         match &self.content {
-            Content::TokenIds { range } if range.len() < 2 => {
+            PromptContent::TokenIds { range } if range.len() < 2 => {
                 Err(TraceError::Vocabulary { start: range.start, end: range.end })
             }
             // Verse has no blocks that could be equal.
-            Content::Text(Wording::Sonnet) | Content::Chat(Wording::Sonnet) => {
+            PromptContent::Text(TextSource::Sonnet) | PromptContent::Chat(TextSource::Sonnet) => {
                 Err(TraceError::Content)
             }
-            Content::TokenIds { .. } | Content::Text(_) | Content::Chat(_) => Ok(()),
+            PromptContent::TokenIds { .. } | PromptContent::Text(_) | PromptContent::Chat(_) => {
+                Ok(())
+            }
             _ => Err(TraceError::Content),
         }
     }

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::{CacheTally, ExpectedCache};
 use super::error::TraceError;
-use super::reader::{Detail, TraceRecord};
+use super::reader::{RecordDetail, TraceRecord};
 use super::spec::{TracePacing, TraceSpec};
-use super::{Opener, open};
-use crate::content::Repeat;
+use super::{TraceOpener, open};
+use crate::content::RecordReuse;
 
-/// What was found in a trace before anything was sent.
+/// The facts about a trace that are known before anything is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TraceFacts {
@@ -40,7 +40,7 @@ pub struct TraceFacts {
     pub checksum: u64,
 }
 
-/// How long one request of a trace is, and where it stands.
+/// The lengths of one request of a trace, and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TraceExtent {
@@ -54,7 +54,7 @@ pub struct TraceExtent {
 
 /// What the walks need to know of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Survey {
+pub(super) struct TraceSurvey {
     pub(super) facts: TraceFacts,
     pub(super) cache: ExpectedCache,
     /// How many requests are sent in all.
@@ -67,18 +67,19 @@ pub(super) struct Survey {
     seals: [(u64, u64); 2],
 }
 
-impl Survey {
+impl TraceSurvey {
     /// The checksum that the lines up to the `rows`-th request have, where it is known.
     pub(super) fn seal(&self, rows: u64) -> Option<u64> {
         self.seals.iter().find(|(sealed, _)| *sealed == rows).map(|(_, checksum)| *checksum)
     }
 
     /// Reads the file that `open` opens.
-    pub(super) fn of(spec: &TraceSpec, opener: &Opener) -> Result<Self, TraceError> {
+    pub(super) fn of(spec: &TraceSpec, opener: &TraceOpener) -> Result<Self, TraceError> {
         let mut reader = open(spec, opener)?;
         let asked = spec.requests.map_or(u64::MAX, NonZeroU64::get);
-        let (mut part, mut record, mut records) = (Part::default(), TraceRecord::default(), 0);
-        while reader.read(&mut record, Detail::Whole)? {
+        let (mut part, mut record, mut records) =
+            (SurveyPart::default(), TraceRecord::default(), 0);
+        while reader.read(&mut record, RecordDetail::Whole)? {
             records += 1;
             if part.rows < asked {
                 part.add(&record, spec, reader.checksum())?;
@@ -89,12 +90,12 @@ impl Survey {
             return Err(TraceError::Empty { file: file(), skipped: reader.skipped() });
         };
         let requests = spec.requests.unwrap_or(rows);
-        if requests > rows && spec.repeat == Repeat::Refused {
+        if requests > rows && spec.repeat == RecordReuse::Refused {
             return Err(TraceError::TooFew { file: file(), records, asked: requests.get() });
         }
-        let rest = Part::first(requests.get() % rows, spec, opener)?;
+        let rest = SurveyPart::first(requests.get() % rows, spec, opener)?;
         let rounds = requests.get() / rows;
-        let all = |of: fn(&Part) -> u64| {
+        let all = |of: fn(&SurveyPart) -> u64| {
             Tokens::new(of(&part).saturating_mul(rounds).saturating_add(of(&rest)))
         };
         let facts = TraceFacts {
@@ -125,9 +126,9 @@ impl Survey {
 
 /// The first requests of a file.
 #[derive(Debug, Default)]
-struct Part {
+struct SurveyPart {
     rows: u64,
-    course: Course,
+    course: OffsetTracker,
     longest_input: Tokens,
     longest_output: Tokens,
     longest: TraceExtent,
@@ -137,15 +138,15 @@ struct Part {
     checksum: u64,
 }
 
-impl Part {
+impl SurveyPart {
     /// The first `rows` requests, where only a part of the file is sent a last time.
-    fn first(rows: u64, spec: &TraceSpec, opener: &Opener) -> Result<Self, TraceError> {
+    fn first(rows: u64, spec: &TraceSpec, opener: &TraceOpener) -> Result<Self, TraceError> {
         let mut part = Self::default();
         if rows == 0 {
             return Ok(part);
         }
         let (mut reader, mut record) = (open(spec, opener)?, TraceRecord::default());
-        while part.rows < rows && reader.read(&mut record, Detail::Whole)? {
+        while part.rows < rows && reader.read(&mut record, RecordDetail::Whole)? {
             part.add(&record, spec, reader.checksum())?;
         }
         Ok(part)
@@ -181,14 +182,14 @@ impl Part {
 
 /// The time stamps of a file as offsets from the first, never decreasing.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Course {
+pub(super) struct OffsetTracker {
     first: Option<Nanos>,
     latest: Nanos,
     latest_line: u64,
     late: u64,
 }
 
-impl Course {
+impl OffsetTracker {
     /// The offset of `record`, which comes next.
     pub(super) fn place(
         &mut self,

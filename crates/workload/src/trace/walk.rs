@@ -2,30 +2,30 @@
 
 use fizeau_core::{Nanos, Request, RequestId, RequestSource, Scheduled};
 
-use super::prompt::Which;
-use super::reader::{Detail, TraceRecord};
-use super::survey::Course;
+use super::prompt::TracePrompt;
+use super::reader::{RecordDetail, TraceRecord};
+use super::survey::OffsetTracker;
 use super::{FileReader, Trace, TraceError, TracePacing, open};
-use crate::parts::Phase;
-use crate::workload::{Numbers, WalkError};
+use crate::parts::RequestPhase;
+use crate::workload::{SessionNumbers, WalkError};
 
 /// Some requests of a trace, read as they are asked for.
 pub(super) struct TraceWalk {
     trace: Trace,
     /// Those to warm up with are as long as those of the trace, without instants, each with a prompt of its own.
-    phase: Phase,
-    which: Numbers,
+    phase: RequestPhase,
+    which: SessionNumbers,
     /// The file, and how often it was begun before.
     file: Option<(FileReader, u64)>,
     /// How many requests of the file are behind.
     passed: u64,
-    course: Course,
+    course: OffsetTracker,
     record: TraceRecord,
 }
 
 impl TraceWalk {
-    pub(super) fn new(trace: Trace, phase: Phase, which: Numbers) -> Self {
-        let (course, record) = (Course::default(), TraceRecord::default());
+    pub(super) fn new(trace: Trace, phase: RequestPhase, which: SessionNumbers) -> Self {
+        let (course, record) = (OffsetTracker::default(), TraceRecord::default());
         Self { trace, phase, which, file: None, passed: 0, course, record }
     }
 
@@ -37,7 +37,7 @@ impl TraceWalk {
             Some((_, reading)) if reading > round => return Ok(None),
             Some((file, reading)) if reading == round => file,
             _ => {
-                (self.passed, self.course) = (0, Course::default());
+                (self.passed, self.course) = (0, OffsetTracker::default());
                 open(self.trace.spec(), &self.trace.opener)?
             }
         };
@@ -45,7 +45,8 @@ impl TraceWalk {
             return Ok(None);
         }
         while self.passed <= row {
-            let detail = if self.passed == row { Detail::Whole } else { Detail::Outline };
+            let detail =
+                if self.passed == row { RecordDetail::Whole } else { RecordDetail::Outline };
             if !file.read(&mut self.record, detail)? {
                 return Err(self.changed("it has fewer requests than before"));
             }
@@ -63,7 +64,7 @@ impl TraceWalk {
     }
 
     fn timed(&self) -> bool {
-        self.phase == Phase::Measured && self.trace.spec().pacing != TracePacing::ClosedLoop
+        self.phase == RequestPhase::Measured && self.trace.spec().pacing != TracePacing::ClosedLoop
     }
 
     fn changed(&self, how: &str) -> TraceError {
@@ -75,8 +76,8 @@ impl TraceWalk {
     fn next(&mut self) -> Result<Option<Scheduled>, TraceError> {
         let survey = self.trace.survey;
         let last = match self.phase {
-            Phase::Measured => survey.requests.get(),
-            Phase::Warmup => u64::MAX,
+            RequestPhase::Measured => survey.requests.get(),
+            RequestPhase::Warmup => u64::MAX,
         };
         let Some(number) = self.which.next().filter(|number| *number < last) else {
             return Ok(None);
@@ -88,11 +89,11 @@ impl TraceWalk {
             return Ok(None);
         };
         let (at, which) = match self.phase {
-            Phase::Measured => {
-                let which = Which::measured(number, round, &self.record);
+            RequestPhase::Measured => {
+                let which = TracePrompt::measured(number, round, &self.record);
                 (self.trace.spec().instant(offset), which)
             }
-            Phase::Warmup => (None, Which::warmup(number, &self.record)),
+            RequestPhase::Warmup => (None, TracePrompt::warmup(number, &self.record)),
         };
         let (prompt, input_tokens) = self.trace.prompts.make(which);
         let request = Request {

@@ -7,8 +7,8 @@ mod moments;
 
 use fizeau_core::{Nanos, PerSec, Seconds};
 use fizeau_workload::{
-    ArrivalProcess, Arrivals, Draws, Instants, Plan, RampShape, RampSpan, Rescale, Schedule,
-    Spacing, Spec, Stage,
+    ArrivalLaw, ArrivalProcess, ArrivalSchedule, Instants, Plan, PlanSpec, RampShape, RampSpan,
+    RandomStream, RateStage, Rescale, Spacing,
 };
 use proptest::prelude::*;
 
@@ -16,8 +16,8 @@ use crate::{gamma, spec};
 
 const POISSON: Spacing = Spacing::Random { burstiness: 1.0 };
 
-fn ramp([from, to]: [f64; 2], shape: RampShape, over: RampSpan, spacing: Spacing) -> Arrivals {
-    Arrivals::Ramp { from: PerSec::new(from), to: PerSec::new(to), shape, over, spacing }
+fn ramp([from, to]: [f64; 2], shape: RampShape, over: RampSpan, spacing: Spacing) -> ArrivalLaw {
+    ArrivalLaw::Ramp { from: PerSec::new(from), to: PerSec::new(to), shape, over, spacing }
 }
 
 const fn time(seconds: f64) -> RampSpan {
@@ -25,26 +25,26 @@ const fn time(seconds: f64) -> RampSpan {
 }
 
 /// Stages of these rates and lengths.
-fn stages(stages: &[(f64, f64)], spacing: Spacing) -> Arrivals {
-    let stage = |&(rate, lasts)| Stage { rate: PerSec::new(rate), lasts: Seconds::new(lasts) };
-    Arrivals::Stages { stages: stages.iter().map(stage).collect(), spacing }
+fn stages(stages: &[(f64, f64)], spacing: Spacing) -> ArrivalLaw {
+    let stage = |&(rate, lasts)| RateStage { rate: PerSec::new(rate), lasts: Seconds::new(lasts) };
+    ArrivalLaw::Stages { stages: stages.iter().map(stage).collect(), spacing }
 }
 
-fn on_off(rates: [f64; 2], means: [f64; 2]) -> Arrivals {
+fn on_off(rates: [f64; 2], means: [f64; 2]) -> ArrivalLaw {
     let ([on, off], [mean_on, mean_off]) = (rates.map(PerSec::new), means.map(Seconds::new));
-    Arrivals::OnOff { on, off, mean_on, mean_off }
+    ArrivalLaw::OnOff { on, off, mean_on, mean_off }
 }
 
-fn diurnal(mean: f64, swing: f64, period: f64, spacing: Spacing) -> Arrivals {
-    Arrivals::Diurnal { mean: PerSec::new(mean), swing, period: Seconds::new(period), spacing }
+fn diurnal(mean: f64, swing: f64, period: f64, spacing: Spacing) -> ArrivalLaw {
+    ArrivalLaw::Diurnal { mean: PerSec::new(mean), swing, period: Seconds::new(period), spacing }
 }
 
-fn schedule(arrivals: Arrivals, requests: u64, seed: u64) -> Schedule {
-    Plan::new(Spec { arrivals, ..spec(requests, seed) }).unwrap().schedule()
+fn schedule(arrivals: ArrivalLaw, requests: u64, seed: u64) -> ArrivalSchedule {
+    Plan::new(PlanSpec { arrivals, ..spec(requests, seed) }).unwrap().schedule()
 }
 
 /// The instants in seconds.
-fn seconds(arrivals: Arrivals, requests: u64, seed: u64) -> Vec<f64> {
+fn seconds(arrivals: ArrivalLaw, requests: u64, seed: u64) -> Vec<f64> {
     schedule(arrivals, requests, seed).flatten().map(Nanos::as_secs_f64).collect()
 }
 
@@ -71,11 +71,11 @@ fn any_shape() -> impl Strategy<Value = RampShape> {
 }
 
 /// Any law of which a longer plan begins with the shorter one.
-fn any_steady_law() -> impl Strategy<Value = Arrivals> {
+fn any_steady_law() -> impl Strategy<Value = ArrivalLaw> {
     let all_stages = prop::collection::vec((any_rate_or_zero(), any_time()), 0..5);
     prop_oneof![
-        Just(Arrivals::AllAtOnce),
-        any_rate().prop_map(|rate| Arrivals::Constant { rate: PerSec::new(rate) }),
+        Just(ArrivalLaw::AllAtOnce),
+        any_rate().prop_map(|rate| ArrivalLaw::Constant { rate: PerSec::new(rate) }),
         (any_rate(), 1e-3..1e3).prop_map(|(rate, b)| gamma(rate, b, Rescale::None)),
         (any_rate_or_zero(), any_rate(), any_time(), any_spacing()).prop_map(
             |(from, to, lasts, spacing)| ramp([from, to], RampShape::Linear, time(lasts), spacing)
@@ -96,13 +96,13 @@ fn any_steady_law() -> impl Strategy<Value = Arrivals> {
     ]
 }
 
-fn any_law() -> impl Strategy<Value = Arrivals> {
+fn any_law() -> impl Strategy<Value = ArrivalLaw> {
     let stretched = |(rate, b)| gamma(rate, b, Rescale::ToMean);
     let by_number =
         |(from, to, shape, spacing)| ramp([from, to], shape, RampSpan::Requests, spacing);
     prop_oneof![
         5 => any_steady_law(),
-        1 => Just(Arrivals::ClosedLoop),
+        1 => Just(ArrivalLaw::ClosedLoop),
         1 => (any_rate(), 1e-3..1e3).prop_map(stretched),
         1 => (any_rate(), any_rate(), any_shape(), any_spacing()).prop_map(by_number),
     ]
@@ -143,7 +143,7 @@ proptest! {
 
     #[test]
     fn our_laws_fit_through_the_door_for_strangers(law in any_steady_law(), seed: u64) {
-        let own = Plan::new(Spec { arrivals: law.clone(), ..spec(50, seed) }).unwrap();
+        let own = Plan::new(PlanSpec { arrivals: law.clone(), ..spec(50, seed) }).unwrap();
         let handed = Plan::builder(spec(50, seed)).arrivals(law).build().unwrap();
         prop_assert!(own.schedule().eq(handed.schedule()));
     }
@@ -154,7 +154,7 @@ proptest! {
 struct Endless;
 
 impl ArrivalProcess for Endless {
-    fn instants(&self, _: u64, _: Draws) -> Instants {
+    fn instants(&self, _: u64, _: RandomStream) -> Instants {
         Box::new((1..).map(|half| Nanos::from_millis(500 * half)))
     }
 }
@@ -169,7 +169,7 @@ fn a_law_of_ones_own_is_cut_where_the_plan_ends() {
 
 #[test]
 fn laws_in_a_file_name_their_units() {
-    let json = |law: &Arrivals| serde_json::to_string(law).unwrap();
+    let json = |law: &ArrivalLaw| serde_json::to_string(law).unwrap();
     let linear = ramp([1.0, 9.0], RampShape::Linear, time(60.0), Spacing::Even);
     assert_eq!(
         json(&linear),

@@ -4,13 +4,14 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_workload::{
-    Arrivals, Content, Length, Plan, Rescale, Sessions, Spec, ThinkTime, Turns, Wording,
+    ArrivalLaw, Length, Plan, PlanSpec, PromptContent, Rescale, Sessions, TextSource, ThinkTime,
+    Turns,
 };
 
 use crate::{common, gamma, input, output, spec, uniform};
 
 /// The one line said of `spec`; panics if nothing is wrong with it.
-fn complaint(spec: Spec) -> String {
+fn complaint(spec: PlanSpec) -> String {
     let line = Plan::new(spec).unwrap_err().to_string();
     assert!(!line.contains('\n'), "more than one line: {line}");
     line
@@ -18,7 +19,7 @@ fn complaint(spec: Spec) -> String {
 
 #[test]
 fn no_requests() {
-    let line = Spec::new(0).unwrap_err().to_string();
+    let line = PlanSpec::new(0).unwrap_err().to_string();
     assert_eq!(line, "the number of requests is 0: it must be at least 1");
 }
 
@@ -26,9 +27,9 @@ fn no_requests() {
 fn rates_that_are_none() {
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-10, 1e10] {
         let expected = format!("the rate of {rate} requests per second cannot be used");
-        let constant = Arrivals::Constant { rate: PerSec::new(rate) };
+        let constant = ArrivalLaw::Constant { rate: PerSec::new(rate) };
         for arrivals in [constant, gamma(rate, 1.0, Rescale::None)] {
-            let line = complaint(Spec { arrivals, ..spec(1, 0) });
+            let line = complaint(PlanSpec { arrivals, ..spec(1, 0) });
             assert!(line.starts_with(&expected), "{line}");
         }
     }
@@ -38,7 +39,7 @@ fn rates_that_are_none() {
 fn burstiness_out_of_range() {
     for burstiness in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let arrivals = gamma(1.0, burstiness, Rescale::None);
-        let line = complaint(Spec { arrivals, ..spec(1, 0) });
+        let line = complaint(PlanSpec { arrivals, ..spec(1, 0) });
         assert!(line.starts_with(&format!("the burstiness {burstiness} cannot be used")), "{line}");
     }
 }
@@ -46,16 +47,16 @@ fn burstiness_out_of_range() {
 #[test]
 fn range_ratio_outside_of_zero_to_one() {
     for ratio in [-0.1, 1.0, f64::NAN] {
-        let line = complaint(Spec { lengths: output(uniform(10, ratio)), ..spec(1, 0) });
+        let line = complaint(PlanSpec { lengths: output(uniform(10, ratio)), ..spec(1, 0) });
         assert!(line.starts_with(&format!("the output length's range ratio {ratio} ")), "{line}");
     }
-    assert!(Plan::new(Spec { lengths: output(uniform(10, 0.999)), ..spec(1, 0) }).is_ok());
+    assert!(Plan::new(PlanSpec { lengths: output(uniform(10, 0.999)), ..spec(1, 0) }).is_ok());
 }
 
 #[test]
 fn lengths_of_nothing_and_beyond_all() {
     for length in [Length::Fixed(Tokens::ZERO), uniform(0, 0.5)] {
-        let line = complaint(Spec { lengths: input(length), ..spec(1, 0) });
+        let line = complaint(PlanSpec { lengths: input(length), ..spec(1, 0) });
         assert_eq!(line, "the input length is 0 tokens: it must be at least 1");
     }
     let longest = Length::MAX.get();
@@ -67,7 +68,7 @@ fn lengths_of_nothing_and_beyond_all() {
         (uniform(longest, 0.5), 0),
     ] {
         let (lengths, prefix) = (input(length), common(prefix));
-        let line = complaint(Spec { lengths, prefix, ..spec(1, 0) });
+        let line = complaint(PlanSpec { lengths, prefix, ..spec(1, 0) });
         assert!(line.contains("it must be at most 16777216"), "{line}");
     }
 }
@@ -76,15 +77,16 @@ fn lengths_of_nothing_and_beyond_all() {
 fn vocabulary_of_fewer_than_two_ids() {
     #[expect(clippy::reversed_empty_ranges, reason = "the mistake under test")]
     for range in [5..5, 5..6, 9..5] {
-        let line = complaint(Spec { content: Content::TokenIds { range }, ..spec(1, 0) });
+        let line = complaint(PlanSpec { content: PromptContent::TokenIds { range }, ..spec(1, 0) });
         assert!(line.ends_with("are fewer than 2: widen the range"), "{line}");
     }
 }
 
 #[test]
 fn exact_text_without_a_tokenizer() {
-    for content in [Content::Chat(Wording::Exact), Content::Text(Wording::Exact)] {
-        let line = complaint(Spec { content, ..spec(1, 0) });
+    for content in [PromptContent::Chat(TextSource::Exact), PromptContent::Text(TextSource::Exact)]
+    {
+        let line = complaint(PlanSpec { content, ..spec(1, 0) });
         assert!(line.contains("needs a tokenizer"), "{line}");
     }
 }
@@ -93,11 +95,14 @@ fn exact_text_without_a_tokenizer() {
 fn sessions_that_cannot_be() {
     let turns = |n| NonZeroU32::new(n).unwrap();
     let sessions = |turns, think| {
-        let content = Content::Chat(Wording::Words);
-        complaint(Spec { content, sessions: Some(Sessions { turns, think }), ..spec(4, 0) })
+        let content = PromptContent::Chat(TextSource::Words);
+        complaint(PlanSpec { content, sessions: Some(Sessions { turns, think }), ..spec(4, 0) })
     };
     let line = sessions(Turns::Uniform { least: turns(3), most: turns(2) }, ThinkTime::None);
-    assert!(line.starts_with("sessions of 3 turns at the least and 2 at the most: "), "{line}");
+    assert!(
+        line.starts_with("a session of at least 3 and at most 2 turns is impossible: "),
+        "{line}"
+    );
     let two = Turns::Fixed(turns(2));
     for value in [-1.0, f64::NAN, f64::INFINITY, 86_401.0] {
         let seconds = Seconds::new(value);
@@ -123,8 +128,8 @@ fn sessions_that_cannot_be() {
 fn token_ids_cannot_be_gone_on_from() {
     let turns = Turns::Fixed(NonZeroU32::new(2).unwrap());
     let sessions = Some(Sessions { turns, think: ThinkTime::None });
-    let line = complaint(Spec { sessions, ..spec(4, 0) });
-    assert!(line.ends_with("token ids cannot be gone on from"), "{line}");
+    let line = complaint(PlanSpec { sessions, ..spec(4, 0) });
+    assert!(line.ends_with("token ids cannot be continued"), "{line}");
     // A plan of one request has no later turn.
-    assert!(Plan::new(Spec { sessions, ..spec(1, 0) }).is_ok());
+    assert!(Plan::new(PlanSpec { sessions, ..spec(1, 0) }).is_ok());
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fizeau_core::{RequestId, SessionId, Tokens};
 use fizeau_workload::{
-    CacheShare, Content, Form, ModelShare, Plan, Popularity, Seed, Sessions, SharedPrefix, Spec,
-    SpecError, ThinkTime, Turns, VllmRandom, Wording,
+    CacheShare, ModelShare, Plan, PlanSpec, Popularity, PromptContent, PromptForm, Seed, Sessions,
+    SharedPrefix, SpecError, TextSource, ThinkTime, Turns, VllmRandom,
 };
 use proptest::prelude::*;
 
@@ -30,8 +30,8 @@ proptest! {
     fn rows_of_vllm_s_ids_that_start_alike_are_found(
         vocabulary in 60_u32..2_000, prefix in 0_u64..9, ratio in 0.0..0.9, seed: u64,
     ) {
-        let content = Content::VllmRandom(VllmRandom {
-            form: Form::TokenIds,
+        let content = PromptContent::VllmRandom(VllmRandom {
+            form: PromptForm::TokenIds,
             vocabulary,
             // No row is long enough to come round to where it began.
             input: Tokens::new(20),
@@ -39,7 +39,7 @@ proptest! {
             input_ratio: ratio,
             ..VllmRandom::default()
         });
-        let plan = Plan::new(Spec { content, ..spec(120, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { content, ..spec(120, seed) }).unwrap();
         prop_assert_eq!(figures(plan.expected_cache()), found(&prompts(&plan, None)));
     }
 
@@ -50,23 +50,27 @@ proptest! {
         let prefix = SharedPrefix::Groups { groups, tokens, share: 0.8, popularity };
         let model = |name| ModelShare { model: Arc::from(name), weight: 1.0 };
         let models = vec![model("a"), model("b")];
-        let content = Content::TokenIds { range: 0..u32::MAX };
-        let plan = Plan::new(Spec { prefix, models, content, ..spec(50, seed) }).unwrap();
+        let content = PromptContent::TokenIds { range: 0..u32::MAX };
+        let plan = Plan::new(PlanSpec { prefix, models, content, ..spec(50, seed) }).unwrap();
         let [a, b] = ["a", "b"].map(|model| found(&prompts(&plan, Some(model))));
         prop_assert_eq!(figures(plan.expected_cache()), (a.0 + b.0, a.1 + b.1));
     }
 
     #[test]
     fn a_run_that_ended_early_is_a_shorter_plan(requests in 1_u64..40, seed: u64) {
-        let whole = Plan::new(Spec { prefix: common(7), ..spec(40, seed) }).unwrap();
-        let part = Plan::new(Spec { prefix: common(7), ..spec(requests, seed) }).unwrap();
+        let whole = Plan::new(PlanSpec { prefix: common(7), ..spec(40, seed) }).unwrap();
+        let part = Plan::new(PlanSpec { prefix: common(7), ..spec(requests, seed) }).unwrap();
         prop_assert_eq!(whole.expected_cache_of(requests), part.expected_cache());
     }
 }
 
-fn talk(turns: Turns) -> Spec {
+fn talk(turns: Turns) -> PlanSpec {
     let sessions = Some(Sessions { turns, think: ThinkTime::None });
-    Spec { sessions, content: Content::Text(Wording::Words), ..spec(10_000_000_000, 1) }
+    PlanSpec {
+        sessions,
+        content: PromptContent::Text(TextSource::Words),
+        ..spec(10_000_000_000, 1)
+    }
 }
 
 fn turns(n: u32) -> NonZeroU32 {
@@ -77,7 +81,7 @@ fn turns(n: u32) -> NonZeroU32 {
 fn a_plan_of_any_size_is_had_at_once() {
     let plain = Plan::new(spec(10_000_000_000, 1)).unwrap();
     assert_eq!(plain.expected_cache(), Some(CacheShare::default()));
-    let shared = Plan::new(Spec { prefix: common(12), ..spec(10_000_000_000, 1) }).unwrap();
+    let shared = Plan::new(PlanSpec { prefix: common(12), ..spec(10_000_000_000, 1) }).unwrap();
     let share = shared.expected_cache().unwrap().share();
     assert!((share - 0.5).abs() < 1e-6, "{share}");
     assert_eq!(shared.expected_cache().unwrap().share().to_bits(), share.to_bits());
@@ -97,12 +101,12 @@ fn a_table_of_sessions_has_an_end() {
     assert!(matches!(error, SpecError::TooMany { most: 16_777_216, .. }), "{error}");
     assert_eq!(
         error.to_string(),
-        "10000000000 requests are too many for sessions of unequal numbers of turns, drawn whole before the run: at \
-         most 16777216"
+        "10000000000 requests are too many for sessions of unequal numbers of turns, which is drawn before the run: \
+         ask for at most 16777216"
     );
-    let plan = Plan::new(Spec {
+    let plan = Plan::new(PlanSpec {
         seed: Seed(3),
-        ..Spec { requests: NonZeroU64::new(20).unwrap(), ..uneven }
+        ..PlanSpec { requests: NonZeroU64::new(20).unwrap(), ..uneven }
     });
     let plan = plan.unwrap();
     let last = plan.request(RequestId(19)).session.0;

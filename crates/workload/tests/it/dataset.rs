@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Nanos, Prompt, Role, Tokens};
 use fizeau_workload::{
-    CodecError, Conversation, Dataset, DatasetError, ShareGpt, Take, TextCodec, Turn,
+    CodecError, Conversation, ConversationUse, Dataset, DatasetError, ShareGpt, TextCodec, Turn,
 };
 use proptest::prelude::*;
 
@@ -163,8 +163,11 @@ fn first_exchanges_of_sharegpt_whoever_speaks() {
 
 #[test]
 fn whole_conversations_of_sharegpt() {
-    let options =
-        ShareGpt { take: Take::Conversation, codec: Some(&Wordwise), ..ShareGpt::default() };
+    let options = ShareGpt {
+        take: ConversationUse::Conversation,
+        codec: Some(&Wordwise),
+        ..ShareGpt::default()
+    };
     let dataset = Dataset::sharegpt("s.json", SHAREGPT.as_bytes(), &options).unwrap();
     let [lighthouse, system, model_first, empty] = dataset.conversations.as_slice() else {
         panic!("not four records: {dataset:?}");
@@ -236,7 +239,7 @@ fn byte_order_marks_line_ends_and_blank_lines_are_fine() {
 
 /// What each reader makes of `bytes`, an error as its message.
 pub(crate) fn read_all(mut open: impl FnMut() -> Box<dyn BufRead>) -> [Result<Dataset, String>; 4] {
-    let whole = ShareGpt { take: Take::Conversation, ..ShareGpt::default() };
+    let whole = ShareGpt { take: ConversationUse::Conversation, ..ShareGpt::default() };
     let said = |error: DatasetError| error.to_string();
     [
         Dataset::jsonl("x", open()).map_err(said),

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use fizeau_core::{Prompt, Tokens};
-use fizeau_workload::{Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
+use fizeau_workload::{ConversationUse, Dataset, DatasetError, DatasetPlace, ShareGpt};
 
 fn jsonl(text: &str) -> String {
     Dataset::jsonl("d.jsonl", text.as_bytes()).unwrap_err().to_string()
@@ -14,7 +14,7 @@ fn batch(text: &str) -> String {
 }
 
 fn sharegpt(text: &str) -> String {
-    let options = ShareGpt { take: Take::Conversation, ..ShareGpt::default() };
+    let options = ShareGpt { take: ConversationUse::Conversation, ..ShareGpt::default() };
     Dataset::sharegpt("s.json", text.as_bytes(), &options).unwrap_err().to_string()
 }
 

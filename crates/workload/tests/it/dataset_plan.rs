@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Request, RequestId, Role, Tokens};
 use fizeau_workload::{
-    Content, Conversation, Dataset, Form, Order, Plan, Repeat, Repeats, Salt, Sessions, Spec,
-    SpecError, ThinkTime, Turn, Turns,
+    Conversation, Dataset, DatasetReuse, Plan, PlanSpec, PromptContent, PromptForm, RecordOrder,
+    RecordReuse, Salt, Sessions, SpecError, ThinkTime, Turn, Turns,
 };
 use proptest::prelude::*;
 
@@ -30,18 +30,20 @@ fn conversing(turns: &[usize]) -> Dataset {
     Dataset { name: "talks".to_owned(), conversations, dropped: 0 }
 }
 
-const fn content(form: Form, order: Order, repeat: Repeat) -> Content {
-    Content::Dataset { form, order, repeat }
+const fn content(form: PromptForm, order: RecordOrder, repeat: RecordReuse) -> PromptContent {
+    PromptContent::Dataset { form, order, repeat }
 }
 
-const AS_GIVEN: Content = content(Form::Text, Order::AsGiven, Repeat::Allowed);
-const SHUFFLED: Content = content(Form::Text, Order::Shuffled, Repeat::Allowed);
+const AS_GIVEN: PromptContent =
+    content(PromptForm::Text, RecordOrder::AsGiven, RecordReuse::Allowed);
+const SHUFFLED: PromptContent =
+    content(PromptForm::Text, RecordOrder::Shuffled, RecordReuse::Allowed);
 
-fn plan(spec: Spec, dataset: Dataset) -> Plan {
+fn plan(spec: PlanSpec, dataset: Dataset) -> Plan {
     Plan::builder(spec).dataset(Arc::new(dataset)).build().unwrap()
 }
 
-fn complaint(spec: Spec, dataset: Dataset) -> String {
+fn complaint(spec: PlanSpec, dataset: Dataset) -> String {
     Plan::builder(spec).dataset(Arc::new(dataset)).build().unwrap_err().to_string()
 }
 
@@ -57,20 +59,20 @@ proptest! {
     #[test]
     fn a_shuffle_takes_each_record_once_a_round(records in 1_usize..50, rounds in 1_u64..4, seed: u64) {
         let asked = records as u64 * rounds;
-        let plan = plan(Spec { content: SHUFFLED, ..spec(asked, seed) }, numbered(records));
+        let plan = plan(PlanSpec { content: SHUFFLED, ..spec(asked, seed) }, numbered(records));
         let texts = texts(&plan);
         for round in texts.chunks(records) {
             let distinct: HashSet<&String> = round.iter().collect();
             prop_assert_eq!(distinct.len(), records);
         }
-        let wanted = Repeats { records: records as u64, wanted: asked };
+        let wanted = DatasetReuse { records: records as u64, wanted: asked };
         prop_assert_eq!(plan.repeats(), (rounds > 1).then_some(wanted));
     }
 
     #[test]
     fn warm_up_keeps_clear_of_measured_records(asked in 1_u64..50, spare in 1_u64..50, seed: u64) {
         let records = usize::try_from(asked + spare).unwrap();
-        let plan = plan(Spec { content: SHUFFLED, ..spec(asked, seed) }, numbered(records));
+        let plan = plan(PlanSpec { content: SHUFFLED, ..spec(asked, seed) }, numbered(records));
         let measured: HashSet<String> = texts(&plan).into_iter().collect();
         for scheduled in plan.warmup(spare) {
             prop_assert!(!measured.contains(text(&scheduled.request.prompt)));
@@ -82,7 +84,7 @@ proptest! {
         turns in proptest::collection::vec(1_usize..5, 1..8), asked in 1_u64..60, salt in 0_u64..2,
     ) {
         prop_assume!(turns.iter().any(|&turns| turns > 1));
-        let base = Spec { content: AS_GIVEN, salt: Salt(salt), ..spec(asked, 0) };
+        let base = PlanSpec { content: AS_GIVEN, salt: Salt(salt), ..spec(asked, 0) };
         let plan = plan(base, conversing(&turns));
         let all = (0_usize..).flat_map(|number| {
             let record = number % turns.len();
@@ -100,17 +102,17 @@ proptest! {
             }
         }
         let records = turns.len() as u64;
-        let expected = (used > records).then_some(Repeats { records, wanted: used });
+        let expected = (used > records).then_some(DatasetReuse { records, wanted: used });
         prop_assert_eq!(plan.repeats(), expected);
     }
 }
 
 #[test]
 fn orders_keep_their_meaning() {
-    let given = plan(Spec { content: AS_GIVEN, ..spec(5, 7) }, numbered(4));
+    let given = plan(PlanSpec { content: AS_GIVEN, ..spec(5, 7) }, numbered(4));
     assert_eq!(texts(&given), ["record 0", "record 1", "record 2", "record 3", "record 0"]);
     let shuffled = |seed, salt| {
-        let plan = plan(Spec { content: SHUFFLED, salt, ..spec(4, seed) }, numbered(100));
+        let plan = plan(PlanSpec { content: SHUFFLED, salt, ..spec(4, seed) }, numbered(100));
         let last = |text: &String| text.rsplit('\n').next().unwrap_or_default().to_owned();
         texts(&plan).iter().map(last).collect::<Vec<_>>()
     };
@@ -122,7 +124,7 @@ fn orders_keep_their_meaning() {
 
 #[test]
 fn salt_makes_even_repeats_differ_from_the_first_word_on() {
-    let salted = |salt| plan(Spec { content: AS_GIVEN, salt, ..spec(300, 0) }, numbered(3));
+    let salted = |salt| plan(PlanSpec { content: AS_GIVEN, salt, ..spec(300, 0) }, numbered(3));
     assert_eq!(texts(&salted(Salt::NONE)).iter().collect::<HashSet<_>>().len(), 3);
     let (first, second) = (salted(Salt(1)), salted(Salt(2)));
     let warm = first.warmup(300).map(|scheduled| text(&scheduled.request.prompt).to_owned());
@@ -137,8 +139,8 @@ fn salt_makes_even_repeats_differ_from_the_first_word_on() {
 #[test]
 fn what_a_record_says_goes_before_the_specification() {
     let dataset = Dataset::jsonl("custom.jsonl", CUSTOM.as_bytes()).unwrap();
-    let chat = content(Form::Chat, Order::AsGiven, Repeat::Refused);
-    let spec = Spec { content: chat, ..spec(9, 0) };
+    let chat = content(PromptForm::Chat, RecordOrder::AsGiven, RecordReuse::Refused);
+    let spec = PlanSpec { content: chat, ..spec(9, 0) };
     let plan = plan(spec, dataset.clone());
     let made = requests(&plan);
     let outputs: Vec<u64> = made.iter().map(|request| request.max_output_tokens.get()).collect();
@@ -159,14 +161,14 @@ fn what_a_record_says_goes_before_the_specification() {
 fn a_tokenizer_counts_what_is_sent() {
     let tokenizer = Arc::new(Bytewise::new());
     for salt in [Salt::NONE, Salt(5)] {
-        for form in [Form::Text, Form::TokenIds] {
-            let content = content(form, Order::AsGiven, Repeat::Allowed);
-            let spec = Spec { content, salt, ..spec(4, 0) };
+        for form in [PromptForm::Text, PromptForm::TokenIds] {
+            let content = content(form, RecordOrder::AsGiven, RecordReuse::Allowed);
+            let spec = PlanSpec { content, salt, ..spec(4, 0) };
             let builder = Plan::builder(spec).dataset(Arc::new(numbered(4)));
             let plan = builder.tokenizer(tokenizer.clone()).build().unwrap();
             for request in requests(&plan) {
                 let sent = match form {
-                    Form::TokenIds => ids(&request.prompt).len(),
+                    PromptForm::TokenIds => ids(&request.prompt).len(),
                     _ => text(&request.prompt).len(),
                 };
                 assert_eq!(request.input_tokens, Some(Tokens::new(sent as u64)));
@@ -181,7 +183,7 @@ fn a_known_length_holds_only_for_the_text_as_it_stood() {
     let turn = Turn { input_tokens: Some(Tokens::new(77)), ..Turn::new(Prompt::Text("a".into())) };
     let dataset = Dataset { name: "one".into(), conversations: vec![turn.into()], dropped: 0 };
     let tokens = |salt| {
-        let plan = plan(Spec { content: AS_GIVEN, salt, ..spec(1, 0) }, dataset.clone());
+        let plan = plan(PlanSpec { content: AS_GIVEN, salt, ..spec(1, 0) }, dataset.clone());
         plan.request(RequestId(0)).input_tokens
     };
     assert_eq!(tokens(Salt::NONE), Some(Tokens::new(77)));
@@ -191,7 +193,7 @@ fn a_known_length_holds_only_for_the_text_as_it_stood() {
 #[test]
 fn whole_bodies_are_salted_in_their_first_text_and_nowhere_else() {
     let batch = Dataset::openai_batch("b.jsonl", BATCH.as_bytes()).unwrap();
-    let of = |salt| plan(Spec { content: AS_GIVEN, salt, ..spec(3, 0) }, batch.clone());
+    let of = |salt| plan(PlanSpec { content: AS_GIVEN, salt, ..spec(3, 0) }, batch.clone());
     let body = |request: &Request| match &request.prompt {
         Prompt::Body(body) => body.to_string(),
         other => panic!("{other:?}"),
@@ -222,7 +224,7 @@ fn bodies(bodies: &[&str]) -> Dataset {
 /// The bodies of `dataset`, as they are sent with a salt.
 fn salted_bodies(dataset: &Dataset) -> Vec<String> {
     let asked = dataset.conversations.len() as u64;
-    let spec = Spec { content: AS_GIVEN, salt: Salt(3), ..spec(asked, 0) };
+    let spec = PlanSpec { content: AS_GIVEN, salt: Salt(3), ..spec(asked, 0) };
     let sent = requests(&plan(spec, dataset.clone())).into_iter().map(|request| request.prompt);
     sent.map(|prompt| match prompt {
         Prompt::Body(body) => body.to_string(),
@@ -281,7 +283,7 @@ fn token_ids_are_salted_with_ids_that_the_data_set_has() {
     let turn = |ids: &[u32]| Turn::new(Prompt::TokenIds(ids.to_vec())).into();
     let conversations = vec![turn(&[7, 90, 11]), turn(&[90, 4])];
     let dataset = Dataset { name: "ids".into(), conversations, dropped: 0 };
-    let of = |salt| plan(Spec { content: AS_GIVEN, salt, ..spec(40, 0) }, dataset.clone());
+    let of = |salt| plan(PlanSpec { content: AS_GIVEN, salt, ..spec(40, 0) }, dataset.clone());
     assert_eq!(ids(&of(Salt::NONE).request(RequestId(0)).prompt), [7, 90, 11]);
     let salted = of(Salt(2));
     let warm = salted.warmup(40).map(|scheduled| scheduled.request);
@@ -301,8 +303,8 @@ fn token_ids_are_salted_with_ids_that_the_data_set_has() {
 fn what_the_data_set_says_of_a_length_holds_in_a_chat_too() {
     let turn = Turn { input_tokens: Some(Tokens::new(77)), ..Turn::new(Prompt::Text("a".into())) };
     let dataset = Dataset { name: "one".into(), conversations: vec![turn.into()], dropped: 0 };
-    let content = content(Form::Chat, Order::AsGiven, Repeat::Allowed);
-    let plan = plan(Spec { content, salt: Salt::NONE, ..spec(1, 0) }, dataset);
+    let content = content(PromptForm::Chat, RecordOrder::AsGiven, RecordReuse::Allowed);
+    let plan = plan(PlanSpec { content, salt: Salt::NONE, ..spec(1, 0) }, dataset);
     assert_eq!(plan.request(RequestId(0)).input_tokens, Some(Tokens::new(77)));
 }
 
@@ -310,7 +312,7 @@ fn what_the_data_set_says_of_a_length_holds_in_a_chat_too() {
 fn sessions_of_records_that_stand_alone_take_one_record_a_turn() {
     let turns = Turns::Fixed(NonZeroU32::new(3).unwrap());
     let sessions = Some(Sessions { turns, think: ThinkTime::None });
-    let spec = Spec { content: AS_GIVEN, sessions, ..spec(6, 0) };
+    let spec = PlanSpec { content: AS_GIVEN, sessions, ..spec(6, 0) };
     let plan = plan(spec.clone(), numbered(6));
     let numbers: Vec<String> = (0..6).map(|number| format!("record {number}")).collect();
     assert_eq!(texts(&plan), numbers);
@@ -321,8 +323,8 @@ fn sessions_of_records_that_stand_alone_take_one_record_a_turn() {
 
 #[test]
 fn a_set_that_is_too_small_is_refused_where_it_must_not_repeat() {
-    let refused = content(Form::Text, Order::Shuffled, Repeat::Refused);
-    let asking = |requests| Spec { content: refused.clone(), ..spec(requests, 0) };
+    let refused = content(PromptForm::Text, RecordOrder::Shuffled, RecordReuse::Refused);
+    let asking = |requests| PlanSpec { content: refused.clone(), ..spec(requests, 0) };
     assert_eq!(plan(asking(10), numbered(10)).repeats(), None);
     let line = "the data set numbers has 10 records and 11 are asked for: ask for fewer requests, or let \
                 records repeat";
@@ -332,30 +334,30 @@ fn a_set_that_is_too_small_is_refused_where_it_must_not_repeat() {
     assert!(
         complaint(asking(10), conversing(&[3, 3, 3])).contains("has 3 records and 4 are asked")
     );
-    let note = plan(Spec { content: AS_GIVEN, ..spec(25, 0) }, numbered(10)).repeats().unwrap();
+    let note = plan(PlanSpec { content: AS_GIVEN, ..spec(25, 0) }, numbered(10)).repeats().unwrap();
     let line = "25 records are asked for and the data set has 10: each is used up to 3 times";
     assert_eq!(note.to_string(), line);
 }
 
 #[test]
 fn sets_that_do_not_go_with_the_rest() {
-    let given = Spec { content: AS_GIVEN, ..spec(1, 0) };
+    let given = PlanSpec { content: AS_GIVEN, ..spec(1, 0) };
     assert_eq!(Plan::new(given.clone()).unwrap_err(), SpecError::NoDataset);
     assert!(complaint(given.clone(), numbered(0)).ends_with("it has no records"));
     assert!(complaint(given.clone(), conversing(&[2, 0])).ends_with("a record has no turns"));
-    let prefixed = Spec { prefix: common(5), ..given.clone() };
+    let prefixed = PlanSpec { prefix: common(5), ..given.clone() };
     assert!(complaint(prefixed, numbered(1)).contains("a shared prefix cannot be put before"));
-    let content = content(Form::TokenIds, Order::AsGiven, Repeat::Allowed);
-    let as_ids = Spec { content, ..given.clone() };
+    let content = content(PromptForm::TokenIds, RecordOrder::AsGiven, RecordReuse::Allowed);
+    let as_ids = PlanSpec { content, ..given.clone() };
     assert!(complaint(as_ids, numbered(1)).contains("only where a tokenizer is given"));
     let mixed = "{\"prompt\": \"a\"}\n{\"messages\": [{\"role\": \"user\", \"content\": \"b\"}]}";
     let mixed = Dataset::jsonl("mixed.jsonl", mixed.as_bytes()).unwrap();
     let turns = Turns::Fixed(NonZeroU32::new(2).unwrap());
     let sessions = Some(Sessions { turns, think: ThinkTime::None });
-    let talking = Spec { sessions, ..given.clone() };
+    let talking = PlanSpec { sessions, ..given.clone() };
     assert!(complaint(talking, mixed.clone()).contains("partly messages and partly text"));
     assert_eq!(
-        plan(Spec { requests: 2.try_into().unwrap(), ..given.clone() }, mixed).len().get(),
+        plan(PlanSpec { requests: 2.try_into().unwrap(), ..given.clone() }, mixed).len().get(),
         2
     );
     let custom = Dataset::jsonl("custom.jsonl", CUSTOM.as_bytes()).unwrap();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use fizeau_core::{RequestId, Tokens};
 use fizeau_workload::{
-    CodecError, Content, Plan, Popularity, Seed, SharedPrefix, Spec, SpecError, TextCodec, Wording,
-    exact_text,
+    CodecError, Plan, PlanSpec, Popularity, PromptContent, Seed, SharedPrefix, SpecError,
+    TextCodec, TextSource, exact_text,
 };
 use proptest::prelude::*;
 
@@ -81,8 +81,8 @@ proptest! {
 #[test]
 fn a_plan_of_exact_text_says_its_lengths_and_stays_random_access() {
     let prefix = common(10);
-    let content = Content::Text(Wording::Exact);
-    let spec = Spec { content, prefix, ..spec(20, 5) };
+    let content = PromptContent::Text(TextSource::Exact);
+    let spec = PlanSpec { content, prefix, ..spec(20, 5) };
     let plan = Plan::with_tokenizer(spec, Arc::new(Doubling::new())).unwrap();
     for (number, scheduled) in plan.source().enumerate() {
         assert_eq!(scheduled.request.input_tokens, Some(Tokens::new(22)));
@@ -103,11 +103,11 @@ proptest! {
         let (count, popularity) = (NonZeroU64::new(groups).unwrap(), Popularity::Uniform);
         let prefix =
             SharedPrefix::Groups { groups: count, tokens: Tokens::new(tokens), share, popularity };
-        let content = Content::Text(Wording::Exact);
-        let ids = Content::TokenIds { range: 0..u32::MAX };
-        let spec = Spec { content, prefix, ..spec(30, seed) };
+        let content = PromptContent::Text(TextSource::Exact);
+        let ids = PromptContent::TokenIds { range: 0..u32::MAX };
+        let spec = PlanSpec { content, prefix, ..spec(30, seed) };
         // Who shares a prefix does not depend on what it is made of.
-        let numbers = Plan::new(Spec { content: ids, ..spec.clone() }).unwrap();
+        let numbers = Plan::new(PlanSpec { content: ids, ..spec.clone() }).unwrap();
         let plan = Plan::with_tokenizer(spec, Arc::new(Doubling::new())).unwrap();
         let mut texts: HashMap<Vec<u32>, HashSet<String>> = HashMap::new();
         for (exact, number) in plan.source().zip(numbers.source()) {
@@ -123,8 +123,8 @@ proptest! {
 
 #[test]
 fn chat_leaves_the_count_to_the_server() {
-    let content = Content::Chat(Wording::Exact);
-    let plan = Plan::with_tokenizer(Spec { content, ..spec(1, 0) }, Arc::new(Doubling::new()));
+    let content = PromptContent::Chat(TextSource::Exact);
+    let plan = Plan::with_tokenizer(PlanSpec { content, ..spec(1, 0) }, Arc::new(Doubling::new()));
     let request = plan.unwrap().request(RequestId(0));
     assert_eq!(request.input_tokens, None);
     assert_eq!(Doubling::new().encode(text(&request.prompt)).unwrap().len(), 12);
@@ -132,12 +132,12 @@ fn chat_leaves_the_count_to_the_server() {
 
 #[test]
 fn a_tokenizer_that_fails_is_refused_at_once() {
-    let content = Content::Text(Wording::Exact);
-    let spec = Spec { content, ..spec(1, 0) };
+    let content = PromptContent::Text(TextSource::Exact);
+    let spec = PlanSpec { content, ..spec(1, 0) };
     let error = Plan::with_tokenizer(spec.clone(), Arc::new(Broken(vec![0, 1]))).unwrap_err();
     assert_eq!(error, SpecError::Tokenizer(CodecError::new("out of order")));
     let empty = Plan::with_tokenizer(spec.clone(), Arc::new(Broken(Vec::new()))).unwrap_err();
     assert!(matches!(empty, SpecError::Tokenizer(_)));
-    let words = Spec { content: Content::Text(Wording::Words), ..spec };
+    let words = PlanSpec { content: PromptContent::Text(TextSource::Words), ..spec };
     assert!(Plan::with_tokenizer(words, Arc::new(Broken(Vec::new()))).is_ok());
 }

@@ -4,13 +4,13 @@
 //! `statistics`. A change here changes every recorded run's workload: only with a note in the changelog.
 
 use fizeau_core::{RequestId, Tokens};
-use fizeau_workload::{Content, Lengths, Plan, Rescale, Seed, Spec, Wording};
+use fizeau_workload::{Lengths, Plan, PlanSpec, PromptContent, Rescale, Seed, TextSource};
 
 use crate::{common, gamma, ids, spec, text, uniform};
 
 fn instants(burstiness: f64, seed: u64) -> Vec<u64> {
     let arrivals = gamma(10.0, burstiness, Rescale::None);
-    let plan = Plan::new(Spec { arrivals, ..spec(4, seed) }).unwrap();
+    let plan = Plan::new(PlanSpec { arrivals, ..spec(4, seed) }).unwrap();
     plan.schedule().flatten().map(fizeau_core::Nanos::as_nanos).collect()
 }
 
@@ -29,7 +29,7 @@ fn lengths() {
     let lengths = |seed| -> Vec<(u64, u64)> {
         let (input, output) = (uniform(250, 0.3), uniform(250, 0.3));
         let lengths = Lengths::Independent { input, output };
-        let plan = Plan::new(Spec { lengths, ..spec(4, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { lengths, ..spec(4, seed) }).unwrap();
         let length = |tokens: Option<Tokens>| tokens.map_or(0, Tokens::get);
         plan.source()
             .map(|s| (length(s.request.input_tokens), s.request.max_output_tokens.get()))
@@ -42,7 +42,7 @@ fn lengths() {
 #[test]
 fn token_ids() {
     let drawn = |seed, number| {
-        let plan = Plan::new(Spec { prefix: common(2), ..spec(1, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { prefix: common(2), ..spec(1, seed) }).unwrap();
         ids(&plan.request(RequestId(number)).prompt).to_vec()
     };
     assert_eq!(
@@ -61,8 +61,8 @@ fn token_ids() {
 
 #[test]
 fn words() {
-    let content = Content::Text(Wording::Words);
-    let plan = Plan::new(Spec { content, ..spec(1, 0) }).unwrap();
+    let content = PromptContent::Text(TextSource::Words);
+    let plan = Plan::new(PlanSpec { content, ..spec(1, 0) }).unwrap();
     assert_eq!(
         text(&plan.request(RequestId(0)).prompt),
         "hall cow bone above house clean line warm street most hot wife"

@@ -5,8 +5,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Nanos, RequestId, Seconds, Tokens};
 use fizeau_workload::{
-    Content, Form, Length, Plan, PrefixRepetition, Rescale, Salt, Sessions, Spec, ThinkTime, Turns,
-    Wording,
+    Length, Plan, PlanSpec, PrefixRepetition, PromptContent, PromptForm, Rescale, Salt, Sessions,
+    TextSource, ThinkTime, Turns,
 };
 
 use crate::exact_text::Doubling;
@@ -16,10 +16,10 @@ use crate::{gamma, ids, input, spec, text};
 fn turns_of_sessions() {
     let [least, most] = [2, 5].map(|n| NonZeroU32::new(n).unwrap());
     let sessions = Some(Sessions { turns: Turns::Uniform { least, most }, think: ThinkTime::None });
-    let content = Content::Text(Wording::Words);
+    let content = PromptContent::Text(TextSource::Words);
     let drawn = |seed| -> Vec<usize> {
         let plan =
-            Plan::new(Spec { sessions, content: content.clone(), ..spec(40, seed) }).unwrap();
+            Plan::new(PlanSpec { sessions, content: content.clone(), ..spec(40, seed) }).unwrap();
         let sessions: Vec<u64> = (0..40).map(|id| plan.request(RequestId(id)).session.0).collect();
         sessions.chunk_by(|a, b| a == b).map(<[u64]>::len).collect()
     };
@@ -31,7 +31,7 @@ fn turns_of_sessions() {
 fn lengths_about_a_mean() {
     let [mean, least, most] = [200, 10, 260].map(Tokens::new);
     let drawn = |law: Length, seed| -> Vec<u64> {
-        let plan = Plan::new(Spec { lengths: input(law), ..spec(8, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { lengths: input(law), ..spec(8, seed) }).unwrap();
         plan.source().map(|s| s.request.input_tokens.unwrap().get()).collect()
     };
     let normal = Length::Normal { mean, deviation: 60.0, least, most };
@@ -44,7 +44,7 @@ fn lengths_about_a_mean() {
 #[test]
 fn stretched_instants() {
     let plan =
-        |seed| Plan::new(Spec { arrivals: gamma(10.0, 0.5, Rescale::ToMean), ..spec(4, seed) });
+        |seed| Plan::new(PlanSpec { arrivals: gamma(10.0, 0.5, Rescale::ToMean), ..spec(4, seed) });
     let drawn = |seed| -> Vec<u64> {
         plan(seed).unwrap().schedule().flatten().map(Nanos::as_nanos).collect()
     };
@@ -54,7 +54,7 @@ fn stretched_instants() {
 
 #[test]
 fn salted_prompts() {
-    let plan = Plan::new(Spec { salt: Salt(7), ..spec(1, 42) }).unwrap();
+    let plan = Plan::new(PlanSpec { salt: Salt(7), ..spec(1, 42) }).unwrap();
     assert_eq!(
         ids(&plan.request(RequestId(0)).prompt),
         [588, 2661, 1931, 1973, 1393, 118, 896, 1275, 1257, 961, 3767, 1814]
@@ -63,24 +63,26 @@ fn salted_prompts() {
 
 #[test]
 fn the_order_of_repeated_prefixes() {
-    let content = Content::PrefixRepetition(PrefixRepetition {
-        form: Form::TokenIds,
+    let content = PromptContent::PrefixRepetition(PrefixRepetition {
+        form: PromptForm::TokenIds,
         vocabulary: 1_000,
         prefix: Tokens::new(1),
         suffix: Tokens::new(2),
         prefixes: NonZeroU64::new(3).unwrap(),
         output: Tokens::new(3),
     });
-    let plan = Plan::new(Spec { content, ..spec(12, 42) }).unwrap();
+    let plan = Plan::new(PlanSpec { content, ..spec(12, 42) }).unwrap();
     let firsts: Vec<u32> = plan.source().map(|s| ids(&s.request.prompt)[0]).collect();
     assert_eq!(firsts, [106, 106, 14, 4, 14, 4, 4, 4, 14, 106, 14, 106]);
 }
 
 #[test]
 fn exact_text_and_its_padding() {
-    let content = Content::Text(Wording::Exact);
-    let plan =
-        Plan::with_tokenizer(Spec { content, ..spec(1, 42) }, std::sync::Arc::new(Doubling::new()));
+    let content = PromptContent::Text(TextSource::Exact);
+    let plan = Plan::with_tokenizer(
+        PlanSpec { content, ..spec(1, 42) },
+        std::sync::Arc::new(Doubling::new()),
+    );
     assert_eq!(text(&plan.unwrap().request(RequestId(0)).prompt), "uurssuirrlsspsqqb");
 }
 

@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 
 use fizeau_core::Tokens;
 use fizeau_workload::{
-    Bin, Length, LengthPair, Lengths, Plan, Preset, Sessions, Spec, ThinkTime, Turns, WeightedPair,
+    Length, LengthBin, LengthPair, Lengths, Plan, PlanSpec, PresetLengths, Sessions, ThinkTime,
+    Turns, WeightedPair,
 };
 use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, LogNormal, Normal};
@@ -15,8 +16,8 @@ fn tokens(count: u64) -> Tokens {
     Tokens::new(count)
 }
 
-fn bin(from: u64, to: u64, weight: f64) -> Bin {
-    Bin { from: tokens(from), to: tokens(to), weight }
+fn bin(from: u64, to: u64, weight: f64) -> LengthBin {
+    LengthBin { from: tokens(from), to: tokens(to), weight }
 }
 
 fn pair(input: u64, output: u64, weight: f64) -> WeightedPair {
@@ -55,7 +56,7 @@ fn any_length() -> impl Strategy<Value = Length> {
 
 /// The output lengths of a plan.
 fn drawn(law: Length, requests: u64, seed: u64) -> Vec<u64> {
-    let plan = Plan::new(Spec { lengths: output(law), ..spec(requests, seed) }).unwrap();
+    let plan = Plan::new(PlanSpec { lengths: output(law), ..spec(requests, seed) }).unwrap();
     plan.source().map(|s| s.request.max_output_tokens.get()).collect()
 }
 
@@ -209,7 +210,7 @@ fn histograms_are_as_the_weights_say_and_even_within_a_bin() {
 fn pairs_stay_together() {
     let pairs = vec![pair(250, 100, 3.0), pair(1_000, 20, 1.0), pair(7, 7, 0.0)];
     let lengths = Lengths::Pairs(pairs);
-    let plan = Plan::new(Spec { lengths, ..spec(8_000, 0) }).unwrap();
+    let plan = Plan::new(PlanSpec { lengths, ..spec(8_000, 0) }).unwrap();
     let mut counts = [0.0; 2];
     for scheduled in plan.source() {
         let input = scheduled.request.input_tokens.unwrap().get();
@@ -253,7 +254,7 @@ fn a_seed_keeps_its_lengths() {
     ];
     assert_eq!(all, expected);
     let lengths = "250/100=3,1000/20=1,30/40=4".parse().unwrap();
-    let plan = Plan::new(Spec { lengths, ..spec(6, 42) }).unwrap();
+    let plan = Plan::new(PlanSpec { lengths, ..spec(6, 42) }).unwrap();
     let inputs: Vec<u64> = plan.source().map(|s| s.request.input_tokens.unwrap().get()).collect();
     assert_eq!(inputs, [30, 250, 30, 30, 30, 250]);
 }
@@ -265,20 +266,26 @@ fn presets_are_those_of_the_table() {
         Lengths::Pairs(_) => panic!("not laws of their own"),
     };
     let around = |median, least, most| log_normal(median, 0.8, least, most);
-    assert_eq!(law(Preset::Chat), (around(500, 50, 4_000), around(200, 10, 2_000)));
-    assert_eq!(law(Preset::CodeGeneration), (around(1_500, 200, 8_000), around(500, 50, 4_000)));
+    assert_eq!(law(PresetLengths::Chat), (around(500, 50, 4_000), around(200, 10, 2_000)));
     assert_eq!(
-        law(Preset::LongContextQa),
+        law(PresetLengths::CodeGeneration),
+        (around(1_500, 200, 8_000), around(500, 50, 4_000))
+    );
+    assert_eq!(
+        law(PresetLengths::LongContextQa),
         (around(16_000, 2_000, 128_000), around(300, 20, 2_000))
     );
-    assert_eq!(law(Preset::Summarization), (around(4_000, 500, 32_000), around(150, 50, 500)));
-    for preset in Preset::ALL {
-        assert_eq!(preset.to_string().parse::<Preset>(), Ok(preset));
+    assert_eq!(
+        law(PresetLengths::Summarization),
+        (around(4_000, 500, 32_000), around(150, 50, 500))
+    );
+    for preset in PresetLengths::ALL {
+        assert_eq!(preset.to_string().parse::<PresetLengths>(), Ok(preset));
         assert_eq!(preset.to_string().parse::<Lengths>(), Ok(preset.lengths()));
         let median = preset.lengths().quantile(0.5);
         let (input, output) = law(preset);
         assert_eq!((median.input, median.output), (input.median(), output.median()));
-        assert!(Plan::new(Spec { lengths: preset.lengths(), ..spec(1, 0) }).is_ok());
+        assert!(Plan::new(PlanSpec { lengths: preset.lengths(), ..spec(1, 0) }).is_ok());
     }
 }
 
@@ -321,7 +328,7 @@ fn a_text_that_is_no_law_is_told_what_would_be() {
         pairs.contains("such as 250/100=3,1000/20=1, or one of chat, code-generation, "),
         "{pairs}"
     );
-    assert!("Chat".parse::<Preset>().unwrap_err().to_string().contains("one of chat, "));
+    assert!("Chat".parse::<PresetLengths>().unwrap_err().to_string().contains("one of chat, "));
 }
 
 #[test]
@@ -350,11 +357,11 @@ fn each_mistake_in_a_law_has_a_line() {
         (Length::Histogram(vec![bin(3, 2, 1.0)]), format!("goes from 3 to 2 tokens: {begin}")),
         (
             Length::UniformUpTo { most: tokens(5), ratio: 1.5 },
-            "begins at 1.5 of the longest: that must be from 0 to 1".to_owned(),
+            "begins at 1.5 times the longest length: that factor must be from 0 to 1".to_owned(),
         ),
     ] {
         for (lengths, which) in [(input(law.clone()), "input"), (output(law), "output")] {
-            let line = Plan::new(Spec { lengths, ..spec(1, 0) }).unwrap_err().to_string();
+            let line = Plan::new(PlanSpec { lengths, ..spec(1, 0) }).unwrap_err().to_string();
             assert!(line.starts_with(&format!("the {which} length {what}")), "{line}");
         }
     }
@@ -364,25 +371,25 @@ fn each_mistake_in_a_law_has_a_line() {
         (vec![pair(0, 1, 1.0)], "the input length is 0 tokens".to_owned()),
     ] {
         let lengths = Lengths::Pairs(pairs);
-        let line = Plan::new(Spec { lengths, ..spec(1, 0) }).unwrap_err().to_string();
+        let line = Plan::new(PlanSpec { lengths, ..spec(1, 0) }).unwrap_err().to_string();
         assert!(line.starts_with(&what), "{line}");
     }
 }
 
 #[test]
 fn lengths_beyond_the_context_are_refused() {
-    let lengths = Preset::Chat.lengths();
-    let spec = Spec { lengths, prefix: crate::common(100), ..spec(1, 0) };
+    let lengths = PresetLengths::Chat.lengths();
+    let spec = PlanSpec { lengths, prefix: crate::common(100), ..spec(1, 0) };
     assert_eq!(spec.check_context(tokens(6_100)), Ok(()));
     assert_eq!(
         spec.check_context(tokens(6_099)).unwrap_err().to_string(),
-        "requests reach 6100 tokens, prompt 4100 and output 2000, and the model's context holds 6099: ask for \
-         shorter ones"
+        "the longest request has 6100 tokens, 4100 of prompt and 2000 of output, and the model's context holds 6099: \
+         ask for shorter requests"
     );
     // Three turns: the prefix once, twice a prompt and its reply, then the last turn's.
     let turns = Turns::Fixed(NonZeroU32::new(3).unwrap());
     let sessions = Some(Sessions { turns, think: ThinkTime::None });
-    let spec = Spec { sessions, ..spec };
+    let spec = PlanSpec { sessions, ..spec };
     assert_eq!(spec.check_context(tokens(100 + 3 * 6_000)), Ok(()));
     assert!(spec.check_context(tokens(99 + 3 * 6_000)).is_err());
 }
@@ -398,7 +405,7 @@ fn the_longest_request_is_one_pair_that_comes() {
         Lengths::Pairs(vec![pair(900, 10, 1.0), pair(10, 800, 2.0), pair(5_000, 5_000, 0.0)]);
     assert_eq!(lengths.longest(), LengthPair { input: tokens(900), output: tokens(800) });
     assert_eq!(lengths.longest_request(), LengthPair { input: tokens(900), output: tokens(10) });
-    let spec = Spec { lengths, ..spec(1, 0) };
+    let spec = PlanSpec { lengths, ..spec(1, 0) };
     assert_eq!(spec.check_context(tokens(910)), Ok(()));
     assert!(spec.check_context(tokens(909)).is_err());
 }

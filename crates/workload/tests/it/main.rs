@@ -28,15 +28,19 @@ mod trace_files;
 mod vllm;
 
 use fizeau_core::{PerSec, Prompt, Tokens};
-use fizeau_workload::{Arrivals, Length, Lengths, Rescale, Seed, SharedPrefix, Spec};
+use fizeau_workload::{ArrivalLaw, Length, Lengths, PlanSpec, Rescale, Seed, SharedPrefix};
 
 /// A small, valid specification to vary.
-fn spec(requests: u64, seed: u64) -> Spec {
-    Spec { lengths: Lengths::fixed(12, 5), seed: Seed(seed), ..Spec::new(requests).unwrap() }
+fn spec(requests: u64, seed: u64) -> PlanSpec {
+    PlanSpec {
+        lengths: Lengths::fixed(12, 5),
+        seed: Seed(seed),
+        ..PlanSpec::new(requests).unwrap()
+    }
 }
 
-fn gamma(rate: f64, burstiness: f64, rescale: Rescale) -> Arrivals {
-    Arrivals::Gamma { rate: PerSec::new(rate), burstiness, rescale }
+fn gamma(rate: f64, burstiness: f64, rescale: Rescale) -> ArrivalLaw {
+    ArrivalLaw::Gamma { rate: PerSec::new(rate), burstiness, rescale }
 }
 
 fn uniform(nominal: u64, ratio: f64) -> Length {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, PerSec, Request, Tokens};
 use fizeau_workload::{
-    Arrivals, Content, Lengths, ModelShare, Plan, Salt, Sessions, Spec, ThinkTime, Turns, Wording,
+    ArrivalLaw, Lengths, ModelShare, Plan, PlanSpec, PromptContent, Salt, Sessions, TextSource,
+    ThinkTime, Turns,
 };
 use proptest::prelude::*;
 
@@ -23,7 +24,7 @@ fn requests(plan: &Plan) -> Vec<Request> {
 #[test]
 fn models_come_by_weight() {
     let models = vec![share("a", 5.0), share("b", 3.0), share("c", 2.0)];
-    let plan = Plan::new(Spec { models, ..spec(10_000, 0) }).unwrap();
+    let plan = Plan::new(PlanSpec { models, ..spec(10_000, 0) }).unwrap();
     let mut chi2 = 0.0;
     let all = requests(&plan);
     for (name, expected) in [("a", 5_000.0), ("b", 3_000.0), ("c", 2_000.0)] {
@@ -42,8 +43,8 @@ fn a_session_stays_with_its_model() {
     let turns = Turns::Fixed(NonZeroU32::new(4).unwrap());
     let sessions = Some(Sessions { turns, think: ThinkTime::None });
     let models = vec![share("a", 1.0), share("b", 1.0)];
-    let content = Content::Text(Wording::Words);
-    let plan = Plan::new(Spec { models, sessions, content, ..spec(400, 0) }).unwrap();
+    let content = PromptContent::Text(TextSource::Words);
+    let plan = Plan::new(PlanSpec { models, sessions, content, ..spec(400, 0) }).unwrap();
     let all = requests(&plan);
     assert!(all.chunks(4).all(|turns| turns.iter().all(|turn| turn.model == turns[0].model)));
     assert!(all.iter().any(|request| request.model != all[0].model));
@@ -52,7 +53,7 @@ fn a_session_stays_with_its_model() {
 #[test]
 fn weights_whose_sum_is_no_number() {
     let models = vec![share("a", f64::MAX), share("b", f64::MAX)];
-    let line = Plan::new(Spec { models, ..spec(1, 0) }).unwrap_err().to_string();
+    let line = Plan::new(PlanSpec { models, ..spec(1, 0) }).unwrap_err().to_string();
     assert!(line.contains("`b`") && line.contains("the sum of weights"), "{line}");
 }
 
@@ -61,7 +62,7 @@ fn a_mix_that_is_none() {
     for (model, weight) in
         [("a", 0.0), ("a", -1.0), ("a", f64::NAN), ("a", f64::INFINITY), ("", 1.0)]
     {
-        let line = Plan::new(Spec { models: vec![share(model, weight)], ..spec(1, 0) });
+        let line = Plan::new(PlanSpec { models: vec![share(model, weight)], ..spec(1, 0) });
         let line = line.unwrap_err().to_string();
         assert!(
             line.starts_with(&format!("the model `{model}` of weight {weight} cannot be")),
@@ -76,15 +77,15 @@ proptest! {
     #[test]
     fn the_salt_changes_prompts_and_nothing_else(seed: u64, salt in 1_u64.., kind in 0_usize..3) {
         let content = [
-            Content::default(),
-            Content::Text(Wording::Words),
-            Content::Chat(Wording::Words),
+            PromptContent::default(),
+            PromptContent::Text(TextSource::Words),
+            PromptContent::Chat(TextSource::Words),
         ][kind].clone();
         let lengths = Lengths::Independent { input: uniform(30, 0.5), output: uniform(20, 0.5) };
         let models = vec![share("a", 1.0), share("b", 1.0)];
-        let arrivals = Arrivals::poisson(PerSec::new(5.0));
-        let plain = Spec { content, lengths, models, arrivals, prefix: common(9), ..spec(30, seed) };
-        let salted = Spec { salt: Salt(salt), ..plain.clone() };
+        let arrivals = ArrivalLaw::poisson(PerSec::new(5.0));
+        let plain = PlanSpec { content, lengths, models, arrivals, prefix: common(9), ..spec(30, seed) };
+        let salted = PlanSpec { salt: Salt(salt), ..plain.clone() };
         let (plain, salted) = (Plan::new(plain).unwrap(), Plan::new(salted).unwrap());
         let instants = |plan: &Plan| plan.schedule().flatten().collect::<Vec<Nanos>>();
         prop_assert_eq!(instants(&plain), instants(&salted));

@@ -4,18 +4,19 @@ use std::collections::HashSet;
 
 use fizeau_core::{EosRule, Nanos, PerSec, Prompt, Request, RequestId, RequestSource, Tokens};
 use fizeau_workload::{
-    Arrivals, Content, Length, Lengths, Plan, PlanSource, Rescale, Seed, Spec, Wording,
+    ArrivalLaw, Length, Lengths, Plan, PlanSource, PlanSpec, PromptContent, Rescale, Seed,
+    TextSource,
 };
 use proptest::prelude::*;
 
 use crate::{common, gamma, ids, input, output, spec, text, uniform};
 
-fn any_arrivals() -> impl Strategy<Value = Arrivals> {
+fn any_arrivals() -> impl Strategy<Value = ArrivalLaw> {
     let rescale = prop_oneof![Just(Rescale::None), Just(Rescale::ToMean)];
     prop_oneof![
-        Just(Arrivals::AllAtOnce),
-        Just(Arrivals::ClosedLoop),
-        (1e-3..1e6).prop_map(|rate| Arrivals::Constant { rate: PerSec::new(rate) }),
+        Just(ArrivalLaw::AllAtOnce),
+        Just(ArrivalLaw::ClosedLoop),
+        (1e-3..1e6).prop_map(|rate| ArrivalLaw::Constant { rate: PerSec::new(rate) }),
         (1e-3..1e6, 1e-3..1e3, rescale).prop_map(|(rate, b, rescale)| gamma(rate, b, rescale)),
     ]
 }
@@ -27,12 +28,12 @@ fn any_length() -> impl Strategy<Value = Length> {
     ]
 }
 
-fn any_content() -> impl Strategy<Value = Content> {
+fn any_content() -> impl Strategy<Value = PromptContent> {
     prop_oneof![
         (0_u32..1_000, 2_u32..5_000)
-            .prop_map(|(start, span)| Content::TokenIds { range: start..start + span }),
-        Just(Content::Text(Wording::Words)),
-        Just(Content::Chat(Wording::Words)),
+            .prop_map(|(start, span)| PromptContent::TokenIds { range: start..start + span }),
+        Just(PromptContent::Text(TextSource::Words)),
+        Just(PromptContent::Chat(TextSource::Words)),
     ]
 }
 
@@ -45,10 +46,10 @@ prop_compose! {
         prefix in 0_u64..20,
         content in any_content(),
         seed: u64,
-    ) -> Spec {
+    ) -> PlanSpec {
         let (lengths, prefix) = (Lengths::Independent { input, output }, common(prefix));
         let seed = Seed(seed);
-        Spec { arrivals, lengths, prefix, content, seed, ..Spec::new(requests).unwrap() }
+        PlanSpec { arrivals, lengths, prefix, content, seed, ..PlanSpec::new(requests).unwrap() }
     }
 }
 
@@ -81,7 +82,7 @@ proptest! {
     #[test]
     fn the_same_specification_gives_the_same_plan(spec in any_spec()) {
         let json = serde_json::to_string(&spec).unwrap();
-        let read: Spec = serde_json::from_str(&json).unwrap();
+        let read: PlanSpec = serde_json::from_str(&json).unwrap();
         prop_assert_eq!(&read, &spec);
         let (one, two) = (Plan::new(spec.clone()).unwrap(), Plan::new(spec).unwrap());
         prop_assert!(one.source().eq(two.source()));
@@ -90,7 +91,7 @@ proptest! {
     #[test]
     fn a_longer_plan_starts_with_the_shorter(spec in any_spec(), more in 1_u64..40) {
         // Stretching to the mean looks at the last instant, so the instants are left out.
-        let longer = Spec { requests: spec.requests.saturating_add(more), ..spec.clone() };
+        let longer = PlanSpec { requests: spec.requests.saturating_add(more), ..spec.clone() };
         let short = requests(Plan::new(spec).unwrap().source());
         let long = requests(Plan::new(longer).unwrap().source());
         prop_assert_eq!(short.as_slice(), &long[..short.len()]);
@@ -115,8 +116,8 @@ proptest! {
     #[test]
     fn ids_are_of_the_range_asked_for(start in 0_u32..1_000, span in 2_u32..50, seed: u64) {
         let range = start..start + span;
-        let content = Content::TokenIds { range: range.clone() };
-        let request = Plan::new(Spec { content, ..spec(1, seed) }).unwrap().request(RequestId(0));
+        let content = PromptContent::TokenIds { range: range.clone() };
+        let request = Plan::new(PlanSpec { content, ..spec(1, seed) }).unwrap().request(RequestId(0));
         prop_assert!(ids(&request.prompt).iter().all(|id| range.contains(id)));
     }
 
@@ -131,7 +132,7 @@ proptest! {
         requests in 1_u64..300, rate in 0.1..1e4, burstiness in 1e-3..1e3, seed: u64,
     ) {
         let arrivals = gamma(rate, burstiness, Rescale::ToMean);
-        let plan = Plan::new(Spec { arrivals, ..spec(requests, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { arrivals, ..spec(requests, seed) }).unwrap();
         let mean = Nanos::from_secs_f64(requests as f64 / rate).unwrap();
         // Of gaps that are all too short for a number there is nothing to stretch, and vLLM does not.
         let at_once = plan.schedule().all(|at| at == Some(Nanos::ZERO));
@@ -141,10 +142,10 @@ proptest! {
 
     #[test]
     fn another_seed_gives_other_prompts_lengths_and_instants(seed: u64) {
-        let arrivals = Arrivals::poisson(PerSec::new(10.0));
+        let arrivals = ArrivalLaw::poisson(PerSec::new(10.0));
         let vary = |seed| {
             let (arrivals, lengths) = (arrivals.clone(), input(uniform(1_000, 0.9)));
-            Plan::new(Spec { arrivals, lengths, ..spec(1, seed) }).unwrap()
+            Plan::new(PlanSpec { arrivals, lengths, ..spec(1, seed) }).unwrap()
         };
         let (one, two) = (vary(seed), vary(seed.wrapping_add(1)));
         let first = |plan: &Plan| plan.request(RequestId(0));
@@ -159,12 +160,12 @@ proptest! {
     #[test]
     fn prompts_differ_from_each_other_and_from_warm_up(
         // So many are promised to be enough.
-        (content, own) in prop_oneof![Just((Content::default(), 6)), Just((Content::Text(Wording::Words), 8))],
+        (content, own) in prop_oneof![Just((PromptContent::default(), 6)), Just((PromptContent::Text(TextSource::Words), 8))],
         prefix in 0_u64..20,
         seed: u64,
     ) {
         let (lengths, prefix) = (input(Length::Fixed(Tokens::new(own))), common(prefix));
-        let plan = Plan::new(Spec { content, lengths, prefix, ..spec(300, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { content, lengths, prefix, ..spec(300, seed) }).unwrap();
         let all = requests(plan.source()).into_iter().chain(requests(plan.warmup(300)));
         let distinct: HashSet<String> = all.map(|request| format!("{:?}", request.prompt)).collect();
         prop_assert_eq!(distinct.len(), 600);
@@ -173,8 +174,8 @@ proptest! {
 
 #[test]
 fn words_are_256_and_plain() {
-    let content = Content::Text(Wording::Words);
-    let plan = Plan::new(Spec { content, ..spec(1_000, 0) }).unwrap();
+    let content = PromptContent::Text(TextSource::Words);
+    let plan = Plan::new(PlanSpec { content, ..spec(1_000, 0) }).unwrap();
     let all: Vec<String> = plan.source().map(|s| text(&s.request.prompt).to_owned()).collect();
     let words: HashSet<&str> = all.iter().flat_map(|prompt| prompt.split(' ')).collect();
     assert_eq!(words.len(), 256);
@@ -194,7 +195,7 @@ fn prompts_part_early() {
 #[test]
 fn a_prefix_is_shared_by_the_plan_and_another_one_by_the_warm_up() {
     let prefix = common(16);
-    let plan = Plan::new(Spec { prefix, ..spec(20, 3) }).unwrap();
+    let plan = Plan::new(PlanSpec { prefix, ..spec(20, 3) }).unwrap();
     let prefixes = |source: PlanSource| -> HashSet<Vec<u32>> {
         source.map(|s| ids(&s.request.prompt)[..16].to_vec()).collect()
     };
@@ -205,10 +206,10 @@ fn a_prefix_is_shared_by_the_plan_and_another_one_by_the_warm_up() {
 
 #[test]
 fn changing_one_aspect_leaves_the_others() {
-    let base = Plan::new(Spec { lengths: output(uniform(50, 0.5)), ..spec(30, 9) }).unwrap();
+    let base = Plan::new(PlanSpec { lengths: output(uniform(50, 0.5)), ..spec(30, 9) }).unwrap();
     let both = Lengths::Independent { input: uniform(40, 0.5), output: uniform(50, 0.5) };
-    let longer = Spec { lengths: both, ..base.spec().clone() };
-    let paced = Spec { arrivals: Arrivals::poisson(PerSec::new(2.0)), ..base.spec().clone() };
+    let longer = PlanSpec { lengths: both, ..base.spec().clone() };
+    let paced = PlanSpec { arrivals: ArrivalLaw::poisson(PerSec::new(2.0)), ..base.spec().clone() };
     let outputs = |plan: &Plan| -> Vec<Tokens> {
         plan.source().map(|s| s.request.max_output_tokens).collect()
     };
@@ -218,9 +219,9 @@ fn changing_one_aspect_leaves_the_others() {
 
 #[test]
 fn warm_up_has_the_shape_of_the_plan_and_no_schedule() {
-    let arrivals = Arrivals::Constant { rate: PerSec::new(1.0) };
+    let arrivals = ArrivalLaw::Constant { rate: PerSec::new(1.0) };
     let plan =
-        Plan::new(Spec { arrivals, lengths: input(uniform(40, 0.2)), ..spec(3, 0) }).unwrap();
+        Plan::new(PlanSpec { arrivals, lengths: input(uniform(40, 0.2)), ..spec(3, 0) }).unwrap();
     let warm: Vec<_> = plan.warmup(50).collect();
     assert_eq!(warm.len(), 50);
     for scheduled in warm {
@@ -233,16 +234,16 @@ fn warm_up_has_the_shape_of_the_plan_and_no_schedule() {
 
 #[test]
 fn constant_gaps_are_equal_and_come_first() {
-    let arrivals = Arrivals::Constant { rate: PerSec::new(4.0) };
-    let plan = Plan::new(Spec { arrivals, ..spec(3, 0) }).unwrap();
+    let arrivals = ArrivalLaw::Constant { rate: PerSec::new(4.0) };
+    let plan = Plan::new(PlanSpec { arrivals, ..spec(3, 0) }).unwrap();
     let expected = [250, 500, 750].map(|ms| Some(Nanos::from_millis(ms)));
     assert!(plan.schedule().eq(expected));
 }
 
 #[test]
 fn chat_is_one_message_of_the_user() {
-    let content = Content::Chat(Wording::Words);
-    let request = Plan::new(Spec { content, ..spec(1, 0) }).unwrap().request(RequestId(0));
+    let content = PromptContent::Chat(TextSource::Words);
+    let request = Plan::new(PlanSpec { content, ..spec(1, 0) }).unwrap().request(RequestId(0));
     let Prompt::Chat(messages) = &request.prompt else { panic!("not a chat") };
     assert_eq!(messages.len(), 1);
     assert_eq!(messages[0].role.as_str(), "user");
@@ -252,7 +253,7 @@ fn chat_is_one_message_of_the_user() {
 #[test]
 fn a_specification_in_a_file_is_readable() {
     let arrivals = gamma(2.5, 0.5, Rescale::ToMean);
-    let json = serde_json::to_string(&Spec { arrivals, ..spec(10, 1) }).unwrap();
+    let json = serde_json::to_string(&PlanSpec { arrivals, ..spec(10, 1) }).unwrap();
     let expected = concat!(
         r#"{"requests":10,"arrivals":{"gamma":{"rate_per_s":2.5,"burstiness":0.5,"rescale":"to_mean"}},"#,
         r#""lengths":{"independent":{"input":{"fixed":12},"output":{"fixed":5}}},"prefix":"none","#,
@@ -273,8 +274,8 @@ proptest! {
     /// Whoever reads no prompts gets the same requests at the same instants, and of prompts their lengths.
     #[test]
     fn unread_prompts_are_as_long_as_written_ones(spec in any_spec()) {
-        let written = Spec { content: Content::default(), ..spec.clone() };
-        let unread = Spec { content: Content::Unread, ..spec };
+        let written = PlanSpec { content: PromptContent::default(), ..spec.clone() };
+        let unread = PlanSpec { content: PromptContent::Unread, ..spec };
         let [written, unread] = [written, unread].map(|spec| Plan::new(spec).unwrap());
         let both = written.source().zip(unread.source());
         for (written, unread) in both {

@@ -5,7 +5,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{RequestId, Tokens};
 use fizeau_workload::{
-    Content, Length, Plan, PlanSource, Popularity, PrefixRepetition, Salt, SharedPrefix, Spec,
+    Length, Plan, PlanSource, PlanSpec, Popularity, PrefixRepetition, PromptContent, Salt,
+    SharedPrefix,
 };
 use proptest::prelude::*;
 
@@ -17,8 +18,8 @@ fn groups(groups: u64, tokens: u64, share: f64, popularity: Popularity) -> Share
 }
 
 /// Ids of so wide a range that none comes twice by chance.
-fn wide() -> Content {
-    Content::TokenIds { range: 0..u32::MAX }
+fn wide() -> PromptContent {
+    PromptContent::TokenIds { range: 0..u32::MAX }
 }
 
 /// How often each prefix of `tokens` ids comes.
@@ -53,7 +54,7 @@ proptest! {
         let zipf = groups(count, tokens, share, Popularity::Zipf { exponent });
         for prefix in [zipf, common(tokens), SharedPrefix::None] {
             let lengths = input(uniform(10, 0.5));
-            let plan = Plan::new(Spec { prefix, lengths, content: wide(), ..spec(60, seed) }).unwrap();
+            let plan = Plan::new(PlanSpec { prefix, lengths, content: wide(), ..spec(60, seed) }).unwrap();
             let prompts: Vec<Vec<u32>> =
                 plan.source().map(|s| ids(&s.request.prompt).to_vec()).collect();
             let expected = plan.expected_cache().unwrap();
@@ -66,7 +67,7 @@ proptest! {
     #[test]
     fn warm_up_touches_no_measured_prefix(count in 1_u64..6, share in 0.0..=1.0, seed: u64) {
         let prefix = groups(count, 5, share, Popularity::Uniform);
-        let plan = Plan::new(Spec { prefix, content: wide(), ..spec(40, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { prefix, content: wide(), ..spec(40, seed) }).unwrap();
         let (measured, warm) = (prefixes(plan.source(), 5), prefixes(plan.warmup(40), 5));
         prop_assert!(measured.keys().all(|prefix| !warm.contains_key(prefix)));
     }
@@ -74,7 +75,7 @@ proptest! {
     #[test]
     fn all_prompts_are_equally_long_and_different(share in 0.0..=1.0, seed: u64) {
         let prefix = groups(3, 9, share, Popularity::Uniform);
-        let plan = Plan::new(Spec { prefix, ..spec(100, seed) }).unwrap();
+        let plan = Plan::new(PlanSpec { prefix, ..spec(100, seed) }).unwrap();
         let prompts: HashSet<Vec<u32>> =
             plan.source().map(|s| ids(&s.request.prompt).to_vec()).collect();
         prop_assert_eq!(prompts.len(), 100);
@@ -85,7 +86,7 @@ proptest! {
 #[test]
 fn the_set_share_of_requests_has_a_group_s_prefix() {
     let prefix = groups(8, 5, 0.6, Popularity::Uniform);
-    let plan = Plan::new(Spec { prefix, content: wide(), ..spec(8_000, 1) }).unwrap();
+    let plan = Plan::new(PlanSpec { prefix, content: wide(), ..spec(8_000, 1) }).unwrap();
     let counts = prefixes(plan.source(), 5);
     let shared: Vec<usize> = counts.values().copied().filter(|&count| count > 1).collect();
     assert_eq!(shared.len(), 8);
@@ -97,7 +98,7 @@ fn the_set_share_of_requests_has_a_group_s_prefix() {
 #[test]
 fn popularity_follows_zipf() {
     let prefix = groups(5, 5, 1.0, Popularity::Zipf { exponent: 1.0 });
-    let plan = Plan::new(Spec { prefix, content: wide(), ..spec(13_700, 0) }).unwrap();
+    let plan = Plan::new(PlanSpec { prefix, content: wide(), ..spec(13_700, 0) }).unwrap();
     let mut counts: Vec<usize> = prefixes(plan.source(), 5).into_values().collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
     // 1 + 1/2 + 1/3 + 1/4 + 1/5 is 137/60, so that the k-th comes 6000/k times.
@@ -115,7 +116,7 @@ fn popularity_follows_zipf() {
 fn a_seed_keeps_its_groups() {
     // This crate's own: they say that a seed still means what it meant.
     let prefix = groups(1_000, 1, 0.8, Popularity::Zipf { exponent: 1.2 });
-    let plan = Plan::new(Spec { prefix, ..spec(8, 42) }).unwrap();
+    let plan = Plan::new(PlanSpec { prefix, ..spec(8, 42) }).unwrap();
     let firsts: Vec<u32> = plan.source().map(|s| ids(&s.request.prompt)[0]).collect();
     assert_eq!(firsts, [116, 406, 1100, 157, 138, 116, 327, 514]);
 }
@@ -123,8 +124,8 @@ fn a_seed_keeps_its_groups() {
 #[test]
 fn the_salt_changes_what_prefixes_say_and_not_who_shares_them() {
     let prefix = groups(4, 5, 0.7, Popularity::Uniform);
-    let plain = Plan::new(Spec { prefix, content: wide(), ..spec(200, 1) }).unwrap();
-    let salted = Plan::new(Spec { salt: Salt(9), ..plain.spec().clone() }).unwrap();
+    let plain = Plan::new(PlanSpec { prefix, content: wide(), ..spec(200, 1) }).unwrap();
+    let salted = Plan::new(PlanSpec { salt: Salt(9), ..plain.spec().clone() }).unwrap();
     assert_eq!(plain.expected_cache(), salted.expected_cache());
     let (one, other) = (prefixes(plain.source(), 5), prefixes(salted.source(), 5));
     assert!(one.keys().all(|prefix| !other.contains_key(prefix)));
@@ -132,9 +133,9 @@ fn the_salt_changes_what_prefixes_say_and_not_who_shares_them() {
 
 #[test]
 fn words_share_their_first_words() {
-    let content = Content::Text(fizeau_workload::Wording::Words);
+    let content = PromptContent::Text(fizeau_workload::TextSource::Words);
     let prefix = groups(2, 6, 1.0, Popularity::Uniform);
-    let plan = Plan::new(Spec { prefix, content, ..spec(40, 1) }).unwrap();
+    let plan = Plan::new(PlanSpec { prefix, content, ..spec(40, 1) }).unwrap();
     let first = |id| -> Vec<String> {
         let prompt = plan.request(RequestId(id)).prompt;
         text(&prompt).split(' ').take(6).map(str::to_owned).collect()
@@ -153,14 +154,14 @@ fn groups_out_of_range() {
         (groups(2, 1, f64::NAN, uniform), "a share of NaN: it must be from 0 to 1"),
         (groups(2, 1, 1.0, zipf(-1.0)), "a Zipf exponent of -1: it must be from 0 to 100"),
     ] {
-        let line = Plan::new(Spec { prefix, ..spec(1, 0) }).unwrap_err().to_string();
+        let line = Plan::new(PlanSpec { prefix, ..spec(1, 0) }).unwrap_err().to_string();
         assert_eq!(line, format!("prefix groups cannot have {what}"));
     }
 }
 
 fn repetition(prefixes: u64) -> PrefixRepetition {
     PrefixRepetition {
-        form: fizeau_workload::Form::TokenIds,
+        form: fizeau_workload::PromptForm::TokenIds,
         vocabulary: 1 << 30,
         prefix: Tokens::new(8),
         suffix: Tokens::new(4),
@@ -171,10 +172,10 @@ fn repetition(prefixes: u64) -> PrefixRepetition {
 
 #[test]
 fn prefix_repetition_has_each_prefix_equally_often_in_random_order() {
-    let content = Content::PrefixRepetition(repetition(7));
+    let content = PromptContent::PrefixRepetition(repetition(7));
     // Other lengths and a prefix, which must not matter.
     let lengths = input(Length::Fixed(Tokens::new(99)));
-    let plan = Plan::new(Spec { content, lengths, prefix: common(5), ..spec(70, 1) }).unwrap();
+    let plan = Plan::new(PlanSpec { content, lengths, prefix: common(5), ..spec(70, 1) }).unwrap();
     let counts = prefixes(plan.source(), 8);
     assert_eq!(counts.len(), 7);
     assert!(counts.values().all(|&count| count == 10));
@@ -191,8 +192,8 @@ fn prefix_repetition_has_each_prefix_equally_often_in_random_order() {
 
 #[test]
 fn prefix_repetition_needs_a_request_for_each_prefix() {
-    let content = Content::PrefixRepetition(repetition(7));
-    let line = Plan::new(Spec { content, ..spec(6, 1) }).unwrap_err().to_string();
+    let content = PromptContent::PrefixRepetition(repetition(7));
+    let line = Plan::new(PlanSpec { content, ..spec(6, 1) }).unwrap_err().to_string();
     assert_eq!(
         line,
         "6 requests are too few for 7 prefixes: each prefix needs one request at least"

@@ -10,8 +10,8 @@ use fizeau_core::{
     Seconds, SessionId, Stamp, Tape,
 };
 use fizeau_workload::{
-    Content, ContentSource, Numbers, Plan, RequestPosition, Seed, Sessions, Shard, Spec, ThinkTime,
-    Turn, Turns, Wording, Workload,
+    ContentSource, Plan, PlanSpec, PromptContent, RequestPosition, Seed, SessionNumbers, Sessions,
+    Shard, TextSource, ThinkTime, Turn, Turns, Workload,
 };
 use proptest::prelude::*;
 
@@ -37,9 +37,9 @@ fn any_sessions() -> impl Strategy<Value = Sessions> {
     (turns, think).prop_map(|(turns, think)| Sessions { turns, think })
 }
 
-fn plan(requests: u64, seed: u64, sessions: Sessions, content: Content) -> Plan {
+fn plan(requests: u64, seed: u64, sessions: Sessions, content: PromptContent) -> Plan {
     let sessions = Some(sessions);
-    Plan::new(Spec { sessions, content, ..spec(requests, seed) }).unwrap()
+    Plan::new(PlanSpec { sessions, content, ..spec(requests, seed) }).unwrap()
 }
 
 /// What the model replies to a request.
@@ -79,7 +79,7 @@ fn walk<S: RequestSource>(mut source: S, users: usize) -> Vec<(Option<Nanos>, Sc
 /// How long the user of a session of five turns thinks before each of the later ones, in nanoseconds.
 pub(crate) fn thought(think: ThinkTime, seed: u64) -> Vec<u64> {
     let sessions = Sessions { turns: Turns::Fixed(turns(5)), think };
-    let walked = walk(plan(5, seed, sessions, Content::Text(Wording::Words)).source(), 1);
+    let walked = walk(plan(5, seed, sessions, PromptContent::Text(TextSource::Words)).source(), 1);
     let think = |(end, next): (Option<Nanos>, Scheduled)| Some((next.at?, end?));
     walked.into_iter().filter_map(think).map(|(at, end)| at.as_nanos() - end.as_nanos()).collect()
 }
@@ -96,7 +96,7 @@ proptest! {
     fn all_turns_of_all_sessions_come_once_and_in_order(
         requests in 1_u64..60, seed: u64, sessions in any_sessions(), users in 1_usize..6,
     ) {
-        let plan = plan(requests, seed, sessions, Content::Text(Wording::Words));
+        let plan = plan(requests, seed, sessions, PromptContent::Text(TextSource::Words));
         let walked = walk(plan.source(), users);
         let mut turns: BTreeMap<SessionId, u32> = BTreeMap::new();
         for (_, Scheduled { request, .. }) in &walked {
@@ -121,7 +121,7 @@ proptest! {
         requests in 1_u64..60, seed: u64, sessions in any_sessions(),
         shards in 1_u64..5, workers in 1_usize..5, dealt: bool,
     ) {
-        let plan = plan(requests, seed, sessions, Content::Chat(Wording::Words));
+        let plan = plan(requests, seed, sessions, PromptContent::Chat(TextSource::Words));
         let whole = by_id([walk(plan.source(), 1)]);
         let parts = (0..shards).flat_map(|index| {
             let shard = Shard::new(index, shards).unwrap();
@@ -130,7 +130,7 @@ proptest! {
             (0..workers).map(move |worker| {
                 let drawn = Arc::clone(&drawn);
                 // As a crew does it: dealt out beforehand, or drawn by whoever is free.
-                let which: Numbers = match dealt {
+                let which: SessionNumbers = match dealt {
                     true => Box::new((worker as u64..).step_by(workers).map(move |n| shard.session(n))),
                     false => Box::new(std::iter::repeat_with(move || {
                         shard.session(drawn.fetch_add(1, Ordering::Relaxed))
@@ -146,7 +146,7 @@ proptest! {
     fn the_user_thinks_as_long_as_was_asked_whoever_walks(
         requests in 1_u64..60, seed: u64, sessions in any_sessions(), users in 1_usize..6,
     ) {
-        let plan = plan(requests, seed, sessions, Content::Text(Wording::Words));
+        let plan = plan(requests, seed, sessions, PromptContent::Text(TextSource::Words));
         let thought = |users| -> BTreeMap<u64, Nanos> {
             let follow_ups = walk(plan.source(), users).into_iter().filter_map(|(end, next)| {
                 // Without an instant the turn leaves at once.
@@ -171,7 +171,7 @@ proptest! {
     fn each_turn_goes_on_from_what_was_said(
         requests in 1_u64..40, seed: u64, sessions in any_sessions(),
     ) {
-        let plan = plan(requests, seed, sessions, Content::Text(Wording::Words));
+        let plan = plan(requests, seed, sessions, PromptContent::Text(TextSource::Words));
         let mut said: BTreeMap<SessionId, String> = BTreeMap::new();
         for (_, Scheduled { request, .. }) in walk(plan.source(), 3) {
             let own = plan.request(request.id);
@@ -190,7 +190,7 @@ proptest! {
 #[test]
 fn a_chat_goes_on_with_the_real_reply() {
     let sessions = Sessions { turns: Turns::Fixed(turns(3)), think: ThinkTime::None };
-    let plan = plan(3, 1, sessions, Content::Chat(Wording::Words));
+    let plan = plan(3, 1, sessions, PromptContent::Chat(TextSource::Words));
     let last = walk(plan.source(), 1).pop().unwrap().1.request;
     let Prompt::Chat(messages) = &last.prompt else { panic!("no chat") };
     let own = |n| match plan.request(RequestId(n)).prompt {
@@ -211,9 +211,10 @@ fn a_chat_goes_on_with_the_real_reply() {
 #[test]
 fn a_shared_prefix_stands_in_the_first_turn_alone() {
     let sessions = Sessions { turns: Turns::Fixed(turns(2)), think: ThinkTime::None };
-    let content = Content::Text(Wording::Words);
+    let content = PromptContent::Text(TextSource::Words);
     let prefix = crate::common(16);
-    let plan = Plan::new(Spec { sessions: Some(sessions), content, prefix, ..spec(4, 1) }).unwrap();
+    let plan =
+        Plan::new(PlanSpec { sessions: Some(sessions), content, prefix, ..spec(4, 1) }).unwrap();
     let words = |n| text(&plan.request(RequestId(n)).prompt).split(' ').count();
     assert_eq!([words(0), words(1), words(2), words(3)], [28, 12, 28, 12]);
 }
@@ -221,7 +222,7 @@ fn a_shared_prefix_stands_in_the_first_turn_alone() {
 #[test]
 fn a_turn_that_fails_ends_its_session_and_the_rest_is_counted() {
     let sessions = Sessions { turns: Turns::Fixed(turns(5)), think: ThinkTime::None };
-    let plan = plan(13, 1, sessions, Content::Chat(Wording::Words));
+    let plan = plan(13, 1, sessions, PromptContent::Chat(TextSource::Words));
     let mut source = plan.source();
     let mut first = || source.next_request().unwrap().unwrap().request;
     let (zero, one, two) = (first(), first(), first());
@@ -241,7 +242,7 @@ fn a_turn_that_fails_ends_its_session_and_the_rest_is_counted() {
 #[test]
 fn without_the_text_of_replies_no_session_goes_on() {
     let sessions = Sessions { turns: Turns::Fixed(turns(2)), think: ThinkTime::None };
-    let plan = plan(4, 1, sessions, Content::Chat(Wording::Words));
+    let plan = plan(4, 1, sessions, PromptContent::Chat(TextSource::Words));
     let mut source = plan.source();
     let first = source.next_request().unwrap().unwrap().request;
     let mute = Tape { text: None, ..tape(&first) };
@@ -252,7 +253,7 @@ fn without_the_text_of_replies_no_session_goes_on() {
 #[test]
 fn warm_up_requests_stand_alone() {
     let sessions = Sessions { turns: Turns::Fixed(turns(2)), think: ThinkTime::None };
-    let plan = plan(4, 1, sessions, Content::Chat(Wording::Words));
+    let plan = plan(4, 1, sessions, PromptContent::Chat(TextSource::Words));
     assert_eq!(walk(plan.warmup(3), 1).len(), 3);
 }
 
@@ -289,13 +290,13 @@ impl ContentSource for Bodies {
 #[test]
 fn bodies_cannot_be_gone_on_from() {
     let error = Plan::builder(spec(2, 0)).content(Bodies).build().unwrap_err().to_string();
-    assert!(error.ends_with("whole bodies cannot be gone on from"), "{error}");
+    assert!(error.ends_with("whole bodies cannot be continued"), "{error}");
 }
 
 #[test]
 fn content_of_ones_own_may_decide_turns_and_thinking() {
     let plan =
-        Plan::builder(Spec { seed: Seed(3), ..spec(8, 0) }).content(Growing).build().unwrap();
+        Plan::builder(PlanSpec { seed: Seed(3), ..spec(8, 0) }).content(Growing).build().unwrap();
     let walked = walk(plan.source(), 1);
     let seen: Vec<_> = walked
         .iter()

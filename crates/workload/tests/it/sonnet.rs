@@ -4,16 +4,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use fizeau_core::{RequestId, Tokens};
-use fizeau_workload::{Content, Length, Plan, Spec, Wording};
+use fizeau_workload::{Length, Plan, PlanSpec, PromptContent, TextSource};
 use proptest::prelude::*;
 
 use crate::dataset::Bytewise;
 use crate::{common, input, spec, text};
 
-fn verse(tokens: u64, prefix: u64, seed: u64) -> Spec {
+fn verse(tokens: u64, prefix: u64, seed: u64) -> PlanSpec {
     let lengths = input(Length::Fixed(Tokens::new(tokens)));
-    let content = Content::Text(Wording::Sonnet);
-    Spec { content, lengths, prefix: common(prefix), ..spec(20, seed) }
+    let content = PromptContent::Text(TextSource::Sonnet);
+    PlanSpec { content, lengths, prefix: common(prefix), ..spec(20, seed) }
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 //! never.
 
 use fizeau_core::{Nanos, PerSec};
-use fizeau_workload::{Arrivals, Plan, Rescale, Spec};
+use fizeau_workload::{ArrivalLaw, Plan, PlanSpec, Rescale};
 use statrs::distribution::{ContinuousCDF, Exp, Gamma};
 use statrs::stats_tests::NaNPolicy;
 use statrs::stats_tests::ks_test::{KSOneSampleAlternativeMethod, ks_onesample};
@@ -12,8 +12,8 @@ use crate::{gamma, output, spec, uniform};
 const GAPS: u64 = 100_000;
 
 /// The gaps of a plan of [`GAPS`] requests, in seconds.
-pub(crate) fn gaps(arrivals: Arrivals, seed: u64) -> Vec<f64> {
-    let plan = Plan::new(Spec { arrivals, ..spec(GAPS, seed) }).unwrap();
+pub(crate) fn gaps(arrivals: ArrivalLaw, seed: u64) -> Vec<f64> {
+    let plan = Plan::new(PlanSpec { arrivals, ..spec(GAPS, seed) }).unwrap();
     let mut before = Nanos::ZERO;
     let gap = |at: Option<Nanos>| {
         let at = at.unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn likelihood(sample: Vec<f64>, law: &impl ContinuousCDF<f64, f64>) -
 #[test]
 fn poisson_gaps_are_exponential() {
     for seed in [0, 1] {
-        let gaps = gaps(Arrivals::poisson(PerSec::new(1.0)), seed);
+        let gaps = gaps(ArrivalLaw::poisson(PerSec::new(1.0)), seed);
         let (mean, cv2) = moments(&gaps);
         // Standard errors: 1/sqrt(n) = 0.0032 for the mean, about sqrt(8/n) = 0.009 for the square of the CV.
         assert!((mean - 1.0).abs() < 0.013, "mean {mean}");
@@ -85,7 +85,7 @@ fn the_rate_scales_the_gaps() {
 fn drawn_spans_vary_and_stretched_ones_do_not() {
     let span = |rescale, seed| {
         let arrivals = gamma(10.0, 1.0, rescale);
-        Plan::new(Spec { arrivals, ..spec(100, seed) }).unwrap().schedule().last()
+        Plan::new(PlanSpec { arrivals, ..spec(100, seed) }).unwrap().schedule().last()
     };
     assert_ne!(span(Rescale::None, 0), span(Rescale::None, 1));
     assert_eq!(span(Rescale::ToMean, 0), span(Rescale::ToMean, 1));
@@ -94,7 +94,8 @@ fn drawn_spans_vary_and_stretched_ones_do_not() {
 #[test]
 fn lengths_are_uniform_over_the_whole_range() {
     // 10 plus and minus 5: eleven lengths, 2000 of each expected.
-    let plan = Plan::new(Spec { lengths: output(uniform(10, 0.5)), ..spec(22_000, 0) }).unwrap();
+    let plan =
+        Plan::new(PlanSpec { lengths: output(uniform(10, 0.5)), ..spec(22_000, 0) }).unwrap();
     let mut counts = [0_i32; 16];
     for scheduled in plan.source() {
         counts[scheduled.request.max_output_tokens.get() as usize] += 1;

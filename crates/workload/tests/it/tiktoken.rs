@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fizeau_core::{RequestId, TokenCounter, Tokens};
 use fizeau_workload::{
-    Content, Plan, Seed, Spec, TextCodec, Tiktoken, VllmRandom, Wording, exact_text,
+    Plan, PlanSpec, PromptContent, Seed, TextCodec, TextSource, Tiktoken, VllmRandom, exact_text,
 };
 
 use crate::{spec, text};
@@ -40,8 +40,8 @@ fn exact_text_is_exact_under_every_vocabulary() {
 
 #[test]
 fn each_word_of_a_prompt_is_one_token() {
-    let content = Content::Text(Wording::Words);
-    let plan = Plan::new(Spec { content, ..spec(1, 0) }).unwrap();
+    let content = PromptContent::Text(TextSource::Words);
+    let plan = Plan::new(PlanSpec { content, ..spec(1, 0) }).unwrap();
     let words: Vec<String> = (0..500)
         .flat_map(|k| {
             text(&plan.request(RequestId(k)).prompt)
@@ -60,9 +60,10 @@ fn each_word_of_a_prompt_is_one_token() {
 
 #[test]
 fn a_plan_of_exact_text_has_its_lengths() {
-    let content = Content::Chat(Wording::Exact);
+    let content = PromptContent::Chat(TextSource::Exact);
     let tokenizer = Arc::new(Tiktoken::named("r50k_base").unwrap());
-    let plan = Plan::with_tokenizer(Spec { content, ..spec(10, 0) }, tokenizer.clone()).unwrap();
+    let plan =
+        Plan::with_tokenizer(PlanSpec { content, ..spec(10, 0) }, tokenizer.clone()).unwrap();
     for scheduled in plan.source() {
         assert_eq!(tokenizer.count(text(&scheduled.request.prompt)), Ok(Tokens::new(12)));
     }
@@ -89,9 +90,10 @@ fn any_ids_have_a_text() {
 fn vllm_s_random_prompts_have_their_lengths() {
     let random =
         VllmRandom { input: Tokens::new(40), prefix: Tokens::new(6), ..VllmRandom::default() };
-    let content = Content::VllmRandom(random);
+    let content = PromptContent::VllmRandom(random);
     let tokenizer = Arc::new(Tiktoken::named("o200k_base").unwrap());
-    let plan = Plan::with_tokenizer(Spec { content, ..spec(20, 0) }, tokenizer.clone()).unwrap();
+    let plan =
+        Plan::with_tokenizer(PlanSpec { content, ..spec(20, 0) }, tokenizer.clone()).unwrap();
     for scheduled in plan.source().chain(plan.warmup(5)) {
         let counted = tokenizer.count(text(&scheduled.request.prompt)).unwrap();
         assert_eq!(scheduled.request.input_tokens, Some(counted));

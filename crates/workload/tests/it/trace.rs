@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fizeau_core::{Nanos, Prompt, Request, RequestSource, Scheduled, Tokens};
 use fizeau_workload::{
-    CacheBasis, CodecError, Content, Numbers, Opener, Pacing, Repeat, Salt, Seed, Shard, TextCodec,
-    Trace, TraceError, TraceFormat, TracePacing, TraceReader, TraceRecord, TraceSpec, Wording,
-    Workload,
+    CacheBasis, CodecError, Pacing, PromptContent, RecordReuse, Salt, Seed, SessionNumbers, Shard,
+    TextCodec, TextSource, Trace, TraceError, TraceFormat, TraceOpener, TracePacing, TraceReader,
+    TraceRecord, TraceSpec, Workload,
 };
 use proptest::prelude::*;
 
 use crate::ids;
 use crate::trace_files::{AZURE_2023, BURSTGPT, MOONCAKE};
 
-fn opener(text: impl Into<String>) -> Opener {
+fn opener(text: impl Into<String>) -> TraceOpener {
     let bytes: Arc<[u8]> = text.into().into_bytes().into();
     Arc::new(move || Ok(Box::new(std::io::Cursor::new(Arc::clone(&bytes)))))
 }
@@ -37,7 +37,7 @@ fn refusal(spec: TraceSpec, text: &str) -> String {
     Trace::new(spec, opener(text)).unwrap_err().to_string()
 }
 
-fn walk(trace: &Trace, which: Numbers) -> Vec<Scheduled> {
+fn walk(trace: &Trace, which: SessionNumbers) -> Vec<Scheduled> {
     let mut walk = trace.walk(which);
     std::iter::from_fn(|| walk.next_request().unwrap()).collect()
 }
@@ -152,7 +152,7 @@ fn seed_and_salt_change_prompts_and_nothing_else() {
 
 #[test]
 fn words_share_what_ids_share() {
-    let content = Content::Chat(Wording::Words);
+    let content = PromptContent::Chat(TextSource::Words);
     let sent = all(&trace(TraceSpec { content, ..mooncake() }, MOONCAKE));
     let words = |n: usize| -> Vec<&str> {
         assert_eq!(sent[n].request.input_tokens, None);
@@ -183,7 +183,7 @@ impl TextCodec for Letters {
 
 #[test]
 fn exact_text_has_the_lengths_of_the_trace_and_shares_what_ids_share() {
-    let spec = || TraceSpec { content: Content::Text(Wording::Exact), ..mooncake() };
+    let spec = || TraceSpec { content: PromptContent::Text(TextSource::Exact), ..mooncake() };
     let with = |letters| {
         let codec = Arc::new(Letters(letters));
         Trace::with_tokenizer(spec(), opener(MOONCAKE), codec)
@@ -242,10 +242,10 @@ fn a_short_trace_begins_again_with_times_moved_on_and_other_prompts() {
     assert_eq!(ids(&sent[40].request.prompt)[..512], ids(&sent[41].request.prompt)[..512]);
     let input: u64 = sent.iter().map(|sent| sent.request.input_tokens.unwrap().get()).sum();
     assert_eq!(again.facts().input, Tokens::new(input));
-    let refused = TraceSpec { repeat: Repeat::Refused, ..asked(100, mooncake()) };
+    let refused = TraceSpec { repeat: RecordReuse::Refused, ..asked(100, mooncake()) };
     assert_eq!(
         refusal(refused, MOONCAKE),
-        "mooncake.jsonl has 40 requests, 100 were asked for, and it is not to be repeated"
+        "mooncake.jsonl has 40 requests, and 100 are asked for: ask for fewer, or let the trace repeat"
     );
 }
 
@@ -327,22 +327,28 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         ),
         (
             refusal(context(99), &with(&[0])),
-            "line 1: 90 tokens in and 10 out are beyond the context of 99",
+            "line 1: a request of 90 prompt tokens and 10 output tokens exceeds the model's context of 99",
         ),
         (refusal(speed(0.0), MOONCAKE), "the speed-up 0 cannot be used"),
         (refusal(speed(f64::NAN), MOONCAKE), "the speed-up NaN cannot be used"),
         (refusal(speed(f64::INFINITY), MOONCAKE), "the speed-up inf cannot be used"),
         (
-            refusal(TraceSpec { content: Content::Text(Wording::Exact), ..mooncake() }, MOONCAKE),
+            refusal(
+                TraceSpec { content: PromptContent::Text(TextSource::Exact), ..mooncake() },
+                MOONCAKE,
+            ),
             "needs a tokenizer",
         ),
         (
-            refusal(TraceSpec { content: Content::Chat(Wording::Sonnet), ..mooncake() }, MOONCAKE),
-            "prompts of a trace are token ids, or text or chat",
+            refusal(
+                TraceSpec { content: PromptContent::Chat(TextSource::Sonnet), ..mooncake() },
+                MOONCAKE,
+            ),
+            "a trace cannot be replayed with this content",
         ),
         (
             refusal(
-                TraceSpec { content: Content::TokenIds { range: 5..6 }, ..mooncake() },
+                TraceSpec { content: PromptContent::TokenIds { range: 5..6 }, ..mooncake() },
                 MOONCAKE,
             ),
             "fewer than 2",
@@ -379,7 +385,7 @@ fn a_slip_of_the_clock_is_put_right_and_counted() {
 fn changing(before: &str, after: &str) -> Trace {
     let (before, after) = (opener(before), opener(after));
     let checked = AtomicBool::new(false);
-    let open: Opener =
+    let open: TraceOpener =
         Arc::new(move || if checked.swap(true, Ordering::Relaxed) { after() } else { before() });
     Trace::new(mooncake(), open).unwrap()
 }

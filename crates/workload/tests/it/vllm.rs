@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{RequestId, Tokens};
 use fizeau_workload::{
-    CodecError, Content, Form, Plan, Salt, Spec, SpecError, TextCodec, VllmRandom,
+    CodecError, Plan, PlanSpec, PromptContent, PromptForm, Salt, SpecError, TextCodec, VllmRandom,
 };
 use serde::Deserialize;
 
@@ -85,9 +85,9 @@ fn goldens() -> Vec<Golden> {
 }
 
 impl Golden {
-    fn spec(&self, form: Form) -> Spec {
+    fn spec(&self, form: PromptForm) -> PlanSpec {
         let tokens = Tokens::new;
-        let content = Content::VllmRandom(VllmRandom {
+        let content = PromptContent::VllmRandom(VllmRandom {
             form,
             vocabulary: 78,
             input: tokens(self.input),
@@ -96,7 +96,7 @@ impl Golden {
             input_ratio: self.input_ratio,
             output_ratio: self.output_ratio,
         });
-        Spec { content, ..spec(self.inputs.len() as u64, self.seed) }
+        PlanSpec { content, ..spec(self.inputs.len() as u64, self.seed) }
     }
 }
 
@@ -104,7 +104,7 @@ impl Golden {
 fn texts_and_lengths_are_those_of_vllm() {
     for golden in goldens() {
         let codec = Runs::new(golden.special_tokens);
-        let plan = Plan::with_tokenizer(golden.spec(Form::Text), codec).unwrap();
+        let plan = Plan::with_tokenizer(golden.spec(PromptForm::Text), codec).unwrap();
         // From the last to the first: any prompt can be had without those before it.
         for (number, expected) in golden.prompts.iter().enumerate().rev() {
             let request = plan.request(RequestId(number as u64));
@@ -118,7 +118,7 @@ fn texts_and_lengths_are_those_of_vllm() {
 #[test]
 fn token_ids_have_numpy_s_lengths_and_offsets_and_need_no_tokenizer() {
     for golden in goldens().into_iter().filter(|golden| golden.special_tokens == 0) {
-        let plan = Plan::new(golden.spec(Form::TokenIds)).unwrap();
+        let plan = Plan::new(golden.spec(PromptForm::TokenIds)).unwrap();
         for scheduled in plan.source() {
             let number = scheduled.request.id.0;
             let (offset, input) = (golden.offsets[number as usize], golden.inputs[number as usize]);
@@ -133,14 +133,14 @@ fn token_ids_have_numpy_s_lengths_and_offsets_and_need_no_tokenizer() {
 #[test]
 fn the_salt_leaves_it_alone_and_warm_up_is_not_of_it() {
     let golden = &goldens()[2];
-    let content = Content::VllmRandom(VllmRandom {
-        form: Form::TokenIds,
+    let content = PromptContent::VllmRandom(VllmRandom {
+        form: PromptForm::TokenIds,
         vocabulary: 1 << 20,
         prefix: Tokens::new(4),
         ..VllmRandom::default()
     });
-    let plain = Spec { content, ..golden.spec(Form::TokenIds) };
-    let salted = Plan::new(Spec { salt: Salt(5), ..plain.clone() }).unwrap();
+    let plain = PlanSpec { content, ..golden.spec(PromptForm::TokenIds) };
+    let salted = Plan::new(PlanSpec { salt: Salt(5), ..plain.clone() }).unwrap();
     let plain = Plan::new(plain).unwrap();
     assert!(plain.source().eq(salted.source()));
     let starts = |source: fizeau_workload::PlanSource| -> HashSet<u32> {
@@ -155,7 +155,7 @@ fn the_salt_leaves_it_alone_and_warm_up_is_not_of_it() {
 #[test]
 fn past_its_end_it_begins_again() {
     let golden = &goldens()[1];
-    let plan = Plan::new(golden.spec(Form::TokenIds)).unwrap();
+    let plan = Plan::new(golden.spec(PromptForm::TokenIds)).unwrap();
     let (first, again) = (plan.request(RequestId(0)), plan.request(RequestId(9)));
     assert_eq!(first.prompt, again.prompt);
 }
@@ -164,11 +164,11 @@ fn past_its_end_it_begins_again() {
 fn what_cannot_be_drawn_is_refused() {
     let base = VllmRandom::default();
     let line = |random: VllmRandom, requests| {
-        let content = Content::VllmRandom(random);
-        Plan::new(Spec { content, ..spec(requests, 0) }).unwrap_err().to_string()
+        let content = PromptContent::VllmRandom(random);
+        Plan::new(PlanSpec { content, ..spec(requests, 0) }).unwrap_err().to_string()
     };
     assert_eq!(line(base, 1), SpecError::NoTokenizer.to_string());
-    let ids = VllmRandom { form: Form::TokenIds, ..base };
+    let ids = VllmRandom { form: PromptForm::TokenIds, ..base };
     assert!(line(VllmRandom { vocabulary: 1, ..ids }, 1).contains("fewer than 2"));
     assert!(line(VllmRandom { input_ratio: 1.0, ..ids }, 1).contains("range ratio 1 "));
     assert!(line(VllmRandom { output: Tokens::ZERO, ..ids }, 1).contains("output length is 0"));
@@ -176,11 +176,11 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(line(shortest, 1).contains("shortest input length is 0"));
     assert_eq!(
         line(ids, 1 << 25),
-        "33554432 requests are too many for vLLM's random data set, drawn whole before the run: at most 2097152"
+        "33554432 requests are too many for vLLM's random data set, which is drawn before the run: ask for at most 2097152"
     );
     assert_eq!(
         line(VllmRandom { vocabulary: 1 << 30, ..ids }, 1),
-        "a vocabulary of 1073741824 ids cannot be drawn from: it must be at most 16777216"
+        "the vocabulary has 1073741824 ids: at most 16777216 can be drawn from"
     );
 }
 
@@ -188,7 +188,7 @@ fn what_cannot_be_drawn_is_refused() {
 fn its_own_lengths_count_against_the_context() {
     let golden = &goldens()[2];
     // 11 of prefix, 40 (1 + 0.5) of prompt, 20 (1 + 0.25) of output.
-    let spec = golden.spec(Form::Text);
+    let spec = golden.spec(PromptForm::Text);
     assert_eq!(spec.check_context(Tokens::new(96)), Ok(()));
     assert!(spec.check_context(Tokens::new(95)).is_err());
 }

@@ -3,14 +3,14 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::{PerSec, Seconds};
-use fizeau::workload::{Arrivals, RampShape, RampSpan, Rescale, Shard, Spacing};
+use fizeau::workload::{ArrivalLaw, RampShape, RampSpan, Rescale, Shard, Spacing};
 
-use crate::args::{ArrivalArgs, LevelArgs, RampArg};
+use crate::args::{ArrivalArgs, InFlightArgs};
 use crate::exit::{Fail, Named};
 
 /// The most requests in flight.
-pub(crate) fn cap(max_concurrency: Option<i64>) -> Result<Option<NonZeroU32>, Fail> {
-    let Some(cap) = max_concurrency else {
+pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
+    let Some(cap) = args.max_concurrency else {
         return Ok(None);
     };
     let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
@@ -22,8 +22,8 @@ pub(crate) fn cap(max_concurrency: Option<i64>) -> Result<Option<NonZeroU32>, Fa
 }
 
 /// Which share of the run is ours: `I/N`, counted from 0.
-pub(super) fn shard(args: &LevelArgs) -> Result<Shard, Fail> {
-    let Some(text) = &args.load.shard else {
+pub(super) fn shard(text: Option<&str>) -> Result<Shard, Fail> {
+    let Some(text) = text else {
         return Ok(Shard::WHOLE);
     };
     let numbers = text
@@ -36,7 +36,7 @@ pub(super) fn shard(args: &LevelArgs) -> Result<Shard, Fail> {
 }
 
 /// The law of arrivals that the flags ask for.
-pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<Arrivals, Fail> {
+pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<ArrivalLaw, Fail> {
     let law = law(args)?;
     let spacing = spacing(args)?;
     if args.arrival_rescale && !matches!(law, Law::Rate(rate) if rate.is_finite()) {
@@ -47,35 +47,38 @@ pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<Arrivals, 
     match law {
         Law::Rate(rate) => rate_of(args, rate, is_capped),
         Law::Ramp(shape) => ramp(args, shape, spacing),
-        Law::Series(text) => Arrivals::stages(text, spacing).given_as("--request-rate-series"),
-        Law::Burst(_) if args.burstiness.to_bits() != 1.0_f64.to_bits() => {
+        Law::Series(text) => ArrivalLaw::stages(text, spacing).given_as("--request-rate-series"),
+        Law::Burst(_) if args.spacing.burstiness.to_bits() != 1.0_f64.to_bits() => {
             Err(Fail::usage("--burstiness: gaps within --burst are those of a Poisson process"))
         }
-        Law::Burst(text) => Arrivals::bursts(text).given_as("--burst"),
-        Law::Diurnal(text) => Arrivals::diurnal(text, spacing).given_as("--diurnal"),
+        Law::Burst(text) => ArrivalLaw::bursts(text).given_as("--burst"),
+        Law::Diurnal(text) => ArrivalLaw::diurnal(text, spacing).given_as("--diurnal"),
     }
 }
 
 /// Which flag sets the pace.
 enum Law<'a> {
     Rate(f64),
-    Ramp(RampArg),
+    Ramp(RampShape),
     Series(&'a str),
     Burst(&'a str),
     Diurnal(&'a str),
 }
 
-fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
+/// Every flag that says when requests leave, with what it says.
+fn laws(args: &ArrivalArgs) -> impl Iterator<Item = (&'static str, Law<'_>)> {
     let laws = [
-        args.request_rate.map(|rate| ("--request-rate", Law::Rate(rate))),
-        args.ramp_up_strategy.map(|shape| ("--ramp-up-strategy", Law::Ramp(shape))),
-        args.request_rate_series
-            .as_deref()
-            .map(|text| ("--request-rate-series", Law::Series(text))),
-        args.burst.as_deref().map(|text| ("--burst", Law::Burst(text))),
-        args.diurnal.as_deref().map(|text| ("--diurnal", Law::Diurnal(text))),
+        ("--request-rate", args.request_rate.map(Law::Rate)),
+        ("--ramp-up-strategy", args.ramp_up_strategy.map(Law::Ramp)),
+        ("--request-rate-series", args.request_rate_series.as_deref().map(Law::Series)),
+        ("--burst", args.burst.as_deref().map(Law::Burst)),
+        ("--diurnal", args.diurnal.as_deref().map(Law::Diurnal)),
     ];
-    let mut laws = laws.into_iter().flatten();
+    laws.into_iter().filter_map(|(flag, law)| Some((flag, law?)))
+}
+
+fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
+    let mut laws = laws(args);
     match (laws.next(), laws.next()) {
         (None, _) => Ok(Law::Rate(f64::INFINITY)),
         (Some((_, law)), None) => Ok(law),
@@ -87,24 +90,19 @@ fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
     }
 }
 
+/// Whether a flag says when requests leave.
+pub(crate) fn has_arrivals(args: &ArrivalArgs) -> bool {
+    laws(args).next().is_some()
+}
+
 /// The flag that says when requests leave.
-pub(crate) const fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
-    if args.ramp_up_strategy.is_some() {
-        "--ramp-up-strategy"
-    } else if args.request_rate_series.is_some() {
-        "--request-rate-series"
-    } else if args.burst.is_some() {
-        "--burst"
-    } else if args.diurnal.is_some() {
-        "--diurnal"
-    } else {
-        "--request-rate"
-    }
+pub(crate) fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
+    laws(args).last().map_or("--request-rate", |(flag, _)| flag)
 }
 
 /// How regular gaps are where the rate changes.
 fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
-    let burstiness = args.burstiness;
+    let burstiness = args.spacing.burstiness;
     if burstiness.is_nan() || burstiness <= 0.0 {
         return Err(Fail::usage(format!(
             "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
@@ -117,7 +115,7 @@ fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
 }
 
 /// vLLM's reading: an infinite rate sends all at once, an infinite burstiness at equal distances.
-fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<Arrivals, Fail> {
+fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw, Fail> {
     if rate.is_nan() || rate <= 0.0 {
         return Err(Fail::usage(format!(
             "--request-rate {rate}: give requests per second above 0, or inf for all at once"
@@ -126,17 +124,17 @@ fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<Arrivals, F
     let rescale = if args.arrival_rescale { Rescale::ToMean } else { Rescale::None };
     Ok(if rate.is_infinite() && is_capped {
         // With a cap, all at once means: each as soon as a slot is free.
-        Arrivals::ClosedLoop
+        ArrivalLaw::ClosedLoop
     } else if rate.is_infinite() {
-        Arrivals::AllAtOnce
-    } else if args.burstiness.is_infinite() {
-        Arrivals::Constant { rate: PerSec::new(rate) }
+        ArrivalLaw::AllAtOnce
+    } else if args.spacing.burstiness.is_infinite() {
+        ArrivalLaw::Constant { rate: PerSec::new(rate) }
     } else {
-        Arrivals::Gamma { rate: PerSec::new(rate), burstiness: args.burstiness, rescale }
+        ArrivalLaw::Gamma { rate: PerSec::new(rate), burstiness: args.spacing.burstiness, rescale }
     })
 }
 
-fn ramp(args: &ArrivalArgs, shape: RampArg, spacing: Spacing) -> Result<Arrivals, Fail> {
+fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<ArrivalLaw, Fail> {
     let given = |flag: &str, value: Option<f64>| {
         value.ok_or_else(|| Fail::usage(format!("{flag}: a ramp goes from one rate to another")))
     };
@@ -147,11 +145,7 @@ fn ramp(args: &ArrivalArgs, shape: RampArg, spacing: Spacing) -> Result<Arrivals
         None => RampSpan::Requests,
         Some(time) => RampSpan::Time(seconds("--ramp-up-seconds", time)?),
     };
-    let shape = match shape {
-        RampArg::Linear => RampShape::Linear,
-        RampArg::Exponential => RampShape::Exponential,
-    };
-    Ok(Arrivals::Ramp { from, to, shape, over, spacing })
+    Ok(ArrivalLaw::Ramp { from, to, shape, over, spacing })
 }
 
 /// A rate that may be 0 where the law has a use for that, which the plan knows.
@@ -165,6 +159,8 @@ fn rate_number(flag: &str, rate: f64) -> Result<PerSec, Fail> {
 fn seconds(flag: &str, seconds: f64) -> Result<Seconds, Fail> {
     match seconds {
         seconds if seconds.is_finite() && seconds > 0.0 => Ok(Seconds::new(seconds)),
-        _ => Err(Fail::usage(format!("{flag}: {seconds} seconds cannot be: give more than 0"))),
+        _ => Err(Fail::usage(format!(
+            "{flag}: {seconds} s is not a length of time: give more than 0"
+        ))),
     }
 }

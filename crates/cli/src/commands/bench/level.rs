@@ -3,33 +3,33 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use fizeau::core::{PerSec, Tape};
+use fizeau::core::{Nanos, PerSec, Tape};
 use fizeau::experiment::{
     DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, WallTime, Watcher,
 };
 use fizeau::harness::{Cancel, TextAfter};
 use fizeau::interop::{
-    Detail, DetailTally, RampStrategy, RequestRate, ResultMode, Selection, VllmResult,
-    VllmResultFile, VllmRun, VllmTally,
+    DetailTally, VllmDetail, VllmRampStrategy, VllmRequestRate, VllmResult, VllmResultFile,
+    VllmResultMode, VllmRun, VllmSelection, VllmTally,
 };
 use fizeau::metrics::Verdict;
 use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
 use fizeau::report::Shown;
-use fizeau::workload::TracePacing;
+use fizeau::workload::{RampShape, TracePacing};
 
-use super::arrivals::{arrivals, cap, shard};
-use crate::args::{ArrivalArgs, LevelArgs, RampArg, TrustArgs};
+use super::arrivals::{arrivals, cap};
+use crate::args::{ArrivalArgs, LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
-use crate::commands::shared::workload::{self, Nominal};
+use crate::commands::shared::workload;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
 
 /// What is to be written of a level besides its run's folder. Nothing has been sent.
-pub(crate) struct Kept<'a> {
+pub(crate) struct LevelOutputs<'a> {
     args: &'a LevelArgs,
-    selection: Selection,
+    selection: VllmSelection,
     vllm: VllmRun,
     /// Where vLLM's JSON goes.
     result: Option<VllmResultFile>,
@@ -38,16 +38,18 @@ pub(crate) struct Kept<'a> {
 /// Who watches a level.
 type LevelWatcher = (Progress, (VllmLevel, Option<DetailWatcher<DetailTally>>));
 
-/// What is to be said of it, once it is on disk.
+/// What is noted on it, once it is on disk.
 pub(crate) struct Outcome {
     pub(crate) report: LevelReport,
+    /// As a sweep of one level, which has the goals.
+    sweep: SweepReport,
     result: VllmResult,
     exit: Exit,
     /// A line for each file, or why there is none.
     files: Result<Vec<String>, Fail>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> LevelOutputs<'a> {
     /// That of `level`, which `args` ask for, whose `model` vLLM's result names so.
     pub(crate) fn new(
         args: &'a LevelArgs,
@@ -72,13 +74,14 @@ impl<'a> Kept<'a> {
         cancel: &Cancel,
     ) -> LevelWatcher {
         let (goals, setup) = (&level.settings.goals, &level.basis.setup);
-        let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
+        let detail =
+            if self.args.result.save_detailed { VllmDetail::Full } else { VllmDetail::Brief };
         let vllm = VllmLevel(VllmTally::new(&self.selection, goals, detail));
         let details = folder.map(|_| DetailWatcher::new(goals));
         (Progress::new(view, Title::of("bench", setup), cancel), (vllm, details))
     }
 
-    /// What is to be said of what was measured, once the files are written that were asked for.
+    /// What is noted on what was measured, once the files are written that were asked for.
     pub(crate) fn finish(
         &self,
         folder: Option<&RunFolder>,
@@ -89,13 +92,14 @@ impl<'a> Kept<'a> {
         let MeasuredLevel { report, sweep, .. } = measured;
         let result = vllm.0.finish(self.vllm.clone());
         let files = self.keep(folder, &sweep, &result);
-        let missed = report.validity.verdict == Verdict::Invalid || !sweep.is_precise();
+        let is_invalid = report.validity.verdict == Verdict::Invalid;
+        let missed = is_invalid || !sweep.is_precise() || sweep.misses_goals();
         let exit = match cancel.is_cancelled() {
             true => Exit::Interrupted,
             false if missed => Exit::Missed,
             false => Exit::Good,
         };
-        Outcome { report, result, exit, files }
+        Outcome { report, sweep, result, exit, files }
     }
 
     /// Writes the files that were asked for. Gives a line for each.
@@ -108,7 +112,6 @@ impl<'a> Kept<'a> {
         let mut lines = Vec::new();
         if let Some(folder) = folder {
             write_page(folder, sweep)?;
-            lines.push(format!("run folder: {}", folder.path().display()));
             lines.push(format!("report: {}", folder.path().join(PAGE).display()));
         }
         if let Some(file) = &self.result {
@@ -137,10 +140,10 @@ impl Outcome {
     /// full disk hides nothing.
     pub(crate) fn show(self, trust: &TrustArgs) -> Result<Exit, Fail> {
         if self.report.summary.requests.sent == 0 {
-            say("nothing was measured: no request was sent that counts")?;
+            say("nothing was measured: no measured request was sent")?;
         } else {
             say(self.result.block())?;
-            say(Shown(&self.report).block())?;
+            say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
         }
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {
@@ -167,17 +170,19 @@ impl Watcher for VllmLevel {
 /// The level that `args` ask for.
 pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
     let mut settings = LevelSettings::default();
-    settings.goals = args.result.goodput.join(" ").parse().named("--goodput")?;
-    settings.max_in_flight = cap(args.load.max_concurrency)?;
+    settings.goals = args.goals.goodput()?;
+    settings.slo = args.goals.given()?;
+    settings.max_in_flight = cap(&args.load.in_flight)?;
     let is_capped = settings.max_in_flight.is_some();
     let arrivals = arrivals(&args.arrivals, is_capped)?;
     let replay = replay(args, is_capped)?;
-    settings.shard = shard(args)?;
-    settings.workload = workload::paced(workload::spec(&args.workload, nominal(args))?, replay);
+    settings.time =
+        args.load.level_seconds.map(Nanos::from_secs_f64).transpose().named("--level-seconds")?;
+    settings.workload = workload::paced(workload::spec(&args.workload)?, replay);
     settings.workload.arrivals = arrivals;
     settings.workload.requests = workload::requests(args.load.num_prompts)?;
     settings.warmups = args.load.num_warmups;
-    settings.probe = probe(&args.arrivals);
+    settings.probe = probe(&args.probe);
     settings.window = args.window.choice();
     settings.until = args.load.until.as_deref().map(str::parse).transpose().named("--until")?;
     settings.text = text_after(args);
@@ -186,42 +191,33 @@ pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
 }
 
 /// The stream of probes that the flags ask for.
-fn probe(args: &ArrivalArgs) -> Option<ProbeSpec> {
-    let args = &args.probe;
+fn probe(args: &ProbeArgs) -> Option<ProbeSpec> {
     let mut probe = ProbeSpec::new(PerSec::new(args.probe_request_rate?));
     (probe.input, probe.output) = (args.probe_input_len, args.probe_output_len);
     Some(probe)
 }
 
-fn selection(args: &LevelArgs) -> Result<Selection, Fail> {
+fn selection(args: &LevelArgs) -> Result<VllmSelection, Fail> {
     let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
-    Selection::parse(&metrics.join(","), &percentiles.join(","))
+    VllmSelection::parse(&metrics.join(","), &percentiles.join(","))
         .named("--percentile-metrics/--metric-percentiles")
 }
 
 /// When the requests of a trace leave; flags of traces are for traces.
 fn replay(args: &LevelArgs, is_capped: bool) -> Result<TracePacing, Fail> {
     if workload::is_trace(&args.workload) {
-        return workload::replay(&args.arrivals, is_capped);
+        return workload::replay(&args.arrivals, &args.replay, is_capped);
     }
     let given = [
-        (args.arrivals.trace_speedup.is_some(), "--trace-speedup"),
-        (args.arrivals.ignore_trace_times, "--ignore-trace-times"),
+        (args.replay.trace_speedup.is_some(), "--trace-speedup"),
+        (args.replay.ignore_trace_times, "--ignore-trace-times"),
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         None => Ok(TracePacing::ClosedLoop),
         Some((_, flag)) => Err(Fail::usage(format!(
-            "{flag}: --dataset-name {} is no trace",
+            "{flag} needs a trace, and --dataset-name {} is not one",
             args.workload.dataset_name
         ))),
-    }
-}
-
-/// The two flags of lengths.
-pub(crate) fn nominal(args: &LevelArgs) -> Nominal<'_> {
-    Nominal {
-        input: ("--random-input-len", &args.lengths.random_input_len),
-        output: ("--random-output-len", &args.lengths.random_output_len),
     }
 }
 
@@ -248,35 +244,36 @@ fn vllm_run(
         tokenizer_id: args.workload.tokenizer.clone(),
         metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
         request_rate: request_rate(&args.arrivals, level.basis.work.mean_rate()),
-        burstiness: args.arrivals.burstiness,
+        burstiness: args.arrivals.spacing.burstiness,
         max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
     })
 }
 
 /// The rate as vLLM's file has it; `mean` for laws that vLLM has not.
-fn request_rate(args: &ArrivalArgs, mean: Option<PerSec>) -> RequestRate {
+fn request_rate(args: &ArrivalArgs, mean: Option<PerSec>) -> VllmRequestRate {
     let rates = (args.ramp_up_start_rps, args.ramp_up_end_rps, args.request_rate);
     match (args.ramp_up_strategy, rates) {
-        (Some(shape), (Some(start), Some(end), _)) => RequestRate::Ramp {
+        (Some(shape), (Some(start), Some(end), _)) => VllmRequestRate::Ramp {
             strategy: match shape {
-                RampArg::Linear => RampStrategy::Linear,
-                RampArg::Exponential => RampStrategy::Exponential,
+                RampShape::Linear => VllmRampStrategy::Linear,
+                RampShape::Exponential => VllmRampStrategy::Exponential,
             },
             start: PerSec::new(start),
             end: PerSec::new(end),
         },
-        (_, (_, _, Some(rate))) if rate.is_finite() => RequestRate::Limited(PerSec::new(rate)),
+        (_, (_, _, Some(rate))) if rate.is_finite() => VllmRequestRate::Limited(PerSec::new(rate)),
         _ => match mean {
             // It is part of a file's name, where three places tell rates apart.
-            Some(mean) => RequestRate::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3)),
-            None => RequestRate::Unlimited,
+            Some(mean) => VllmRequestRate::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3)),
+            None => VllmRequestRate::Unlimited,
         },
     }
 }
 
 fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<VllmResultFile, Fail> {
     let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
-    let mode = if args.result.append_result { ResultMode::Append } else { ResultMode::Replace };
+    let mode =
+        if args.result.append_result { VllmResultMode::Append } else { VllmResultMode::Replace };
     if let Some(dir) = &args.result.result_dir {
         fs::create_dir_all(dir).named(&format!("--result-dir {}", dir.display()))?;
     }

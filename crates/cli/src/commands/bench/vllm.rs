@@ -11,6 +11,11 @@ pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> 
              leave it out",
         ));
     }
+    if args.vllm.random_batch_size.is_some_and(|size| size != 1) {
+        return Err(Fail::usage(
+            "--random-batch-size: each request has one prompt; leave the flag out, and raise --max-concurrency instead",
+        ));
+    }
     // vLLM's scripts give the lengths of all data sets, whichever it is.
     if args.level.workload.dataset_name != "sonnet" {
         return Ok(args);
@@ -23,11 +28,11 @@ pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> 
                 "--sonnet-prefix-len {prefix}: it is a part of --sonnet-input-len {input}, which must be longer"
             ))
         })?;
-        args.level.lengths.random_input_len = own.to_string();
+        args.level.workload.lengths.random_input_len = Some(own.to_string());
         args.level.workload.prefix.random_prefix_len = prefix;
     }
     if let Some(output) = sonnet_output_len {
-        args.level.lengths.random_output_len = output.to_string();
+        args.level.workload.lengths.random_output_len = Some(output.to_string());
     }
     Ok(args)
 }

@@ -40,7 +40,7 @@ fn place(files: &[ExportedFile], out: &Path) -> Result<Vec<PathBuf>, Fail> {
     };
     if let Some(taken) = paths.iter().find(|path| path.exists()) {
         let taken = taken.display();
-        return Err(Fail::usage(format!("--out: {taken} is there already; name another place")));
+        return Err(Fail::usage(format!("--out: {taken} already exists; name another place")));
     }
     for (path, file) in paths.iter().zip(files) {
         if let Some(folder) = path.parent() {

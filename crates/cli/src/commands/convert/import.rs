@@ -26,7 +26,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
             0 => String::new(),
             many => format!(" and {many} more"),
         };
-        tell!("note: passed over, of no form that is known: {first}{others}");
+        tell!("note: skipped, since their format is not known: {first}{others}");
     }
     let folders = imported.folders(&args.out);
     // Before the first is written, so that none is if one cannot be.
@@ -46,7 +46,10 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
         write(&run, &folder)?;
         say(format!("{}: {}{page}", folder.display(), words(&run)))?;
     }
-    Ok(Exit::Good)
+    for error in &imported.refused {
+        tell!("not imported: {error}");
+    }
+    Ok(if imported.refused.is_empty() { Exit::Good } else { Exit::Missed })
 }
 
 /// What was found, in a line.

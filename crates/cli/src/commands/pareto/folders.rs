@@ -6,8 +6,9 @@ use fizeau::core::UsdPerHour;
 use fizeau::record::text::wrap;
 use fizeau::record::{ImportedRun, LevelReport, NamedRun, ReadRun};
 use fizeau::report::{ImportedTableRun, LevelTable, TableRun};
-use fizeau::roofline::{HourlyRate, Origin, System};
+use fizeau::roofline::{HourlyRate, PriceOrigin, System};
 
+use crate::args::price::hour;
 use crate::args::{ParetoRunArgs, PhysicsArgs};
 use crate::commands::report;
 use crate::exit::{Fail, Named};
@@ -34,7 +35,7 @@ pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
         _ => {
             let file = taken.iter().find(|(_, path)| !is_folder(path)).map_or("", |(_, path)| path);
             return Err(Fail::usage(format!(
-                "{file}: no folder; name either one table or folders of runs"
+                "{file} is not a folder; name either one table or folders of runs"
             )));
         }
     }
@@ -60,25 +61,27 @@ impl Folders {
 
     /// The levels of all runs; says whose price is taken if that matters.
     pub(super) fn table(&self, args: &ParetoRunArgs, is_priced: bool) -> Result<LevelTable, Fail> {
-        let quality = self.values("--quality", &args.quality, Whom::One)?;
-        let devices = self.values("--devices", &args.devices, Whom::One)?;
-        let prices = self.values("--gpu-hour", &args.gpu_hour, Whom::Any)?;
-        let sources = self.runs.iter().map(|run| Source::read(&run.path));
-        let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+        let quality = self.values("--quality", &args.quality, ValueTarget::One, number)?;
+        let devices = self.values("--devices", &args.devices, ValueTarget::One, count)?;
+        let prices = self.values("--gpu-hour", &args.gpu_hour, ValueTarget::Any, |text| {
+            hour(text).map(|rate| rate.low)
+        })?;
+        let sources = self.runs.iter().map(|run| FolderContent::read(&run.path));
+        let sources: Vec<FolderContent> = sources.collect::<Result<_, _>>()?;
         let (mut runs, mut imported) = (Vec::new(), Vec::new());
         for (index, (NamedRun { name, .. }, source)) in self.runs.iter().zip(&sources).enumerate() {
-            let value = |of: &[Option<f64>]| of.get(index).copied().flatten();
-            let (quality, devices) = (value(&quality), value(&devices).map(count).transpose()?);
-            let price = value(&prices).map(given).transpose()?;
+            let quality = quality.get(index).copied().flatten();
+            let devices = devices.get(index).copied().flatten();
+            let price = prices.get(index).copied().flatten();
             match source {
-                Source::Own { levels, stored } => {
+                FolderContent::Own { levels, stored } => {
                     let run = TableRun::of_read(stored, levels, name);
                     let published = || published(run.system?, name, is_priced);
                     let price = price.or_else(published);
                     let devices = devices.or(run.devices);
                     runs.push(TableRun { price, devices, quality, ..run });
                 }
-                Source::Imported(run) => {
+                FolderContent::Imported(run) => {
                     let name = name.clone();
                     imported.push(ImportedTableRun { name, run, devices, price, quality });
                 }
@@ -87,24 +90,28 @@ impl Folders {
         Ok(LevelTable::new(&runs).with_imported(&imported))
     }
 
-    /// The number that is given for each run, as `NAME=VALUE`.
-    fn values(&self, flag: &str, given: &[String], whom: Whom) -> Result<Vec<Option<f64>>, Fail> {
+    /// What is given for each run, as `NAME=VALUE`, whose values `parse` reads.
+    fn values<T: Copy>(
+        &self,
+        flag: &str,
+        given: &[String],
+        whom: ValueTarget,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<Option<T>>, Fail> {
         let mut values = vec![None; self.runs.len()];
-        let wrong = |text: &str| {
-            let names = self.names().join(", ");
-            Fail::usage(format!("{flag} {text}: give NAME=NUMBER, where NAME is one of {names}"))
-        };
+        let wrong = |text: &str, why: &str| Fail::usage(format!("{flag} {text}: {why}"));
         for text in given {
             // A name may have an equals sign of its own.
             let (name, value) = match text.rsplit_once('=') {
                 Some((name, value)) => (Some(name), value),
                 None => (None, text.as_str()),
             };
-            let value: f64 = value.trim().parse().map_err(|_| wrong(text))?;
-            let is_meant = |run: &str| name.map_or(whom == Whom::Any, |name| name == run);
+            let value = parse(value.trim()).map_err(|why| wrong(text, &why))?;
+            let is_meant = |run: &str| name.map_or(whom == ValueTarget::Any, |name| name == run);
             let meant: Vec<bool> = self.names().iter().map(|run| is_meant(run)).collect();
-            if !value.is_finite() || !meant.contains(&true) {
-                return Err(wrong(text));
+            if !meant.contains(&true) {
+                let names = self.names().join(", ");
+                return Err(wrong(text, &format!("give NAME=VALUE, where NAME is one of {names}")));
             }
             for (place, _) in values.iter_mut().zip(meant).filter(|(_, meant)| *meant) {
                 *place = Some(value);
@@ -115,14 +122,14 @@ impl Folders {
 }
 
 /// What lies in a folder.
-enum Source {
+enum FolderContent {
     /// A run with tapes, and those of its levels that are compared.
     Own { levels: Vec<LevelReport>, stored: Box<ReadRun> },
     /// Figures of another tool.
     Imported(ImportedRun),
 }
 
-impl Source {
+impl FolderContent {
     fn read(path: &Path) -> Result<Self, Fail> {
         if let Some(run) = ImportedRun::read(path).map_err(Fail::usage)? {
             return Ok(Self::Imported(run));
@@ -132,34 +139,35 @@ impl Source {
     }
 }
 
-/// Whom a value without a name is for.
+/// ValueTarget a value without a name is for.
 #[derive(Clone, Copy, PartialEq)]
-enum Whom {
+enum ValueTarget {
     /// It must have a name.
     One,
     /// All of them.
     Any,
 }
 
-fn count(devices: f64) -> Result<u64, Fail> {
-    match devices.fract() == 0.0 && devices >= 1.0 {
-        true => Ok(devices as u64),
-        false => Err(Fail::usage(format!("--devices: {devices}; give a whole number from 1 up"))),
-    }
+fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "give a number".to_owned())
 }
 
-fn given(price: f64) -> Result<UsdPerHour, Fail> {
-    HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour").map(|rate| rate.low)
+fn count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .ok()
+        .filter(|count| *count > 0)
+        .ok_or_else(|| "give a whole number of at least 1".to_owned())
 }
 
 /// The device's published price, and whose it is.
 fn published(system: &System, run: &str, is_said: bool) -> Option<UsdPerHour> {
     let rate = HourlyRate::lowest_published(system.device()).ok()?;
     let price = rate.low;
-    if let (Origin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
+    if let (PriceOrigin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
         let note = format!(
-            "note: {run}: {} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
-             yours",
+            "note: {run}: {} US dollars a device and hour: the lowest of {kind}, {source}, \
+             {date}; this is not an offer, give your own price with --gpu-hour",
             price.get()
         );
         tell!("{}", wrap(&printable(&note), 80));

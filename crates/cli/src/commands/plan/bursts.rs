@@ -1,21 +1,23 @@
 //! What burstier arrivals cost a replica, by the simulated engine.
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::experiment::{LevelAsk, LevelSize, Sweep, SweepSpec, load_point};
+use fizeau::experiment::{LevelSize, LevelSpec, SweepRunner, SweepSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::{Goal, GoodputGoals, Metric};
-use fizeau::record::{Bursts, BurstsAsk, BurstsLevel, PlanAsk, PlanLevel, PlanSource};
-use fizeau::record::{Carried, SpeedOfLightReference};
+use fizeau::record::{
+    BurstAccount, BurstsLevel, BurstsQuery, DevicePlanSource, PlanLevel, PlanQuery,
+};
+use fizeau::record::{ReplicaCapacity, SpeedOfLightReference};
 use fizeau::roofline::Calibration;
-use fizeau::sim::{EngineConfig, Overheads, Routing, Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Content, Lengths, Spec};
+use fizeau::sim::{EngineConfig, Overheads, ReplicaRouting, Scenario, SimTransport, VirtualTime};
+use fizeau::workload::{Lengths, PlanSpec, PromptContent};
 
-use super::Found;
+use super::ReadSource;
 use crate::exit::{Fail, Named};
 
 /// What the simulated engine is asked.
-pub(super) struct Asked<'a> {
-    pub(super) plan: &'a PlanAsk,
+pub(super) struct BurstsRequest<'a> {
+    pub(super) plan: &'a PlanQuery,
     /// What makes a single request a good one, for goals on goodput.
     pub(super) goodput: GoodputGoals,
     pub(super) burstiness: f64,
@@ -25,17 +27,21 @@ pub(super) struct Asked<'a> {
 const DELAY: Nanos = Nanos::from_micros(50);
 
 /// What arrivals of this burstiness leave of what was measured.
-pub(super) fn of(source: &PlanSource, found: &Found, asked: &Asked<'_>) -> Result<Bursts, Fail> {
+pub(super) fn of(
+    source: &DevicePlanSource,
+    found: &ReadSource,
+    asked: &BurstsRequest<'_>,
+) -> Result<BurstAccount, Fail> {
     let (replica, carried) = match replica(source, found, asked)? {
         Ok(ready) => ready,
-        Err(reason) => return Ok(Bursts::NotAccounted { reason: reason.to_owned() }),
+        Err(reason) => return Ok(BurstAccount::NotAccounted { reason: reason.to_owned() }),
     };
     let [input, output] = replica.tokens;
     let engine = format!(
         "{}; requests of {input} tokens in and {output} out, all alike",
         replica.scenario.describe()
     );
-    let ask = BurstsAsk {
+    let ask = BurstsQuery {
         goals: &asked.plan.goals,
         demand: &asked.plan.demand,
         carried: &carried,
@@ -43,15 +49,15 @@ pub(super) fn of(source: &PlanSource, found: &Found, asked: &Asked<'_>) -> Resul
         burstiness: asked.burstiness,
         engine: &engine,
     };
-    Bursts::simulated(&ask, |level| replica.level(level))
+    BurstAccount::simulated(&ask, |level| replica.level(level))
 }
 
 /// The simulated engine, and what was measured; or why there is none.
 fn replica<'a>(
-    source: &PlanSource,
-    found: &Found,
-    asked: &'a Asked<'_>,
-) -> Result<Result<(Replica<'a>, Carried), &'static str>, Fail> {
+    source: &DevicePlanSource,
+    found: &ReadSource,
+    asked: &'a BurstsRequest<'_>,
+) -> Result<Result<(Replica<'a>, ReplicaCapacity), &'static str>, Fail> {
     let Some(physics) = &found.physics else { return Ok(Err(super::NO_MODEL)) };
     let Some(calibration) = &physics.files().calibration else {
         return Ok(Err(
@@ -61,7 +67,7 @@ fn replica<'a>(
     let Some(tokens) = source.lengths.whole() else {
         return Ok(Err(super::NO_LENGTHS));
     };
-    let Ok(carried) = source.carried(&asked.plan.goals) else {
+    let Ok(carried) = source.capacity(&asked.plan.goals) else {
         return Ok(Err("the goals are not met"));
     };
     let is_goodput = |goal: &Goal| matches!(goal.metric, Metric::GoodShare | Metric::GoodputPerSec);
@@ -97,26 +103,30 @@ impl Replica<'_> {
     fn level(&self, of: BurstsLevel) -> Result<Option<PlanLevel>, Fail> {
         let scenario = match of.replicas.get() {
             1 => self.scenario.clone(),
-            _ => match self.scenario.clone().with_replicas(of.replicas, Routing::LeastInFlight) {
+            _ => match self
+                .scenario
+                .clone()
+                .with_replicas(of.replicas, ReplicaRouting::LeastInFlight)
+            {
                 Ok(shared) => shared,
                 Err(_) => return Ok(None),
             },
         };
         let [input, output] = self.tokens.map(Tokens::get);
-        let workload = Spec::new(of.requests.get()).map_err(Fail::broken)?;
+        let workload = PlanSpec::new(of.requests.get()).map_err(Fail::broken)?;
         let lengths = Lengths::fixed(input, output);
-        let workload = Spec { lengths, content: Content::Unread, ..workload };
+        let workload = PlanSpec { lengths, content: PromptContent::Unread, ..workload };
         let goals = self.goodput.clone();
         let spec = SweepSpec { spacing: of.spacing, goals, ..SweepSpec::new([], workload) };
         let (time, cancel) = (VirtualTime::new(), Cancel::new());
         let transport = SimTransport::new(&time, scenario.serve()).with_delay(DELAY);
         let rig =
             Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut sweep = SweepRunner::new(rig, &spec, None);
         let size = LevelSize { requests: Some(of.requests), time: None, warmup: None };
-        let ask = LevelAsk { load: of.load, visit: 0, size };
+        let ask = LevelSpec { load: of.load, visit: 0, size };
         let level = time.block_on(sweep.level(ask, &mut ())).map_err(Fail::broken)?;
         let level = level.map_err(Fail::broken)?;
-        Ok(level.and_then(|at| PlanLevel::simulated(load_point(of.load), &at.run.summary)))
+        Ok(level.and_then(|at| PlanLevel::simulated(of.load, &at.run.summary)))
     }
 }

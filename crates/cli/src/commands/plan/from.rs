@@ -3,6 +3,9 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
+use fizeau::roofline::HourlyRate;
+
+use crate::args::price::hour;
 use crate::exit::Fail;
 
 /// One value of `--from`.
@@ -10,7 +13,7 @@ pub(super) struct FromArg {
     pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) gpus: Option<NonZeroU64>,
-    pub(super) gpu_hour: Option<f64>,
+    pub(super) gpu_hour: Option<HourlyRate>,
     pub(super) hardware: Option<String>,
     pub(super) tco: Option<PathBuf>,
 }
@@ -33,7 +36,7 @@ impl FromArg {
         parts.try_for_each(|part| from.set(part))?;
         if from.gpu_hour.is_some() && from.tco.is_some() {
             return Err(Fail::usage(format!(
-                "--from {}: gpu-hour and tco both say a price",
+                "--from {}: gpu-hour and tco both give a price; leave one out",
                 from.name
             )));
         }
@@ -49,8 +52,7 @@ impl FromArg {
                 self.gpus = Some(number);
             }
             "gpu-hour" => {
-                let price = value.parse().map_err(|_| wrong("write US dollars, such as 2.5"))?;
-                self.gpu_hour = Some(price);
+                self.gpu_hour = Some(hour(value).map_err(|why| wrong(&why))?);
             }
             "hardware" => self.hardware = Some(value.to_owned()),
             "tco" => self.tco = Some(value.into()),
@@ -65,7 +67,7 @@ pub(super) fn distinct(all: &[FromArg]) -> Result<(), Fail> {
     for (index, from) in all.iter().enumerate() {
         if all.iter().take(index).any(|other| other.name == from.name) {
             return Err(Fail::usage(format!(
-                "--from: two are called {name}; name them, as --from a={path}",
+                "--from: two sources are called {name}; name them, such as --from a={path}",
                 name = from.name,
                 path = from.path.display()
             )));

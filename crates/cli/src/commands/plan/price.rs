@@ -2,40 +2,36 @@
 
 use std::path::Path;
 
-use fizeau::core::UsdPerHour;
 use fizeau::roofline::{Device, HourlyRate, Ownership};
 
-use super::Found;
+use super::ReadSource;
 use super::from::FromArg;
 use crate::args::PlanArgs;
 use crate::commands::shared::hardware;
 use crate::exit::{Fail, Named};
 
-/// By the source's own words, then by the flags, then the lowest that was published of the device.
-pub(super) fn of(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<HourlyRate, Fail> {
+/// By the source's own words, then by the flags, then the lowest that was published of the device; none where no price is given.
+pub(super) fn of(
+    from: &FromArg,
+    args: &PlanArgs,
+    found: &ReadSource,
+) -> Result<Option<HourlyRate>, Fail> {
     let name = &from.name;
-    match (from.gpu_hour, &from.tco) {
-        (Some(price), _) => return given(price, &format!("--from {name}: gpu-hour")),
+    match (&from.gpu_hour, &from.tco) {
+        (Some(price), _) => return Ok(Some(price.clone())),
         (None, Some(path)) => {
-            return owned(path, &format!("--from {name}: tco {}", path.display()));
+            return owned(path, &format!("--from {name}: tco {}", path.display())).map(Some);
         }
         (None, None) => {}
     }
-    match (args.gpu_hour, &args.tco) {
-        (Some(price), _) => return given(price, "--gpu-hour"),
-        (None, Some(path)) => return owned(path, &format!("--tco {}", path.display())),
+    match (&args.gpu_hour, &args.tco) {
+        (Some(price), _) => return Ok(Some(price.clone())),
+        (None, Some(path)) => return owned(path, &format!("--tco {}", path.display())).map(Some),
         (None, None) => {}
     }
-    let device = device(from, args, found)?.ok_or_else(|| {
-        Fail::usage(format!(
-            "--gpu-hour: say what an hour of a device of {name} costs, in US dollars"
-        ))
-    })?;
-    HourlyRate::lowest_published(&device).named("--gpu-hour")
-}
-
-fn given(price: f64, whose: &str) -> Result<HourlyRate, Fail> {
-    HourlyRate::given(UsdPerHour::new(price)).named(whose)
+    // Of a device that is not in the table, or has no published price, nobody knows one: the plan is then without.
+    let device = device(from, args, found)?;
+    Ok(device.and_then(|device| HourlyRate::lowest_published(&device).ok()))
 }
 
 fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
@@ -44,7 +40,7 @@ fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
 }
 
 /// The device that the flags name, or that of the run.
-fn device(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<Option<Device>, Fail> {
+fn device(from: &FromArg, args: &PlanArgs, found: &ReadSource) -> Result<Option<Device>, Fail> {
     if let Some(name) = from.hardware.as_ref().or(args.physics.hardware.as_ref()) {
         return Ok(Some(hardware::find(name, "--hardware")?.device));
     }

@@ -6,12 +6,12 @@ mod sink;
 
 use fizeau::core::Nanos;
 use fizeau::experiment::WallTime;
-use fizeau::interop::TakenBeside;
+use fizeau::interop::ExtraTallies;
 use fizeau::record::{NamedRun, ReadRun, SweepReport};
 use fizeau::report::{Exposition, LevelTable, TableRun};
 use fizeau::transport::{MonotonicClock, PushProtocol, PushTarget};
 
-use super::{Asked, level};
+use super::{ReportRequest, level};
 use crate::args::ExportArgs;
 use crate::commands::shared::endpoint;
 use crate::exit::{Exit, Fail};
@@ -19,7 +19,7 @@ use crate::terminal::runtime;
 pub(super) use sink::Sink;
 
 /// Everything that `args` ask for.
-pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
+pub(super) fn run(asked: &ReportRequest<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
     one_to_the_screen(args)?;
     let run = asked.reader.run();
     // What cannot be sent is said before anything is read.
@@ -35,7 +35,7 @@ pub(super) fn run(asked: &Asked<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
     if !wants_levels && args.prometheus.is_none() && targets.is_empty() {
         return Ok(Exit::Good);
     }
-    let levels = level::read(level::all(asked, TakenBeside::default())?);
+    let levels = level::read(level::all(asked, ExtraTallies::default())?);
     let read = asked.reader.together(levels).map_err(Fail::usage)?;
     let (name, report) = (NamedRun::at(run.path()).name, read.clone().report());
     if wants_levels {

@@ -6,9 +6,9 @@ use fizeau::record::{Checklist, ImportedRun, NamedRun};
 use fizeau::report::{ImportedTableRun, LevelTable, Shown, Terminal};
 
 use super::export::Sink;
-use super::page::Place;
+use super::page::PageLocation;
 use super::{PAGE, say_page};
-use crate::args::{MISSED, ReportArgs, TrustArgs};
+use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -42,7 +42,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         return Ok(Exit::Good);
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
-        .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
+        .then(|| PageLocation::of(args.html.as_deref(), path.join(PAGE)));
     let page = page.map_or(Ok(None), |place| place.write(&Shown(run).page()))?;
     if args.json {
         say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?;
@@ -54,7 +54,8 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
             width,
             style,
             charset,
-            checklist: MISSED,
+            verbosity: args.trust.output.verbosity(),
+            checklist: args.trust.rows(),
             report: None,
         }))?;
         say_page(page.as_deref())?;
@@ -83,7 +84,7 @@ pub(super) fn takes_no_tapes(path: &Path, args: &ReportArgs) -> Result<(), Fail>
         ("--goodput", !args.goodput.is_empty()),
         ("--warmup", args.warmup.is_some()),
         ("--cooldown", args.cooldown.is_some()),
-        ("--profile", args.choosing.profile.is_some()),
+        ("--prefer", args.choosing.prefer.is_some()),
         ("--step-rule", args.choosing.step_rule.is_some()),
         ("--checklist", args.trust.checklist),
         ("--gpu-hour", args.price.gpu_hour.is_some()),

@@ -2,18 +2,21 @@
 
 use std::path::Path;
 
-use fizeau::interop::{LevelAgain, TakenBeside, VllmResult};
-use fizeau::record::{Cut, ReadLevel, Setup};
-use fizeau::report::Shown;
+use fizeau::interop::{ExtraTallies, RereadLevel, VllmResult};
+use fizeau::record::{ReadLevel, RunSetup, TruncatedTail};
+use fizeau::report::{Shown, Verbosity};
 
-use super::Asked;
+use super::ReportRequest;
 use crate::exit::Fail;
 use crate::terminal::say::printable;
 
 /// All levels of a run; says what a killed run left over.
-pub(super) fn all(asked: &Asked<'_>, wanted: TakenBeside) -> Result<Vec<LevelAgain>, Fail> {
+pub(super) fn all(
+    asked: &ReportRequest<'_>,
+    wanted: ExtraTallies,
+) -> Result<Vec<RereadLevel>, Fail> {
     let of = |stored| {
-        let level = LevelAgain::read(&asked.reader, stored, wanted).map_err(Fail::usage)?;
+        let level = RereadLevel::read(&asked.reader, stored, wanted).map_err(Fail::usage)?;
         note_cut(stored.path(), level.read.cut);
         Ok(level)
     };
@@ -21,18 +24,18 @@ pub(super) fn all(asked: &Asked<'_>, wanted: TakenBeside) -> Result<Vec<LevelAga
 }
 
 /// The same with what pages and pictures show, and nothing else.
-pub(super) fn detailed(asked: &Asked<'_>) -> Result<Vec<ReadLevel>, Fail> {
-    Ok(read(all(asked, TakenBeside::DETAIL)?))
+pub(super) fn detailed(asked: &ReportRequest<'_>) -> Result<Vec<ReadLevel>, Fail> {
+    Ok(read(all(asked, ExtraTallies::DETAIL)?))
 }
 
 /// Without what is shown of them besides.
-pub(super) fn read(levels: Vec<LevelAgain>) -> Vec<ReadLevel> {
+pub(super) fn read(levels: Vec<RereadLevel>) -> Vec<ReadLevel> {
     levels.into_iter().map(|level| level.read).collect()
 }
 
 /// What `fizeau bench` prints.
-pub(super) fn text(of: &LevelAgain) -> String {
-    let ReadLevel { name, setup: Setup { endpoint, started, .. }, report, .. } = &of.read;
+pub(super) fn text(of: &RereadLevel, verbosity: Verbosity) -> String {
+    let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = &of.read;
     let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
     let head = [
         format!("{name}{} at {}{}", endpoint.model, endpoint.base_url, endpoint.path),
@@ -41,14 +44,15 @@ pub(super) fn text(of: &LevelAgain) -> String {
     // What a file says may hold what a terminal would obey.
     let head = head.map(|line| printable(&line)).join("\n");
     let vllm = of.vllm.as_ref().map(VllmResult::block).unwrap_or_default();
-    format!("{head}\n{vllm}\n{}", Shown(report).block())
+    format!("{head}\n{vllm}\n{}", Shown(report).block(verbosity))
 }
 
 /// Says what a killed run left over of the tapes of a level in this folder.
-pub(crate) fn note_cut(folder: &Path, cut: Option<Cut>) {
-    if let Some(Cut { whole, rest_bytes, .. }) = cut {
+pub(crate) fn note_cut(folder: &Path, cut: Option<TruncatedTail>) {
+    if let Some(TruncatedTail { whole, rest_bytes, .. }) = cut {
         tell!(
-            "note: {}: cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are left over",
+            "note: {}: cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are \
+             ignored",
             folder.join("tapes.jsonl").display(),
         );
     }

@@ -1,12 +1,12 @@
-//! Several runs on one page, the first of which the others are held against.
+//! Several runs on one page, the first of which the others are compared with.
 
 use std::path::PathBuf;
 
 use fizeau::metrics::Verdict;
 use fizeau::record::{CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport};
-use fizeau::report::{ComparisonPage, Shown};
+use fizeau::report::{ChartRun, ComparisonPage, Shown};
 
-use super::{Asked, Opened, Place, figures, level, open, say_page};
+use super::{OpenedRun, PageLocation, ReportRequest, figures, level, open, say_page};
 use crate::args::ReportArgs;
 use crate::commands::compare;
 use crate::commands::shared::checklist;
@@ -17,20 +17,21 @@ use crate::terminal::say::{printable, say};
 const PAGE: &str = "comparison.html";
 
 /// Why runs of which no two have tapes are not tested against each other.
-const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test takes either";
+const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test needs one of \
+ them";
 
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     if args.json || args.markdown || args.export.is_wanted() || args.view.is_asked() {
         return Err(Fail::usage(
-            "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
+            "report: several runs make only a page; `fizeau compare --json` compares them",
         ));
     }
-    let Several { runs, own } = read(args, paths)?;
+    let SeveralRuns { runs, own } = read(args, paths)?;
     let (mut all, mut imported) = (Vec::new(), Vec::new());
     for (name, run) in runs {
         match run {
-            One::Own(report) => all.push((name, *report)),
-            One::Imported(run) => imported.push((name, run)),
+            OneRun::Own(report) => all.push((name, *report)),
+            OneRun::Imported(run) => imported.push((name, run)),
         }
     }
     let comparison = match own.as_slice() {
@@ -39,9 +40,15 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     };
     let tests = comparison.as_ref().map_err(String::as_str);
     let page = ComparisonPage { runs: &all, imported: &imported, comparison: tests }.page();
-    let page = Place::of(args.html.as_deref(), PAGE.into()).write(&page)?;
+    let page = PageLocation::of(args.html.as_deref(), PAGE.into()).write(&page)?;
     all.iter().try_for_each(|(name, report)| say(line(name, report)))?;
     imported.iter().try_for_each(|(name, run)| say(figures_line(name, run)))?;
+    let charts: Vec<ChartRun> = all
+        .iter()
+        .map(|(name, report)| ChartRun::of(report, name))
+        .chain(imported.iter().map(|(name, run)| Shown(run).charts(name)))
+        .collect();
+    say(format!("\n{}\n", Shown(&charts).side_by_side()))?;
     if let Err(reason) = comparison {
         say(format!("no tests between them: {reason}"))?;
     }
@@ -71,42 +78,42 @@ pub(super) fn page(
 }
 
 /// What was read of several runs.
-pub(super) struct Several {
+pub(super) struct SeveralRuns {
     /// Each side of each, and what it is called.
-    pub(super) runs: Vec<(String, One)>,
+    pub(super) runs: Vec<(String, OneRun)>,
     /// The folders of those that have tapes.
     own: Vec<PathBuf>,
 }
 
-pub(super) enum One {
+pub(super) enum OneRun {
     /// With all that its tapes show.
     Own(Box<SweepReport>),
     Imported(ImportedRun),
 }
 
-pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<Several, Fail> {
+pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<SeveralRuns, Fail> {
     let (mut runs, mut own) = (Vec::new(), Vec::new());
     let named = NamedRun::distinct(paths.iter().map(|path| NamedRun::at(path)).collect());
     for NamedRun { name, path } in named {
         let run = match open(&path)? {
-            Opened::Tapes(run) => run,
-            Opened::Figures(run) => {
-                runs.push((name, One::Imported(run)));
+            OpenedRun::Tapes(run) => run,
+            OpenedRun::Figures(run) => {
+                runs.push((name, OneRun::Imported(run)));
                 continue;
             }
         };
         own.push(path);
-        let asked = Asked::new(args, &run)?;
+        let asked = ReportRequest::new(args, &run)?;
         let sides = asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)?;
         runs.extend(sides.into_iter().map(|(side, report)| match &*side {
-            "" => (name.clone(), One::Own(Box::new(report))),
-            side => (format!("{name} {side}"), One::Own(Box::new(report))),
+            "" => (name.clone(), OneRun::Own(Box::new(report))),
+            side => (format!("{name} {side}"), OneRun::Own(Box::new(report))),
         }));
     }
     if own.is_empty() {
         paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
     }
-    Ok(Several { runs, own })
+    Ok(SeveralRuns { runs, own })
 }
 
 /// What tests say of them; or why there are none, as of runs that did other work.
@@ -119,7 +126,7 @@ fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
 fn line(name: &str, report: &SweepReport) -> String {
     let verdict = report.verdict().as_str();
     let point = report.operating_point().level().and_then(|level| report.levels().get(level));
-    let point = point.map(|level| format!("; run at {}", level.load.words())).unwrap_or_default();
+    let point = point.map(|level| format!("; run at {}", level.load)).unwrap_or_default();
     // What a file says may hold what a terminal would obey.
     printable(&format!("{name}: {verdict}, {}{point}", counted(report.levels().len())))
 }

@@ -16,14 +16,14 @@ pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail>
 }
 
 /// Where a page goes that is made of folders that were there before.
-pub(super) enum Place {
+pub(super) enum PageLocation {
     /// Where the command line says: it must work.
     Named(PathBuf),
     /// Where pages lie by default: who may not write there has a report without one.
     Usual(PathBuf),
 }
 
-impl Place {
+impl PageLocation {
     /// `--html`, or else by default.
     pub(super) fn of(html: Option<&Path>, usual: PathBuf) -> Self {
         html.map_or(Self::Usual(usual), |path| Self::Named(path.to_path_buf()))

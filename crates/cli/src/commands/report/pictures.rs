@@ -5,35 +5,37 @@ use std::path::{Path, PathBuf};
 
 use fizeau::report::{ChartRun, Picture, PictureError, Shown};
 
-use super::many::{self, One};
+use super::many::{self, OneRun};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
 
 /// A kind of file.
 #[derive(Clone, Copy)]
-struct Kind {
+struct PictureFormat {
     flag: &'static str,
     ending: &'static str,
     draw: fn(Picture, &[ChartRun]) -> Result<Vec<u8>, PictureError>,
 }
 
-const SVG: Kind = Kind {
+const SVG: PictureFormat = PictureFormat {
     flag: "--svg",
     ending: "svg",
     draw: |picture, runs| picture.svg(runs).map(String::into_bytes),
 };
 
-const PNG: Kind = Kind { flag: "--png", ending: "png", draw: |picture, runs| picture.png(runs) };
+const PNG: PictureFormat =
+    PictureFormat { flag: "--png", ending: "png", draw: |picture, runs| picture.png(runs) };
 
 /// Writes what `args` ask for; those of several runs lie over each other.
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     let asked = [(SVG, &args.pictures.svg), (PNG, &args.pictures.png)];
-    let asked: Vec<(Kind, &Path)> =
+    let asked: Vec<(PictureFormat, &Path)> =
         asked.into_iter().filter_map(|(kind, out)| Some((kind, out.as_deref()?))).collect();
     if args.export.is_wanted() {
         return Err(Fail::usage(
-            "--svg and --png: pictures are made by themselves, files for other programs in another call",
+            "--svg and --png go with no flag that writes files for other programs; run the \
+             command twice",
         ));
     }
     if asked.is_empty() {
@@ -53,7 +55,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 }
 
 /// Each chart that has data, into a folder; what has none is said.
-fn all(kind: Kind, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
+fn all(kind: PictureFormat, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
     let mut files = Vec::new();
     let mut reasons = Vec::new();
     for picture in Picture::ALL {
@@ -79,12 +81,12 @@ fn all(kind: Kind, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
     Ok(())
 }
 
-fn write(kind: Kind, path: &Path, file: &[u8]) -> Result<(), Fail> {
+fn write(kind: PictureFormat, path: &Path, file: &[u8]) -> Result<(), Fail> {
     fs::write(path, file).named(&named(kind, path))?;
     say(format!("{}: {}", kind.ending, path.display()))
 }
 
-fn named(kind: Kind, path: &Path) -> String {
+fn named(kind: PictureFormat, path: &Path) -> String {
     format!("{} {}", kind.flag, path.display())
 }
 
@@ -92,11 +94,11 @@ fn named(kind: Kind, path: &Path) -> String {
 fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
     let runs = many::read(args, paths)?.runs;
     let is_alone = runs.len() == 1;
-    let chart = |(name, run): &(String, One)| {
+    let chart = |(name, run): &(String, OneRun)| {
         let name = if is_alone { "" } else { name };
         match run {
-            One::Own(report) => ChartRun::of(report, name),
-            One::Imported(run) => Shown(run).charts(name),
+            OneRun::Own(report) => ChartRun::of(report, name),
+            OneRun::Imported(run) => Shown(run).charts(name),
         }
     };
     Ok(runs.iter().map(chart).collect())

@@ -6,7 +6,7 @@ use fizeau::experiment::{InputError, LoadedModel};
 use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
 
 use super::level::note_cut;
-use crate::args::{PhysicsArgs, ReportArgs};
+use crate::args::{PhysicsArgs, ReportArgs, goal};
 use crate::commands::shared::record::NO_PHYSICS;
 use crate::commands::shared::{hardware, imported, speed};
 use crate::exit::{Fail, Named};
@@ -58,7 +58,7 @@ pub(crate) fn reader<'a>(
     }
     Ok(match goodput {
         [] => reader,
-        goodput => reader.with_goals(goodput.join(" ").parse().named("--goodput")?),
+        goodput => reader.with_goals(goal::goodput(goodput)?),
     })
 }
 
@@ -87,7 +87,7 @@ fn reference(run: &StoredRun, said: &PhysicsArgs) -> Result<Option<SpeedOfLightR
     if !(parts.has_model() && parts.has_device()) {
         let missing = if parts.has_model() { "--hardware" } else { "--model-config" };
         return match said.model_config.is_some() || said.hardware.is_some() {
-            true => Err(Fail::usage(format!("{missing}: name it too, the run has none"))),
+            true => Err(Fail::usage(format!("{missing}: name it too, since the run has none"))),
             false => Ok(None),
         };
     }

@@ -4,14 +4,15 @@ use fizeau::metrics::Verdict;
 use fizeau::record::{SearchDocument, StoredRun};
 
 use crate::exit::{Fail, Named};
+use crate::terminal::say::plain;
 
-/// What a search wrote at its end. Its answer is no matter of tapes alone: which level came next followed from those before.
-pub(super) struct Stored {
+/// What a search wrote at its end. Its answer does not follow from tapes alone: which level came next followed from those before.
+pub(super) struct StoredSearch {
     document: SearchDocument,
     text: String,
 }
 
-impl Stored {
+impl StoredSearch {
     /// That of a search; none of any other run.
     pub(super) fn of(run: &StoredRun) -> Result<Option<Self>, Fail> {
         let Some(document) = run.search().map_err(Fail::usage)? else { return Ok(None) };
@@ -33,7 +34,6 @@ impl Stored {
 
     /// What a file says may hold what a terminal would obey.
     pub(super) fn text(&self) -> String {
-        let is_obeyed = |c: char| c.is_control() && c != '\n';
-        self.text.trim_end().replace(is_obeyed, "\u{fffd}")
+        plain(self.text.trim_end())
     }
 }

@@ -1,19 +1,19 @@
 //! A run as other tools see it, a word as they mean it, and percentiles as they read them.
 
-use fizeau::interop::{Concept, Explanation, LevelTapes, Peer};
+use fizeau::interop::{LevelTapes, Peer, PeerTerm, TermExplanation};
 use fizeau::metrics::{Percent, PercentileRule};
 use fizeau::record::{LevelView, PeerComparison};
 use fizeau::report::{PercentileTable, PercentileTally, Shown};
 use serde::Serialize;
 
-use super::{Asked, WIDTH, each_tape, note_cut};
+use super::{ReportRequest, WIDTH, each_tape, note_cut};
 use crate::args::ViewArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
 /// One document, or each with a line that names the level, where there are several.
 fn show<T: Serialize>(
-    asked: &Asked<'_>,
+    asked: &ReportRequest<'_>,
     schema: &str,
     levels: &[LevelView<T>],
     text: impl Fn(&T) -> String,
@@ -24,13 +24,16 @@ fn show<T: Serialize>(
     }
     for level in levels {
         let heading = level.level().map(|name| format!("level {name}\n")).unwrap_or_default();
-        say(format!("{heading}{}", text(level.said())))?;
+        say(format!("{heading}{}", text(level.content())))?;
     }
     Ok(Exit::Good)
 }
 
 /// Each level with what `of` says of its tapes.
-fn each<T>(asked: &Asked<'_>, of: impl Fn(&LevelTapes) -> T) -> Result<Vec<LevelView<T>>, Fail> {
+fn each<T>(
+    asked: &ReportRequest<'_>,
+    of: impl Fn(&LevelTapes) -> T,
+) -> Result<Vec<LevelView<T>>, Fail> {
     let view = |stored| {
         let all = LevelTapes::read(&asked.reader, stored).map_err(Fail::usage)?;
         note_cut(stored.path(), all.cut);
@@ -58,7 +61,7 @@ impl Tools {
 }
 
 /// `--as`
-pub(super) fn tools(asked: &Asked<'_>, names: &[String]) -> Result<Exit, Fail> {
+pub(super) fn tools(asked: &ReportRequest<'_>, names: &[String]) -> Result<Exit, Fail> {
     let is_wanted = |peer: &Peer| names.iter().any(|name| name == "all" || name == peer.key());
     let wanted: Vec<Peer> = Peer::ALL.into_iter().filter(is_wanted).collect();
     let levels = each(asked, |all| {
@@ -69,13 +72,13 @@ pub(super) fn tools(asked: &Asked<'_>, names: &[String]) -> Result<Exit, Fail> {
 }
 
 /// `--explain`
-pub(super) fn explain(asked: &Asked<'_>, concept: Concept) -> Result<Exit, Fail> {
-    let levels = each(asked, |all| Explanation::of(concept, &all.tapes, &all.settings))?;
+pub(super) fn explain(asked: &ReportRequest<'_>, concept: PeerTerm) -> Result<Exit, Fail> {
+    let levels = each(asked, |all| TermExplanation::of(concept, &all.tapes, &all.settings))?;
     show(asked, "fizeau.explanation/1", &levels, |explanation| explanation.text(WIDTH))
 }
 
 /// `--percentile-rule`, `--percentiles`
-pub(super) fn percentiles(asked: &Asked<'_>, view: &ViewArgs) -> Result<Exit, Fail> {
+pub(super) fn percentiles(asked: &ReportRequest<'_>, view: &ViewArgs) -> Result<Exit, Fail> {
     let rule = view.percentile_rule.as_deref().and_then(PercentileRule::from_key);
     let wanted: Vec<Percent> = match &*view.percentiles {
         [] => vec![Percent::P50, Percent::P90, Percent::P99],

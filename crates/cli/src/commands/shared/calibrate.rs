@@ -18,10 +18,9 @@ use crate::terminal::runtime;
 
 /// Whether a run is asked for beside the calibration: an endpoint or a model is named.
 pub(crate) const fn has_run(args: &BenchArgs) -> bool {
-    let endpoint = &args.endpoint;
-    !endpoint.base_url.is_empty()
-        || args.host.host.is_some()
-        || args.host.port.is_some()
+    let (target, endpoint) = (&args.target, &args.endpoint);
+    !target.base_url.is_empty()
+        || target.names_host()
         || endpoint.model.is_some()
         || endpoint.served_model_name.is_some()
 }
@@ -32,10 +31,10 @@ pub(crate) fn run(
     endpoint: impl Into<EndpointSource>,
 ) -> Result<ClientCalibration, Fail> {
     let level = &args.level;
-    let made_up = workload::made_up(&level.workload, bench::nominal(level))?;
+    let made_up = workload::made_up(&level.workload)?;
     let mut settings = CalibrationSettings::new(made_up, Echo::start);
     settings.text = bench::text_after(level);
-    let cap = level.load.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
+    let cap = level.load.in_flight.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
     let all = level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
     settings.streams = cap.unwrap_or(settings.streams).min(all).max(1);
     let experiment = Experiment::new(endpoint).settings(settings);
@@ -73,7 +72,7 @@ impl Echo {
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or_else(|| broken("has no output"))?;
         let mut stdout = BufReader::new(stdout);
-        let base_url = base_url(&mut stdout).ok_or_else(|| broken("does not say where it is"));
+        let base_url = base_url(&mut stdout).ok_or_else(|| broken("does not print its address"));
         let base_url = base_url.inspect_err(|_| drop(child.kill()))?;
         Ok(Self { child, _stdin: stdin, _stdout: stdout, base_url })
     }

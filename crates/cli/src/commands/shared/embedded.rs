@@ -27,7 +27,7 @@ impl Embedded {
         Ok(Self { scenario, server })
     }
 
-    /// Makes `endpoint` this one. It speaks as vLLM does unless somebody says otherwise.
+    /// Makes `endpoint` this one. It speaks as vLLM does by default.
     pub(crate) fn stand_for(&self, endpoint: &mut EndpointSpec) {
         endpoint.base_urls = vec![self.server.base_url()];
         self.scenario.model_name().clone_into(&mut endpoint.model);

@@ -24,6 +24,7 @@ pub(crate) fn spec(
     spec.timeouts = timeouts(args)?;
     spec.connections = connections(&args.connections)?;
     spec.extra_body = sampling_body(sampling)?;
+    spec.logprobs = sampling.logprobs;
     Ok(spec)
 }
 

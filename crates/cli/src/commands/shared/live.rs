@@ -15,12 +15,14 @@ pub(crate) fn view(args: LiveArgs) -> Result<View, Fail> {
     let view = screen()?;
     if !std::io::stderr().is_terminal() {
         return Err(Fail::usage(
-            "--live: standard error is no terminal; without it the run is measured in silence",
+            "--live needs a terminal on standard error; leave it out, and the run is measured in \
+             silence",
         ));
     }
     if is_dumb() {
         return Err(Fail::usage(
-            "--live: the terminal has no full screen (TERM=dumb); without it the run is told in lines",
+            "--live needs a terminal with a full screen (TERM=dumb has none); leave it out, and \
+             the run is shown in lines",
         ));
     }
     Ok(view)

@@ -1,6 +1,6 @@
 //! What is told while a run is made ready.
 
-use fizeau::experiment::{Event, Watcher};
+use fizeau::experiment::{RunEvent, Watcher};
 
 use crate::commands::shared::probe;
 use crate::terminal::progress::{Waiting, words};
@@ -15,13 +15,13 @@ pub(crate) struct Opening {
 }
 
 impl Watcher for Opening {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: RunEvent) {
         self.waiting = None;
         match event {
-            Event::Note(note) => tell!("{}", words(&note)),
-            Event::Asking(url) => self.waiting = Some(Waiting::for_reply(&url)),
+            RunEvent::Note(note) => tell!("{}", words(&note)),
+            RunEvent::Asking(url) => self.waiting = Some(Waiting::for_reply(&url)),
             // Who cannot be told now is told by the next line.
-            Event::Detected(found) if !self.prints_document => drop(say(probe::block(&found))),
+            RunEvent::Detected(found) if !self.prints_document => drop(say(probe::block(&found))),
             _ => {}
         }
     }

@@ -13,8 +13,8 @@ use crate::commands::shared::speed;
 use crate::commands::sol::{self, MOST_DRAFTED};
 use crate::exit::{Fail, Named};
 
-/// What is simulated where nobody says: model, name for a reader, device, sequences at once.
-const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm", 64);
+/// What is simulated by default: model, name for a reader, device.
+const DEFAULT: (&str, &str, &str) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm");
 
 /// The engine on the model and devices that the flags name; without a model and a device, Llama-3.1-8B on H100s. Says what the
 /// reader should know of them.
@@ -31,7 +31,8 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
         Drafts { length: *length, acceptance }
     });
     let config = EngineConfig { drafts, ..config(engine)? };
-    let max_num_seqs = sequences(system, &of, &config);
+    let usual = || Scenario::usual_sequences(&of, &config);
+    let max_num_seqs = system.max_num_seqs.map_or_else(usual, NonZeroU64::get);
     let config = EngineConfig { max_num_seqs, ..config };
     // One number stands for a list of vLLM's.
     let captured = match *engine.cuda_graph_sizes {
@@ -61,13 +62,14 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
 fn check(args: &SystemArgs) -> Result<(), Fail> {
     if args.choices.prefix != Prefix::default() {
         return Err(Fail::usage(
-            "--prefix own: a simulated engine's prompts share what they share (--enable-prefix-caching); the flag is \
-             `fizeau sol`'s",
+            "--prefix works only with `fizeau sol`; a simulated engine finds shared prefixes \
+             with --enable-prefix-caching",
         ));
     }
     if args.choices.overlap != Overlap::default() {
         return Err(Fail::usage(
-            "--overlap two-batches: a simulated step does one thing after the other; the flag is `fizeau sol`'s",
+            "--overlap two-batches works only with `fizeau sol`; a simulated step does one thing \
+             after the other",
         ));
     }
     Ok(())
@@ -141,17 +143,8 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
         order: args.scheduling_policy,
         max_waiting: args.max_waiting,
         seed: args.engine_seed,
-        ..EngineConfig::new(DEFAULT.3, Tokens::ZERO)
+        ..EngineConfig::new(1, Tokens::ZERO)
     })
-}
-
-/// How many sequences run at once.
-fn sequences(args: &SystemArgs, of: &System, config: &EngineConfig) -> u64 {
-    match (args.max_num_seqs, &args.model_config) {
-        (Some(most), _) => most.get(),
-        (None, None) => DEFAULT.3,
-        (None, Some(_)) => Scenario::usual_sequences(of, config),
-    }
 }
 
 fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::experiment::{Field, InputError, LoadedDevice, LoadedModel, ReferenceSpec};
+use fizeau::experiment::{InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec};
 use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
 use fizeau::sim::Scenario;
@@ -46,7 +46,7 @@ pub(crate) fn from_args(args: &PhysicsArgs) -> Result<Option<SpeedOfLightReferen
 
 /// `loaded`, once what looks wrong with the device is said.
 pub(crate) fn doubted<T>(hardware: &str, loaded: Result<T, InputError>) -> Result<T, Fail> {
-    let is_read = |error: &InputError| error.field != Field::ModelConfig;
+    let is_read = |error: &InputError| error.field != InputField::ModelConfig;
     if loaded.as_ref().err().is_none_or(is_read) {
         // What is wrong with the device itself is said by `loaded`.
         drop(hardware::named(hardware));

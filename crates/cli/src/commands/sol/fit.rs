@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use fizeau::experiment::{FitSources, SampleError, SystemQuery};
-use fizeau::report::FitView;
-use fizeau::roofline::{Calibration, MeasuredTable, Sample};
+use fizeau::report::CalibrationFitView;
+use fizeau::roofline::{Calibration, CalibrationSample, MeasuredTable};
 
 use crate::args::CalibrationArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -25,7 +25,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
     let fit = Calibration::fit(&levels.samples).map_err(|error| levels.unusable(&error))?;
     let flag = format!("--out {}", args.out.display());
     fs::write(&args.out, fit.calibration.to_json()).named(&flag)?;
-    say(FitView { samples: &levels.samples, fit: &fit }.text())?;
+    say(CalibrationFitView { samples: &levels.samples, fit: &fit }.text())?;
     say(format!("\nWritten to {}", args.out.display()))?;
     levels.finish()
 }
@@ -33,7 +33,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
 /// Measured levels, and what was wrong with others.
 #[derive(Default)]
 struct Levels {
-    samples: Vec<Sample>,
+    samples: Vec<CalibrationSample>,
     wrong: Vec<String>,
 }
 

@@ -2,25 +2,26 @@
 
 use std::num::NonZeroU32;
 
-use fizeau::core::{Tokens, UsdPerHour, Watts};
+use fizeau::core::{Tokens, Watts};
 use fizeau::experiment::LoadedModel;
-use fizeau::report::{SolAside, SolSubject};
+use fizeau::report::{SolExtra, SolSubject};
 use fizeau::roofline::{
-    Acceptance, Disaggregation, Drafter, Goal, HourlyRate, PowerCap, PowerDraw, Speculation,
-    System, Transfer,
+    Acceptance, CacheTransfer, Disaggregation, Drafter, HourlyRate, PowerCap, PowerDraw,
+    ServingGoal, Speculation, System,
 };
 
+use crate::args::price::hour;
 use crate::args::{ApartArgs, DraftArgs, MechanismArgs};
 use crate::exit::{Fail, Named};
 
 /// Every matter that the flags ask about.
-pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolAside>, Fail> {
+pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
     let mut all = Vec::new();
     if let Some((speculation, length)) = speculation(&args.drafts, of.system)? {
-        all.push(SolAside::speculation(of, &speculation, length));
+        all.push(SolExtra::speculation(of, &speculation, length));
     }
     if let Some(budget) = args.chunk {
-        let aside = SolAside::chunked_prefill(of, Tokens::new(budget));
+        let aside = SolExtra::chunked_prefill(of, Tokens::new(budget));
         let wrong = || {
             let batch = of.batch;
             format!(
@@ -33,12 +34,12 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         all.push(apart(instances, args.apart.transfer, of)?);
     }
     if let Some(price) = &args.price {
-        all.push(SolAside::cost(of, &hourly_rate(price, of.system)?));
+        all.push(SolExtra::cost(of, &hourly_rate(price, of.system)?));
     }
     if let Some(limit) = &args.power_limit {
         let draw = PowerDraw::estimate(of.system.device()).named("--power-limit")?;
         let limit = watts(limit, of.system)?;
-        all.push(SolAside::energy(of, &draw, limit).named("--power-limit")?);
+        all.push(SolExtra::energy(of, &draw, limit).named("--power-limit")?);
     }
     all.extend(within_goal(args, of)?);
     Ok(all)
@@ -48,18 +49,18 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
 pub(super) fn within_goal(
     args: &MechanismArgs,
     of: &SolSubject<'_>,
-) -> Result<Option<SolAside>, Fail> {
+) -> Result<Option<SolExtra>, Fail> {
     if args.goal.is_empty() {
         return Ok(None);
     }
-    let goal = args.goal.join(" ").parse::<Goal>();
+    let goal = args.goal.join(" ").parse::<ServingGoal>();
     let goal = goal.map_err(|error| Fail::usage(format!("--goal {error}")))?;
     if !(1..=MOST_DEVICES).contains(&args.max_devices) {
         let given = args.max_devices;
         let wrong = format!("--max-devices is {given}; it must be from 1 to {MOST_DEVICES}");
         return Err(Fail::usage(wrong));
     }
-    Ok(Some(SolAside::goal(of, &goal, args.max_devices)))
+    Ok(Some(SolExtra::goal(of, &goal, args.max_devices)))
 }
 
 /// The longest drafts.
@@ -132,9 +133,9 @@ pub(crate) fn instances(args: &ApartArgs) -> Result<Option<[NonZeroU32; 2]>, Fai
 
 fn apart(
     [prefill, decode]: [NonZeroU32; 2],
-    transfer: Transfer,
+    transfer: CacheTransfer,
     of: &SolSubject<'_>,
-) -> Result<SolAside, Fail> {
+) -> Result<SolExtra, Fail> {
     let device = of.system.device();
     let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
         Fail::usage(format!("--disaggregate: no link is known of {}", device.name))
@@ -147,17 +148,14 @@ fn apart(
         link,
         transfer,
     };
-    Ok(SolAside::disaggregation(of, &apart))
+    Ok(SolExtra::disaggregation(of, &apart))
 }
 
 fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
     if price == "published" {
         return HourlyRate::published(system.device()).named("--price");
     }
-    let wrong =
-        || format!("--price is {price}; it must be US dollars per device and hour, or published");
-    let price: f64 = price.parse().map_err(|_| Fail::usage(wrong()))?;
-    HourlyRate::given(UsdPerHour::new(price)).named("--price")
+    hour(price).map_err(|why| Fail::usage(format!("--price {price}: {why}, or published")))
 }
 
 /// A limit of power in watts, as a share of the device's own, or `tdp` for that.

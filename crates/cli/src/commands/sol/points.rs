@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
 use fizeau::experiment::{QueryLine, SolQuery, SolQueryError, SolSystems};
-use fizeau::record::Calibrated;
+use fizeau::record::CalibratedPrediction;
 use fizeau::report::{SolError, SolLine};
 use fizeau::roofline::Calibration;
 
@@ -42,7 +42,7 @@ const BUFFER: usize = 1 << 18;
 
 /// What could not be answered.
 #[derive(Default)]
-struct Wrong {
+struct UnansweredLines {
     lines: u64,
     bad: u64,
     first: Option<(u64, String)>,
@@ -55,8 +55,8 @@ fn answer_all(
     mut out: impl Write,
     defaults: &SolQuery<'_>,
     mut systems: SolSystems,
-) -> io::Result<Wrong> {
-    let mut wrong = Wrong::default();
+) -> io::Result<UnansweredLines> {
+    let mut wrong = UnansweredLines::default();
     let (mut text, mut answers, mut number) = (Vec::new(), Vec::new(), 0);
     while input.read_until(b'\n', &mut text)? > 0 {
         number += 1;
@@ -101,7 +101,7 @@ fn answer(
     let calibrated = predictor.zip(predicted.as_ref());
     let calibrated = calibrated.map(|(predictor, predicted)| {
         notes.extend_from_slice(predictor.warnings());
-        Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
+        CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let line = SolLine { answer: &answer, calibrated, notes: &notes };
     line.append_to(answers).map_err(|error| error.to_string())

@@ -1,10 +1,10 @@
-//! What came of a sweep.
+//! The outcome of a sweep.
 
 use std::path::Path;
 
 use fizeau::harness::Cancel;
 use fizeau::metrics::Verdict;
-use fizeau::record::{Decision, RunFolder, Sustained, SweepReport};
+use fizeau::record::{OperatingDecision, RunFolder, SustainedRun, SweepReport};
 use fizeau::report::{Shown, Terminal};
 
 use crate::args::{GoalArgs, TrustArgs};
@@ -13,7 +13,7 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
 
-/// What came of a sweep, and how the command ends.
+/// The outcome of a sweep, and how the command ends.
 pub(crate) struct Outcome {
     pub(crate) report: SweepReport,
     pub(crate) exit: Exit,
@@ -28,8 +28,8 @@ impl Outcome {
         cancel: &Cancel,
     ) -> Result<Self, Fail> {
         folder.map_or(Ok(()), |folder| write_page(folder, &report))?;
-        let is_met = report.decisions().iter().any(Decision::is_met);
-        let holds = report.sustained().is_none_or(Sustained::holds);
+        let is_met = report.decisions().iter().any(OperatingDecision::is_met);
+        let holds = report.sustained().is_none_or(SustainedRun::holds);
         // A goal that somebody asked for, at its loose end too: the default one is a suggestion.
         let missed = goals.is_given() && !(is_met && holds);
         let is_invalid = report.verdict() == Verdict::Invalid;
@@ -50,8 +50,9 @@ pub(crate) fn show(
 ) -> Result<(), Fail> {
     let page = page.map(|page| page.display().to_string());
     let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+    let (verbosity, checklist) = (trust.output.verbosity(), trust.rows());
     let terminal =
-        Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };
+        Terminal { width, style, charset, verbosity, checklist, report: page.as_deref() };
     say(Shown(report).terminal(&terminal).trim_end())
 }
 

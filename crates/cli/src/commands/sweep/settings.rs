@@ -2,84 +2,82 @@
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PromptReader, Rates, StopRule, SweepLoads,
-    SweepProtocol, SweepSettings, level_size,
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PromptReader, StopRule, SweepLoads,
+    SweepProtocol, SweepRates, SweepSettings, level_size,
 };
 use fizeau::record::Profile;
 
-use crate::args::{LevelsArgs, ProtocolArgs, SeriesArgs, SweepArgs};
-use crate::commands::shared::workload::{self, Nominal};
+use crate::args::{LevelSizeArgs, ProtocolArgs, SeriesArgs, SweepArgs};
+use crate::commands::shared::workload;
 use crate::exit::{Fail, Named};
 
-impl<'a> SeriesArgs<'a> {
+impl SeriesArgs<'_> {
+    /// Refuses what says how regular rates are, where there are none.
+    pub(crate) fn check(self) -> Result<(), Fail> {
+        match self.size.spacing.burstiness != 1.0 && self.levels.rates.is_none() {
+            true => Err(Fail::usage(
+                "--burstiness: it works only with --rates; a level of --levels sends a request whenever one ends",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// The sweep that is asked for, whoever answers.
     pub(crate) fn settings(
         self,
         protocol: SweepProtocol,
         reader: PromptReader,
     ) -> Result<SweepSettings, Fail> {
-        let (plan, verdict) = (self.plan, self.verdict);
         let mut settings = SweepSettings::default();
-        settings.slo = Some(verdict.goals.slo()?);
-        settings.goals = verdict.goodput.join(" ").parse().named("--goodput")?;
-        settings.profile = verdict.choosing.choice().over(Profile::GENERAL);
+        settings.slo = Some(self.goals.slo()?);
+        settings.goals = self.goals.goodput()?;
+        settings.profile = self.choosing.choice().over(Profile::GENERAL);
         settings.protocol = protocol;
         settings.check()?;
-        settings.loads = loads_of(plan)?;
-        settings.until = plan.until.as_deref().map(str::parse).transpose().named("--until")?;
-        settings.size = size_of(plan, reader)?;
-        settings.workload = workload::spec(self.workload, self.nominal())?;
+        settings.loads = self.loads()?;
+        settings.until =
+            self.levels.until.as_deref().map(str::parse).transpose().named("--until")?;
+        settings.size = self.level_size(reader)?;
+        settings.workload = workload::spec(self.workload)?;
         settings.window = self.window.choice();
-        settings.price.clone_from(&verdict.price.gpu_hour);
+        settings.price.clone_from(&self.price.gpu_hour);
         Ok(settings)
     }
 
-    /// The two flags of lengths.
-    pub(crate) fn nominal(self) -> Nominal<'a> {
-        let (input, output) = (&*self.plan.isl, &*self.plan.osl);
-        Nominal { input: ("--isl", input), output: ("--osl", output) }
+    /// The loads that are asked for.
+    fn loads(self) -> Result<SweepLoads, Fail> {
+        let rates: Option<SweepRates> = self.levels.rates.as_deref().map(str::parse).transpose()?;
+        let loads = SweepLoads::new(&self.levels.levels, rates.unwrap_or_default())?;
+        Ok(loads.with_burstiness(self.size.spacing.burstiness)?)
     }
-}
 
-/// The loads that are asked for.
-fn loads_of(plan: &LevelsArgs) -> Result<SweepLoads, Fail> {
-    if plan.burstiness != 1.0 && plan.rates.is_none() {
-        return Err(Fail::usage(
-            "--burstiness: it is of open loops, and --levels are closed ones: give --rates too",
-        ));
+    /// How large a level is at most; time that is not said takes as long as it does where nobody waits.
+    fn level_size(self, reader: PromptReader) -> Result<LevelSize, Fail> {
+        let LevelSizeArgs { num_prompts, level_seconds, num_warmups, .. } = *self.size;
+        let time = match (level_seconds, &self.levels.until, reader) {
+            (Some(seconds), ..) => Some(Nanos::from_secs_f64(seconds).named("--level-seconds")?),
+            (None, _, PromptReader::Simulation) => None,
+            (None, Some(_), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
+            (None, None, _) => Some(LEVEL_TIME),
+        };
+        Ok(level_size(num_prompts, time, num_warmups)?)
     }
-    let rates: Option<Rates> = plan.rates.as_deref().map(str::parse).transpose()?;
-    let loads = SweepLoads::new(&plan.levels, rates.unwrap_or_default())?;
-    Ok(loads.with_burstiness(plan.burstiness)?)
-}
-
-/// How large a level is at most; time that is not said takes as long as it does where nobody waits.
-fn size_of(plan: &LevelsArgs, reader: PromptReader) -> Result<LevelSize, Fail> {
-    let time = match (plan.level_seconds, &plan.until, reader) {
-        (Some(seconds), ..) => Some(Nanos::from_secs_f64(seconds).named("--level-seconds")?),
-        (None, _, PromptReader::Simulation) => None,
-        (None, Some(_), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
-        (None, None, _) => Some(LEVEL_TIME),
-    };
-    Ok(level_size(plan.num_prompts, time, plan.num_warmups)?)
 }
 
 /// How a sweep goes on that takes its time.
 pub(super) fn protocol_of(args: &SweepArgs) -> Result<SweepProtocol, Fail> {
     let stop = (!args.protocol.no_stop).then(StopRule::default);
-    let budget = args.time.budget.map(Nanos::from);
+    let budget = args.measure.budget;
     Ok(SweepProtocol { stop, budget, ..simulated_protocol_of(&args.protocol)? })
 }
 
 /// The same in virtual time, which costs nobody any: what lies beyond saturation is had for nothing.
 pub(crate) fn simulated_protocol_of(args: &ProtocolArgs) -> Result<SweepProtocol, Fail> {
-    let protocol = SweepProtocol {
+    Ok(SweepProtocol {
         stop: args.stop_at_saturation.then(StopRule::default),
         repeats: args.repeats,
         refine: args.refine,
         sustain: args.sustain.map(Nanos::from_secs_f64).transpose().named("--sustain")?,
         budget: None,
-    };
-    protocol.check()?;
-    Ok(protocol)
+    })
 }

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use fizeau::record::text::clock;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::symbols::Marker;
 use ratatui::widgets::{Axis, Block, Borders, Chart, Dataset, GraphType, Paragraph};
-
-use crate::terminal::progress::clock;
 
 /// A figure over time, in one curve or two.
 pub(super) struct Curves<'a> {

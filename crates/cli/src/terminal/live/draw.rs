@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use fizeau::experiment::RunningLevel;
+use fizeau::metrics::Metric;
+use fizeau::record::text::clock;
 use fizeau::report::Charset;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -12,9 +14,9 @@ use ratatui::text::Line;
 use ratatui::widgets::LineGauge;
 
 use super::chart::{self, Curves};
-use super::history::Point;
+use super::history::{BatchFigures, Point, followed};
 use super::{levels, plain};
-use crate::terminal::progress::{self, LiveState, clock};
+use crate::terminal::progress::LiveState;
 
 /// Draws `state` as it is `now`, in the characters that the terminal has.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, charset: Charset) {
@@ -28,13 +30,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, char
     ])
     .areas(frame.area());
     title(frame, head, state, now);
-    let lines = progress::lines(&state.progress, now, figures.width.into());
+    let lines = state.progress.lines(now, figures.width.into());
     let lines: Vec<Line<'_>> = lines.lines().map(Line::from).collect();
     frame.render_widget(ratatui::text::Text::from(lines), figures);
     if let Some(running) = state.progress.level() {
-        gauge(frame, gauges, running, (state.history.most_in_flight, now));
+        gauge(frame, gauges, running, state.history.most_in_flight, now);
     }
-    curves(frame, charts, &state.history.points, (now, charset));
+    curves(frame, charts, &state.history.points, now, charset);
     levels::draw(frame, finished, &state.history);
     frame.render_widget(self::foot(state), foot);
     if charset == Charset::Ascii {
@@ -57,7 +59,8 @@ fn gauge(
     frame: &mut Frame<'_>,
     area: Rect,
     running: &RunningLevel,
-    (most_in_flight, now): (u64, Duration),
+    most_in_flight: u64,
+    now: Duration,
 ) {
     let [left, _, right] =
         Layout::horizontal([Constraint::Fill(1), Constraint::Length(2), Constraint::Fill(1)])
@@ -81,29 +84,35 @@ fn gauge(
     frame.render_widget(bar(label, in_flight as f64 / most as f64, Color::Cyan), right);
 }
 
-fn curves(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    points: &[Point],
-    (now, charset): (Duration, Charset),
-) {
+fn curves(frame: &mut Frame<'_>, area: Rect, points: &[Point], now: Duration, charset: Charset) {
     // One dot a character where there are none of eight.
     let marker = if charset == Charset::Ascii { Marker::Dot } else { Marker::Braille };
-    let areas: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).spacing(1).areas(area);
-    let of = |figure: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
-        points.iter().filter_map(|point| Some((point.at, figure(point)?))).collect()
-    };
-    let (ttft, ttft_above) = (of(|p| Some(p.ttft?.median)), of(|p| Some(p.ttft?.slowest)));
-    let (tpot, tpot_above) = (of(|p| Some(p.tpot?.median)), of(|p| Some(p.tpot?.slowest)));
-    let charts = [
-        ("Output tokens/s ", of(|p| Some(p.output_tps)), Vec::new(), Color::Green),
-        ("TTFT ms: median, slowest ", ttft, ttft_above, Color::Yellow),
-        ("TPOT ms: median, slowest ", tpot, tpot_above, Color::Magenta),
-    ];
-    for (area, (title, main, above, colour)) in areas.into_iter().zip(&charts) {
-        let curves = Curves { title, main, above, colour: *colour, marker };
-        chart::draw(frame, area, &curves, now);
+    let metrics = followed();
+    let areas = Layout::horizontal(vec![Constraint::Fill(1); metrics.len()]).spacing(1).split(area);
+    for (index, (area, metric)) in areas.iter().zip(&metrics).enumerate() {
+        let of = |part: fn(BatchFigures) -> Option<f64>| -> Vec<(f64, f64)> {
+            let figure = |point: &Point| part((*point.figures.get(index)?)?);
+            points.iter().filter_map(|point| Some((point.at, figure(point)?))).collect()
+        };
+        let (main, above) = (of(|figure| Some(figure.main)), of(|figure| figure.above));
+        let colour = COLOURS.get(index % COLOURS.len()).copied().unwrap_or(Color::White);
+        let title = title_of(*metric);
+        let curves = Curves { title: &title, main: &main, above: &above, colour, marker };
+        chart::draw(frame, *area, &curves, now);
     }
+}
+
+const COLOURS: [Color; 5] = [Color::Green, Color::Yellow, Color::Magenta, Color::Cyan, Color::Blue];
+
+/// Above a curve: `Output tokens/s`, `TTFT ms: median, slowest`.
+fn title_of(metric: Metric) -> String {
+    let entry = metric.entry();
+    if metric.is_latency() {
+        return format!("{} {}: median, slowest ", entry.label, entry.unit);
+    }
+    let mut letters = entry.name.concat();
+    letters.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+    letters + " "
 }
 
 /// The last note, or what keys do.
@@ -134,12 +143,13 @@ mod tests {
 
     /// The screen in the midst of the fourth level.
     fn screen(columns: u16, rows: u16, touch: impl Fn(&mut LiveState)) -> String {
-        in_charset(Charset::Unicode, (columns, rows), touch)
+        in_charset(Charset::Unicode, columns, rows, touch)
     }
 
     fn in_charset(
         charset: Charset,
-        (columns, rows): (u16, u16),
+        columns: u16,
+        rows: u16,
         touch: impl Fn(&mut LiveState),
     ) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
@@ -165,6 +175,20 @@ mod tests {
     }
 
     #[test]
+    fn each_figure_that_the_catalogue_has_followed_has_a_curve_and_its_columns() {
+        let drawn = screen(200, 40, |_| ());
+        for metric in Metric::live() {
+            let entry = metric.entry();
+            assert!(drawn.contains(&title_of(metric)), "{metric:?}: {drawn}");
+            let heads = match metric.is_latency() {
+                true => vec![format!("{} p50", entry.label), format!("{} p99", entry.label)],
+                false => vec![entry.unit.to_owned()],
+            };
+            assert!(heads.iter().all(|head| drawn.contains(head)), "{metric:?}: {drawn}");
+        }
+    }
+
+    #[test]
     fn a_small_terminal_has_all_of_it() {
         assert_eq!(screen(80, 24, |_| ()), include_str!("golden/80x24.txt"));
     }
@@ -172,7 +196,7 @@ mod tests {
     #[test]
     fn a_terminal_without_unicode_has_no_other_characters() {
         let touch = |state: &mut LiveState| state.title.subject = "modèle".to_owned();
-        let drawn = in_charset(Charset::Ascii, (80, 24), touch);
+        let drawn = in_charset(Charset::Ascii, 80, 24, touch);
         assert!(drawn.is_ascii(), "{drawn}");
         let (shown, unicode) = (drawn.lines(), include_str!("golden/80x24.txt").lines());
         for (plain, line) in shown.zip(unicode).skip(1) {

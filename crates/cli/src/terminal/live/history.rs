@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fizeau::core::{FailureClass, Millis};
-use fizeau::experiment::{Event, RequestEnded, RunningLevel};
-use fizeau::metrics::{Distribution, Verdict};
+use fizeau::core::FailureClass;
+use fizeau::experiment::{RequestEnded, RunEvent, RunningLevel};
+use fizeau::metrics::{Metric, Statistic, Verdict};
 use fizeau::record::LevelReport;
 
 /// What a run has come to.
@@ -25,22 +25,39 @@ pub(crate) struct History {
     has_point: bool,
 }
 
+/// The figures that the catalogue has followed, rates first.
+pub(super) fn followed() -> Vec<Metric> {
+    let (latencies, rates): (Vec<_>, Vec<_>) = Metric::live().partition(|one| one.is_latency());
+    [rates, latencies].concat()
+}
+
+/// The figures of a level that is over, as the table has them: rates, medians of latencies, and then their tails.
+pub(super) fn tabled() -> Vec<(Metric, Statistic)> {
+    let (latencies, rates): (Vec<_>, Vec<_>) = Metric::live().partition(|one| one.is_latency());
+    let all = [
+        (rates, Statistic::Value),
+        (latencies.clone(), Statistic::P50),
+        (latencies, Statistic::P99),
+    ];
+    let each =
+        all.into_iter().map(|(of, statistic)| of.into_iter().map(move |one| (one, statistic)));
+    each.flatten().collect()
+}
+
 /// What requests that ended one after another came to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Point {
     /// Seconds since the run began.
     pub(super) at: f64,
-    /// Output tokens per second.
-    pub(super) output_tps: f64,
-    pub(super) ttft: Option<Spread>,
-    pub(super) tpot: Option<Spread>,
+    /// Of each figure that is [`followed`].
+    pub(super) figures: Vec<Option<BatchFigures>>,
 }
 
-/// Latencies of a few requests, in milliseconds.
+/// A figure of a few requests: a rate, or the median of their latencies and the slowest, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spread {
-    pub(super) median: f64,
-    pub(super) slowest: f64,
+pub(super) struct BatchFigures {
+    pub(super) main: f64,
+    pub(super) above: Option<f64>,
 }
 
 /// A level that is over.
@@ -49,23 +66,9 @@ pub(super) struct Finished {
     pub(super) name: String,
     pub(super) completed: u64,
     pub(super) failed: u64,
-    pub(super) output_tps: f64,
-    pub(super) ttft: Tail,
-    pub(super) tpot: Tail,
+    /// Those that are [`tabled`].
+    pub(super) figures: Vec<Option<f64>>,
     pub(super) verdict: Verdict,
-}
-
-/// The median and the 99th percentile, where they are known.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tail {
-    pub(super) p50: Option<Millis>,
-    pub(super) p99: Option<Millis>,
-}
-
-impl Tail {
-    fn of(of: &Distribution) -> Self {
-        Self { p50: of.p50.value(), p99: of.p99.value() }
-    }
 }
 
 /// Requests that ended since the last point.
@@ -73,9 +76,24 @@ impl Tail {
 struct Batch {
     since: Duration,
     requests: u64,
-    tokens: u64,
-    ttft: Vec<f64>,
-    tpot: Vec<f64>,
+    /// What each adds to each figure that is [`followed`].
+    values: Vec<(Metric, Vec<f64>)>,
+}
+
+impl Batch {
+    fn since(since: Duration) -> Self {
+        let values = followed().into_iter().map(|metric| (metric, Vec::new()));
+        Self { since, requests: 0, values: values.collect() }
+    }
+}
+
+/// What `request` adds to a figure: to a rate what it counts there, to a latency its own.
+fn added(metric: Metric, request: &RequestEnded) -> Option<f64> {
+    match metric {
+        Metric::OutputTokensPerSec => Some(request.output.get() as f64),
+        Metric::RequestsPerSec => Some(1.0),
+        latency => latency.of_request(&request.metrics),
+    }
 }
 
 /// A point has at least so many requests, so that one long reply makes no peak; and as many as are in flight, so that each
@@ -89,27 +107,27 @@ const MOST_POINTS: usize = 2_048;
 
 impl History {
     /// Takes note of what happened at a `level`.
-    pub(crate) fn note(&mut self, event: &Event, level: &RunningLevel, now: Duration) {
+    pub(crate) fn note(&mut self, event: &RunEvent, level: &RunningLevel, now: Duration) {
         match event {
-            Event::LevelStarted(_) => (self.most_in_flight, self.has_point) = (0, false),
-            Event::WarmedUp { .. } => self.batch = Batch { since: now, ..Batch::default() },
-            Event::RequestEnded(request) => self.ended(*request, level.in_flight(), now),
-            Event::LevelEnded(report) => self.level_over(level, report, now),
+            RunEvent::LevelStarted(_) => (self.most_in_flight, self.has_point) = (0, false),
+            RunEvent::WarmedUp { .. } => self.batch = Batch::since(now),
+            RunEvent::RequestEnded(request) => self.ended(request, level.in_flight(), now),
+            RunEvent::LevelEnded(report) => self.level_over(level, report, now),
             _ => {}
         }
     }
 
     /// A request of the load ended, and left so many in flight.
-    fn ended(&mut self, request: RequestEnded, in_flight: u64, now: Duration) {
+    fn ended(&mut self, request: &RequestEnded, in_flight: u64, now: Duration) {
         if let Some(class) = request.failure {
             *self.errors.entry(class).or_default() += 1;
         }
         self.most_in_flight = self.most_in_flight.max(in_flight);
         let batch = &mut self.batch;
         batch.requests += 1;
-        batch.tokens += request.output.get();
-        batch.ttft.extend(request.ttft.map(|ttft| ttft.to_millis().get()));
-        batch.tpot.extend(request.tpot.map(Millis::get));
+        for (metric, values) in &mut batch.values {
+            values.extend(added(*metric, request));
+        }
         if batch.requests >= in_flight.clamp(FEWEST, MOST_NEEDED)
             && now.saturating_sub(batch.since) >= LEAST_TIME
         {
@@ -128,24 +146,24 @@ impl History {
             name: format!("{place}{}", running.name()),
             completed: summary.requests.completed,
             failed: summary.requests.failed,
-            output_tps: summary.throughput.output_tokens_per_s.get(),
-            ttft: Tail::of(&summary.metrics.ttft),
-            tpot: Tail::of(&summary.metrics.tpot),
+            figures: tabled()
+                .iter()
+                .map(|(of, statistic)| of.measured(*statistic, summary))
+                .collect(),
             verdict: report.validity.verdict,
         });
     }
 
     /// Makes a point of what has come since the last.
     fn close(&mut self, now: Duration) {
-        let next = Batch { since: now, ..Batch::default() };
-        let batch = std::mem::replace(&mut self.batch, next);
+        let batch = std::mem::replace(&mut self.batch, Batch::since(now));
         let seconds = now.saturating_sub(batch.since).as_secs_f64().max(1e-3);
-        self.points.push(Point {
-            at: now.as_secs_f64(),
-            output_tps: batch.tokens as f64 / seconds,
-            ttft: spread(batch.ttft),
-            tpot: spread(batch.tpot),
-        });
+        let figure = |(metric, values): (Metric, Vec<f64>)| match metric.is_latency() {
+            true => batch_figures(values),
+            false => Some(BatchFigures { main: values.iter().sum::<f64>() / seconds, above: None }),
+        };
+        let figures = batch.values.into_iter().map(figure).collect();
+        self.points.push(Point { at: now.as_secs_f64(), figures });
         self.has_point = true;
         if self.points.len() > MOST_POINTS {
             let mut number = 0;
@@ -157,8 +175,8 @@ impl History {
     }
 }
 
-fn spread(mut latencies: Vec<f64>) -> Option<Spread> {
+fn batch_figures(mut latencies: Vec<f64>) -> Option<BatchFigures> {
     latencies.sort_by(f64::total_cmp);
     let median = *latencies.get(latencies.len() / 2)?;
-    Some(Spread { median, slowest: *latencies.last()? })
+    Some(BatchFigures { main: median, above: latencies.last().copied() })
 }

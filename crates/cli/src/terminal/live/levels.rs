@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fizeau::core::{FailureClass, Millis};
-use fizeau::metrics::Verdict;
+use fizeau::core::FailureClass;
+use fizeau::metrics::{Metric, Statistic, Verdict};
+use fizeau::record::text::duration_ms;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
@@ -11,8 +12,7 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table};
 
 use super::History;
-use super::history::Finished;
-use crate::terminal::progress::short;
+use super::history::{Finished, tabled};
 
 /// Draws the last levels that there is room for, and the errors where there were any.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, history: &History) {
@@ -34,23 +34,43 @@ const ERRORS: u16 = 24;
 
 /// A column: its heading, how wide it is, and what it has of a level.
 struct Column {
-    heading: &'static str,
+    heading: String,
     width: u16,
-    cell: fn(&Finished) -> String,
+    content: Content,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Name,
+    /// Of those that are [`tabled`] the one at that place.
+    Figure(usize),
+    Failed,
+    Verdict,
+    Done,
 }
 
 /// The most important first: a narrow terminal has the first ones.
-const COLUMNS: [Column; 9] = [
-    Column { heading: "level", width: 18, cell: |level| level.name.clone() },
-    Column { heading: "tok/s", width: 8, cell: |level| format!("{:.0}", level.output_tps) },
-    Column { heading: "TTFT p50", width: 8, cell: |level| latency(level.ttft.p50) },
-    Column { heading: "TPOT p50", width: 8, cell: |level| latency(level.tpot.p50) },
-    Column { heading: "failed", width: 6, cell: |level| level.failed.to_string() },
-    Column { heading: "verdict", width: 7, cell: |level| level.verdict.as_str().to_owned() },
-    Column { heading: "done", width: 7, cell: |level| level.completed.to_string() },
-    Column { heading: "TTFT p99", width: 8, cell: |level| latency(level.ttft.p99) },
-    Column { heading: "TPOT p99", width: 8, cell: |level| latency(level.tpot.p99) },
-];
+fn columns() -> Vec<Column> {
+    let column =
+        |heading: &str, width, content| Column { heading: heading.to_owned(), width, content };
+    let figure = |(place, (metric, statistic)): (usize, (Metric, Statistic))| {
+        let entry = metric.entry();
+        let heading = match metric.is_latency() {
+            true => format!("{} {}", entry.label, statistic.as_str()),
+            false => entry.unit.to_owned(),
+        };
+        (statistic, Column { heading, width: 8, content: Content::Figure(place) })
+    };
+    let (tails, figures): (Vec<_>, Vec<_>) =
+        tabled().into_iter().enumerate().map(figure).partition(|(of, _)| *of == Statistic::P99);
+    let mut all = vec![column("level", 18, Content::Name)];
+    all.extend(figures.into_iter().map(|(_, figure)| figure));
+    all.push(column("failed", 6, Content::Failed));
+    all.push(column("verdict", 7, Content::Verdict));
+    all.push(column("done", 7, Content::Done));
+    all.extend(tails.into_iter().map(|(_, tail)| tail));
+    all
+}
 
 fn table(frame: &mut Frame<'_>, area: Rect, finished: &[Finished]) {
     let block = Block::new().borders(Borders::TOP).title("Finished levels ");
@@ -58,8 +78,8 @@ fn table(frame: &mut Frame<'_>, area: Rect, finished: &[Finished]) {
         return frame.render_widget(Paragraph::new("none yet").dim().block(block), area);
     }
     let mut width = 0;
-    let columns: Vec<&Column> = COLUMNS
-        .iter()
+    let columns: Vec<Column> = columns()
+        .into_iter()
         .take_while(|column| {
             width += column.width + 1;
             width <= area.width + 1
@@ -68,32 +88,44 @@ fn table(frame: &mut Frame<'_>, area: Rect, finished: &[Finished]) {
     let rows = usize::from(area.height.saturating_sub(2));
     let last = finished.get(finished.len().saturating_sub(rows)..).unwrap_or_default();
     let rows = last.iter().map(|level| Row::new(columns.iter().map(|column| cell(column, level))));
-    let heading = Row::new(columns.iter().map(|column| aligned(column, column.heading.to_owned())));
+    let heading = Row::new(columns.iter().map(|column| aligned(column, column.heading.clone())));
     let widths = columns.iter().map(|column| Constraint::Length(column.width));
     frame.render_widget(Table::new(rows, widths).header(heading.bold()).block(block), area);
 }
 
 fn cell(column: &Column, level: &Finished) -> Cell<'static> {
-    let cell = aligned(column, (column.cell)(level));
-    match (column.heading, level.verdict) {
-        ("verdict", Verdict::Suspect) => cell.style(Style::new().fg(Color::Yellow)),
-        ("verdict", Verdict::Invalid) => cell.style(Style::new().fg(Color::Red)),
-        ("failed", _) if level.failed > 0 => cell.style(Style::new().fg(Color::Red)),
+    let text = match column.content {
+        Content::Name => level.name.clone(),
+        Content::Figure(place) => figure(place, level),
+        Content::Failed => level.failed.to_string(),
+        Content::Verdict => level.verdict.as_str().to_owned(),
+        Content::Done => level.completed.to_string(),
+    };
+    let cell = aligned(column, text);
+    match (column.content, level.verdict) {
+        (Content::Verdict, Verdict::Suspect) => cell.style(Style::new().fg(Color::Yellow)),
+        (Content::Verdict, Verdict::Invalid) => cell.style(Style::new().fg(Color::Red)),
+        (Content::Failed, _) if level.failed > 0 => cell.style(Style::new().fg(Color::Red)),
         _ => cell,
     }
 }
 
-/// Names to the left, figures to the right.
+/// Words to the left, figures to the right.
 fn aligned(column: &Column, text: String) -> Cell<'static> {
     let line = Line::from(text);
-    Cell::from(match column.heading {
-        "level" | "verdict" => line,
+    Cell::from(match column.content {
+        Content::Name | Content::Verdict => line,
         _ => line.right_aligned(),
     })
 }
 
-fn latency(latency: Option<Millis>) -> String {
-    latency.map_or_else(|| "-".to_owned(), short)
+fn figure(place: usize, level: &Finished) -> String {
+    let known = level.figures.get(place).copied().flatten();
+    match (known, tabled().get(place)) {
+        (Some(ms), Some((metric, _))) if metric.is_latency() => duration_ms(ms),
+        (Some(rate), _) => format!("{rate:.0}"),
+        (None, _) => "-".to_owned(),
+    }
 }
 
 fn failures(frame: &mut Frame<'_>, area: Rect, errors: &BTreeMap<FailureClass, u64>) {

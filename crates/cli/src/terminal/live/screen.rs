@@ -157,7 +157,7 @@ impl Painter {
                 Ok(Some(Event::Key(key))) => self.heed(key),
                 Ok(Some(_)) => {}
                 Ok(None) => return,
-                // No keys can be had; it is drawn all the same.
+                // No keys can be obtained; it is drawn anyway.
                 Err(_) => return thread::sleep(left),
             }
         }

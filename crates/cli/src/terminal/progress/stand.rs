@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use fizeau::core::{Clock, Nanos, Stamp};
-use fizeau::experiment::{Event, Experiment, Rates, SweepLoads, Watcher, WorkloadSpec, level_size};
+use fizeau::experiment::{
+    Experiment, RunEvent, SweepLoads, SweepRates, Watcher, WorkloadSpec, level_size,
+};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
@@ -21,7 +23,7 @@ pub(crate) fn watch(levels: &[u32], look: impl FnMut(&mut LiveState, Duration)) 
     let experiment =
         Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, "m").unwrap())
             .workload(workload)
-            .loads(SweepLoads::new(levels, Rates::default()).unwrap())
+            .loads(SweepLoads::new(levels, SweepRates::default()).unwrap())
             .size(level_size(None, Some(Nanos::from_secs(40)), Some(2)).unwrap());
     let subject = "meta-llama/Llama-3.1-8B-Instruct at http://127.0.0.1:8000".to_owned();
     let state = LiveState::new(Title { command: "sweep", subject });
@@ -36,10 +38,10 @@ struct Watching<'a, F> {
 }
 
 impl<F: FnMut(&mut LiveState, Duration)> Watcher for Watching<'_, F> {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: RunEvent) {
         let now = Duration::from_nanos((self.time.now().saturating_since(Stamp::EPOCH)).as_nanos());
         self.state.note(&event, now);
-        if !matches!(event, Event::Note(_) | Event::Prepared(_)) {
+        if !matches!(event, RunEvent::Note(_) | RunEvent::Prepared(_)) {
             (self.look)(&mut self.state, now);
         }
     }

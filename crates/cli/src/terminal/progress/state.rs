@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use fizeau::experiment::{Event, ProgressState};
-use fizeau::record::Setup;
+use fizeau::experiment::{ProgressState, RunEvent};
+use fizeau::record::RunSetup;
 
 /// What is run, and on what.
 #[derive(Debug, Clone)]
@@ -17,8 +17,8 @@ pub(crate) struct Title {
 
 impl Title {
     /// `command` on the endpoint of `setup`.
-    pub(crate) fn of(command: &'static str, setup: &Setup) -> Self {
-        let Setup { endpoint, .. } = setup;
+    pub(crate) fn of(command: &'static str, setup: &RunSetup) -> Self {
+        let RunSetup { endpoint, .. } = setup;
         Self { command, subject: format!("{} at {}", endpoint.model, endpoint.base_url) }
     }
 }
@@ -43,7 +43,7 @@ impl LiveState {
     }
 
     /// Takes note.
-    pub(super) fn note(&mut self, event: &Event, now: Duration) {
+    pub(super) fn note(&mut self, event: &RunEvent, now: Duration) {
         self.progress.note(event, now);
         #[cfg(feature = "tui")]
         if let Some(level) = self.progress.level() {
@@ -54,7 +54,6 @@ impl LiveState {
 
 #[cfg(test)]
 mod tests {
-    use crate::terminal::progress::line::lines;
     use crate::terminal::progress::stand::watch;
 
     const GOLDEN: &str = "\
@@ -79,7 +78,7 @@ mod tests {
         let mut told: Vec<String> = Vec::new();
         let mut most_in_flight = 0;
         watch(&[2, 16], |state, now| {
-            let text = lines(&state.progress, now, 80);
+            let text = state.progress.lines(now, 80);
             if let Some(running) = state.progress.level() {
                 most_in_flight = most_in_flight.max(running.in_flight());
                 assert!(running.in_flight() <= 16);
@@ -107,7 +106,7 @@ mod tests {
             for width in
                 [0, 1, 7, 20, 33, 47, 60, 79, 80, 120].into_iter().filter(|_| looks % 50 == 1)
             {
-                let text = lines(&state.progress, now, width);
+                let text = state.progress.lines(now, width);
                 assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
             }
         });

@@ -104,7 +104,7 @@ fn quality_and_devices_are_given_by_name() {
     assert_eq!(document(&run(&both))["frontier"], json!([0, 1]));
     for (flags, said) in [
         ("--quality fp7=0.7", "NAME is one of weights bf16, weights fp8"),
-        ("--quality 0.7", "give NAME=NUMBER"),
+        ("--quality 0.7", "give NAME=VALUE"),
         ("--gpu-hour x", "--gpu-hour x"),
         ("--gpu-hour -2", "--gpu-hour"),
     ] {
@@ -180,7 +180,7 @@ fn folders_and_tables_do_not_mix() {
     std::fs::create_dir(&folder).unwrap();
     let mixed = pareto(&[&folder, &table], "");
     assert_eq!(mixed.code, Some(2));
-    assert!(mixed.err.contains("t.csv: no folder"), "{}", mixed.err);
+    assert!(mixed.err.contains("t.csv is not a folder"), "{}", mixed.err);
     let nothing = pareto(&[&folder], "");
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
 }

@@ -23,7 +23,8 @@ fn refused(line: &str) -> String {
 fn flags_that_contradict_each_other() {
     assert!(refused("--levels 1,2 --request-rate 3").contains("--request-rate"));
     assert!(refused("--levels 1,2 --max-concurrency 3").contains("--max-concurrency"));
-    assert!(refused("--level-seconds 3").contains("--levels"));
+    assert!(refused("--level-seconds 3").contains("--max-concurrency"));
+    assert!(refused("--repeats 3").contains("--levels"));
     assert!(refused("--levels 0").contains("0 is not a concurrency"));
     assert!(refused("--hardware h100-sxm").contains("--model-config"));
     assert!(refused("--model-config llama-3.1-8b").contains("--hardware"));
@@ -84,8 +85,8 @@ fn flags_that_would_do_nothing() {
 #[test]
 fn numbers_that_make_no_engine_have_the_least_and_the_most_that_do() {
     for (line, words) in [
-        ("--max-num-seqs 0", "the least is 1"),
-        ("--num-gpu-blocks 0", "the least is 1"),
+        ("--max-num-seqs 0", "at least 1"),
+        ("--num-gpu-blocks 0", "at least 1"),
         ("--draft 0", "from 1 on"),
         ("--draft 100000", "from 1 to 1024"),
         ("--bandwidth-efficiency 1e-300", "is 1e-300: an efficiency must be from 0.001 to 1"),

@@ -253,7 +253,7 @@ fn both_schedules_are_answered() {
     }
     let text = ran(&llama_flags(), &[]).out;
     assert!(
-        text.contains("taking turns: TPOT") && text.contains("overlapped: requests/s"),
+        text.contains("alternating: TPOT") && text.contains("overlapped: requests/s"),
         "{text}"
     );
 }
@@ -312,9 +312,9 @@ fn what_is_wrong_with_a_mechanism_is_one_line() {
         ("--chunk 8", "--chunk is 8; it must be above the tokens of the 32 sequences"),
         ("--disaggregate 2", "--disaggregate is 2; it must be two numbers"),
         ("--disaggregate 0:1", "--disaggregate is 0:1"),
-        ("--price free", "--price is free"),
+        ("--price free", "--price free: give US dollars"),
         ("--price -1", "--price"),
-        ("--power-limit 50", "--power-limit: a limit of 50 W"),
+        ("--power-limit 50", "--power-limit: the power limit is 50 W"),
         ("--power-limit much", "--power-limit is much"),
         ("--goal fast", "--goal fast: it must be ttft:MS"),
         ("--goal tpot:0", "--goal tpot:0: tpot is 0; it must be from"),

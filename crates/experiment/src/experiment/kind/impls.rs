@@ -16,7 +16,7 @@ use crate::document::keep_run;
 use crate::endpoint::{EndpointSource, PreparedEndpoint};
 use crate::event::Watcher;
 use crate::experiment::Experiment;
-use crate::input::{Blame, ExperimentError, Field, InputError};
+use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::level::{LevelSettings, PreparedLevel};
 use crate::measured_level::MeasuredLevel;
 use crate::search::{PreparedSearch, SearchOutcome, SearchSettings};
@@ -30,7 +30,9 @@ fn alone<T>(mut of: Vec<T>) -> Result<T, ExperimentError> {
 }
 
 fn first(endpoints: &[PreparedEndpoint]) -> Result<&PreparedEndpoint, InputError> {
-    endpoints.first().ok_or_else(|| InputError::new(Field::BaseUrl, "name at least one server"))
+    endpoints
+        .first()
+        .ok_or_else(|| InputError::new(InputField::BaseUrl, "name at least one server"))
 }
 
 macro_rules! runs {
@@ -142,10 +144,10 @@ impl EndpointKind for SweepSettings {
         self.check()?;
         let (target, mut own) = (&first(endpoints)?.target, self.clone());
         let Some(path) = &self.resume else { return own.prepare(target, system, origin) };
-        let run = StoredRun::open(path).blame(Field::Resume)?;
+        let run = StoredRun::open(path).blame(InputField::Resume)?;
         if run.written().levels.first().is_none_or(|level| level.load.is_none()) {
-            let why = format!("{} holds no sweep that can be gone on with", path.display());
-            return Err(InputError::new(Field::Resume, why));
+            let why = format!("{} holds no sweep that can be resumed", path.display());
+            return Err(InputError::new(InputField::Resume, why));
         }
         // A salt that nobody chose was drawn: the prompts of a second one would be others.
         let drawn = run.written().salt().filter(|salt| *salt != 0);
@@ -182,9 +184,8 @@ impl PreparedRun for PreparedSweep {
     fn keep(&self, folder: &RunFolder, document: &RunDocument) -> Result<(), ExperimentError> {
         match &self.resumed {
             Some(run) => Ok(Self::check_resumed(run, document)?),
-            None => {
-                keep_run(folder, document, self.basis.light().ok()).map_err(ExperimentError::broken)
-            }
+            None => keep_run(folder, document, self.basis.speed_of_light().ok())
+                .map_err(ExperimentError::broken),
         }
     }
 
@@ -268,7 +269,7 @@ impl EndpointKind for AbSettings {
         origin: &RunOrigin,
     ) -> Result<PreparedAb, InputError> {
         let [a, b] = endpoints else {
-            return Err(InputError::new(Field::BaseUrl, "an A/B run is of two endpoints"));
+            return Err(InputError::new(InputField::BaseUrl, "an A/B run needs two endpoints"));
         };
         self.prepare(a.clone(), b.clone(), system, origin)
     }
@@ -312,7 +313,7 @@ impl PreparedRun for PreparedAb {
     ) -> Result<AbReport, ExperimentError> {
         let mut with = with.into_iter();
         let (Some(a), Some(b)) = (with.next(), with.next()) else {
-            return Err(ExperimentError::broken("an A/B run is of two endpoints"));
+            return Err(ExperimentError::broken("an A/B run needs two endpoints"));
         };
         self.run(a, b, timer, folder, watcher).await
     }

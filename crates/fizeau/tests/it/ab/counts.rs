@@ -2,9 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use fizeau::experiment::{AbTurn, Rounds};
+use fizeau::experiment::{AbTurn, RoundCount};
 use fizeau::metrics::{
-    Answer, ComparisonSettings, ComparisonTable, FigureChoice, RoundFigures, Side,
+    ComparisonAnswer, ComparisonSettings, ComparisonSide, ComparisonTable, FigureChoice,
+    RoundFigures,
 };
 
 use super::weather::{Size, Weather, run};
@@ -35,8 +36,8 @@ pub(crate) fn figures(turn: &AbTurn) -> FigureChoice {
 /// What the turns of a run, in the order in which they were measured, come to.
 pub(crate) fn compared(turns: &[AbTurn], design: Design) -> ComparisonTable {
     let is_baseline = |(place, turn): (usize, &AbTurn)| match design {
-        Design::Alternating => turn.side == Side::Baseline,
-        Design::SameFirst => turn.side == Rounds::first_of(turn.round),
+        Design::Alternating => turn.side == ComparisonSide::Baseline,
+        Design::SameFirst => turn.side == RoundCount::first_of(turn.round),
         Design::OneAfterTheOther => place < turns.len() / 2,
     };
     let figures_of = |(_, turn): (usize, &AbTurn)| RoundFigures::of(&turn.run.summary);
@@ -77,6 +78,9 @@ pub(crate) fn count<const N: usize>(
 /// Whether any figure got an answer other than that no difference was found.
 pub(crate) fn alarm(turns: &[AbTurn], design: Design) -> bool {
     let table = compared(turns, design);
-    let found = table.answered(Answer::Better).chain(table.answered(Answer::Worse)).next();
+    let found = table
+        .answered(ComparisonAnswer::Better)
+        .chain(table.answered(ComparisonAnswer::Worse))
+        .next();
     found.is_some()
 }

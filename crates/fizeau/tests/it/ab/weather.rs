@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use fizeau::core::{Clock, Nanos, Stamp, Tokens};
-use fizeau::experiment::{Ab, AbSpec, AbTurn, Rounds, UpcomingTurn};
-use fizeau::harness::{Cancel, Load, Rig, SelfWatch, TextAfter};
-use fizeau::metrics::{GoodputGoals, Side};
+use fizeau::experiment::{AbRunner, AbSpec, AbTurn, RoundCount, UpcomingTurn};
+use fizeau::harness::{Cancel, DriveLimits, Observer, Rig, SelfWatch, TextAfter};
+use fizeau::metrics::{ComparisonSide, GoodputGoals};
 use fizeau::record::AbPrompts;
 use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
-use fizeau::workload::{Lengths, Seed, Spec};
+use fizeau::workload::{Lengths, PlanSpec, Seed};
 
 /// How steps vary beyond what they have to do.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ fn normal(seed: u64, place: u64) -> f64 {
 /// An engine whose steps take 8 ms and 0.05 ms a prompt token, in that weather.
 fn engine(
     time: &VirtualTime,
-    turn: &Rc<Cell<(u32, Side)>>,
+    turn: &Rc<Cell<(u32, ComparisonSide)>>,
     weather: Weather,
     seed: u64,
 ) -> SimTransport {
@@ -67,8 +67,8 @@ fn engine(
         steps.set(steps.get() + 1);
         let (round, side) = turn.get();
         let (place, own) = match side {
-            Side::Baseline => (2 * u64::from(round), 0.0),
-            Side::Candidate => (2 * u64::from(round) + 1, weather.candidate),
+            ComparisonSide::Baseline => (2 * u64::from(round), 0.0),
+            ComparisonSide::Candidate => (2 * u64::from(round) + 1, weather.candidate),
         };
         let minutes = clock.now().saturating_since(Stamp::EPOCH).as_secs_f64() / 60.0;
         let factor = (1.0 + weather.drift_a_minute * minutes)
@@ -93,19 +93,29 @@ pub(crate) struct Size {
 
 /// A whole A/B run in that weather, in virtual time.
 pub(crate) fn run(size: Size, weather: Weather, seed: u64) -> Vec<AbTurn> {
+    watched(size, weather, seed, || ()).into_iter().map(|(turn, ())| turn).collect()
+}
+
+/// The same, and what an observer of each turn saw.
+pub(crate) fn watched<O: Observer>(
+    size: Size,
+    weather: Weather,
+    seed: u64,
+    observer: impl Fn() -> O,
+) -> Vec<(AbTurn, O)> {
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
-    let turn = Rc::new(Cell::new((1, Side::Baseline)));
+    let turn = Rc::new(Cell::new((1, ComparisonSide::Baseline)));
     let (a, b) = (engine(&time, &turn, weather, seed), engine(&time, &turn, weather, seed));
     let spec = AbSpec {
-        rounds: Rounds::new(size.rounds).unwrap(),
-        workload: Spec {
+        rounds: RoundCount::new(size.rounds).unwrap(),
+        workload: PlanSpec {
             lengths: Lengths::fixed(64, 6),
             seed: Seed(seed),
-            ..Spec::new(size.requests).unwrap()
+            ..PlanSpec::new(size.requests).unwrap()
         },
         tokenizer: None,
         dataset: None,
-        load: Load { max_in_flight: NonZeroU32::new(4), stop_after: None },
+        load: DriveLimits { max_in_flight: NonZeroU32::new(4), stop_after: None },
         warmup: 2,
         settle: Nanos::from_secs(2),
         prompts: AbPrompts::Same,
@@ -113,13 +123,14 @@ pub(crate) fn run(size: Size, weather: Weather, seed: u64) -> Vec<AbTurn> {
         text: TextAfter::Drop,
     };
     let rig = |transport| Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-    let mut ab = Ab::new(rig(&a), rig(&b), &time, &spec, None);
+    let mut ab = AbRunner::new(rig(&a), rig(&b), &time, &spec, None);
     let turns = async {
         let mut turns = Vec::new();
         while let Some(UpcomingTurn { round, side }) = ab.upcoming() {
             // The engines know whose turn it is.
             turn.set((round, side));
-            turns.extend(ab.next_turn(&mut ()).await.unwrap());
+            let mut seen = observer();
+            turns.extend(ab.next_turn(&mut seen).await.unwrap().map(|turn| (turn, seen)));
         }
         turns
     };

@@ -2,14 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::{LoadKind, Tokens};
-use fizeau::experiment::{LevelAsk, LevelSize};
-use fizeau::experiment::{LoadSearch, LoadSearchSpec, SearchStep, Sweep, SweepSpec, SweptLevel};
+use fizeau::core::{Clock, LoadKind, Nanos, Stamp, Tokens};
+use fizeau::experiment::{LevelSize, LevelSpec};
+use fizeau::experiment::{
+    LoadSearch, LoadSearchSpec, SearchStep, SweepRunner, SweepSpec, SweptLevel,
+};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::metrics::GoodputGoals;
 use fizeau::roofline::{Device, KnownModel, System};
 use fizeau::sim::{EngineConfig, Overheads, Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Content, Length, Lengths, Seed, Spec};
+use fizeau::workload::{Length, Lengths, PlanSpec, PromptContent, Seed};
 
 /// A goal on an engine, and where it breaks.
 #[derive(Debug, Clone, Copy)]
@@ -110,11 +112,11 @@ impl Case {
     fn sweep(&self, seed: u64) -> SweepSpec {
         let about = |nominal| Length::Uniform { nominal: Tokens::new(nominal), ratio: 0.2 };
         let (input, output) = (about(self.lengths.0), about(self.lengths.1));
-        let workload = Spec {
+        let workload = PlanSpec {
             lengths: Lengths::Independent { input, output },
-            content: Content::Unread,
+            content: PromptContent::Unread,
             seed: Seed(seed),
-            ..Spec::new(1).unwrap()
+            ..PlanSpec::new(1).unwrap()
         };
         let goals: GoodputGoals = self.goodput.parse().unwrap();
         SweepSpec { goals, ..SweepSpec::new([], workload) }
@@ -131,21 +133,27 @@ impl Case {
 
     /// A whole search, with how many levels it took.
     pub(crate) fn found(&self, seed: u64) -> LoadSearch {
+        self.searched(self.spec(), seed).0
+    }
+
+    /// The search that is asked for, and how long it took.
+    pub(crate) fn searched(&self, asked: LoadSearchSpec, seed: u64) -> (LoadSearch, Nanos) {
         let spec = self.sweep(seed);
-        let mut search = LoadSearch::new(self.spec()).unwrap();
+        let mut search = LoadSearch::new(asked).unwrap();
         let time = VirtualTime::new();
         let engine = SimTransport::new(&time, self.engine.scenario().serve());
         let cancel = Cancel::new();
         let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut sweep = SweepRunner::new(rig, &spec, None);
         let all = time.block_on(async {
             while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
                 let level = sweep.level(ask, &mut ()).await.unwrap().unwrap();
                 search.observe(&level.run.summary);
+                search.note_elapsed(time.now().saturating_since(Stamp::EPOCH));
             }
         });
         all.unwrap();
-        search
+        (search, time.now().saturating_since(Stamp::EPOCH))
     }
 
     /// How far off the truth the answer is, as a share of it.
@@ -154,13 +162,13 @@ impl Case {
     }
 
     /// One level.
-    pub(crate) fn level(&self, ask: LevelAsk, seed: u64) -> SweptLevel {
+    pub(crate) fn level(&self, ask: LevelSpec, seed: u64) -> SweptLevel {
         let spec = self.sweep(seed);
         let time = VirtualTime::new();
         let engine = SimTransport::new(&time, self.engine.scenario().serve());
         let cancel = Cancel::new();
         let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut sweep = Sweep::new(rig, &spec, None);
+        let mut sweep = SweepRunner::new(rig, &spec, None);
         time.block_on(sweep.level(ask, &mut ())).unwrap().unwrap().unwrap()
     }
 }

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use super::summary::explain;
 use super::{LATENCIES, TOOL};
 use crate::foreign::figures::iso_of_unix;
-use crate::foreign::read::{Loose, Record};
+use crate::foreign::read::{Lenient, Record};
 use crate::foreign::statistics::Single;
 use crate::foreign::vllm::source;
 use crate::foreign::{
     FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
-    ImportedLoad, NotKnown, Seen,
+    ImportedLoad, Seen, UnknownFact,
 };
 
 /// What the requests of a run did.
@@ -20,7 +20,7 @@ pub(super) struct Records {
     /// In the order in which they ended; none where the file does not have all of the events.
     pub(super) tapes: Vec<Tape>,
     /// What is not known because of that.
-    pub(super) not_known: Vec<NotKnown>,
+    pub(super) not_known: Vec<UnknownFact>,
 }
 
 /// A line: one request.
@@ -36,8 +36,8 @@ struct Metadata {
     request_start_ns: u64,
     request_end_ns: u64,
     credit_issued_ns: Option<u64>,
-    benchmark_phase: Loose<String>,
-    was_cancelled: Loose<bool>,
+    benchmark_phase: Lenient<String>,
+    was_cancelled: Lenient<bool>,
 }
 
 /// Latencies in milliseconds.
@@ -54,8 +54,8 @@ struct Metrics {
 #[derive(Debug, Deserialize)]
 struct ErrorDetails {
     #[serde(rename = "type")]
-    kind: Loose<String>,
-    message: Loose<String>,
+    kind: Lenient<String>,
+    message: Lenient<String>,
 }
 
 /// A value, where it is there.
@@ -81,18 +81,19 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
     }
     all.sort_by_key(|request| request.metadata.request_start_ns);
     let mut not_known = vec![
-        NotKnown::new(
+        UnknownFact::new(
             "tokens of each event",
             "the file has the sum of a reply; it is spread over its events",
         ),
-        NotKnown::new("the length that was asked of each reply", "not in the file"),
-        NotKnown::new("warm-up", "requests of a warm-up are left out"),
+        UnknownFact::new("the length that was asked of each reply", "not in the file"),
+        UnknownFact::new("warm-up", "requests of a warm-up are left out"),
     ];
     let tapes = match all.iter().all(Request::has_events) {
         true => tapes(&all, &records)?,
         false => {
-            let why = "the file has not the gaps of every reply (inter_chunk_latency): no figure can be computed again";
-            not_known = vec![NotKnown::new("tapes", why)];
+            let why = "the file lacks the gaps of some replies (inter_chunk_latency): no figure can be \
+             computed again";
+            not_known = vec![UnknownFact::new("tapes", why)];
             Vec::new()
         }
     };
@@ -192,13 +193,13 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
     explain(&mut sheet);
     let mut not_known = records.not_known;
     let why = "profile_export_aiperf.json is not there, which has it";
-    not_known.push(NotKnown::new("the load, the model and the data set", why));
+    not_known.push(UnknownFact::new("the load, the model and the data set", why));
     // An epoch that nobody knew is no date.
     let began =
         records.all.first().map(|request| request.metadata.request_start_ns / 1_000_000_000);
     let began = began.filter(|at| *at > 1_000_000_000).and_then(iso_of_unix);
     let level = ImportedLevel {
-        load: ImportedLoad::told(None, None),
+        load: ImportedLoad::from_rate_and_cap(None, None),
         about: ImportedAbout { date: began, ..ImportedAbout::default() },
         counts: ImportedCounts {
             completed: good.len() as u64,

@@ -5,48 +5,48 @@ use serde_json::{Map, Value};
 
 use super::TOOL;
 use super::records::Records;
-use crate::foreign::read::{Loose, Record, words};
+use crate::foreign::read::{Lenient, Record, words};
 use crate::foreign::statistics::{self, single};
 use crate::foreign::vllm::{blank, source};
 use crate::foreign::{
     FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
-    ImportedLoad, ImportedSource, NotKnown,
+    ImportedLoad, ImportedSource, UnknownFact,
 };
 
 /// What a document says beside its figures.
 #[derive(Debug, Deserialize)]
 struct Document {
-    aiperf_version: Loose<String>,
-    start_time: Loose<String>,
-    was_cancelled: Loose<bool>,
-    is_complete: Loose<bool>,
+    aiperf_version: Lenient<String>,
+    start_time: Lenient<String>,
+    was_cancelled: Lenient<bool>,
+    is_complete: Lenient<bool>,
     error_summary: Option<Vec<Value>>,
-    input_config: Loose<Config>,
-    run_info: Loose<RunInfo>,
+    input_config: Lenient<Config>,
+    run_info: Lenient<RunInfo>,
 }
 
 /// What was asked: the schema of 2026 lists phases, files before it have one `loadgen`.
 #[derive(Debug, Default, Deserialize)]
 struct Config {
-    phases: Loose<Vec<Phase>>,
-    loadgen: Loose<LoadGen>,
-    models: Loose<Models>,
-    endpoint: Loose<Endpoint>,
-    datasets: Loose<Vec<Dataset>>,
+    phases: Lenient<Vec<Phase>>,
+    loadgen: Lenient<LoadGen>,
+    models: Lenient<Models>,
+    endpoint: Lenient<Endpoint>,
+    datasets: Lenient<Vec<Dataset>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Phase {
-    kind: Loose<String>,
-    name: Loose<String>,
-    rate: Loose<f64>,
-    concurrency: Loose<u64>,
+    kind: Lenient<String>,
+    name: Lenient<String>,
+    rate: Lenient<f64>,
+    concurrency: Lenient<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct LoadGen {
-    request_rate: Loose<f64>,
-    concurrency: Loose<u64>,
+    request_rate: Lenient<f64>,
+    concurrency: Lenient<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,21 +57,21 @@ struct Models {
 #[derive(Debug, Deserialize)]
 struct Endpoint {
     #[serde(rename = "type")]
-    kind: Loose<String>,
-    model_names: Loose<Vec<String>>,
+    kind: Lenient<String>,
+    model_names: Lenient<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Dataset {
-    name: Loose<String>,
+    name: Lenient<String>,
     #[serde(rename = "type")]
-    kind: Loose<String>,
+    kind: Lenient<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct RunInfo {
-    run_label: Loose<String>,
-    variation_values: Loose<Map<String, Value>>,
+    run_label: Lenient<String>,
+    variation_values: Lenient<Map<String, Value>>,
 }
 
 /// The level of a summary, with what its requests did where that is beside it.
@@ -158,7 +158,7 @@ pub(super) fn explain(sheet: &mut FigureSheet) {
         "tokens are those of AIPerf's tokenizer, unless it was told to use the server's count",
     );
     sheet.caveat(
-        "TPOT is shared over all tokens but one: ours leaves out those of the first event, which are more where it has several",
+        "TPOT divides by all tokens but one; ours leaves out every token of the first event",
     );
     sheet.not_known(
         "itl",
@@ -166,7 +166,7 @@ pub(super) fn explain(sheet: &mut FigureSheet) {
     );
 }
 
-/// Settings of a sweep that say how hard a run pressed, by the last part of their path.
+/// Settings of a sweep that give the load of a run, by the last part of their path.
 const LOAD: [&str; 6] =
     ["concurrency", "rate", "request_rate", "requests", "request_count", "duration"];
 
@@ -181,7 +181,7 @@ impl Config {
         let before = self.loadgen.0.as_ref();
         let rate = measured.and_then(|phase| phase.rate.0);
         let cap = measured.and_then(|phase| phase.concurrency.0);
-        ImportedLoad::told(
+        ImportedLoad::from_rate_and_cap(
             rate.or_else(|| before?.request_rate.0),
             cap.or_else(|| before?.concurrency.0),
         )
@@ -211,25 +211,26 @@ impl Config {
     }
 }
 
-fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<NotKnown> {
+fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact> {
     let mut all = match records {
-        None => vec![NotKnown::new(
+        None => vec![UnknownFact::new(
             "tapes",
-            "profile_export.jsonl is not there: no figure can be computed again, none has an interval",
+            "profile_export.jsonl is not there: figures cannot be computed again and have no \
+             intervals",
         )],
         Some(records) => records.not_known.clone(),
     };
-    all.push(NotKnown::new(
+    all.push(UnknownFact::new(
         "the client's own proof",
         "how late it sent and how busy it was is not in the file",
     ));
-    all.push(NotKnown::new(
+    all.push(UnknownFact::new(
         "peaks of requests in flight and of tokens per second",
         "AIPerf's effective_* weigh the edges of the run by a rule of their own",
     ));
     if record.has("goodput") {
         let why = "AIPerf takes any metric for a goal; what came of each request says more";
-        all.push(NotKnown::new("goodput", why));
+        all.push(UnknownFact::new("goodput", why));
     }
     all
 }

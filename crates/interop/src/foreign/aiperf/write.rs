@@ -4,7 +4,7 @@ use crate::Peer;
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
-use crate::RequestRate;
+use crate::VllmRequestRate;
 use crate::foreign::vllm::iso;
 use crate::foreign::{ExportLevel, ForeignError, lists, statistics};
 use crate::peers::run as by_vllm;
@@ -63,13 +63,13 @@ fn config(level: &ExportLevel<'_>, requests: usize) -> Value {
     let mut phase = json!({"name": "profiling", "kind": "profiling", "requests": requests});
     let cap = run.max_concurrency;
     match run.request_rate {
-        RequestRate::Limited(rate) => {
+        VllmRequestRate::Limited(rate) => {
             let even = run.burstiness.is_infinite();
             phase["type"] = json!(if even { "constant" } else { "poisson" });
             phase["rate"] = json!(rate.get());
             phase["concurrency"] = json!(cap);
         }
-        RequestRate::Unlimited | RequestRate::Ramp { .. } => {
+        VllmRequestRate::Unlimited | VllmRequestRate::Ramp { .. } => {
             phase["type"] = json!("concurrency");
             phase["concurrency"] = json!(cap.map_or(requests as u64, u64::from));
         }

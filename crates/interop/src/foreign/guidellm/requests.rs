@@ -4,7 +4,7 @@ use fizeau_core::Tape;
 use serde::Deserialize;
 
 use super::Groups;
-use crate::foreign::read::{Loose, Record};
+use crate::foreign::read::{Lenient, Record};
 use crate::foreign::{FigureSheet, ForeignError, Seen};
 
 /// What each request did.
@@ -29,13 +29,13 @@ pub(super) struct Request {
     info: Info,
     input_metrics: Option<Usage>,
     output_metrics: Option<Usage>,
-    output: Loose<String>,
+    output: Lenient<String>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Info {
     timings: Timings,
-    error: Loose<String>,
+    error: Lenient<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,7 +100,7 @@ impl Requests {
         };
         sheet.sample("tpot", self.good().filter_map(pace));
         sheet.caveat(
-            "TPOT is shared over all tokens but one: ours leaves out those of the first event, which are more where it has several",
+            "TPOT divides by all tokens but one; ours leaves out every token of the first event",
         );
         sheet.caveat("GuideLLM stamps by the wall clock: a step of it is in the figures");
         sheet.not_known("itl", "GuideLLM does not keep when each token came");

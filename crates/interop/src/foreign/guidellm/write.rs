@@ -4,7 +4,7 @@ use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
 use super::metrics::{metrics, tokens};
-use crate::RequestRate;
+use crate::VllmRequestRate;
 use crate::foreign::{ExportLevel, ForeignError, lists};
 use crate::peers::run as by_vllm;
 
@@ -77,7 +77,7 @@ fn computed(
     let to = all().map(|tape| end(tape, epoch)).fold(from, f64::max);
     let run = &level.run;
     let strategy = match (run.request_rate, run.max_concurrency) {
-        (RequestRate::Limited(rate), cap) => {
+        (VllmRequestRate::Limited(rate), cap) => {
             let kind = if run.burstiness.is_infinite() { "constant" } else { "poisson" };
             json!({"type_": kind, "rate": rate.get(), "max_concurrency": cap})
         }
@@ -96,7 +96,7 @@ fn computed(
             "backend": {"kind": "openai_http", "model": run.model_id}, "environment": {},
         },
         "scheduler_state": {"node_id": 0, "num_processes": 1, "start_time": from},
-        "scheduler_metrics": scheduler(good, bad, &totals, (from, to)),
+        "scheduler_metrics": scheduler(good, bad, &totals, from, to),
         "metrics": metrics(good, bad, &totals, to - from),
         "start_time": from, "end_time": to, "duration": to - from,
     });
@@ -114,7 +114,7 @@ const UNSEEN: [&str; 7] = [
     "processed_delay_avg",
 ];
 
-fn scheduler(good: &[&Tape], bad: &[&Tape], totals: &Value, (from, to): (f64, f64)) -> Value {
+fn scheduler(good: &[&Tape], bad: &[&Tape], totals: &Value, from: f64, to: f64) -> Value {
     let mean = |of: &dyn Fn(&Tape) -> f64| {
         let sum: f64 = good.iter().chain(bad).map(|tape| of(tape)).sum();
         sum / (good.len() + bad.len()).max(1) as f64

@@ -5,16 +5,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::TOOL;
-use crate::foreign::read::{Loose, Record};
+use crate::foreign::read::{Lenient, Record};
 use crate::foreign::{ForeignError, ForeignFile, Seen};
 
 /// What each request did, stage after stage: the tool writes them so, and says of none which stage it is of.
 pub(super) struct Requests<'a> {
-    all: Vec<Own<'a>>,
+    all: Vec<LocatedRequest<'a>>,
 }
 
 /// A request, and where it stands.
-struct Own<'a> {
+struct LocatedRequest<'a> {
     seen: Seen,
     record: Record<'a>,
 }
@@ -58,8 +58,8 @@ struct Reply {
 
 #[derive(Debug, Deserialize)]
 struct ErrorInfo {
-    error_type: Loose<String>,
-    error_msg: Loose<String>,
+    error_type: Lenient<String>,
+    error_msg: Lenient<String>,
 }
 
 /// What the document of a stage says of its requests.
@@ -85,7 +85,9 @@ pub(super) fn is_requests(file: &ForeignFile<'_>) -> bool {
 
 impl<'a> Requests<'a> {
     pub(super) fn read(file: &'a ForeignFile<'_>) -> Result<Self, ForeignError> {
-        let own = |record: Record<'a>| Ok(Own { seen: record.read::<Request>()?.seen(), record });
+        let own = |record: Record<'a>| {
+            Ok(LocatedRequest { seen: record.read::<Request>()?.seen(), record })
+        };
         let all = Record::all(file, TOOL)?.into_iter().map(own);
         Ok(Self { all: all.collect::<Result<_, _>>()? })
     }
@@ -123,7 +125,7 @@ impl<'a> Requests<'a> {
 
     /// In the order in which they ended.
     pub(super) fn tapes(&self) -> Result<Vec<Tape>, ForeignError> {
-        let mut all: Vec<&Own<'_>> = self.all.iter().collect();
+        let mut all: Vec<&LocatedRequest<'_>> = self.all.iter().collect();
         all.sort_by(|a, b| a.seen.sent.total_cmp(&b.seen.sent));
         let Some(first) = all.first() else { return Ok(Vec::new()) };
         let epoch = first.seen.sent;
@@ -137,7 +139,7 @@ impl<'a> Requests<'a> {
         body.get("model")?.as_str().map(str::to_owned)
     }
 
-    fn good(&self) -> impl Iterator<Item = &Own<'a>> {
+    fn good(&self) -> impl Iterator<Item = &LocatedRequest<'a>> {
         self.all.iter().filter(|request| !request.seen.is_failed)
     }
 

@@ -4,7 +4,7 @@ use crate::Peer;
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
-use crate::RequestRate;
+use crate::VllmRequestRate;
 use crate::foreign::statistics::nested;
 use crate::foreign::{ExportLevel, ForeignError, lists};
 use crate::peers::run as by_vllm;
@@ -39,11 +39,11 @@ fn load(level: &ExportLevel<'_>, tapes: &[&Tape]) -> Map<String, Value> {
     put("send_duration", json!(took));
     put("achieved_rate", json!(rate));
     match (level.run.request_rate, level.run.max_concurrency) {
-        (RequestRate::Limited(rate), _) => {
+        (VllmRequestRate::Limited(rate), _) => {
             put("requested_rate", json!(rate.get()));
         }
         // As there, where a closed loop is to send all of them within a second.
-        (RequestRate::Unlimited, Some(cap)) => {
+        (VllmRequestRate::Unlimited, Some(cap)) => {
             put("requested_rate", json!(tapes.len()));
             put("concurrency", json!(cap));
         }

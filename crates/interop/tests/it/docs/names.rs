@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fizeau_interop::{Concept, Peer, PeerSettings};
+use fizeau_interop::{Peer, PeerSettings, PeerTerm};
 use fizeau_metrics::{Metric, PercentileRule};
 
 use super::page::{all_code, code, rows, table};
@@ -176,7 +176,8 @@ fn every_name_that_differs_is_the_tools_own() {
 #[test]
 fn the_names_of_definitions_are_on_the_page() {
     let page: BTreeSet<String> = all_code().into_iter().map(str::to_lowercase).collect();
-    for concept in [Concept::Ttft, Concept::Tpot, Concept::Itl, Concept::E2el, Concept::Throughput]
+    for concept in
+        [PeerTerm::Ttft, PeerTerm::Tpot, PeerTerm::Itl, PeerTerm::E2el, PeerTerm::Throughput]
     {
         for definition in concept.definitions().iter().filter(|tool| !tool.name.is_empty()) {
             let name = stem(definition.peer, definition.name).to_lowercase();
@@ -189,7 +190,7 @@ fn the_names_of_definitions_are_on_the_page() {
 #[test]
 fn every_word_that_can_be_asked_for_is_on_the_page() {
     let page = all_code();
-    let words = Concept::ALL.map(Concept::key).into_iter();
+    let words = PeerTerm::ALL.map(PeerTerm::key).into_iter();
     let words = words.chain(PercentileRule::ALL.map(PercentileRule::key));
     let words = words.chain(Metric::series().map(|metric| metric.entry().key)).chain(["itl_p99"]);
     let missing: Vec<_> = words.filter(|word| !page.contains(word)).collect();

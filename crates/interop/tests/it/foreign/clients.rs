@@ -1,10 +1,10 @@
 //! AIPerf, GuideLLM, GenAI-Perf and inference-perf.
 
-use fizeau_core::{Nanos, Tape};
+use fizeau_core::{LoadKind, Nanos, Tape};
 use fizeau_interop::{ExportLevel, ForeignFile, ForeignFormats};
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
-use fizeau_record::{ImportedLevel, LoadPoint};
+use fizeau_record::ImportedLevel;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn aiperfs_inter_token_latency_is_tpot_and_its_requests_are_tapes() {
     holds(&level, &record(AIPERF[0]), &AIPERF_PLACES);
     assert_eq!(level.source.version.as_deref(), Some("0.13.0"));
     assert_eq!(level.about.model.as_deref(), Some("org/model-8b"));
-    assert_eq!(level.load_point(), LoadPoint::Concurrency(4));
+    assert_eq!(level.level_load(), LoadKind::Concurrency.at(4.0));
     assert_eq!((level.counts.completed, level.counts.failed), (11, Some(1)));
     assert!(why(&level, "itl").contains("inter_chunk_latency"));
     // 11 requests do not support a p99.
@@ -141,7 +141,7 @@ fn guidellms_time_per_output_token_is_not_taken() {
             let found = level.figure(name).unwrap();
             assert!((found - wanted).abs() < 1e-3, "{name} {found} {wanted}");
         }
-        assert_eq!(level.load_point(), LoadPoint::Concurrency(4));
+        assert_eq!(level.level_load(), LoadKind::Concurrency.at(4.0));
         assert_eq!((level.counts.completed, level.counts.failed), (11, Some(1)));
         assert_eq!(level.about.date.as_deref(), Some("2026-08-01T12:00:00Z"));
     }
@@ -170,7 +170,7 @@ fn genai_perfs_figures_are_as_aiperfs() {
     let places =
         AIPERF_PLACES.map(|place| if place.0 == "total_tps" { AIPERF_PLACES[0] } else { place });
     holds(&level, &record("genai-perf.json"), &places);
-    assert_eq!(level.load_point(), LoadPoint::Concurrency(4));
+    assert_eq!(level.level_load(), LoadKind::Concurrency.at(4.0));
     assert_eq!((level.counts.completed, level.counts.failed), (11, None));
     assert!(why(&level, "itl").contains("TPOT"));
 }

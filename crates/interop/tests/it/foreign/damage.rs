@@ -84,7 +84,10 @@ fn a_field_that_is_missing_is_named() {
             let mut file = record(name);
             file.as_object_mut().unwrap().remove(field);
             let error = import(name, file.to_string().as_bytes()).unwrap_err().to_string();
-            assert_eq!(error, format!("{name}: no field `{field}`, which a result of {tool} has"));
+            assert_eq!(
+                error,
+                format!("{name}: the field `{field}` is missing, which a result of {tool} has")
+            );
         }
     }
 }
@@ -111,12 +114,12 @@ fn a_file_of_no_form_lists_those_that_there_are() {
     ] {
         let file = ForeignFile::new("x.json", text.as_bytes());
         let error = ForeignFormats::of(&file).err().unwrap().to_string();
-        let wanted = format!("x.json: no form that is known ({looks}); known are ");
+        let wanted = format!("x.json: its format is not known ({looks}); the formats are ");
         assert!(error.starts_with(&wanted), "{error}");
         assert!(error.ends_with(&ForeignFormats::names()), "{error}");
     }
     let error = ForeignFormats::named("jmeter").err().unwrap().to_string();
-    assert!(error.starts_with("`jmeter` is no format; known are vllm-sweep, "), "{error}");
+    assert!(error.starts_with("`jmeter` is not a format; the formats are vllm-sweep, "), "{error}");
 }
 
 #[test]

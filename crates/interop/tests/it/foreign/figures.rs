@@ -1,7 +1,8 @@
 //! What is taken from a file, and what is not.
 
+use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_interop::{ForeignFile, ForeignFormats, Peer, PeerSettings};
-use fizeau_record::{ImportedLevel, ImportedRun, LoadPoint};
+use fizeau_record::{ImportedLevel, ImportedRun};
 
 use super::{close, fixture, import, level, record};
 
@@ -25,7 +26,7 @@ fn a_figure_is_ours_only_where_the_definition_is() {
     for (ours, theirs) in same {
         assert_eq!(level.figure(ours), file[theirs].as_f64(), "{ours}");
     }
-    assert_eq!(level.load_point(), LoadPoint::Concurrency(8));
+    assert_eq!(level.level_load(), LoadKind::Concurrency.at(8.0));
     assert_eq!(level.about.date.as_deref(), Some("2026-08-01T12:00:00"));
     // Its ITL is another thing than ours, and its peaks are none.
     assert_eq!(level.figure("p50_itl_ms"), None);
@@ -96,7 +97,7 @@ fn a_percentile_that_so_few_requests_do_not_support_is_withheld() {
     }
     let brief = import(name, file.to_string().as_bytes()).unwrap().remove(0);
     assert_eq!(brief.figure("p99_ttft_ms"), None);
-    assert_eq!(why(&brief, "p99_ttft_ms"), "12 requests, and it takes 100");
+    assert_eq!(why(&brief, "p99_ttft_ms"), "12 requests, and it needs 100");
     assert_eq!(brief.figure("p90_ttft_ms"), file["p90_ttft_ms"].as_f64());
 }
 
@@ -104,8 +105,8 @@ fn a_percentile_that_so_few_requests_do_not_support_is_withheld() {
 fn a_line_of_sglangs_is_a_level() {
     let name = "sglang.jsonl";
     let levels = import(name, &fixture(name)).unwrap();
-    let loads: Vec<LoadPoint> = levels.iter().map(ImportedLevel::load_point).collect();
-    assert_eq!(loads, [LoadPoint::Concurrency(4), LoadPoint::Concurrency(16)]);
+    let loads: Vec<LevelLoad> = levels.iter().map(ImportedLevel::level_load).collect();
+    assert_eq!(loads, [LoadKind::Concurrency.at(4.0), LoadKind::Concurrency.at(16.0)]);
     assert!(levels.iter().all(|level| level.about.model.as_deref() == Some("org/model-8b")));
     assert!(levels.iter().all(|level| level.about.devices == Some(2)));
     assert!(

@@ -1,8 +1,9 @@
 //! inference-perf: what its own reader asks of our documents, and single requests in the forms of its versions.
 
+use fizeau_core::LoadKind;
 use fizeau_interop::{ExportLevel, ForeignFile, ForeignFormats};
 use fizeau_metrics::GoodputGoals;
-use fizeau_record::{ImportedLevel, LoadPoint};
+use fizeau_record::ImportedLevel;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -58,7 +59,7 @@ proptest! {
         prop_assert_eq!(back.len(), 2);
         for (level, tapes) in back.iter().zip([&one, &other]) {
             prop_assert_eq!(level.tapes.len(), tapes.len());
-            prop_assert_eq!(level.load_point(), LoadPoint::Concurrency(4));
+            prop_assert_eq!(level.level_load(), LoadKind::Concurrency.at(4.0));
         }
     }
 }
@@ -68,7 +69,7 @@ fn a_rate_that_was_asked_is_not_that_of_a_closed_loop() {
     let mut file = record(STAGE);
     file["load_summary"]["concurrency"] = 8.into();
     let level = super::import("stage_0_x.json", file.to_string().as_bytes()).unwrap().remove(0);
-    assert_eq!(level.load_point(), LoadPoint::Concurrency(8));
+    assert_eq!(level.level_load(), LoadKind::Concurrency.at(8.0));
 }
 
 #[test]

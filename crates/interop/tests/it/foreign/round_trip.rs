@@ -2,7 +2,7 @@
 
 use fizeau_core::{Arrival, Channel, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens};
 use fizeau_interop::{
-    ExportLevel, ExportedFile, ForeignFile, ForeignFormats, RequestRate, VllmRun,
+    ExportLevel, ExportedFile, ForeignFile, ForeignFormats, VllmRequestRate, VllmRun,
 };
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
@@ -20,7 +20,7 @@ fn run(cap: u32) -> VllmRun {
         model_id: "org/model".to_owned(),
         tokenizer_id: None,
         metadata: Vec::new(),
-        request_rate: RequestRate::Unlimited,
+        request_rate: VllmRequestRate::Unlimited,
         burstiness: 1.0,
         max_concurrency: Some(cap),
     }

@@ -2,31 +2,31 @@
 
 use fizeau_core::Stamp;
 
-use super::{ComparedRequests, Missing, Pace, Pairing, Row};
-use crate::compare::{Figure, Side, Untested};
+use super::{ComparedRequests, LoadPacing, RequestPairing, RequestValues, UntestedFigure};
+use crate::compare::{ComparisonSide, LevelFigure, UntestedReason};
 use crate::{Metric, Percent, Statistic};
 
 /// The requests that figures are read from.
-pub(super) struct Columns<'a> {
-    pub(super) pairing: Pairing,
+pub(super) struct RequestColumns<'a> {
+    pub(super) pairing: RequestPairing,
     /// In order of sending; where they are paired, those that have partners, each at its partner's place.
-    pub(super) paired: (&'a [&'a Row], &'a [&'a Row]),
+    pub(super) paired: (&'a [&'a RequestValues], &'a [&'a RequestValues]),
     pub(super) whole: (&'a ComparedRequests, &'a ComparedRequests),
 }
 
 /// The series of one figure on both sides.
 #[derive(Debug)]
-pub(super) struct Both {
-    pub(super) what: What,
-    pub(super) baseline: Series,
-    pub(super) candidate: Series,
+pub(super) struct BothSeries {
+    pub(super) what: SeriesFigure,
+    pub(super) baseline: FigureSeries,
+    pub(super) candidate: FigureSeries,
     /// Whether both have as many values, of which those at the same place belong together.
     pub(super) is_paired: bool,
 }
 
 /// What a figure is of its series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum What {
+pub(super) enum SeriesFigure {
     /// The mean of values.
     Mean,
     /// A percentile of values.
@@ -37,25 +37,25 @@ pub(super) enum What {
 
 /// One value for each request.
 #[derive(Debug, Default)]
-pub(super) struct Series {
+pub(super) struct FigureSeries {
     pub(super) values: Vec<f64>,
     /// Of a rate, the time that each took in seconds; else nothing.
     pub(super) seconds: Vec<f64>,
 }
 
-impl Columns<'_> {
+impl RequestColumns<'_> {
     /// The series of `figure`.
-    pub(super) fn of(&self, figure: Figure) -> Result<Both, Missing> {
+    pub(super) fn of(&self, figure: LevelFigure) -> Result<BothSeries, UntestedFigure> {
         let metric = figure.metric;
         if let Some(place) = Metric::series().position(|known| known == metric) {
             let what = what(figure.statistic)
-                .ok_or(Missing { values: (None, None), why: Untested::NeedsRounds })?;
+                .ok_or(UntestedFigure { values: (None, None), why: UntestedReason::NeedsRounds })?;
             return self.values(what, |row| row.latencies.get(place).copied().flatten());
         }
         match metric {
             Metric::GoodShare => {
                 self.goals()?;
-                self.values(What::Mean, |row| Some(f64::from(u8::from(row.is_good))))
+                self.values(SeriesFigure::Mean, |row| Some(f64::from(u8::from(row.is_good))))
             }
             Metric::GoodputPerSec => {
                 self.goals()?;
@@ -64,86 +64,100 @@ impl Columns<'_> {
             Metric::RequestsPerSec => self.rates(|row| u64::from(row.is_complete)),
             Metric::OutputTokensPerSec => self.rates(|row| row.output_tokens),
             // Pooled over tokens.
-            _ => Err(Missing { values: (None, None), why: Untested::NeedsRounds }),
+            _ => Err(UntestedFigure { values: (None, None), why: UntestedReason::NeedsRounds }),
         }
     }
 
-    fn goals(&self) -> Result<(), Missing> {
+    fn goals(&self) -> Result<(), UntestedFigure> {
         let without = |requests: &ComparedRequests| requests.goals.is_empty();
         match (without(self.whole.0), without(self.whole.1)) {
-            (true, _) => Err(Missing::side(Side::Baseline)),
-            (_, true) => Err(Missing::side(Side::Candidate)),
+            (true, _) => Err(UntestedFigure::side(ComparisonSide::Baseline)),
+            (_, true) => Err(UntestedFigure::side(ComparisonSide::Candidate)),
             _ => Ok(()),
         }
     }
 
     /// A value for each request that has one; of pairs those of which both have.
-    fn values(&self, what: What, of: impl Fn(&Row) -> Option<f64>) -> Result<Both, Missing> {
+    fn values(
+        &self,
+        what: SeriesFigure,
+        of: impl Fn(&RequestValues) -> Option<f64>,
+    ) -> Result<BothSeries, UntestedFigure> {
         let (a, b) = self.paired;
         let whole = (&self.whole.0.rows, &self.whole.1.rows);
-        let has_any = |rows: &[Row]| rows.iter().any(|row| of(row).is_some());
-        for (rows, side) in [(whole.0, Side::Baseline), (whole.1, Side::Candidate)] {
+        let has_any = |rows: &[RequestValues]| rows.iter().any(|row| of(row).is_some());
+        for (rows, side) in
+            [(whole.0, ComparisonSide::Baseline), (whole.1, ComparisonSide::Candidate)]
+        {
             if !has_any(rows) {
-                return Err(Missing::side(side));
+                return Err(UntestedFigure::side(side));
             }
         }
         let (a, b): (Vec<f64>, Vec<f64>) = match self.pairing {
-            Pairing::ByNumber => a.iter().zip(b).filter_map(|(a, b)| of(a).zip(of(b))).unzip(),
-            Pairing::None => {
-                let all = |rows: &[&Row]| rows.iter().filter_map(|row| of(row)).collect();
+            RequestPairing::ByNumber => {
+                a.iter().zip(b).filter_map(|(a, b)| of(a).zip(of(b))).unzip()
+            }
+            RequestPairing::None => {
+                let all = |rows: &[&RequestValues]| rows.iter().filter_map(|row| of(row)).collect();
                 (all(a), all(b))
             }
         };
         if a.is_empty() || b.is_empty() {
-            return Err(Missing { values: (None, None), why: Untested::NoPairs });
+            return Err(UntestedFigure { values: (None, None), why: UntestedReason::NoPairs });
         }
-        let series = |values| Series { values, ..Series::default() };
-        let is_paired = self.pairing == Pairing::ByNumber;
-        Ok(Both { what, baseline: series(a), candidate: series(b), is_paired })
+        let series = |values| FigureSeries { values, ..FigureSeries::default() };
+        let is_paired = self.pairing == RequestPairing::ByNumber;
+        Ok(BothSeries { what, baseline: series(a), candidate: series(b), is_paired })
     }
 
     /// What came with each request, and its share of the time. All requests of a run count, with partners or without: its rate
     /// is a figure of the whole.
-    fn rates(&self, of: impl Fn(&Row) -> u64) -> Result<Both, Missing> {
+    fn rates(&self, of: impl Fn(&RequestValues) -> u64) -> Result<BothSeries, UntestedFigure> {
         let (baseline, candidate) = self.whole;
         let (Some(a), Some(b)) = (baseline.timed(), candidate.timed()) else {
             let rate = |requests: &ComparedRequests| requests.rate(&of);
             let values = (rate(baseline), rate(candidate));
-            return Err(Missing { values, why: Untested::NeedsRounds });
+            return Err(UntestedFigure { values, why: UntestedReason::NeedsRounds });
         };
         // Both in order of sending, or both in order of ends: then the same places hold about the same requests.
         let alike = a.len() == b.len() && baseline.pace == candidate.pace;
-        let is_paired = self.pairing == Pairing::ByNumber && alike;
-        let series = |timed: Vec<(&Row, f64)>| {
+        let is_paired = self.pairing == RequestPairing::ByNumber && alike;
+        let series = |timed: Vec<(&RequestValues, f64)>| {
             let (values, seconds) =
                 timed.into_iter().map(|(row, seconds)| (of(row) as f64, seconds)).unzip();
-            Series { values, seconds }
+            FigureSeries { values, seconds }
         };
-        Both { what: What::Rate, baseline: series(a), candidate: series(b), is_paired }.with_time()
+        BothSeries {
+            what: SeriesFigure::Rate,
+            baseline: series(a),
+            candidate: series(b),
+            is_paired,
+        }
+        .with_time()
     }
 }
 
 impl ComparedRequests {
     /// The requests that make the rate, each with its share of the time in seconds; none if the rate hangs on the few requests
     /// that end last.
-    fn timed(&self) -> Option<Vec<(&Row, f64)>> {
+    fn timed(&self) -> Option<Vec<(&RequestValues, f64)>> {
         let mut rows = self.by_sending();
-        if self.pace == Pace::OpenLoop {
+        if self.pace == LoadPacing::OpenLoop {
             rows.sort_by_key(|row| (row.number.0, row.end, row.number));
         }
         let rounds = rows.chunk_by(|one, next| one.number.0 == next.number.0);
-        let timed: Option<Vec<Vec<(&Row, f64)>>> = rounds
+        let timed: Option<Vec<Vec<(&RequestValues, f64)>>> = rounds
             .map(|round| match self.pace {
-                Pace::AllAtOnce => None,
-                Pace::ClosedLoop => shares_of_slots(round),
-                Pace::OpenLoop => Some(gaps(round)),
+                LoadPacing::AllAtOnce => None,
+                LoadPacing::ClosedLoop => shares_of_slots(round),
+                LoadPacing::OpenLoop => Some(gaps(round)),
             })
             .collect();
         timed.map(|rounds| rounds.into_iter().flatten().collect())
     }
 
     /// From the first release to the last end; absent if that is no time.
-    fn rate(&self, of: impl Fn(&Row) -> u64) -> Option<f64> {
+    fn rate(&self, of: impl Fn(&RequestValues) -> u64) -> Option<f64> {
         let sum = self.rows.iter().map(of).sum::<u64>() as f64;
         Some(sum / self.seconds()).filter(|rate| rate.is_finite())
     }
@@ -154,8 +168,8 @@ impl ComparedRequests {
 ///
 /// The slots are counted where they are full, from when the most requests were first in flight until the last was sent; none
 /// if that is no time.
-fn shares_of_slots<'a>(round: &[&'a Row]) -> Option<Vec<(&'a Row, f64)>> {
-    let sorted = |of: fn(&Row) -> Stamp| {
+fn shares_of_slots<'a>(round: &[&'a RequestValues]) -> Option<Vec<(&'a RequestValues, f64)>> {
+    let sorted = |of: fn(&RequestValues) -> Stamp| {
         let mut stamps: Vec<Stamp> = round.iter().map(|row| of(row)).collect();
         stamps.sort_unstable();
         stamps
@@ -173,20 +187,21 @@ fn shares_of_slots<'a>(round: &[&'a Row]) -> Option<Vec<(&'a Row, f64)>> {
         }
     }
     let last = *starts.last()?;
-    let within =
-        |row: &&Row| row.end.min(last).saturating_since(row.intended.max(full)).as_secs_f64();
+    let within = |row: &&RequestValues| {
+        row.end.min(last).saturating_since(row.intended.max(full)).as_secs_f64()
+    };
     let slots = round.iter().map(within).sum::<f64>() / last.saturating_since(full).as_secs_f64();
     (slots.is_finite() && slots > 0.0)
         .then(|| round.iter().map(|row| (*row, row.held() / slots)).collect())
 }
 
 /// The time since the end before. The first end has none before it, and is left out.
-fn gaps<'a>(ends: &[&'a Row]) -> Vec<(&'a Row, f64)> {
+fn gaps<'a>(ends: &[&'a RequestValues]) -> Vec<(&'a RequestValues, f64)> {
     let pairs = ends.iter().zip(ends.iter().skip(1));
     pairs.map(|(last, row)| (*row, row.end.saturating_since(last.end).as_secs_f64())).collect()
 }
 
-impl Row {
+impl RequestValues {
     /// How long it held its slot, in seconds.
     fn held(&self) -> f64 {
         self.end.saturating_since(self.intended).as_secs_f64()
@@ -194,9 +209,9 @@ impl Row {
 }
 
 /// What a statistic is of single requests; none for a greatest value.
-fn what(statistic: Statistic) -> Option<What> {
+fn what(statistic: Statistic) -> Option<SeriesFigure> {
     let percent = match statistic {
-        Statistic::Mean => return Some(What::Mean),
+        Statistic::Mean => return Some(SeriesFigure::Mean),
         Statistic::P50 => Percent::P50,
         Statistic::P90 => Percent::P90,
         Statistic::P95 => Percent::P95,
@@ -204,16 +219,16 @@ fn what(statistic: Statistic) -> Option<What> {
         Statistic::P999 => Percent::P999,
         Statistic::Max | Statistic::Value => return None,
     };
-    Some(What::Percentile(percent))
+    Some(SeriesFigure::Percentile(percent))
 }
 
-impl Both {
+impl BothSeries {
     /// Refuses a rate over no time.
-    fn with_time(self) -> Result<Self, Missing> {
-        let is_empty = |series: &Series| series.seconds.iter().sum::<f64>() <= 0.0;
+    fn with_time(self) -> Result<Self, UntestedFigure> {
+        let is_empty = |series: &FigureSeries| series.seconds.iter().sum::<f64>() <= 0.0;
         match (is_empty(&self.baseline), is_empty(&self.candidate)) {
-            (true, _) => Err(Missing::side(Side::Baseline)),
-            (_, true) => Err(Missing::side(Side::Candidate)),
+            (true, _) => Err(UntestedFigure::side(ComparisonSide::Baseline)),
+            (_, true) => Err(UntestedFigure::side(ComparisonSide::Candidate)),
             _ => Ok(self),
         }
     }

@@ -1,22 +1,24 @@
 //! The figure of a series, and of the series drawn again.
 
-use super::column::{Series, What};
+use super::column::{FigureSeries, SeriesFigure};
+use crate::compare::standard_error::StandardError;
 use crate::stats::{Ranked, Resampling, block_length};
 use crate::{Autocorrelation, PercentileRule, RandomBits, ResampleSeed};
 
 /// A series with its figure.
 #[derive(Debug)]
-pub(super) struct Figured {
-    what: What,
-    series: Series,
+pub(super) struct SeriesWithFigure {
+    what: SeriesFigure,
+    series: FigureSeries,
     ranked: Option<Ranked>,
     pub(super) value: f64,
 }
 
-impl Figured {
+impl SeriesWithFigure {
     /// Of a series that has values; of a rate, some time too.
-    pub(super) fn new(what: What, series: Series) -> Self {
-        let ranked = matches!(what, What::Percentile(_)).then(|| Ranked::new(&series.values));
+    pub(super) fn new(what: SeriesFigure, series: FigureSeries) -> Self {
+        let ranked =
+            matches!(what, SeriesFigure::Percentile(_)).then(|| Ranked::new(&series.values));
         let mut figured = Self { what, series, ranked, value: 0.0 };
         figured.value = figured.of(&vec![1; figured.n()]);
         figured
@@ -36,24 +38,24 @@ impl Figured {
             values.iter().zip(times).map(|(value, &times)| value * f64::from(times)).sum()
         };
         match (self.what, &self.ranked) {
-            (What::Percentile(percent), Some(ranked)) => {
+            (SeriesFigure::Percentile(percent), Some(ranked)) => {
                 let place = PercentileRule::Linear.place(self.n(), percent);
                 place.map_or(0.0, |place| ranked.of_multiset(times, place))
             }
-            (What::Rate, _) => sum(&self.series.values) / sum(&self.series.seconds),
+            (SeriesFigure::Rate, _) => sum(&self.series.values) / sum(&self.series.seconds),
             _ => sum(&self.series.values) / self.n() as f64,
         }
     }
 
-    /// What each value does to the figure, but for a factor: what hangs together in it is what makes the figure uncertain.
+    /// What each value does to the figure, but for a factor: what is correlated in it is what makes the figure uncertain.
     pub(super) fn influence(&self) -> Vec<f64> {
         match self.what {
-            What::Mean => self.series.values.clone(),
-            What::Percentile(_) => {
+            SeriesFigure::Mean => self.series.values.clone(),
+            SeriesFigure::Percentile(_) => {
                 let above = |&value: &f64| if value > self.value { 1.0 } else { 0.0 };
                 self.series.values.iter().map(above).collect()
             }
-            What::Rate => {
+            SeriesFigure::Rate => {
                 let both = self.series.values.iter().zip(&self.series.seconds);
                 both.map(|(value, seconds)| value - self.value * seconds).collect()
             }
@@ -61,21 +63,12 @@ impl Figured {
     }
 }
 
-/// How far the difference of two figures may be off.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StandardError {
-    /// In the figure's unit.
-    pub(super) error: f64,
-    /// Degrees of freedom of Student's t.
-    pub(super) df: f64,
-}
-
-/// A block is so many autocorrelation times long, so that what hangs together across its ends is little.
+/// A block is so many autocorrelation times long, so that what is correlated across its ends is little.
 const TIMES: f64 = 10.0;
 /// And no longer than this part of the run, so that there are some.
 const LEAST_BLOCKS: f64 = 10.0;
 
-/// How long the blocks of a series are that hangs together as `influences` do, the one that does so longest.
+/// How long the blocks of a series are that is correlated as its `influences` are, by the one with the longest memory.
 fn longest_block(influences: &[Vec<f64>]) -> f64 {
     let of = |series: &Vec<f64>| {
         let time = Autocorrelation::of(series).map_or(1.0, Autocorrelation::inflation);
@@ -88,8 +81,8 @@ fn longest_block(influences: &[Vec<f64>]) -> f64 {
 
 /// By drawing both series again, block by block and both alike, as often as `resamples` says.
 pub(super) fn of_pairs(
-    a: &Figured,
-    b: &Figured,
+    a: &SeriesWithFigure,
+    b: &SeriesWithFigure,
     resamples: u32,
     seed: ResampleSeed,
 ) -> StandardError {
@@ -110,13 +103,13 @@ pub(super) fn of_pairs(
 
 /// By drawing each series again by itself. The degrees of freedom are Welch's and Satterthwaite's.
 pub(super) fn of_sides(
-    a: &Figured,
-    b: &Figured,
+    a: &SeriesWithFigure,
+    b: &SeriesWithFigure,
     resamples: u32,
     seed: ResampleSeed,
 ) -> StandardError {
     let mut bits = RandomBits::new(seed);
-    let mut side = |figured: &Figured| {
+    let mut side = |figured: &SeriesWithFigure| {
         let n = figured.n();
         let length = longest_block(&[figured.influence()]);
         let resampling = Resampling::new(n, length);

@@ -2,46 +2,43 @@
 
 use fizeau_core::{Confidence, Estimate};
 
-use super::Missing;
-use super::column::{Both, What};
-use super::drawn::{Figured, StandardError, of_pairs, of_sides};
+use super::UntestedFigure;
+use super::column::{BothSeries, SeriesFigure};
+use super::drawn::{SeriesWithFigure, of_pairs, of_sides};
 use crate::Autocorrelation;
-use crate::compare::detectable::least_noncentrality;
 use crate::compare::ranks::Ranks;
-use crate::compare::student::{normal_above, normal_quantile, student_quantile, student_two_sided};
-use crate::compare::table::share_of;
+use crate::compare::rounds::ROUNDING;
+use crate::compare::student::{normal_above, normal_quantile};
 use crate::compare::{
-    Alpha, ComparisonSettings, ComparisonTest, EffectKind, EffectSize, NamedTest, PValue, Sides,
-    Tested, Untested,
+    ComparisonSettings, ComparisonTest, EffectKind, EffectSize, LevelFigure, NamedTest, PValue,
+    SignificanceLevel, TestFindings, UnpairedValues, UntestedReason,
 };
 use crate::stats::least_for_percentile;
 
 /// A figure of both runs that can be tested.
 #[derive(Debug)]
-pub(super) struct Compared {
-    what: What,
-    a: Figured,
-    b: Figured,
+pub(super) struct TestableFigure {
+    what: SeriesFigure,
+    a: SeriesWithFigure,
+    b: SeriesWithFigure,
     is_paired: bool,
 }
 
 /// A mean or a rate takes so many independent values.
 const LEAST: u64 = 30;
-/// The spread of values that rounding alone explains, as a share of them.
-const ROUNDING: f64 = 1e-12;
 
-impl Compared {
-    /// Refuses series that are too short for the figure, by how much they hang together.
-    pub(super) fn new(both: Both) -> Result<Self, Missing> {
-        let Both { what, baseline, candidate, is_paired } = both;
+impl TestableFigure {
+    /// Refuses series that are too short for the figure, by how much they are correlated.
+    pub(super) fn new(both: BothSeries) -> Result<Self, UntestedFigure> {
+        let BothSeries { what, baseline, candidate, is_paired } = both;
         let compared = Self {
             what,
-            a: Figured::new(what, baseline),
-            b: Figured::new(what, candidate),
+            a: SeriesWithFigure::new(what, baseline),
+            b: SeriesWithFigure::new(what, candidate),
             is_paired,
         };
         if !(compared.a.value.is_finite() && compared.b.value.is_finite()) {
-            return Err(Missing { values: (None, None), why: Untested::NotANumber });
+            return Err(UntestedFigure { values: (None, None), why: UntestedReason::NotANumber });
         }
         let sides = [&compared.a, &compared.b];
         let lacking = sides.into_iter().filter_map(|side| {
@@ -49,9 +46,9 @@ impl Compared {
             (has < needs).then_some((needs, has))
         });
         match lacking.max_by_key(|(needs, has)| needs - has) {
-            Some((needs, has)) => Err(Missing {
+            Some((needs, has)) => Err(UntestedFigure {
                 values: compared.supported(),
-                why: Untested::TooFew { what: "requests", needs, has },
+                why: UntestedReason::TooFew { what: "requests", needs, has },
             }),
             None => Ok(compared),
         }
@@ -63,11 +60,11 @@ impl Compared {
     }
 
     /// How many requests it takes.
-    fn needs(&self, side: &Figured) -> u64 {
+    fn needs(&self, side: &SeriesWithFigure) -> u64 {
         let independent = match self.what {
-            What::Mean | What::Rate => LEAST,
+            SeriesFigure::Mean | SeriesFigure::Rate => LEAST,
             // A median takes fewer by its rule than a mean does.
-            What::Percentile(percent) => {
+            SeriesFigure::Percentile(percent) => {
                 least_for_percentile(percent, Confidence::P95).unwrap_or(u64::MAX).max(LEAST)
             }
         };
@@ -78,43 +75,39 @@ impl Compared {
 
     /// Both figures, if the sample is so large that one value is expected beyond a percentile.
     fn supported(&self) -> (Option<f64>, Option<f64>) {
-        let supports = |side: &Figured| match self.what {
-            What::Mean | What::Rate => true,
-            What::Percentile(percent) => side.n() as f64 * (100.0 - percent.get()) >= 100.0,
+        let supports = |side: &SeriesWithFigure| match self.what {
+            SeriesFigure::Mean | SeriesFigure::Rate => true,
+            SeriesFigure::Percentile(percent) => side.n() as f64 * (100.0 - percent.get()) >= 100.0,
         };
-        let value = |side: &Figured| supports(side).then_some(side.value);
+        let value = |side: &SeriesWithFigure| supports(side).then_some(side.value);
         (value(&self.a), value(&self.b))
     }
 
-    /// The tests; `within` is the level that a detectable effect must pass.
-    pub(super) fn tested(&self, settings: &ComparisonSettings, within: Alpha) -> Tested {
+    /// The tests.
+    pub(super) fn tested(
+        &self,
+        figure: LevelFigure,
+        settings: &ComparisonSettings,
+    ) -> TestFindings {
         let estimate = self.b.value - self.a.value;
         let draw = if self.is_paired { of_pairs } else { of_sides };
-        let standard = draw(&self.a, &self.b, settings.resamples, settings.seed);
+        let between = settings.run_to_run.between(figure, self.a.value, self.b.value);
+        let standard = draw(&self.a, &self.b, settings.resamples, settings.seed).with(between);
         let scale = self.a.value.abs().max(self.b.value.abs());
-        let moves = standard.error > ROUNDING * scale;
-        let p = if moves { by_t(estimate, standard) } else { self.by_signs(estimate) };
-        let decides = NamedTest { test: ComparisonTest::BlockBootstrap, p };
-        let interval = moves.then(|| {
-            let reach = student_quantile(settings.alpha.tail(), standard.df) * standard.error;
-            settings.alpha.interval(estimate - reach, estimate + reach)
-        });
-        let difference = Estimate::widened(estimate, interval);
-        let detectable = moves
-            .then(|| least_noncentrality(within, standard.df, settings.power) * standard.error);
-        let share = |least: f64| Some(least / self.a.value.abs()).filter(|share| share.is_finite());
+        let moving = Some(standard).filter(|standard| standard.error > ROUNDING * scale);
+        let p = moving.map_or_else(|| self.by_signs(estimate), |standard| standard.p(estimate));
+        let difference = match moving {
+            Some(standard) => standard.around(estimate, settings.alpha),
+            None => Estimate::widened(estimate, None),
+        };
         let ranks = self.ranks(settings.alpha);
-        Tested {
-            n: self.a.n().min(self.b.n()) as u64,
-            difference,
-            relative: share_of(difference, self.a.value),
-            tests: std::iter::once(decides)
-                .chain(ranks.as_ref().and_then(|ranks| ranks.test))
-                .collect(),
+        let decides = NamedTest { test: ComparisonTest::BlockBootstrap, p };
+        let tests = std::iter::once(decides).chain(ranks.as_ref().and_then(|ranks| ranks.test));
+        let n = self.a.n().min(self.b.n()) as u64;
+        TestFindings {
             effect: ranks.map(|ranks| ranks.effect),
-            detectable,
-            relative_detectable: detectable.and_then(share),
-            decision: None,
+            run_to_run: settings.run_to_run.of(figure),
+            ..TestFindings::new(n, self.a.value, difference, moving, tests.collect())
         }
     }
 
@@ -125,11 +118,11 @@ impl Compared {
     }
 
     /// What the ranks of all latencies say; nothing of rates and shares.
-    fn ranks(&self, alpha: Alpha) -> Option<OfRanks> {
+    fn ranks(&self, alpha: SignificanceLevel) -> Option<RankFindings> {
         let sides = match self.what {
-            What::Rate => return None,
-            What::Mean | What::Percentile(_) => {
-                Sides::new(self.a.values(), self.b.values()).ok()?
+            SeriesFigure::Rate => return None,
+            SeriesFigure::Mean | SeriesFigure::Percentile(_) => {
+                UnpairedValues::new(self.a.values(), self.b.values()).ok()?
             }
         };
         let inflation = self.rank_inflation();
@@ -144,7 +137,7 @@ impl Compared {
             let p = PValue::clipped(2.0 * normal_above(deviation));
             NamedTest { test: ComparisonTest::MannWhitney, p }
         });
-        Some(OfRanks { effect, test })
+        Some(RankFindings { effect, test })
     }
 
     /// By how much the autocorrelation of the ranks makes the variance of Mann and Whitney's statistic greater, which is that
@@ -163,11 +156,7 @@ impl Compared {
 }
 
 /// What ranks have to say.
-struct OfRanks {
+struct RankFindings {
     effect: EffectSize,
     test: Option<NamedTest>,
-}
-
-fn by_t(estimate: f64, standard: StandardError) -> PValue {
-    PValue::clipped(student_two_sided(estimate / standard.error, standard.df))
 }

@@ -4,7 +4,7 @@ use fizeau_core::{Nanos, Tokens};
 use proptest::prelude::*;
 
 use super::{Folded, PooledSample, State};
-use crate::{Distribution, Resolution};
+use crate::{Distribution, PercentileResolution};
 
 fn of(gaps: &[(u64, u64)]) -> PooledSample {
     let mut sample = PooledSample::default();
@@ -35,7 +35,10 @@ fn close(left: Option<fizeau_core::Millis>, right: Option<fizeau_core::Millis>, 
 
 /// Quantiles within the stated error, all else the same.
 fn assert_folded(folded: &Distribution, exact: &Distribution) {
-    assert_eq!((folded.resolution, exact.resolution), (Resolution::Folded, Resolution::Exact));
+    assert_eq!(
+        (folded.resolution, exact.resolution),
+        (PercentileResolution::Folded, PercentileResolution::Exact)
+    );
     assert_eq!((folded.n, folded.min, folded.max), (exact.n, exact.min, exact.max));
     close(folded.mean, exact.mean, 1e-12);
     let quantiles = |d: &Distribution| [d.p50, d.p90, d.p95, d.p99, d.p999];

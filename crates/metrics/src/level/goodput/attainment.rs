@@ -10,11 +10,11 @@ use crate::json::strange;
 
 /// How many requests of a level were good, and how many met each single goal.
 ///
-/// All counts are held against all that were *sent*: a failed request met nothing. A request is good if it met one group, so
+/// All shares are of all that were *sent*: a failed request met nothing. A request is good if it met one group, so
 /// `good` is at least that of any group, and at most their sum.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Attainment {
+pub struct GoodputAttainment {
     /// All that were sent.
     pub sent: u64,
     /// Those that met every goal of at least one group.
@@ -43,7 +43,7 @@ pub struct GoalAttainment {
     pub met: u64,
 }
 
-impl Attainment {
+impl GoodputAttainment {
     /// The goals that all this is about.
     #[must_use]
     pub fn goals(&self) -> GoodputGoals {
@@ -65,7 +65,7 @@ impl GroupAttainment {
     }
 }
 
-json_object!(Attainment, "How many requests met the goals for single requests.", |all| {
+json_object!(GoodputAttainment, "How many requests met the goals for single requests.", |all| {
     "goals": told(String, all.goals()),
     "sent": is(sent),
     "good": is(good),
@@ -77,7 +77,7 @@ json_object!(Attainment, "How many requests met the goals for single requests.",
         Ok(GroupAttainment { good: group.good, goals })
     };
     let groups = groups.into_iter().map(group).collect::<Result<_, String>>()?;
-    Ok(Attainment { sent, good, groups })
+    Ok(GoodputAttainment { sent, good, groups })
 });
 
 /// Goals that a good request meets together.
@@ -108,7 +108,7 @@ impl GoalJson {
     }
 }
 
-impl Attainment {
+impl GoodputAttainment {
     /// The groups, with the shares that follow from their counts.
     fn written(&self) -> Vec<GroupJson> {
         let by_goal = |counted: &GoalAttainment| GoalJson {
@@ -127,11 +127,11 @@ impl Attainment {
     }
 }
 
-/// The counts behind an [`Attainment`], filled one tape at a time.
+/// The counts behind an [`GoodputAttainment`], filled one tape at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct GoodTally {
     goals: GoodputGoals,
-    counts: Attainment,
+    counts: GoodputAttainment,
 }
 
 impl GoodTally {
@@ -142,7 +142,7 @@ impl GoodTally {
             goals: group.iter().map(counted).collect(),
         };
         let groups = goals.groups().iter().map(group).collect();
-        Self { goals: goals.clone(), counts: Attainment { sent: 0, good: 0, groups } }
+        Self { goals: goals.clone(), counts: GoodputAttainment { sent: 0, good: 0, groups } }
     }
 
     /// Takes a request in, and says whether it is a good one; without goals none is.
@@ -180,7 +180,7 @@ impl GoodTally {
     }
 
     /// None without goals, and where nothing was sent.
-    pub(crate) fn summary(&self) -> Option<Attainment> {
+    pub(crate) fn summary(&self) -> Option<GoodputAttainment> {
         (self.counts.sent > 0).then(|| self.counts.clone())
     }
 }

@@ -4,14 +4,15 @@ use fizeau_core::{Nanos, PerSec, Stamp};
 use serde::{Deserialize, Serialize};
 
 use crate::json::{scan, strange};
-use crate::level::over_time::OverTime;
-use crate::level::windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
+use crate::level::over_time::OccupancyOverTime;
+use crate::level::windowed::{WindowFigures, WindowMetrics, WindowThroughput, WindowedSummary};
 use crate::{
-    CurvePoint, CutReason, Distribution, Growth, MeasuredWindow, NoWindow, PeakRate, Saturation,
-    SaturationEvidence, Signal, Stationarity, TimeSpan, WhyNoWindow, WindowChoice, WindowEnd,
+    CutReason, Distribution, LevelSignal, MeasuredWindow, MserPoint, NoWindow, NoWindowReason,
+    PeakRate, Saturation, SaturationEvidence, SignalGrowth, Stationarity, TimeSpan, WindowChoice,
+    WindowEnd,
 };
 
-json_object!(OverTime, "How many requests were in which state, weighted by time.", |over| {
+json_object!(OccupancyOverTime, "How many requests were in which state, weighted by time.", |over| {
     "in_flight": is(in_flight),
     "prefilling": is(prefilling),
     "decoding": is(decoding),
@@ -20,7 +21,7 @@ json_object!(OverTime, "How many requests were in which state, weighted by time.
     "peak_output_tokens_per_s": via(rate: PerSec = over.peak_output_tokens.rate),
     "peak_over_s": via(length: f64 = over.peak_output_tokens.over.as_secs_f64()),
     "token_cell_ms": via(cell: f64 = over.cell.as_millis_f64()),
-} => Ok(OverTime {
+} => Ok(OccupancyOverTime {
     in_flight,
     prefilling,
     decoding,
@@ -34,7 +35,7 @@ fn seconds(seconds: f64) -> Result<Nanos, String> {
     Nanos::from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-json_object!(Windowed, "The steady part of the level, beside the whole run.", |windowed| {
+json_object!(WindowedSummary, "The steady part of the level, beside the whole run.", |windowed| {
     "warmup": via(warmup: String = windowed.choice.warmup.to_string()),
     "cooldown": via(cooldown: String = windowed.choice.cooldown.to_string()),
     "window": via_or(window: WindowFigures = windowed.figures(), &windowed.why_none()),
@@ -47,12 +48,12 @@ json_object!(Windowed, "The steady part of the level, beside the whole run.", |w
             figures.window.evidence = evidence;
             Ok(figures)
         }
-        (None, why) => Err(NoWindow { why: WhyNoWindow::of_text(&why)?, evidence }),
+        (None, why) => Err(NoWindow { why: NoWindowReason::of_text(&why)?, evidence }),
     };
-    Ok(Windowed { choice, part })
+    Ok(WindowedSummary { choice, part })
 });
 
-impl Windowed {
+impl WindowedSummary {
     fn why_none(&self) -> String {
         self.part.as_ref().err().map(|none| none.why.to_string()).unwrap_or_default()
     }
@@ -65,29 +66,34 @@ impl Windowed {
     }
 }
 
-impl WhyNoWindow {
-    /// What a summary says, in the words of `Display`.
+impl NoWindowReason {
+    /// What a summary says, in the words of `Display`, or in those of summaries from before these changed.
     fn of_text(text: &str) -> Result<Self, String> {
         let count = |text: &str| text.parse::<u64>().ok();
-        let signal = |text: &str| Signal::ALL.into_iter().find(|signal| signal.to_string() == text);
+        let signal =
+            |text: &str| LevelSignal::ALL.into_iter().find(|signal| signal.to_string() == text);
         let too_few = || {
-            let pattern = "only {} of the {} requests that it takes have a {}";
-            let [has, needs, of] = scan(text, pattern)?;
+            let now = "only {} of the {} needed requests have a {}";
+            let [has, needs, of] = scan(text, now)
+                .or_else(|| scan(text, "only {} of the {} requests that it takes have a {}"))?;
             Some(Self::TooFew { signal: signal(of)?, has: count(has)?, needs: count(needs)? })
         };
         let unsettled = || {
-            let pattern = "the {} does not settle: half of the level or more would have to be cut";
-            let [of] = scan(text, pattern)?;
+            let former = "the {} does not settle: half of the level or more would have to be cut";
+            let [of] = scan(text, "the {} changes over half of the level or more; run longer")
+                .or_else(|| scan(text, former))?;
             Some(Self::Unsettled { signal: signal(of)? })
         };
         let drifting = || {
-            let [of] = scan(text, "the {} still drifts within what is left")?;
+            let [of] = scan(text, "the {} still drifts after the cuts")
+                .or_else(|| scan(text, "the {} still drifts within what is left"))?;
             Some(Self::Drifting { signal: signal(of)? })
         };
         let no_plateau = || {
-            let pattern =
+            let now = "only {} of the time from the first to the last instant with {} in flight was spent there";
+            let former =
                 "only {} of the time between first and last reaching {} in flight was spent there";
-            let [share, level] = scan(text, pattern)?;
+            let [share, level] = scan(text, now).or_else(|| scan(text, former))?;
             Some(Self::NoPlateau { level: count(level)?, share: share.parse().ok()? })
         };
         let short = || {
@@ -108,18 +114,18 @@ const NO_CELL: &str = "the window is shorter than a cell of tokens";
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-enum Found {
+enum WindowVariant {
     Asked,
     Steady,
     Plateau,
 }
 
 impl CutReason {
-    const fn found(self) -> Found {
+    const fn window_variant(self) -> WindowVariant {
         match self {
-            Self::Asked => Found::Asked,
-            Self::Stationary => Found::Steady,
-            Self::Plateau { .. } => Found::Plateau,
+            Self::Asked => WindowVariant::Asked,
+            Self::Stationary => WindowVariant::Steady,
+            Self::Plateau { .. } => WindowVariant::Plateau,
         }
     }
 
@@ -132,7 +138,7 @@ impl CutReason {
 }
 
 json_object!(WindowFigures, "Where the window is, what was cut for it, and the figures in it.", |part| {
-    "found": via(found: Found = part.window.reason.found()),
+    "found": via(found: WindowVariant = part.window.reason.window_variant()),
     "plateau_in_flight": via_if(level: u64 = part.window.reason.plateau().map(|plateau| plateau.0)),
     "plateau_share": via_if(share: f64 = part.window.reason.plateau().map(|plateau| plateau.1)),
     "not_steady_reason": via_if(not_steady: String = part.window.not_steady.map(|why| why.to_string())),
@@ -147,9 +153,9 @@ json_object!(WindowFigures, "Where the window is, what was cut for it, and the f
     "throughput": or(throughput, NO_CELL),
 } => {
     let reason = match found {
-        Found::Asked => CutReason::Asked,
-        Found::Steady => CutReason::Stationary,
-        Found::Plateau => CutReason::Plateau {
+        WindowVariant::Asked => CutReason::Asked,
+        WindowVariant::Steady => CutReason::Stationary,
+        WindowVariant::Plateau => CutReason::Plateau {
             level: level.ok_or("a plateau without `plateau_in_flight`")?,
             share: share.ok_or("a plateau without `plateau_share`")?,
         },
@@ -160,14 +166,14 @@ json_object!(WindowFigures, "Where the window is, what was cut for it, and the f
         kept,
         cut_back,
         reason,
-        not_steady: not_steady.map(|why| WhyNoWindow::of_text(&why)).transpose()?,
+        not_steady: not_steady.map(|why| NoWindowReason::of_text(&why)).transpose()?,
         evidence: Vec::new(),
     };
     Ok(WindowFigures { window, completed, metrics, throughput })
 });
 
 const POOLED: &str =
-    "pooled over the gaps of the whole run: compute it from the tapes sent in the window";
+    "it is pooled over the gaps of the whole run; compute it from the tapes of the window";
 
 json_object!(WindowMetrics, "Latencies of requests sent in the window.", |metrics| {
     "ttft_ms": is(ttft),
@@ -202,7 +208,7 @@ json_object!(Stationarity, "What one signal showed of the level's ends.", |shown
     "n": is(n),
     "cut_front": is(cut_front),
     "cut_back": is(cut_back),
-    "trend": or(trend, "no part was left whose trend could be looked at"),
+    "trend": or(trend, "no part was left to fit a trend to"),
     "mser_front": via(front: MserCurve = MserCurve::of(&shown.front)),
     "mser_back": via(back: MserCurve = MserCurve::of(&shown.back)),
 } => Ok(Stationarity {
@@ -218,14 +224,14 @@ struct MserCurve {
 }
 
 impl MserCurve {
-    fn of(points: &[CurvePoint]) -> Self {
+    fn of(points: &[MserPoint]) -> Self {
         let (cut, statistic) = points.iter().map(|point| (point.cut, point.statistic)).unzip();
         Self { cut, statistic }
     }
 
-    fn points(self) -> Vec<CurvePoint> {
+    fn points(self) -> Vec<MserPoint> {
         let both = self.cut.into_iter().zip(self.statistic);
-        both.map(|(cut, statistic)| CurvePoint { cut, statistic }).collect()
+        both.map(|(cut, statistic)| MserPoint { cut, statistic }).collect()
     }
 }
 
@@ -268,8 +274,8 @@ json_object!(Saturation, "Whether the queue of an open loop grew to the end.", |
     "verdict_reason": via_if(why: String = queue.why_unknown()),
     "from_ns": via_if(from: u64 = queue.evidence().map(|seen| seen.span.from().as_nanos())),
     "to_ns": via_if(to: u64 = queue.evidence().map(|seen| seen.span.to().as_nanos())),
-    "due": via_if(due: Growth = queue.evidence().map(|seen| seen.due)),
-    "ttft_scheduled_ms": via_if(ttft: Growth = queue.evidence().map(|seen| seen.ttft_scheduled)),
+    "due": via_if(due: SignalGrowth = queue.evidence().map(|seen| seen.due)),
+    "ttft_scheduled_ms": via_if(ttft: SignalGrowth = queue.evidence().map(|seen| seen.ttft_scheduled)),
 } => {
     let evidence = (|| {
         let span = TimeSpan::new(Stamp::from_nanos(from?), Stamp::from_nanos(to?));
@@ -278,9 +284,36 @@ json_object!(Saturation, "Whether the queue of an open loop grew to the end.", |
     match (verdict, evidence) {
         (QueueVerdict::Saturated, Some(evidence)) => Ok(Saturation::Saturated(evidence)),
         (QueueVerdict::NotSeen, Some(evidence)) => Ok(Saturation::NotSeen(evidence)),
-        (QueueVerdict::Unknown, _) => WhyNoWindow::of_text(&why.unwrap_or_default()).map(Saturation::Unknown),
+        (QueueVerdict::Unknown, _) => NoWindowReason::of_text(&why.unwrap_or_default()).map(Saturation::Unknown),
         (QueueVerdict::Saturated | QueueVerdict::NotSeen, None) => {
             Err("the verdict on the queue is without the growth that it rests on".to_owned())
         }
     }
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_earlier_summaries_are_still_read() {
+        let (signal, [has, needs]) = (LevelSignal::ALL[0], [40, 100]);
+        let former = [
+            format!("only {has} of the {needs} requests that it takes have a {signal}"),
+            format!("the {signal} does not settle: half of the level or more would have to be cut"),
+            format!("the {signal} still drifts within what is left"),
+            "only 0.50 of the time between first and last reaching 8 in flight was spent there"
+                .to_owned(),
+        ];
+        let now = [
+            NoWindowReason::TooFew { signal, has, needs },
+            NoWindowReason::Unsettled { signal },
+            NoWindowReason::Drifting { signal },
+            NoWindowReason::NoPlateau { level: 8, share: 0.5 },
+        ];
+        for (former, now) in former.iter().zip(now) {
+            assert_eq!(NoWindowReason::of_text(former), Ok(now));
+            assert_eq!(NoWindowReason::of_text(&now.to_string()), Ok(now));
+        }
+    }
+}

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Gaps, LengthCheck, LengthDifference, ModelName, ModelSummary};
+use super::super::{GapSummary, LengthCheck, LengthDifference, ModelName, ModelSummary};
 use crate::json::strange;
 
 const NO_GAPS: &str = "fewer than two arrivals, or all at one instant";
 
-json_object!(Gaps, "Gaps between consecutive instants.", |gaps| {
+json_object!(GapSummary, "Gaps between consecutive instants.", |gaps| {
     "n": is(n),
     "rate_per_s": or(rate, NO_GAPS),
     "cv_squared": or(cv_squared, NO_GAPS),
     "lag1": or(lag1, "fewer than three gaps, or all alike"),
-} => Ok(Gaps { n, rate, cv_squared, lag1 }));
+} => Ok(GapSummary { n, rate, cv_squared, lag1 }));
 
 json_object!(LengthCheck, "Lengths in tokens, asked and seen.", |check| {
     "asked": is(asked),
@@ -23,9 +23,9 @@ json_object!(LengthCheck, "Lengths in tokens, asked and seen.", |check| {
 impl LengthCheck {
     const fn why_none(&self) -> &'static str {
         match (self.asked.n, self.seen.n) {
-            (0, 0) => "neither the asked nor the seen length is known of any request",
-            (0, _) => "the asked length is known of no request",
-            (_, 0) => "the server told the length of no completed request",
+            (0, 0) => "no request has a known requested or actual length",
+            (0, _) => "no request has a known requested length",
+            (_, 0) => "the server reported no length for any completed request",
             _ => "no completed request has both lengths",
         }
     }

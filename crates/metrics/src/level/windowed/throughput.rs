@@ -2,10 +2,10 @@
 
 use fizeau_core::{Interval, Nanos, PerSec, Seconds, Stamp};
 
-use crate::level::slots::Slots;
+use crate::level::slots::TimeSlots;
 use crate::level::uncertainty::per_second;
-use crate::series::Sent;
-use crate::{BatchMeans, Support, TimeSpan, TokenCells};
+use crate::series::SentRequest;
+use crate::{BatchMeans, SampleSupport, TimeSpan, TokenCells};
 
 /// Rates in a window: of what came in it, whenever it was sent.
 ///
@@ -25,14 +25,14 @@ pub struct WindowThroughput {
     /// Tokens received in it per second, of completed requests.
     pub output_tokens_per_s: PerSec,
     /// Where the true rate of requests lies; as [`RateIntervals`](crate::RateIntervals) for the whole run.
-    pub requests_interval: Option<Support<Interval<PerSec>>>,
+    pub requests_interval: Option<SampleSupport<Interval<PerSec>>>,
     /// Where the true rate of tokens lies.
-    pub output_tokens_interval: Option<Support<Interval<PerSec>>>,
+    pub output_tokens_interval: Option<SampleSupport<Interval<PerSec>>>,
 }
 
 impl WindowThroughput {
     /// None if no whole cell is in `span`.
-    pub(super) fn of(requests: &[Sent], cells: &TokenCells, span: TimeSpan) -> Option<Self> {
+    pub(super) fn of(requests: &[SentRequest], cells: &TokenCells, span: TimeSpan) -> Option<Self> {
         let span = cells.snapped(span);
         let duration = span.length();
         let seconds = duration.as_secs_f64();
@@ -41,9 +41,10 @@ impl WindowThroughput {
         }
         let completed = requests.iter().filter(|request| request.output().is_some());
         let inside = completed.filter_map(|request| Some((request, Part::of(request, span)?)));
-        let inside: Vec<(&Sent, Part)> = inside.collect();
+        let inside: Vec<(&SentRequest, Part)> = inside.collect();
         let has = inside.len() as u64;
-        let (mut by_request, mut by_token) = (Slots::new(has, duration), Slots::new(has, duration));
+        let (mut by_request, mut by_token) =
+            (TimeSlots::new(has, duration), TimeSlots::new(has, duration));
         let mut count = 0.0;
         for (request, Part { from, to, share }) in inside {
             count += share;
@@ -53,7 +54,7 @@ impl WindowThroughput {
         }
         let (requests_rate, tokens_rate) =
             (count / seconds, cells.within(span).get() as f64 / seconds);
-        let interval = |slots: &Slots, rate| {
+        let interval = |slots: &TimeSlots, rate| {
             per_second(slots.mean(has).map(|found| found.map(|found| around(found, rate))))
         };
         Some(Self {
@@ -76,7 +77,7 @@ struct Part {
 
 impl Part {
     /// A window holds what came after its beginning, up to its end.
-    fn of(request: &Sent, span: TimeSpan) -> Option<Self> {
+    fn of(request: &SentRequest, span: TimeSpan) -> Option<Self> {
         let (first, last) = (request.first, request.last().max(request.first));
         let (from, to) = (first.max(span.from()), last.min(span.to()));
         let share = if first < last {

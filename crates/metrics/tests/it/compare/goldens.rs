@@ -1,7 +1,9 @@
 //! Against SciPy 1.17.1 and statsmodels 0.15.0: `fixtures/metrics/make_scipy_goldens.py` wrote it down.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen to be tests")]
 
-use fizeau_metrics::{Alpha, Estimate, PValue, Pairs, Power, Sides, holm};
+use fizeau_metrics::{
+    Estimate, PValue, PairedValues, SignificanceLevel, TestPower, UnpairedValues, holm,
+};
 use serde_json::Value;
 
 fn goldens(of: &str) -> Vec<Value> {
@@ -16,16 +18,16 @@ fn values(case: &Value) -> Vec<f64> {
     case.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
 }
 
-fn alpha(case: &Value) -> Alpha {
-    Alpha::new(case["alpha"].as_f64().unwrap()).unwrap()
+fn alpha(case: &Value) -> SignificanceLevel {
+    SignificanceLevel::new(case["alpha"].as_f64().unwrap()).unwrap()
 }
 
-fn pairs(case: &Value) -> Pairs {
-    Pairs::new(&values(&case["baseline"]), &values(&case["candidate"])).unwrap()
+fn pairs(case: &Value) -> PairedValues {
+    PairedValues::new(&values(&case["baseline"]), &values(&case["candidate"])).unwrap()
 }
 
-fn sides(case: &Value) -> Sides {
-    Sides::new(&values(&case["baseline"]), &values(&case["candidate"])).unwrap()
+fn sides(case: &Value) -> UnpairedValues {
+    UnpairedValues::new(&values(&case["baseline"]), &values(&case["candidate"])).unwrap()
 }
 
 /// A billionth of the value, and of one where it is less than a thousandth of a billionth.
@@ -77,7 +79,7 @@ fn cohens_d_and_what_is_detectable_follow_scipys_noncentral_t() {
         let (pairs, alpha) = (pairs(&case), alpha(&case));
         let what = format!("{} pairs", pairs.differences().len());
         assert_effect(pairs.cohens_d(alpha).unwrap(), &case["cohens_d"], &what);
-        let least = pairs.detectable(alpha, Power::EIGHTY_PERCENT).unwrap();
+        let least = pairs.detectable(alpha, TestPower::EIGHTY_PERCENT).unwrap();
         assert_close(least, &case["detectable"], &what);
     }
 }

@@ -1,6 +1,9 @@
 //! What holds for all values.
 
-use fizeau_metrics::{Alpha, Answer, Direction, PValue, Pairs, Power, Sides, holm};
+use fizeau_metrics::{
+    BetterDirection, ComparisonAnswer, PValue, PairedValues, SignificanceLevel, TestPower,
+    UnpairedValues, holm,
+};
 use proptest::prelude::*;
 
 use crate::cases;
@@ -27,7 +30,7 @@ proptest! {
 
     #[test]
     fn swapped_pairs_have_the_same_p_and_the_opposite_shift((a, b) in paired(70)) {
-        let (there, back) = (Pairs::new(&a, &b).unwrap(), Pairs::new(&b, &a).unwrap());
+        let (there, back) = (PairedValues::new(&a, &b).unwrap(), PairedValues::new(&b, &a).unwrap());
         if let (Ok(there), Ok(back)) = (there.t_test(), back.t_test()) {
             prop_assert!((0.0..=1.0).contains(&there.p.get()));
             prop_assert!(close(there.p.get(), back.p.get()) && close(there.t, -back.t));
@@ -42,18 +45,18 @@ proptest! {
 
     #[test]
     fn swapped_sides_have_the_same_p_and_the_opposite_effect((a, b) in two_of(25)) {
-        let (there, back) = (Sides::new(&a, &b).unwrap(), Sides::new(&b, &a).unwrap());
+        let (there, back) = (UnpairedValues::new(&a, &b).unwrap(), UnpairedValues::new(&b, &a).unwrap());
         let (ranks, back_ranks) = (there.mann_whitney(), back.mann_whitney());
         prop_assert!((0.0..=1.0).contains(&ranks.p.get()));
         prop_assert_eq!(ranks.p, back_ranks.p);
         let all = (a.len() * b.len()) as f64;
         prop_assert_eq!(ranks.statistic + back_ranks.statistic, all);
-        let delta = there.cliffs_delta(Alpha::FIVE_PERCENT);
+        let delta = there.cliffs_delta(SignificanceLevel::FIVE_PERCENT);
         prop_assert!(close(delta.value(), 2.0 * ranks.statistic / all - 1.0));
         let inside = delta.interval().unwrap();
         prop_assert!(-1.0 <= inside.low && inside.low <= delta.value() + 1e-12);
         prop_assert!(delta.value() <= inside.high + 1e-12 && inside.high <= 1.0);
-        let opposite = back.cliffs_delta(Alpha::FIVE_PERCENT).interval().unwrap();
+        let opposite = back.cliffs_delta(SignificanceLevel::FIVE_PERCENT).interval().unwrap();
         prop_assert!(close(inside.low, -opposite.high) && close(inside.high, -opposite.low));
     }
 
@@ -61,9 +64,9 @@ proptest! {
     #[test]
     fn rank_tests_do_not_see_the_scale((a, b) in two_of(25)) {
         let bent = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| (x / 3.0).exp()).collect() };
-        let (plain, bent) = (Sides::new(&a, &b).unwrap(), Sides::new(&bent(&a), &bent(&b)).unwrap());
+        let (plain, bent) = (UnpairedValues::new(&a, &b).unwrap(), UnpairedValues::new(&bent(&a), &bent(&b)).unwrap());
         prop_assert_eq!(plain.mann_whitney(), bent.mann_whitney());
-        let alpha = Alpha::FIVE_PERCENT;
+        let alpha = SignificanceLevel::FIVE_PERCENT;
         prop_assert_eq!(plain.cliffs_delta(alpha), bent.cliffs_delta(alpha));
     }
 
@@ -75,7 +78,7 @@ proptest! {
             signed.map(|(i, d)| if flips >> (i % 64) & 1 == 1 { -d } else { *d }).collect();
         let cubes: Vec<f64> = signed.iter().map(|d| d * d * d).collect();
         let zero = vec![0.0; signed.len()];
-        let (plain, bent) = (Pairs::new(&zero, &signed).unwrap(), Pairs::new(&zero, &cubes).unwrap());
+        let (plain, bent) = (PairedValues::new(&zero, &signed).unwrap(), PairedValues::new(&zero, &cubes).unwrap());
         prop_assert_eq!(plain.wilcoxon(), bent.wilcoxon());
     }
 
@@ -103,8 +106,8 @@ proptest! {
     /// spread.
     #[test]
     fn standardized_effects_agree_with_the_t_test((a, b) in paired(12)) {
-        let pairs = Pairs::new(&a, &b).unwrap();
-        let alpha = Alpha::FIVE_PERCENT;
+        let pairs = PairedValues::new(&a, &b).unwrap();
+        let alpha = SignificanceLevel::FIVE_PERCENT;
         let Ok(test) = pairs.t_test() else { return Ok(()) };
         let interval = pairs.mean_shift(alpha).unwrap().interval().unwrap();
         prop_assume!((test.p.get() - 0.05).abs() > 1e-9);
@@ -116,8 +119,8 @@ proptest! {
             prop_assert_eq!(of_d.low > 0.0 || of_d.high < 0.0, rejected);
         }
         let doubled = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| 2.0 * x).collect() };
-        let wider = Pairs::new(&doubled(&a), &doubled(&b)).unwrap();
-        let least = |pairs: &Pairs| pairs.detectable(alpha, Power::EIGHTY_PERCENT).unwrap();
+        let wider = PairedValues::new(&doubled(&a), &doubled(&b)).unwrap();
+        let least = |pairs: &PairedValues| pairs.detectable(alpha, TestPower::EIGHTY_PERCENT).unwrap();
         prop_assert!(least(&pairs) > 0.0 && close(2.0 * least(&pairs), least(&wider)));
     }
 }
@@ -156,17 +159,23 @@ fn equal_sides_raise_no_more_alarms_than_alpha() {
     let names = ["paired t", "Wilcoxon", "Mann-Whitney", "Holm over three metrics"];
     for _ in 0..REPEATS {
         let (a, b) = (draws.latencies(10), draws.latencies(10));
-        let (pairs, sides) = (Pairs::new(&a, &b).unwrap(), Sides::new(&a, &b).unwrap());
+        let (pairs, sides) =
+            (PairedValues::new(&a, &b).unwrap(), UnpairedValues::new(&a, &b).unwrap());
         let t = pairs.t_test().unwrap().p;
         let ps = [t, pairs.wilcoxon().unwrap().p, sides.mann_whitney().p];
         let mut metrics = vec![t];
         for _ in 0..2 {
             let (a, b) = (draws.latencies(10), draws.latencies(10));
-            metrics.push(Pairs::new(&a, &b).unwrap().t_test().unwrap().p);
+            metrics.push(PairedValues::new(&a, &b).unwrap().t_test().unwrap().p);
         }
         let alarm = |p: PValue| {
-            let answer = Answer::of(p, 1.0, Direction::LowerIsBetter, Alpha::FIVE_PERCENT);
-            u32::from(answer != Answer::NoDetectableDifference)
+            let answer = ComparisonAnswer::of(
+                p,
+                1.0,
+                BetterDirection::LowerIsBetter,
+                SignificanceLevel::FIVE_PERCENT,
+            );
+            u32::from(answer != ComparisonAnswer::NoDetectableDifference)
         };
         for (count, p) in alarms.iter_mut().zip(ps) {
             *count += alarm(p);
@@ -188,12 +197,13 @@ fn a_detectable_difference_is_detected_as_often_as_was_promised() {
         (0..12).map(|_| (draws.next() >> 11) as f64 / (1u64 << 53) as f64).sum::<f64>() - 6.0
     };
     // Differences with a standard deviation of exactly 1 give the effect in units of it.
-    let unit = Pairs::new(&[0.0; 5], &[1.0, -1.0, 1.0, -1.0, 0.0]).unwrap();
-    let least = unit.detectable(Alpha::FIVE_PERCENT, Power::EIGHTY_PERCENT).unwrap();
+    let unit = PairedValues::new(&[0.0; 5], &[1.0, -1.0, 1.0, -1.0, 0.0]).unwrap();
+    let least =
+        unit.detectable(SignificanceLevel::FIVE_PERCENT, TestPower::EIGHTY_PERCENT).unwrap();
     let mut found = 0;
     for _ in 0..1_000 {
         let candidate: Vec<f64> = (0..5).map(|_| least + normal(&mut draws)).collect();
-        let test = Pairs::new(&[0.0; 5], &candidate).unwrap().t_test().unwrap();
+        let test = PairedValues::new(&[0.0; 5], &candidate).unwrap().t_test().unwrap();
         found += u32::from(test.p.get() <= 0.05);
     }
     assert!((760..=840).contains(&found), "{found}");
@@ -204,8 +214,8 @@ fn a_hundred_thousand_values_a_side_are_no_burden() {
     let mut draws = Draws(11);
     let (a, b) = (draws.latencies(100_000), draws.latencies(100_000));
     let moved: Vec<f64> = b.iter().map(|value| value + 0.5).collect();
-    let sides = Sides::new(&a, &moved).unwrap();
+    let sides = UnpairedValues::new(&a, &moved).unwrap();
     assert!(sides.mann_whitney().p.get() < 1e-9);
-    let delta = sides.cliffs_delta(Alpha::FIVE_PERCENT);
+    let delta = sides.cliffs_delta(SignificanceLevel::FIVE_PERCENT);
     assert!(delta.interval().is_some_and(|interval| interval.low > 0.0));
 }

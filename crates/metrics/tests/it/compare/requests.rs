@@ -2,9 +2,10 @@
 
 use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
 use fizeau_metrics::{
-    Answer, Basis, ComparedRequests, ComparisonSettings, ComparisonTable, ComparisonTest, Figure,
-    FigureChoice, GoodputGoals, Pace, Pairing, RandomBits, ResampleSeed, Side, Sides, Tested,
-    Untested,
+    ComparedRequests, ComparisonAnswer, ComparisonBasis, ComparisonSettings, ComparisonSide,
+    ComparisonTable, ComparisonTest, FigureChoice, GoodputGoals, LevelFigure, LoadPacing,
+    RandomBits, RequestPairing, ResampleSeed, RunToRun, TestFindings, UnpairedValues,
+    UntestedReason,
 };
 use proptest::prelude::*;
 
@@ -16,7 +17,7 @@ fn goals() -> GoodputGoals {
 
 /// Requests every 10 ms, whose TTFT in milliseconds are given: two tokens each, the second 5 ms after the first.
 fn run(ttft: &[f64]) -> ComparedRequests {
-    let mut requests = ComparedRequests::new(Pace::OpenLoop, &goals());
+    let mut requests = ComparedRequests::new(LoadPacing::OpenLoop, &goals());
     for (number, ttft) in (0..).zip(ttft) {
         let sent = Stamp::EPOCH + Nanos::from_millis(10 * number);
         let first = sent + Nanos::from_nanos((ttft * 1e6) as u64);
@@ -31,8 +32,9 @@ fn run(ttft: &[f64]) -> ComparedRequests {
 }
 
 fn settings(resamples: u32) -> ComparisonSettings {
-    let figures = [Figure::P50_TTFT, Figure::P99_TTFT, Figure::OUTPUT_TPS];
-    ComparisonSettings { figures: FigureChoice::only(figures), resamples, ..Default::default() }
+    let figures = [LevelFigure::P50_TTFT, LevelFigure::P99_TTFT, LevelFigure::OUTPUT_TPS];
+    let (figures, run_to_run) = (FigureChoice::only(figures), RunToRun::NONE);
+    ComparisonSettings { figures, resamples, run_to_run, ..Default::default() }
 }
 
 /// Latencies that hang together: an AR(1) series of exponential-tailed values around 50 ms.
@@ -54,7 +56,7 @@ fn closed(e2el: &[f64]) -> ComparedRequests {
 
 /// These latencies in a closed loop of `slots`, of requests with so many tokens.
 fn loop_of(slots: usize, e2el: &[f64], tokens: &[u32]) -> ComparedRequests {
-    let mut requests = ComparedRequests::new(Pace::ClosedLoop, &goals());
+    let mut requests = ComparedRequests::new(LoadPacing::ClosedLoop, &goals());
     let mut free = vec![0_u64; slots];
     for (number, (e2el, tokens)) in (0..).zip(e2el.iter().zip(tokens)) {
         let slot = (0..slots).min_by_key(|&slot| free[slot]).unwrap_or(0);
@@ -81,12 +83,13 @@ fn a_server_is_not_told_from_itself() {
     let (repeats, n, memory) = (200, 400, 0.6);
     let (mut alarms, mut naive) = (0, 0);
     for repeat in 0..repeats {
-        let pairing = if repeat % 2 == 0 { Pairing::ByNumber } else { Pairing::None };
+        let pairing = if repeat % 2 == 0 { RequestPairing::ByNumber } else { RequestPairing::None };
         let (a, b) = (series(&mut bits, n, memory), series(&mut bits, n, memory));
         let table = ComparisonTable::of_requests(&closed(&a), &closed(&b), pairing, &settings(200));
-        let told = [Answer::Better, Answer::Worse].map(|answer| table.answered(answer).count());
+        let told = [ComparisonAnswer::Better, ComparisonAnswer::Worse]
+            .map(|answer| table.answered(answer).count());
         alarms += u32::from(told != [0, 0]);
-        let ranks = Sides::new(&a, &b).unwrap().mann_whitney();
+        let ranks = UnpairedValues::new(&a, &b).unwrap().mann_whitney();
         naive += u32::from(ranks.p.get() <= 0.05);
     }
     println!("{alarms} of {repeats}; Mann and Whitney's test {naive}");
@@ -100,9 +103,9 @@ fn a_server_is_not_told_from_itself() {
 fn slots_that_idle_at_the_end_of_a_run_are_no_difference() {
     let mut bits = RandomBits::new(ResampleSeed(11));
     let (slots, n, repeats) = (64, 640, 200);
-    let figures = FigureChoice::only([Figure::OUTPUT_TPS, Figure::RPS]);
+    let figures = FigureChoice::only([LevelFigure::OUTPUT_TPS, LevelFigure::RPS]);
     let settings = ComparisonSettings { figures, ..settings(200) };
-    for pairing in [Pairing::ByNumber, Pairing::None] {
+    for pairing in [RequestPairing::ByNumber, RequestPairing::None] {
         let mut found = [0, 0];
         for _ in 0..repeats {
             let lengths = |bits: &mut RandomBits| -> Vec<u32> {
@@ -110,7 +113,8 @@ fn slots_that_idle_at_the_end_of_a_run_are_no_difference() {
                 (0..n).map(|_| (-60.0 * uniform(bits).ln()).clamp(4.0, 600.0) as u32).collect()
             };
             let of_a = lengths(&mut bits);
-            let of_b = if pairing == Pairing::None { lengths(&mut bits) } else { of_a.clone() };
+            let of_b =
+                if pairing == RequestPairing::None { lengths(&mut bits) } else { of_a.clone() };
             let mut run = |tokens: &[u32]| {
                 let noise = series(&mut bits, n, 0.0);
                 let e2el: Vec<f64> =
@@ -134,12 +138,13 @@ fn slots_that_idle_at_the_end_of_a_run_are_no_difference() {
 fn the_rate_of_an_open_loop_has_an_interval_as_narrow_as_its_schedule() {
     let mut bits = RandomBits::new(ResampleSeed(12));
     let settings =
-        ComparisonSettings { figures: FigureChoice::only([Figure::RPS]), ..settings(200) };
+        ComparisonSettings { figures: FigureChoice::only([LevelFigure::RPS]), ..settings(200) };
     let mut found = 0;
     for _ in 0..100 {
         // Latencies of 1.2 s, and a request every 10 ms.
         let mut one = || run(&scaled(&series(&mut bits, 400, 0.0), 24.0));
-        let table = ComparisonTable::of_requests(&one(), &one(), Pairing::ByNumber, &settings);
+        let table =
+            ComparisonTable::of_requests(&one(), &one(), RequestPairing::ByNumber, &settings);
         let tested = table.rows[0].tested.as_ref().unwrap();
         let interval = tested.relative.unwrap().interval().unwrap();
         assert!(interval.high - interval.low < 0.5, "{interval:?}");
@@ -151,7 +156,7 @@ fn the_rate_of_an_open_loop_has_an_interval_as_narrow_as_its_schedule() {
 
 #[test]
 fn where_the_last_request_alone_makes_the_rate_it_is_shown_and_not_tested() {
-    let mut at_once = ComparedRequests::new(Pace::AllAtOnce, &goals());
+    let mut at_once = ComparedRequests::new(LoadPacing::AllAtOnce, &goals());
     for number in 0..100 {
         let mut tape = Tape { request: RequestId(number), ..Tape::sent_at(Stamp::EPOCH) };
         let end = Stamp::EPOCH + Nanos::from_millis(10 * (number + 1));
@@ -161,9 +166,10 @@ fn where_the_last_request_alone_makes_the_rate_it_is_shown_and_not_tested() {
     }
     let no_slot_twice = loop_of(64, &[50.0; 64], &[1; 64]);
     for (run, rate) in [(at_once, 100.0), (no_slot_twice, 1280.0)] {
-        let table = ComparisonTable::of_requests(&run, &run, Pairing::ByNumber, &settings(20));
+        let table =
+            ComparisonTable::of_requests(&run, &run, RequestPairing::ByNumber, &settings(20));
         let row = &table.rows[2];
-        assert_eq!((row.baseline, &row.tested), (Some(rate), &Err(Untested::NeedsRounds)));
+        assert_eq!((row.baseline, &row.tested), (Some(rate), &Err(UntestedReason::NeedsRounds)));
     }
 }
 
@@ -175,12 +181,15 @@ fn partners_show_a_difference_that_strangers_hide() {
     let compared = |pairing| {
         ComparisonTable::of_requests(&closed(&a), &closed(&slower), pairing, &settings(300))
     };
-    let (paired, apart) = (compared(Pairing::ByNumber), compared(Pairing::None));
-    assert_eq!(paired.basis, Basis::PairedRequests(600));
-    assert_eq!(apart.basis, Basis::Requests { baseline: 600, candidate: 600 });
-    let worse: Vec<_> = paired.answered(Answer::Worse).collect();
-    assert!(worse.contains(&Figure::P50_TTFT) && worse.contains(&Figure::OUTPUT_TPS), "{worse:?}");
-    assert_eq!(apart.answered(Answer::Worse).count(), 0);
+    let (paired, apart) = (compared(RequestPairing::ByNumber), compared(RequestPairing::None));
+    assert_eq!(paired.basis, ComparisonBasis::PairedRequests(600));
+    assert_eq!(apart.basis, ComparisonBasis::Requests { baseline: 600, candidate: 600 });
+    let worse: Vec<_> = paired.answered(ComparisonAnswer::Worse).collect();
+    assert!(
+        worse.contains(&LevelFigure::P50_TTFT) && worse.contains(&LevelFigure::OUTPUT_TPS),
+        "{worse:?}"
+    );
+    assert_eq!(apart.answered(ComparisonAnswer::Worse).count(), 0);
 
     let row = |table: &ComparisonTable| table.rows[0].tested.clone().unwrap();
     let (close, wide) = (row(&paired), row(&apart));
@@ -188,7 +197,8 @@ fn partners_show_a_difference_that_strangers_hide() {
     let shift = close.relative.unwrap();
     assert!((shift.value() - 0.01).abs() < 1e-6, "{shift:?}");
     assert!(shift.interval().is_some_and(|ends| ends.low < 0.01 && 0.01 < ends.high));
-    let tests = |tested: &Tested| tested.tests.iter().map(|test| test.test).collect::<Vec<_>>();
+    let tests =
+        |tested: &TestFindings| tested.tests.iter().map(|test| test.test).collect::<Vec<_>>();
     assert_eq!(tests(&close), [ComparisonTest::BlockBootstrap]);
     assert_eq!(tests(&wide), [ComparisonTest::BlockBootstrap, ComparisonTest::MannWhitney]);
 }
@@ -199,47 +209,71 @@ fn figures_are_those_of_the_whole_run_and_of_slots_that_are_busy() {
     let latencies = [40.0, 50.0, 60.0, 45.0, 55.0, 65.0, 42.0, 52.0, 62.0, 47.0, 54.0];
     let requests = closed(&latencies.repeat(12));
     let table =
-        ComparisonTable::of_requests(&requests, &requests, Pairing::ByNumber, &settings(50));
+        ComparisonTable::of_requests(&requests, &requests, RequestPairing::ByNumber, &settings(50));
     let figure = |k: usize| table.rows[k].baseline.unwrap();
     assert_eq!(figure(0), 52.0);
     assert!((figure(2) - 8.0 / 0.052).abs() < 1e-6, "{}", figure(2));
-    assert!(table.rows.iter().all(|row| row.answer() != Some(Answer::Better)));
+    assert!(table.rows.iter().all(|row| row.answer() != Some(ComparisonAnswer::Better)));
 }
 
 #[test]
 fn what_too_few_requests_or_none_can_say_is_not_said() {
     let few = run(&[50.0; 40]);
-    let none = ComparedRequests::new(Pace::OpenLoop, &GoodputGoals::default());
-    let itl: Figure = "p99 itl".parse().unwrap();
-    let figures = FigureChoice::only([Figure::P99_TTFT, itl, Figure::GOOD_SHARE]);
+    let none = ComparedRequests::new(LoadPacing::OpenLoop, &GoodputGoals::default());
+    let itl: LevelFigure = "p99 itl".parse().unwrap();
+    let figures = FigureChoice::only([LevelFigure::P99_TTFT, itl, LevelFigure::GOOD_SHARE]);
     let settings = ComparisonSettings { figures, resamples: 20, ..Default::default() };
     let whys = |a: &ComparedRequests, b: &ComparedRequests| -> Vec<_> {
-        let table = ComparisonTable::of_requests(a, b, Pairing::ByNumber, &settings);
+        let table = ComparisonTable::of_requests(a, b, RequestPairing::ByNumber, &settings);
         table.rows.into_iter().map(|row| row.tested.err()).collect()
     };
-    let few_p99 = Untested::TooFew { what: "requests", needs: 368, has: 40 };
-    assert_eq!(whys(&few, &few), [Some(few_p99), Some(Untested::NeedsRounds), None]);
-    let absent = Untested::Absent(Side::Candidate);
+    let few_p99 = UntestedReason::TooFew { what: "requests", needs: 368, has: 40 };
+    assert_eq!(whys(&few, &few), [Some(few_p99), Some(UntestedReason::NeedsRounds), None]);
+    let absent = UntestedReason::Absent(ComparisonSide::Candidate);
     assert_eq!(whys(&few, &none)[2], Some(absent));
     // Nothing of the candidate, nothing of the baseline, and nothing that both have.
-    let mut later = ComparedRequests::new(Pace::OpenLoop, &goals());
+    let mut later = ComparedRequests::new(LoadPacing::OpenLoop, &goals());
     later.add(&Tape { request: RequestId(7), ..Tape::sent_at(Stamp::EPOCH) });
     assert_eq!(whys(&few, &later)[0], Some(absent));
-    assert_eq!(whys(&later, &few)[0], Some(Untested::Absent(Side::Baseline)));
-    let mut other = ComparedRequests::new(Pace::OpenLoop, &goals());
+    assert_eq!(whys(&later, &few)[0], Some(UntestedReason::Absent(ComparisonSide::Baseline)));
+    let mut other = ComparedRequests::new(LoadPacing::OpenLoop, &goals());
     let mut tape = Tape { request: RequestId(99), ..Tape::sent_at(Stamp::EPOCH) };
     let token = Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(9), 1, Channel::Visible);
     tape.arrivals.push(token);
     other.add(&tape);
-    assert_eq!(whys(&few, &other)[0], Some(Untested::NoPairs));
+    assert_eq!(whys(&few, &other)[0], Some(UntestedReason::NoPairs));
+}
+
+/// The usual p99 of 160 requests is stood in for by a percentile that they have; one that was asked for is not.
+#[test]
+fn a_lower_percentile_stands_for_one_that_takes_more_requests() {
+    let mut bits = RandomBits::new(ResampleSeed(5));
+    let requests = run(&series(&mut bits, 160, 0.0));
+    let of = |figures| {
+        let settings = ComparisonSettings { figures, ..settings(20) };
+        let table =
+            ComparisonTable::of_requests(&requests, &requests, RequestPairing::ByNumber, &settings);
+        let row = &table.rows[1];
+        (row.figure.to_string(), row.stands_for, row.tested.is_ok())
+    };
+    assert_eq!(
+        of(FigureChoice::usual()),
+        ("p95 ttft".to_owned(), Some(LevelFigure::P99_TTFT), true)
+    );
+    let asked = FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT]);
+    assert_eq!(of(asked), ("p99 ttft".to_owned(), None, false));
 }
 
 #[test]
 fn rounds_are_numbered_afresh_and_the_time_between_them_is_nobodys() {
     let mut twice = run(&[50.0; 30]);
     let rate = |requests: &ComparedRequests| {
-        let table =
-            ComparisonTable::of_requests(requests, requests, Pairing::ByNumber, &settings(20));
+        let table = ComparisonTable::of_requests(
+            requests,
+            requests,
+            RequestPairing::ByNumber,
+            &settings(20),
+        );
         (table.basis, table.rows[2].baseline.unwrap())
     };
     let once = rate(&twice);
@@ -260,7 +294,10 @@ fn rounds_are_numbered_afresh_and_the_time_between_them_is_nobodys() {
     }
     twice.append(second);
     let both = rate(&twice);
-    assert_eq!((once.0, both.0), (Basis::PairedRequests(30), Basis::PairedRequests(60)));
+    assert_eq!(
+        (once.0, both.0),
+        (ComparisonBasis::PairedRequests(30), ComparisonBasis::PairedRequests(60))
+    );
     assert!((once.1 - both.1).abs() < 1e-6, "{once:?} {both:?}");
 }
 
@@ -273,7 +310,7 @@ proptest! {
         let (a, b) = (series(&mut bits, 120, 0.2), series(&mut bits, 120, 0.2));
         let b = scaled(&b, slower);
         let compare = |a: &[f64], b: &[f64]| {
-            ComparisonTable::of_requests(&closed(a), &closed(b), Pairing::ByNumber, &settings(60))
+            ComparisonTable::of_requests(&closed(a), &closed(b), RequestPairing::ByNumber, &settings(60))
         };
         let (forth, back) = (compare(&a, &b), compare(&b, &a));
         for (one, other) in forth.rows.iter().zip(&back.rows) {

@@ -1,14 +1,16 @@
 //! Rounds against rounds.
 
 use fizeau_metrics::{
-    Answer, ComparisonSettings, ComparisonTable, ComparisonTest, Figure, FigureChoice, Pairs,
-    RandomBits, ResampleSeed, RoundFigures, RoundsError, Smallest, Untested,
+    ComparisonAnswer, ComparisonSettings, ComparisonTable, ComparisonTest, FigureChoice,
+    LevelFigure, PairedValues, RandomBits, ResampleSeed, RoundFigures, RoundsError, SmallestChange,
+    UntestedReason,
 };
 use proptest::prelude::*;
 
 use crate::cases;
 
-const SHOWN: [Figure; 3] = [Figure::P50_TTFT, Figure::P99_TPOT, Figure::OUTPUT_TPS];
+const SHOWN: [LevelFigure; 3] =
+    [LevelFigure::P50_TTFT, LevelFigure::P99_TPOT, LevelFigure::OUTPUT_TPS];
 
 fn settings() -> ComparisonSettings {
     ComparisonSettings { figures: FigureChoice::only(SHOWN), ..ComparisonSettings::default() }
@@ -19,11 +21,11 @@ fn rounds(values: &[[f64; 3]], scale: f64) -> Vec<RoundFigures> {
     values.iter().map(round).collect()
 }
 
-fn mirrored(answer: Option<Answer>) -> Option<Answer> {
+fn mirrored(answer: Option<ComparisonAnswer>) -> Option<ComparisonAnswer> {
     answer.map(|answer| match answer {
-        Answer::Better => Answer::Worse,
-        Answer::Worse => Answer::Better,
-        Answer::NoDetectableDifference => Answer::NoDetectableDifference,
+        ComparisonAnswer::Better => ComparisonAnswer::Worse,
+        ComparisonAnswer::Worse => ComparisonAnswer::Better,
+        ComparisonAnswer::NoDetectableDifference => ComparisonAnswer::NoDetectableDifference,
     })
 }
 
@@ -90,11 +92,18 @@ fn the_t_test_decides_and_holm_corrects() {
     let table =
         ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings()).unwrap();
     let answers: Vec<_> = table.rows.iter().map(|row| row.answer().unwrap()).collect();
-    assert_eq!(answers, [Answer::Better, Answer::NoDetectableDifference, Answer::Worse]);
+    assert_eq!(
+        answers,
+        [
+            ComparisonAnswer::Better,
+            ComparisonAnswer::NoDetectableDifference,
+            ComparisonAnswer::Worse
+        ]
+    );
 
     let ttft = table.rows[0].tested.as_ref().unwrap();
     let column = |rounds: &[[f64; 3]]| rounds.iter().map(|r| r[0]).collect::<Vec<_>>();
-    let pairs = Pairs::new(&column(&a), &column(&b)).unwrap();
+    let pairs = PairedValues::new(&column(&a), &column(&b)).unwrap();
     let raw = pairs.t_test().unwrap().p.get();
     assert_eq!(ttft.tests[0].test, ComparisonTest::PairedT);
     assert_eq!(ttft.tests[1].p.get(), 1.0 / 16.0);
@@ -110,8 +119,8 @@ fn differences_without_spread_are_told_by_their_signs() {
     let table =
         ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings()).unwrap();
     let answers: Vec<_> = table.rows.iter().map(|row| row.answer().unwrap()).collect();
-    let none = Answer::NoDetectableDifference;
-    assert_eq!(answers, [Answer::Worse, none, none]);
+    let none = ComparisonAnswer::NoDetectableDifference;
+    assert_eq!(answers, [ComparisonAnswer::Worse, none, none]);
     let ttft = table.rows[0].tested.as_ref().unwrap();
     assert_eq!((ttft.tests[0].test, ttft.detectable), (ComparisonTest::Wilcoxon, None));
 }
@@ -124,10 +133,10 @@ fn what_cannot_be_paired_is_refused_or_left_out() {
     assert_eq!(refused(&all, &all[..4]), RoundsError::CountsDiffer { baseline: 5, candidate: 4 });
 
     let mut holed = all.clone();
-    holed[2] = [(Figure::P50_TTFT, 50.0)].into_iter().collect();
+    holed[2] = [(LevelFigure::P50_TTFT, 50.0)].into_iter().collect();
     let table = ComparisonTable::of_rounds(&all, &holed, &settings()).unwrap();
     let tested: Vec<_> = table.rows.iter().map(|row| row.tested.clone().map(|t| t.n)).collect();
-    let too_few = Err(Untested::TooFew { what: "rounds", needs: 5, has: 4 });
+    let too_few = Err(UntestedReason::TooFew { what: "rounds", needs: 5, has: 4 });
     assert_eq!(tested, [Ok(5), too_few, too_few]);
     assert_eq!(table.family_size(), 1);
 }
@@ -150,7 +159,7 @@ fn equal_sides_are_told_apart_no_more_often_than_alpha() {
         let table =
             ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings()).unwrap();
         let differs = |row: &fizeau_metrics::ComparedFigure| {
-            row.answer() != Some(Answer::NoDetectableDifference)
+            row.answer() != Some(ComparisonAnswer::NoDetectableDifference)
         };
         alarms += u32::from(table.rows.iter().any(differs));
     }
@@ -169,20 +178,20 @@ fn a_difference_of_a_two_thousandth_is_none_unless_it_is_to_be_one() {
         let table =
             ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings).unwrap();
         let decision = table.rows[0].tested.as_ref().unwrap().decision.unwrap();
-        (decision.answer, decision.is_too_small, ComparisonTable::is_any_worse([&table]))
+        (decision.answer, decision.is_too_small, table.answered(ComparisonAnswer::Worse).count())
     };
-    assert_eq!(of("0.1%"), (Answer::NoDetectableDifference, true, false));
-    assert_eq!(of("0"), (Answer::Better, false, true)); // the third is a rate
+    assert_eq!(of("0.1%"), (ComparisonAnswer::NoDetectableDifference, true, 0));
+    assert_eq!(of("0"), (ComparisonAnswer::Better, false, 1)); // the third is a rate
     for wrong in ["0.1", "-1%", "100%", "x%", ""] {
-        assert!(wrong.parse::<Smallest>().is_err(), "{wrong}");
+        assert!(wrong.parse::<SmallestChange>().is_err(), "{wrong}");
     }
 }
 
-/// p of about 0.02: worse in one table, but not among twenty of them.
+/// p of about 0.02: worse in one table, but not among twenty of them that are decided together.
 #[test]
 fn over_many_tables_it_takes_more_to_be_worse() {
     let settings = ComparisonSettings {
-        figures: FigureChoice::only([Figure::P50_TTFT]),
+        figures: FigureChoice::only([LevelFigure::P50_TTFT]),
         ..ComparisonSettings::default()
     };
     let figures = |values: [f64; 6]| values.map(|v| RoundFigures::from_iter([(SHOWN[0], v)]));
@@ -194,6 +203,12 @@ fn over_many_tables_it_takes_more_to_be_worse() {
     let p = worse.rows[0].tested.as_ref().unwrap().p().unwrap().get();
     assert!((0.01..0.05).contains(&p), "{p}");
     let same = of([50.1, 50.9, 52.1, 50.9, 50.1, 51.9]);
-    assert!(ComparisonTable::is_any_worse([&worse]));
-    assert!(!ComparisonTable::is_any_worse(std::iter::once(&worse).chain([&same; 19])));
+    assert_eq!((worse.answered(ComparisonAnswer::Worse).count(), worse.corrected_over), (1, 1));
+    let detectable = |table: &ComparisonTable| table.rows[0].tested.clone().unwrap().detectable;
+    let mut all = vec![same; 19];
+    all.push(worse.clone());
+    ComparisonTable::decide_together(&mut all);
+    let last = &all[19];
+    assert_eq!((last.answered(ComparisonAnswer::Worse).count(), last.corrected_over), (0, 20));
+    assert!(detectable(last) > detectable(&worse));
 }

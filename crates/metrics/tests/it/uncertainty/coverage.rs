@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Nanos};
 use fizeau_metrics::{
     BatchMeans, BatchMeansError, Confidence, Distribution, Interval, RandomBits, ResampleSeed,
-    Support,
+    SampleSupport,
 };
 
 use super::autoregressive;
@@ -49,10 +49,10 @@ fn an_interval_of_a_rate_encloses_it_as_often_as_it_says() {
 #[test]
 fn a_sample_that_is_too_small_is_said_to_be() {
     let batches = BatchMeans::of(&[1.0; 29], Confidence::P95);
-    assert_eq!(batches, Ok(Support::NotSupported { needs: 30, has: 29 }));
+    assert_eq!(batches, Ok(SampleSupport::NotSupported { needs: 30, has: 29 }));
     let events = [(Nanos::from_secs(1), 1); 3];
     let rate = BatchMeans::of_rate(&events, Nanos::from_secs(2), Confidence::P95);
-    assert_eq!(rate, Ok(Support::NotSupported { needs: 30, has: 3 }));
+    assert_eq!(rate, Ok(SampleSupport::NotSupported { needs: 30, has: 3 }));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn shown_and_enclosing(phi: f64, n: usize) -> [(u32, u32); 4] {
         let values = autoregressive(n, phi, 5_000 + run);
         let found = Distribution::of_series(values.iter().map(|v| Millis::new(20.0 + spread * v)));
         let intervals = [
-            (found.mean_interval.and_then(Support::known), 20.0),
+            (found.mean_interval.and_then(SampleSupport::known), 20.0),
             (found.p50.interval(), 20.0),
             (found.p90.interval(), 21.281_551_565_6),
             (found.p99.interval(), 22.326_347_874),

@@ -1,7 +1,8 @@
 //! MLPerf's early-stopping bound.
 
 use fizeau_metrics::{
-    Confidence, EarlyStoppingError, Percent, Support, early_stopping_bound, early_stopping_needs,
+    Confidence, EarlyStoppingError, Percent, SampleSupport, early_stopping_bound,
+    early_stopping_needs,
 };
 
 use super::goldens;
@@ -25,7 +26,7 @@ fn the_bound_is_that_of_the_rule() {
             let values: Vec<f64> = (0..n).map(f64::from).collect();
             let bound = f64::from(n) - over.as_f64().unwrap();
             let found = early_stopping_bound(&values, percent, confidence);
-            assert_eq!(found, Ok(Support::Known(bound)), "{percent:?} {n}");
+            assert_eq!(found, Ok(SampleSupport::Known(bound)), "{percent:?} {n}");
             sizes += 1;
         }
     }
@@ -38,7 +39,7 @@ fn a_sample_below_the_minimum_is_said_to_be_too_small() {
     for (percent, needs) in [(Percent::P90, 64), (Percent::P99, 662)] {
         let values: Vec<f64> = (1..needs).map(|k| k as f64).collect();
         let found = early_stopping_bound(&values, percent, Confidence::P99);
-        assert_eq!(found, Ok(Support::NotSupported { needs, has: needs - 1 }));
+        assert_eq!(found, Ok(SampleSupport::NotSupported { needs, has: needs - 1 }));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values at the ends of what there is: all equal, two of them, huge, tiny.
 
-use fizeau_metrics::{Autocorrelation, BatchMeans, Confidence, Distribution, Support};
+use fizeau_metrics::{Autocorrelation, BatchMeans, Confidence, Distribution, SampleSupport};
 use proptest::prelude::*;
 
 use crate::cases;
@@ -24,7 +24,7 @@ proptest! {
     fn equal_values_hang_together_in_no_way(values in equal()) {
         prop_assert_eq!(Autocorrelation::of(&values), None);
         let first = values[0];
-        let Support::Known(found) = BatchMeans::of(&values, Confidence::P95).unwrap() else {
+        let SampleSupport::Known(found) = BatchMeans::of(&values, Confidence::P95).unwrap() else {
             return Err(TestCaseError::fail("not supported"));
         };
         let near = |x: f64| (x - first).abs() <= 1e-12 * first;
@@ -32,7 +32,7 @@ proptest! {
         prop_assert_eq!(found.effective_n, values.len() as f64);
         let series = Distribution::of_series(values.iter().copied().map(fizeau_core::Millis::new));
         prop_assert_eq!(series.std.map(|std| std.get() <= 1e-12 * first), Some(true));
-        prop_assert!(matches!(series.mean_interval, Some(Support::Known(_))), "{series:?}");
+        prop_assert!(matches!(series.mean_interval, Some(SampleSupport::Known(_))), "{series:?}");
     }
 
     /// Whatever finite values there are, what is told of them is finite.
@@ -43,7 +43,7 @@ proptest! {
             2..80,
         ),
     ) {
-        if let Ok(Support::Known(found)) = BatchMeans::of(&values, Confidence::P95) {
+        if let Ok(SampleSupport::Known(found)) = BatchMeans::of(&values, Confidence::P95) {
             let ends = [found.mean, found.interval.low, found.interval.high, found.effective_n];
             prop_assert!(ends.iter().all(|x| x.is_finite()), "{found:?}");
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// A prediction, and whose constants it is made with.
 #[derive(Debug, Clone, Copy)]
-pub struct Calibrated<'a> {
+pub struct CalibratedPrediction<'a> {
     /// The prediction, or why there is none.
     pub prediction: Result<&'a Prediction, &'a OutsideRegime>,
     /// For which devices and engines its constants were fitted.
@@ -19,7 +19,7 @@ pub struct Calibrated<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CalibratedBlock {
     /// What is predicted.
-    Predicted(Box<Predicted>),
+    Predicted(Box<PredictedFigures>),
     /// There is no prediction.
     Refused {
         /// Why, in plain words.
@@ -30,7 +30,7 @@ pub enum CalibratedBlock {
 /// What a calibration predicts of requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Predicted {
+pub struct PredictedFigures {
     /// Time to first token with all under way.
     pub ttft_ms: PredictedRange,
     /// Time per output token.
@@ -92,12 +92,12 @@ impl Serialize for JsonNumber {
 #[cfg(feature = "schema")]
 fizeau_core::written_as!(JsonNumber, Option<f64>);
 
-impl Calibrated<'_> {
+impl CalibratedPrediction<'_> {
     /// It as JSON has it.
     #[must_use]
     pub fn block(&self) -> CalibratedBlock {
         match self.prediction {
-            Ok(of) => CalibratedBlock::Predicted(Box::new(Predicted {
+            Ok(of) => CalibratedBlock::Predicted(Box::new(PredictedFigures {
                 ttft_ms: PredictedRange::ms(&of.ttft),
                 tpot_ms: PredictedRange::ms(&of.tpot),
                 output_tokens_per_s: PredictedRange::rate(&of.output_tokens_per_s),
@@ -111,17 +111,17 @@ impl Calibrated<'_> {
 
 impl PredictedRange {
     fn ms(of: &Estimate<Seconds>) -> Self {
-        let [value, low, high] = spread(of).map(JsonNumber::ms);
+        let [value, low, high] = value_and_ends(of).map(JsonNumber::ms);
         Self { value, low, high }
     }
 
     fn rate(of: &Estimate<PerSec>) -> Self {
-        let [value, low, high] = spread(of).map(|rate| JsonNumber(rate.get()));
+        let [value, low, high] = value_and_ends(of).map(|rate| JsonNumber(rate.get()));
         Self { value, low, high }
     }
 }
 
 /// The figure, and the ends of its interval.
-fn spread<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
+fn value_and_ends<T: Copy + PartialOrd>(of: &Estimate<T>) -> [T; 3] {
     [of.value(), of.low(), of.high()]
 }

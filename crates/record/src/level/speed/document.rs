@@ -3,10 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Millis;
-use fizeau_roofline::{Bound, Excess, Expected, Figures, Share};
+use fizeau_roofline::{Bound, BoundShare, BoundViolation, Expected, Figures};
 use serde::{Deserialize, Serialize};
 
-use super::{Calibrated, CalibratedBlock, Light};
+use super::{CalibratedBlock, CalibratedPrediction, SpeedOfLightComparison};
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;
@@ -24,12 +24,15 @@ pub(crate) struct LightDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     calibrated_reason: Option<String>,
     share: SharesDocument,
+    /// Of a mixture of experts alone: what is left of the bound where each token chooses its experts for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    even_routing: Option<EvenRoutingDocument>,
     phases: PhasesDocument,
     cache_fill: Option<f64>,
     impossible: Option<ExcessDocument>,
 }
 
-/// What nothing can beat.
+/// The bound, which nothing can beat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bound"))]
 struct BoundDocument {
@@ -43,7 +46,7 @@ struct BoundDocument {
     limited_by: String,
 }
 
-/// What physics leads one to expect.
+/// The expectation of the roofline model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Expected"))]
 struct ExpectedDocument {
@@ -56,6 +59,14 @@ struct ExpectedDocument {
     /// Null where the requests keep nothing, so that any number fits.
     max_batch: Option<f64>,
     limited_by: LimitsDocument,
+}
+
+/// The output where all experts are chosen equally often, and the share of it that was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvenRouting"))]
+struct EvenRoutingDocument {
+    output_tokens_per_s: f64,
+    share: Option<f64>,
 }
 
 /// What limits each phase.
@@ -134,10 +145,10 @@ struct RemedyDocument {
     text: String,
 }
 
-impl From<&Light> for LightDocument {
-    fn from(light: &Light) -> Self {
+impl From<&SpeedOfLightComparison> for LightDocument {
+    fn from(light: &SpeedOfLightComparison) -> Self {
         let calibrated = light.calibrated.as_ref().map(|(prediction, scope)| {
-            Calibrated { prediction: prediction.as_ref(), scope }.block()
+            CalibratedPrediction { prediction: prediction.as_ref(), scope }.block()
         });
         let no_calibration = || "no calibration was given".to_owned();
         Self {
@@ -148,6 +159,10 @@ impl From<&Light> for LightDocument {
             calibrated_reason: calibrated.is_none().then(no_calibration),
             calibrated,
             share: SharesDocument::from(&light.shares),
+            even_routing: light.even_routing.map(|even| EvenRoutingDocument {
+                output_tokens_per_s: even.output_tokens_per_s.get(),
+                share: even.share.map(BoundShare::get),
+            }),
             phases: PhasesDocument::from(light),
             cache_fill: light.cache_fill(),
             impossible: light.excess.as_ref().map(ExcessDocument::from),
@@ -189,32 +204,32 @@ impl From<&Expected> for ExpectedDocument {
     }
 }
 
-impl From<&fizeau_roofline::SpeedOfLight> for SharesDocument {
-    fn from(shares: &fizeau_roofline::SpeedOfLight) -> Self {
+impl From<&fizeau_roofline::SpeedOfLightShares> for SharesDocument {
+    fn from(shares: &fizeau_roofline::SpeedOfLightShares) -> Self {
         Self {
-            ttft: shares.ttft.map(Share::get),
-            tpot: shares.tpot_alone.map(Share::get),
-            e2el: shares.e2el.map(Share::get),
-            requests_per_s: shares.requests_per_s.map(Share::get),
-            output_tokens_per_s: shares.output_tokens_per_s.map(Share::get),
+            ttft: shares.ttft.map(BoundShare::get),
+            tpot: shares.tpot_alone.map(BoundShare::get),
+            e2el: shares.e2el.map(BoundShare::get),
+            requests_per_s: shares.requests_per_s.map(BoundShare::get),
+            output_tokens_per_s: shares.output_tokens_per_s.map(BoundShare::get),
         }
     }
 }
 
-impl From<&Light> for PhasesDocument {
-    fn from(Light { shares, decode, .. }: &Light) -> Self {
+impl From<&SpeedOfLightComparison> for PhasesDocument {
+    fn from(SpeedOfLightComparison { shares, decode, .. }: &SpeedOfLightComparison) -> Self {
         Self {
-            prefill: shares.ttft.map(Share::get),
+            prefill: shares.ttft.map(BoundShare::get),
             decode: decode.map(|decode| decode.share.get()),
-            whole: shares.output_tokens_per_s.map(Share::get),
+            whole: shares.output_tokens_per_s.map(BoundShare::get),
             decode_batch: decode.map(|decode| decode.batch),
             decode_step_ms: decode.map(|decode| decode.step.to_millis()),
         }
     }
 }
 
-impl From<&Excess> for ExcessDocument {
-    fn from(excess: &Excess) -> Self {
+impl From<&BoundViolation> for ExcessDocument {
+    fn from(excess: &BoundViolation) -> Self {
         let remedies = excess.remedies.iter().map(|remedy| RemedyDocument {
             input: remedy.input.as_str().to_owned(),
             given: remedy.given,

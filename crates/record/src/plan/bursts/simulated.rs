@@ -7,8 +7,8 @@ use fizeau_metrics::Goal;
 use fizeau_pareto::Demand;
 use fizeau_workload::Spacing;
 
-use super::{Bursts, SimulatedBursts};
-use crate::{Carried, LoadPoint, PlanLevel};
+use super::{BurstAccount, SimulatedBursts};
+use crate::{PlanLevel, ReplicaCapacity};
 
 /// Requests of a simulated level for each replica: as many as tell a p99 to a few percent.
 const REQUESTS: NonZeroU64 = NonZeroU64::new(2000).unwrap();
@@ -20,15 +20,15 @@ const HALVINGS: usize = 4;
 /// More replicas behind one router change little more, and take long.
 const MOST_POOLED: u32 = 4;
 
-/// What burstier arrivals are held against.
+/// What burstier arrivals are compared with.
 #[derive(Debug, Clone, Copy)]
-pub struct BurstsAsk<'a> {
+pub struct BurstsQuery<'a> {
     /// The goals that a replica keeps.
     pub goals: &'a [Goal],
     /// What the plan is for.
     pub demand: &'a Demand,
     /// What a replica was found to carry.
-    pub carried: &'a Carried,
+    pub carried: &'a ReplicaCapacity,
     /// How regular arrivals were then: 1 is Poisson, below 1 burstier, infinite even; none where that is not known.
     pub measured: Option<f64>,
     /// How regular they will be.
@@ -41,7 +41,7 @@ pub struct BurstsAsk<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct BurstsLevel {
-    /// How hard it presses.
+    /// Its load.
     pub load: LevelLoad,
     /// How irregular the gaps of an open loop are.
     pub spacing: Spacing,
@@ -51,27 +51,28 @@ pub struct BurstsLevel {
     pub requests: NonZeroU64,
 }
 
-impl Bursts {
+impl BurstAccount {
     /// What arrivals of that burstiness leave of what was measured: `level` measures levels of a simulated replica, none where nothing
     /// completed.
     ///
     /// # Errors
     /// What `level` fails with.
     pub fn simulated<E>(
-        ask: &BurstsAsk<'_>,
+        ask: &BurstsQuery<'_>,
         level: impl FnMut(BurstsLevel) -> Result<Option<PlanLevel>, E>,
     ) -> Result<Self, E> {
         let not = |reason: &str| Ok(Self::NotAccounted { reason: reason.to_owned() });
         let mut simulation = Simulation { goals: ask.goals, level };
         let (most, measured_with) = simulation.as_measured(ask)?;
         let Some(as_measured) = most else {
-            return not("the simulated engine keeps the goals at no load, however little");
+            return not("the simulated engine misses the goals at every load");
         };
-        let bursty = Trial { kind: Kind::Open(random(ask.burstiness)), replicas: NonZeroU32::MIN };
+        let bursty = SimulatedLoad {
+            kind: LoadMode::Open(random(ask.burstiness)),
+            replicas: NonZeroU32::MIN,
+        };
         let Some(under_bursts) = simulation.most(bursty, as_measured)? else {
-            return not(
-                "with such bursts the simulated engine keeps the goals at no rate, however low",
-            );
+            return not("with such bursts the simulated engine misses the goals at every rate");
         };
         Ok(Self::Simulated(SimulatedBursts {
             burstiness: ask.burstiness,
@@ -93,14 +94,14 @@ fn random(burstiness: f64) -> Spacing {
 
 /// How a load comes, and to how many.
 #[derive(Clone, Copy)]
-struct Trial {
-    kind: Kind,
+struct SimulatedLoad {
+    kind: LoadMode,
     replicas: NonZeroU32,
 }
 
 /// Whether a load waits for its replies.
 #[derive(Clone, Copy)]
-enum Kind {
+enum LoadMode {
     Open(Spacing),
     Closed,
 }
@@ -112,29 +113,29 @@ struct Simulation<'a, L> {
 
 impl<E, L: FnMut(BurstsLevel) -> Result<Option<PlanLevel>, E>> Simulation<'_, L> {
     /// What the replica carries with arrivals as they were measured, and how they came.
-    fn as_measured(&mut self, ask: &BurstsAsk<'_>) -> Result<(Option<f64>, String), E> {
+    fn as_measured(&mut self, ask: &BurstsQuery<'_>) -> Result<(Option<f64>, String), E> {
         let (kind, start, words) = match ask.carried.nearest {
-            LoadPoint::Concurrency(slots) => {
-                (Kind::Closed, f64::from(slots), "a closed loop".to_owned())
+            LevelLoad::Concurrency(slots) => {
+                (LoadMode::Closed, f64::from(slots.get()), "a closed loop".to_owned())
             }
-            LoadPoint::Rate(_) => {
+            LevelLoad::Rate(_) => {
                 let spacing = random(ask.measured.unwrap_or(1.0));
                 let words = match spacing {
                     Spacing::Random { burstiness: 1.0 } => "Poisson".to_owned(),
                     Spacing::Random { burstiness } => format!("burstiness {burstiness}"),
                     Spacing::Even => "evenly spaced".to_owned(),
                 };
-                (Kind::Open(spacing), ask.carried.requests_per_s.value(), words)
+                (LoadMode::Open(spacing), ask.carried.requests_per_s.value(), words)
             }
         };
-        Ok((self.most(Trial { kind, replicas: NonZeroU32::MIN }, start)?, words))
+        Ok((self.most(SimulatedLoad { kind, replicas: NonZeroU32::MIN }, start)?, words))
     }
 
     /// What each of the plan's replicas carries where they share the arrivals.
     fn pooled(
         &mut self,
         demand: &Demand,
-        bursty: Trial,
+        bursty: SimulatedLoad,
         each: f64,
     ) -> Result<Option<(u32, PerSec)>, E> {
         let Ok(fleet) = demand.fleet(each) else { return Ok(None) };
@@ -143,17 +144,17 @@ impl<E, L: FnMut(BurstsLevel) -> Result<Option<PlanLevel>, E>> Simulation<'_, L>
             return Ok(None);
         };
         let all = f64::from(replicas.get());
-        let most = self.most(Trial { replicas, ..bursty }, each * all)?;
+        let most = self.most(SimulatedLoad { replicas, ..bursty }, each * all)?;
         Ok(most.map(|most| (replicas.get(), PerSec::new(most / all))))
     }
 
     /// The most requests per second within the goals, from `start` on; none where no load keeps them.
-    fn most(&mut self, trial: Trial, start: f64) -> Result<Option<f64>, E> {
+    fn most(&mut self, trial: SimulatedLoad, start: f64) -> Result<Option<f64>, E> {
         let (mut kept, mut broken, mut levels) = (None, None, Vec::new());
         let mut next = start;
         for _ in 0..MOST_STEPS + HALVINGS {
             let Some(level) = (self.level)(trial.at(next))? else { break };
-            let is_kept = Carried::of(std::slice::from_ref(&level), self.goals).is_ok();
+            let is_kept = ReplicaCapacity::of(std::slice::from_ref(&level), self.goals).is_ok();
             let at = level.load.value();
             levels.push(level);
             if is_kept {
@@ -169,22 +170,22 @@ impl<E, L: FnMut(BurstsLevel) -> Result<Option<PlanLevel>, E>> Simulation<'_, L>
                 }
                 _ => break,
             };
-            if matches!(trial.kind, Kind::Closed)
+            if matches!(trial.kind, LoadMode::Closed)
                 && levels.iter().any(|level| level.load.value() == next.round())
             {
                 break;
             }
         }
-        let carried = Carried::of(&levels, self.goals);
+        let carried = ReplicaCapacity::of(&levels, self.goals);
         Ok(carried.ok().map(|carried| carried.requests_per_s.value()).filter(|most| *most > 0.0))
     }
 }
 
-impl Trial {
+impl SimulatedLoad {
     fn at(self, load: f64) -> BurstsLevel {
         let (load, spacing) = match self.kind {
-            Kind::Open(spacing) => (LevelLoad::Rate(PerSec::new(load)), spacing),
-            Kind::Closed => {
+            LoadMode::Open(spacing) => (LevelLoad::Rate(PerSec::new(load)), spacing),
+            LoadMode::Closed => {
                 let slots = NonZeroU32::new(load.round() as u32).unwrap_or(NonZeroU32::MIN);
                 (LevelLoad::Concurrency(slots), random(1.0))
             }

@@ -3,16 +3,16 @@
 use fizeau_metrics::{Metric, Slo, Statistic};
 
 /// What a column is about.
-type Meaning = (Metric, Statistic);
+type ColumnMeaning = (Metric, Statistic);
 
 /// The columns that hold figures of goals.
 #[derive(Debug, Clone)]
-pub(super) struct Columns(Vec<(String, Meaning)>);
+pub(super) struct GoalColumns(Vec<(String, ColumnMeaning)>);
 
-impl Columns {
+impl GoalColumns {
     /// The columns called `names`; `goodput` is good requests per second where `is_rate`, else their share.
     pub(super) fn of(names: &[&str], is_rate: bool) -> Result<Self, String> {
-        let mut known: Vec<(String, Meaning)> = Vec::new();
+        let mut known: Vec<(String, ColumnMeaning)> = Vec::new();
         for name in names {
             let meaning = match *name {
                 "goodput" if is_rate => Some((Metric::GoodputPerSec, Statistic::Value)),
@@ -30,13 +30,13 @@ impl Columns {
     }
 
     /// Each with what it is about.
-    pub(super) fn figures(&self) -> impl Iterator<Item = (&str, Meaning)> {
+    pub(super) fn figures(&self) -> impl Iterator<Item = (&str, ColumnMeaning)> {
         self.0.iter().map(|(name, meaning)| (name.as_str(), *meaning))
     }
 }
 
 /// What a column is about by the name of a goal: `p99_ttft_ms`, `good_share`; none of any other column.
-fn meaning(column: &str) -> Option<Meaning> {
+fn meaning(column: &str) -> Option<ColumnMeaning> {
     let name = column.strip_suffix("_ms").unwrap_or(column);
     let statistics = ["mean", "p50", "median", "p90", "p95", "p999", "p99", "max"];
     let split = statistics.iter().find_map(|statistic| {

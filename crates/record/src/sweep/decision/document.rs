@@ -1,20 +1,20 @@
 //! Decisions as `sweep.json` has them.
 
-use fizeau_core::LoadKind;
-use fizeau_pareto::{Break, Departure, Edge, Estimate};
+use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_pareto::{FigureEstimate, LimitBreak, LoadEdge, MonotoneDeparture};
 use serde::{Deserialize, Serialize};
 
-use super::super::{OperatingPoint, SweepReport, Why, lacking};
-use super::{Decision, Within};
-use crate::goal::Bounds;
-use crate::{GoalDocument, GoalResult, LoadPoint};
+use super::super::{OperatingChoiceReason, OperatingPoint, SweepReport, unmet_goals};
+use super::{GoalDecision, OperatingDecision};
+use crate::goal::HighestLoadBasis;
+use crate::{GoalDocument, GoalResult};
 
 /// The level to run at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatingPoint"))]
 pub(crate) struct PointDocument {
     level: usize,
-    load: Option<LoadPoint>,
+    load: Option<LevelLoad>,
     margin: f64,
     /// Why this level: `goals`, `rule` or `profile`.
     chosen_by: String,
@@ -37,7 +37,7 @@ struct RuleDocument {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NearestPoint"))]
 pub(crate) struct NearestDocument {
     level: usize,
-    load: Option<LoadPoint>,
+    load: Option<LevelLoad>,
     could_be_met: Vec<String>,
     goals: Vec<GoalDocument>,
 }
@@ -125,7 +125,7 @@ impl SweepReport {
         self.decisions.iter().map(|decision| self.decision_document(decision)).collect()
     }
 
-    fn decision_document(&self, decision: &Decision) -> DecisionDocument {
+    fn decision_document(&self, decision: &OperatingDecision) -> DecisionDocument {
         let met = match (decision.is_met(), decision.is_loose_only()) {
             (true, false) => "tight",
             (true, true) => "loose",
@@ -140,7 +140,7 @@ impl SweepReport {
         }
     }
 
-    fn within_document(&self, within: &Within) -> WithinDocument {
+    fn within_document(&self, within: &GoalDecision) -> WithinDocument {
         let operating_point = self.point_document(&within.point);
         let highest_load = highest(within);
         WithinDocument {
@@ -162,9 +162,9 @@ impl SweepReport {
     pub(in crate::sweep) fn point_document(&self, point: &OperatingPoint) -> Option<PointDocument> {
         let OperatingPoint::Met { level, why, margin, goals } = point else { return None };
         let (chosen_by, rule) = match *why {
-            Why::Goals => ("goals", None),
-            Why::Profile => ("profile", None),
-            Why::Rule { beyond, gain, cost } => {
+            OperatingChoiceReason::Goals => ("goals", None),
+            OperatingChoiceReason::Profile => ("profile", None),
+            OperatingChoiceReason::Rule { beyond, gain, cost } => {
                 ("rule", Some(RuleDocument { beyond, requests_gain: gain, e2el_factor: cost }))
             }
         };
@@ -188,7 +188,7 @@ impl SweepReport {
         Some(NearestDocument {
             level: *level,
             load,
-            could_be_met: lacking::could_be_met(goals),
+            could_be_met: unmet_goals::could_be_met(goals),
             goals: documents(goals),
         })
     }
@@ -198,23 +198,22 @@ fn documents(goals: &[GoalResult]) -> Vec<GoalDocument> {
     goals.iter().copied().map(GoalDocument::from).collect()
 }
 
-fn highest(within: &Within) -> Option<HighestDocument> {
+fn highest(within: &GoalDecision) -> Option<HighestDocument> {
     let maximum = &within.maximum;
     let without = maximum.without_interval.iter().map(|goal| goal_text(within, *goal));
     let without: Vec<String> = without.collect();
-    let is_known = without.is_empty() && maximum.bounds == Bounds::Interval;
+    let is_known = without.is_empty() && maximum.bounds == HighestLoadBasis::Interval;
     let reason = (!is_known).then(|| match &*without {
-        [] if maximum.bounds == Bounds::Runs => {
-            "a percentile over runs has the least and the greatest of theirs, and no interval"
-                .to_owned()
+        [] if maximum.bounds == HighestLoadBasis::Runs => {
+            "over several runs a percentile has a range and no interval".to_owned()
         }
         [] => "it is where a queue began to grow, which has no interval".to_owned(),
         without => format!("no interval is known of {}", without.join(", ")),
     });
     let (load_ci_reason, requests_per_s_ci_reason) = (reason.clone(), reason);
-    let is_of_runs = maximum.bounds == Bounds::Runs;
-    let is_tested = maximum.bounds == Bounds::Tested;
-    let of = |throughput: &Estimate| HighestDocument {
+    let is_of_runs = maximum.bounds == HighestLoadBasis::Runs;
+    let is_tested = maximum.bounds == HighestLoadBasis::Tested;
+    let of = |throughput: &FigureEstimate| HighestDocument {
         requests_per_s: throughput.value(),
         requests_per_s_ci: is_known.then_some([throughput.low(), throughput.high()]),
         load_ci_reason,
@@ -222,7 +221,7 @@ fn highest(within: &Within) -> Option<HighestDocument> {
         ..HighestDocument::default()
     };
     match maximum.edge.as_ref().ok()? {
-        Edge::Between(found) => {
+        LoadEdge::Between(found) => {
             let low = (!found.is_open_below).then_some(found.load.low());
             let high = (!found.is_open_above).then_some(found.load.high());
             Some(HighestDocument {
@@ -236,7 +235,7 @@ fn highest(within: &Within) -> Option<HighestDocument> {
                 ..of(&found.throughput)
             })
         }
-        Edge::Beyond(found) => Some(HighestDocument {
+        LoadEdge::Beyond(found) => Some(HighestDocument {
             reached: false,
             load: found.load,
             load_ci: is_known.then_some([Some(found.surely), None]),
@@ -247,24 +246,24 @@ fn highest(within: &Within) -> Option<HighestDocument> {
             closest_margin: found.closest.map(|(_, margin)| margin),
             ..of(&found.throughput)
         }),
-        Edge::Unmet(_) => None,
+        LoadEdge::Unmet(_) => None,
     }
 }
 
-fn no_highest(within: &Within) -> String {
+fn no_highest(within: &GoalDecision) -> String {
     match &within.maximum.edge {
         Err(error) => error.to_string(),
         Ok(_) => "no tested level keeps all goals".to_owned(),
     }
 }
 
-fn broken(within: &Within, found: &Break) -> BreakDocument {
-    let Break { limit, level, value, excess } = *found;
+fn broken(within: &GoalDecision, found: &LimitBreak) -> BreakDocument {
+    let LimitBreak { limit, level, value, excess } = *found;
     BreakDocument { goal: goal_text(within, limit), level, value, excess }
 }
 
-fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureDocument {
-    let Departure { earlier, later, by, errors } = *found;
+fn departure(within: &GoalDecision, goal: usize, found: &MonotoneDeparture) -> DepartureDocument {
+    let MonotoneDeparture { earlier, later, by, errors } = *found;
     DepartureDocument {
         goal: goal_text(within, goal),
         earlier_level: earlier,
@@ -274,7 +273,7 @@ fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureDocume
     }
 }
 
-fn goal_text(within: &Within, at: usize) -> String {
+fn goal_text(within: &GoalDecision, at: usize) -> String {
     let goal = within.slo.goals.get(at);
     goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
 }

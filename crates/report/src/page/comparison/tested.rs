@@ -1,6 +1,6 @@
 //! What tests found of a run against the baseline.
 
-use fizeau_metrics::{Answer, ComparedFigure, Tested as TestedFigure};
+use fizeau_metrics::{ComparedFigure, ComparisonAnswer, TestFindings};
 use serde::Serialize;
 
 use super::super::table::{Cell, Head, Row, Table};
@@ -12,7 +12,7 @@ use fizeau_record::{ComparedLevel, ComparisonReport, ComparisonView, RunComparis
 
 /// A run against the baseline.
 #[derive(Debug, Serialize)]
-pub(super) struct Tested {
+pub(super) struct TestedRun {
     baseline: String,
     candidate: String,
     /// `better`, `worse`, `mixed`, or `even` where no difference was found.
@@ -37,7 +37,7 @@ struct Level {
 
 /// Each comparison of `report`, by the names that the page has for its runs, the baseline first; by the report's own where it
 /// is of others.
-pub(super) fn tested(report: &ComparisonReport, runs: &[&str]) -> Vec<Tested> {
+pub(super) fn tested(report: &ComparisonReport, runs: &[&str]) -> Vec<TestedRun> {
     let own = |comparison: &RunComparison| comparison.candidate.name.clone();
     let mut names: Vec<String> = vec![report.baseline.name.clone()];
     names.extend(report.comparisons.iter().map(own));
@@ -46,15 +46,19 @@ pub(super) fn tested(report: &ComparisonReport, runs: &[&str]) -> Vec<Tested> {
     }
     let (baseline, candidates) = names.split_first().unwrap_or((&report.baseline.name, &[]));
     let pairs = report.comparisons.iter().zip(candidates);
-    pairs.map(|(one, candidate)| Tested::of(report, one, [baseline, candidate])).collect()
+    pairs.map(|(one, candidate)| TestedRun::of(report, one, [baseline, candidate])).collect()
 }
 
-impl Tested {
+impl TestedRun {
     fn of(report: &ComparisonReport, comparison: &RunComparison, names: [&str; 2]) -> Self {
-        let counts =
-            [Answer::Better, Answer::Worse, Answer::NoDetectableDifference].map(|answer| {
-                comparison.levels.iter().map(|level| decided(level, answer).count()).sum()
-            });
+        let counts = [
+            ComparisonAnswer::Better,
+            ComparisonAnswer::Worse,
+            ComparisonAnswer::NoDetectableDifference,
+        ]
+        .map(|answer| {
+            comparison.levels.iter().map(|level| figures_with_answer(level, answer).count()).sum()
+        });
         let class = match counts {
             [0, 0, _] => "even",
             [_, 0, _] => "better",
@@ -73,8 +77,8 @@ impl Tested {
         Self {
             sentence: sentence(class, counts, counts.iter().sum()),
             notes: notes.collect(),
-            better: found(&comparison.levels, Answer::Better),
-            worse: found(&comparison.levels, Answer::Worse),
+            better: outcome_lines(&comparison.levels, ComparisonAnswer::Better),
+            worse: outcome_lines(&comparison.levels, ComparisonAnswer::Worse),
             distance: distance.map(|of| distance::text(of, &candidate)).unwrap_or_default(),
             candidate,
             tables,
@@ -88,7 +92,7 @@ fn sentence(class: &str, counts: [usize; 3], all: usize) -> String {
     if all == 0 {
         return "No figure could be tested.".to_owned();
     }
-    let words = ["better", "worse", "without a difference that could be found"];
+    let words = ["better", "worse", "without a detectable difference"];
     let parts = counts.into_iter().zip(words).filter(|(n, _)| *n > 0);
     let parts: Vec<String> = parts.map(|(n, word)| format!("{n} {word}")).collect();
     let head = match class {
@@ -105,18 +109,21 @@ fn sentence(class: &str, counts: [usize; 3], all: usize) -> String {
 }
 
 /// The figures of a level that came out so.
-fn decided(level: &ComparedLevel, answer: Answer) -> impl Iterator<Item = &ComparedFigure> {
+fn figures_with_answer(
+    level: &ComparedLevel,
+    answer: ComparisonAnswer,
+) -> impl Iterator<Item = &ComparedFigure> {
     level.table.rows.iter().filter(move |row| row.is_decided && row.answer() == Some(answer))
 }
 
 /// A figure that came out alike at some levels: its name, and of each level its name and what was found.
-type Alike<'a> = (String, Vec<(&'a str, &'a TestedFigure)>);
+type SameOutcome<'a> = (String, Vec<(&'a str, &'a TestFindings)>);
 
 /// Every figure that came out so, each once: `p99 TTFT -48 % to -34 % at concurrency 4, 8 and 16`.
-fn found(levels: &[ComparedLevel], answer: Answer) -> Vec<String> {
-    let mut all: Vec<Alike<'_>> = Vec::new();
+fn outcome_lines(levels: &[ComparedLevel], answer: ComparisonAnswer) -> Vec<String> {
+    let mut all: Vec<SameOutcome<'_>> = Vec::new();
     for level in levels {
-        for row in decided(level, answer) {
+        for row in figures_with_answer(level, answer) {
             let Ok(tested) = &row.tested else { continue };
             let label = row.figure.label();
             match all.iter_mut().find(|known| known.0 == label) {
@@ -128,13 +135,13 @@ fn found(levels: &[ComparedLevel], answer: Answer) -> Vec<String> {
     all.into_iter().map(|(label, at)| alike(&label, at)).collect()
 }
 
-fn alike(label: &str, mut at: Vec<(&str, &TestedFigure)>) -> String {
+fn alike(label: &str, mut at: Vec<(&str, &TestFindings)>) -> String {
     let names: Vec<&str> = at.iter().map(|one| one.0).collect();
     let levels = match loads(&names) {
         none if none.is_empty() => String::new(),
         loads => format!(" at {loads}"),
     };
-    let size = |one: &TestedFigure| one.relative.unwrap_or(one.difference).value().abs();
+    let size = |one: &TestFindings| one.relative.unwrap_or(one.difference).value().abs();
     at.sort_by(|a, b| size(a.1).total_cmp(&size(b.1)));
     let change = match &*at {
         [(_, only)] => match interval(only) {
@@ -164,7 +171,7 @@ fn loads(names: &[&str]) -> String {
 }
 
 /// The change, and its interval where there is one that its digits show.
-fn interval(tested: &TestedFigure) -> (String, Option<String>) {
+fn interval(tested: &TestFindings) -> (String, Option<String>) {
     let (by, interval) = change(tested);
     let is_one = interval.split_once(" to ").is_none_or(|(low, high)| low == high);
     (by, (!is_one).then_some(interval))
@@ -175,9 +182,9 @@ fn dashes(comparison: &RunComparison) -> impl Iterator<Item = String> {
     let rows = || comparison.levels.iter().flat_map(|level| &level.table.rows);
     let is_narrow =
         |row: &ComparedFigure| row.tested.as_ref().is_ok_and(|one| interval(one).1.is_none());
-    let beside = rows().any(|row| !row.is_decided && row.tested.is_ok()).then_some(
-        "a figure without an answer (-) is none of those that were chosen beforehand: its p is not corrected",
-    );
+    let beside = rows()
+        .any(|row| !row.is_decided && row.tested.is_ok())
+        .then_some("a figure without a result (-) is not judged, and its p is not corrected");
     let narrow = rows().any(is_narrow).then_some(
         "a change without an interval (-) has too few independent values for one, or one that is narrower than its last digit",
     );
@@ -190,7 +197,7 @@ fn level(level: &ComparedLevel, [baseline, candidate]: [&str; 2]) -> Level {
     let view = ComparisonView { table: &level.table, baseline, candidate };
     let notes = Shown(&view).remarks().into_iter().chain(level.notes.iter().cloned());
     let label = format!("Figures at {}", level.name);
-    let heads = heads.chain([Head::words("answer")]);
+    let heads = heads.chain([Head::words("result")]);
     let table = Table::new(label.trim_end_matches(" at "), heads, level.table.rows.iter().map(row));
     Level { name: level.name.clone(), table: table.noting(notes) }
 }
@@ -204,9 +211,9 @@ fn row(row: &ComparedFigure) -> Row {
     let mut cells =
         vec![Cell::left(figure.trim_end_matches(", ")), value(row.baseline), value(row.candidate)];
     let (class, answer) = match row.answer() {
-        Some(Answer::Better) => ("better", "better"),
-        Some(Answer::Worse) => ("worse", "worse"),
-        Some(Answer::NoDetectableDifference) => ("", "no difference found"),
+        Some(ComparisonAnswer::Better) => ("better", "better"),
+        Some(ComparisonAnswer::Worse) => ("worse", "worse"),
+        Some(ComparisonAnswer::NoDetectableDifference) => ("", "not detected"),
         None => ("dimmed", "-"),
     };
     match &row.tested {

@@ -71,32 +71,6 @@ impl<'a> DrawingBackend for Canvas<'a> {
         self.bitmap.draw_rect(from, to, style, fill)
     }
 
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        path: I,
-        style: &S,
-    ) -> Outcome<'a> {
-        self.bitmap.draw_path(path, style)
-    }
-
-    fn draw_circle<S: BackendStyle>(
-        &mut self,
-        at: BackendCoord,
-        radius: u32,
-        style: &S,
-        fill: bool,
-    ) -> Outcome<'a> {
-        self.bitmap.draw_circle(at, radius, style, fill)
-    }
-
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        corners: I,
-        style: &S,
-    ) -> Outcome<'a> {
-        self.bitmap.fill_polygon(corners, style)
-    }
-
     fn draw_text<S: BackendTextStyle>(
         &mut self,
         text: &str,

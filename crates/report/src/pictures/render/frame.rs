@@ -4,11 +4,11 @@ use plotters::backend::DrawingBackend;
 use plotters::chart::{ChartBuilder, LabelAreaPosition};
 use plotters::style::Color;
 
-use super::{AXIS, Drawn, Root, TICK, UNITS, marks, units, write};
+use super::{AXIS, DrawResult, Root, TICK, UNITS, marks, units, write};
 use crate::pictures::axis::Axis;
 use crate::pictures::ink::Ink;
-use crate::pictures::labels::{Side, Spot, Taken};
-use crate::pictures::sheet::{Dash, Mark, Panel, Place, Shape, Sheet, Stroke};
+use crate::pictures::labels::{OccupiedAreas, PixelPoint, Side};
+use crate::pictures::sheet::{AxisPoint, Dash, Mark, Panel, Shape, Sheet, Stroke};
 use crate::pictures::text::{fitted, span};
 
 /// Left, top, right and bottom in pixels.
@@ -42,7 +42,7 @@ pub(super) fn panels<DB: DrawingBackend>(
     sheet: &Sheet,
     root: &Root<DB>,
     area: Area,
-) -> Drawn<(), DB> {
+) -> DrawResult<(), DB> {
     let (columns, rows) = (sheet.columns.max(1), rows(sheet));
     let under = |row: usize| under(sheet, row);
     let [left, top, right, bottom] = area;
@@ -92,11 +92,11 @@ impl Frame<'_> {
         [left + self.labels, top + ABOVE, right - beside, bottom - self.under]
     }
 
-    fn draw<DB: DrawingBackend>(&self, root: &Root<DB>) -> Drawn<(), DB> {
+    fn draw<DB: DrawingBackend>(&self, root: &Root<DB>) -> DrawResult<(), DB> {
         let plot = self.plot();
         self.behind(root, plot)?;
         self.mesh(root, plot)?;
-        let mut taken = Taken::default();
+        let mut taken = OccupiedAreas::default();
         for mark in &self.panel.marks {
             self.mark(root, plot, mark, &mut taken)?;
         }
@@ -109,15 +109,15 @@ impl Frame<'_> {
         &self,
         root: &Root<DB>,
         plot: Area,
-        taken: &mut Taken,
-    ) -> Drawn<(), DB> {
+        taken: &mut OccupiedAreas,
+    ) -> DrawResult<(), DB> {
         let [left, _, right, _] = plot;
         for mark in &self.panel.marks {
             let Mark::Limit { at, text, ink } = mark else { continue };
             let text = fitted(text, TICK, right - left - 16.0);
             let (_, y) = self.spot(plot, (0.0, *at));
-            if let Some(place) = taken.beside_line(y, (&text, TICK), plot) {
-                write::label(root, place, (&text, TICK, *ink))?;
+            if let Some(place) = taken.beside_line(y, &text, TICK, plot) {
+                write::label(root, place, &text, TICK, *ink)?;
             }
         }
         Ok(())
@@ -128,22 +128,22 @@ impl Frame<'_> {
         &self,
         root: &Root<DB>,
         plot: Area,
-        taken: &mut Taken,
-    ) -> Drawn<(), DB> {
+        taken: &mut OccupiedAreas,
+    ) -> DrawResult<(), DB> {
         let [left, top, right, bottom] = plot;
         let limits = [left + 2.0, top + 2.0, right + 16.0, bottom - 2.0];
         for mark in &self.panel.marks {
             let Mark::Label { at, texts, ink, shape } = mark else { continue };
-            let dot = (self.spot(plot, *at), shape.radius());
-            if let Some((text, place)) = taken.label(dot, (texts, TICK), limits) {
-                write::label(root, place, (text, TICK, *ink))?;
+            let (dot, radius) = (self.spot(plot, *at), shape.radius());
+            if let Some((text, place)) = taken.label(dot, radius, texts, TICK, limits) {
+                write::label(root, place, text, TICK, *ink)?;
             }
         }
         Ok(())
     }
 
     /// Axes, grid, labels and titles.
-    fn mesh<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> Drawn<(), DB> {
+    fn mesh<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> DrawResult<(), DB> {
         let [left, top, right, bottom] = plot;
         let length = right - left;
         let x = self.panel.x.clone().thinned(length, 10.0, |label| span(label, TICK));
@@ -171,18 +171,18 @@ impl Frame<'_> {
         let y = above + ABOVE / 2.0 - 2.0;
         let beside = self.panel.right.as_ref().map_or(0.0, |(_, title)| 24.0 + span(title, AXIS));
         let title = fitted(&self.panel.y_title, AXIS, end - start - beside);
-        write::text(root, (start, y), Side::Start, (&title, AXIS, Ink::Text))?;
+        write::text(root, (start, y), Side::Start, &title, AXIS, Ink::Text)?;
         let Some((axis, title)) = &self.panel.right else { return Ok(()) };
-        write::text(root, (end, y), Side::End, (title, AXIS, Ink::Soft))?;
+        write::text(root, (end, y), Side::End, title, AXIS, Ink::Soft)?;
         for (value, label) in axis.ticks() {
             let y = bottom - axis.part(*value) * (bottom - top);
-            write::text(root, (right + 6.0, y), Side::Start, (label, TICK, Ink::Soft))?;
+            write::text(root, (right + 6.0, y), Side::Start, label, TICK, Ink::Soft)?;
         }
         Ok(())
     }
 
     /// What the grid lies on.
-    fn behind<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> Drawn<(), DB> {
+    fn behind<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> DrawResult<(), DB> {
         let [left, top, right, bottom] = plot;
         let across = |value: f64| left + self.panel.x.part(value) * (right - left);
         for mark in &self.panel.marks {
@@ -211,13 +211,14 @@ impl Frame<'_> {
         root: &Root<DB>,
         plot: Area,
         mark: &Mark,
-        taken: &mut Taken,
-    ) -> Drawn<(), DB> {
-        let at = |place: Place| self.spot(plot, place);
+        taken: &mut OccupiedAreas,
+    ) -> DrawResult<(), DB> {
+        let at = |place: AxisPoint| self.spot(plot, place);
         match mark {
             Mark::Line { places, stroke } => {
                 for part in places.split(Option::is_none) {
-                    let line: Vec<Spot> = part.iter().flatten().map(|place| at(*place)).collect();
+                    let line: Vec<PixelPoint> =
+                        part.iter().flatten().map(|place| at(*place)).collect();
                     if let [alone] = line.as_slice() {
                         marks::circle(root, *alone, stroke.ink, Shape::Point)?;
                     }
@@ -233,7 +234,7 @@ impl Frame<'_> {
             Mark::Limit { at: height, ink, .. } => {
                 let ([left, _, right, _], y) = (plot, at((0.0, *height)).1);
                 taken.line((left, y), (right, y));
-                marks::path(root, &[(left, y), (right, y)], Stroke::thin(*ink, Dash::Long))
+                marks::path(root, &[(left, y), (right, y)], Stroke::thin(*ink, Dash::Dashed))
             }
             Mark::Dot { at: place, ink, shape } => {
                 taken.dot(at(*place), shape.radius());
@@ -252,7 +253,7 @@ impl Frame<'_> {
     }
 
     /// Where a place lies on the picture.
-    fn spot(&self, [left, top, right, bottom]: Area, (x, y): Place) -> Spot {
+    fn spot(&self, [left, top, right, bottom]: Area, (x, y): AxisPoint) -> PixelPoint {
         let across = self.panel.x.part(x) * (right - left);
         let up = self.panel.y.part(y) * (bottom - top);
         (left + across, bottom - up)

@@ -5,9 +5,9 @@ use plotters::element::Rectangle;
 use plotters::style::Color;
 
 use super::marks::{self, circle};
-use super::{Drawn, Root, TICK, units, write};
+use super::{DrawResult, Root, TICK, units, write};
 use crate::pictures::ink::Ink;
-use crate::pictures::labels::{Side, Spot};
+use crate::pictures::labels::{PixelPoint, Side};
 use crate::pictures::sheet::{KeyEntry, Sheet, Sign};
 use crate::pictures::text::{fitted, span, wrapped};
 
@@ -19,8 +19,8 @@ const GAP: f64 = 24.0;
 /// Signs and texts with their places, from the upper left corner of the key.
 #[derive(Debug)]
 pub(super) struct Key {
-    entries: Vec<(Spot, Sign, String)>,
-    notes: Vec<(Spot, String)>,
+    entries: Vec<(PixelPoint, Sign, String)>,
+    notes: Vec<(PixelPoint, String)>,
     lines: usize,
 }
 
@@ -53,15 +53,19 @@ impl Key {
     }
 
     /// Draws it with its upper left corner at `corner`.
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Root<DB>, corner: Spot) -> Drawn<(), DB> {
-        let moved = |at: Spot| (corner.0 + at.0, corner.1 + at.1);
+    pub(super) fn draw<DB: DrawingBackend>(
+        &self,
+        root: &Root<DB>,
+        corner: PixelPoint,
+    ) -> DrawResult<(), DB> {
+        let moved = |at: PixelPoint| (corner.0 + at.0, corner.1 + at.1);
         for (at, sign, text) in &self.entries {
             let (x, y) = moved(*at);
             draw_sign(root, (x, y), *sign)?;
-            write::text(root, (x + SIGN, y), Side::Start, (text, TICK, Ink::Text))?;
+            write::text(root, (x + SIGN, y), Side::Start, text, TICK, Ink::Text)?;
         }
         for (at, text) in &self.notes {
-            write::text(root, moved(*at), Side::Start, (text, TICK, Ink::Soft))?;
+            write::text(root, moved(*at), Side::Start, text, TICK, Ink::Soft)?;
         }
         Ok(())
     }
@@ -72,7 +76,11 @@ fn height_of(line: usize) -> f64 {
     (line as f64 + 0.5) * LINE
 }
 
-fn draw_sign<DB: DrawingBackend>(root: &Root<DB>, (x, y): Spot, sign: Sign) -> Drawn<(), DB> {
+fn draw_sign<DB: DrawingBackend>(
+    root: &Root<DB>,
+    (x, y): PixelPoint,
+    sign: Sign,
+) -> DrawResult<(), DB> {
     let wide = SIGN - 8.0;
     match sign {
         Sign::Line(stroke) => marks::path(root, &[(x, y), (x + wide, y)], stroke),

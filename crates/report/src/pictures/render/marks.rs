@@ -4,13 +4,13 @@ use plotters::backend::DrawingBackend;
 use plotters::element::{Circle, DashedPathElement, PathElement, Polygon, Rectangle};
 use plotters::style::{Color, ShapeStyle};
 
-use super::{Drawn, Root, units};
+use super::{DrawResult, Root, units};
 use crate::pictures::ink::Ink;
-use crate::pictures::labels::Spot;
+use crate::pictures::labels::PixelPoint;
 use crate::pictures::sheet::{Shape, Stroke};
 
 /// A place in units.
-fn place((x, y): Spot) -> (i32, i32) {
+fn place((x, y): PixelPoint) -> (i32, i32) {
     (units(x), units(y))
 }
 
@@ -21,9 +21,9 @@ fn stroke(ink: Ink, width: f64) -> ShapeStyle {
 /// A line; nothing where there are fewer than two places.
 pub(super) fn path<DB: DrawingBackend>(
     root: &Root<DB>,
-    through: &[Spot],
+    through: &[PixelPoint],
     look: Stroke,
-) -> Drawn<(), DB> {
+) -> DrawResult<(), DB> {
     if through.len() < 2 {
         return Ok(());
     }
@@ -40,10 +40,10 @@ pub(super) fn path<DB: DrawingBackend>(
 /// A dot, a circle or a ring.
 pub(super) fn circle<DB: DrawingBackend>(
     root: &Root<DB>,
-    at: Spot,
+    at: PixelPoint,
     ink: Ink,
     shape: Shape,
-) -> Drawn<(), DB> {
+) -> DrawResult<(), DB> {
     let radius = units(shape.radius());
     match shape {
         Shape::Full | Shape::Small => {
@@ -63,14 +63,15 @@ pub(super) fn circle<DB: DrawingBackend>(
 /// The box between two corners; a whisker with ends where it has no width or no height.
 pub(super) fn interval<DB: DrawingBackend>(
     root: &Root<DB>,
-    from: Spot,
-    to: Spot,
+    from: PixelPoint,
+    to: PixelPoint,
     ink: Ink,
-) -> Drawn<(), DB> {
+) -> DrawResult<(), DB> {
     let (left, right) = (from.0.min(to.0), from.0.max(to.0));
     let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));
     let line = stroke(ink, 1.25);
-    let draw = |a: Spot, b: Spot| root.draw(&PathElement::new(vec![place(a), place(b)], line));
+    let draw =
+        |a: PixelPoint, b: PixelPoint| root.draw(&PathElement::new(vec![place(a), place(b)], line));
     if right - left < 0.5 {
         let x = f64::midpoint(left, right);
         draw((x, top), (x, bottom))?;
@@ -92,9 +93,9 @@ pub(super) fn interval<DB: DrawingBackend>(
 /// An area that is filled.
 pub(super) fn area<DB: DrawingBackend>(
     root: &Root<DB>,
-    corners: impl IntoIterator<Item = Spot>,
+    corners: impl IntoIterator<Item = PixelPoint>,
     ink: Ink,
-) -> Drawn<(), DB> {
+) -> DrawResult<(), DB> {
     let corners: Vec<(i32, i32)> = corners.into_iter().map(place).collect();
     root.draw(&Polygon::new(corners, ink.rgb().filled()))
 }

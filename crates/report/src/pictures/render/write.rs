@@ -5,9 +5,9 @@ use plotters::element::{Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, TextStyle};
 
-use super::{Drawn, Root, UNITS, units};
+use super::{DrawResult, Root, UNITS, units};
 use crate::pictures::ink::Ink;
-use crate::pictures::labels::{Lines, Place, Side, Spot};
+use crate::pictures::labels::{LabelPlace, Lines, PixelPoint, Side};
 use crate::pictures::text::{FAMILY, clean, width};
 
 /// plotters takes a size for that of a line, and writes its em into a drawing.
@@ -22,10 +22,12 @@ pub(super) fn style(size: f64, ink: Ink) -> TextStyle<'static> {
 /// A line of text whose middle is as high as `at`.
 pub(super) fn text<DB: DrawingBackend>(
     root: &Root<DB>,
-    at: Spot,
+    at: PixelPoint,
     side: Side,
-    (text, size, ink): (&str, f64, Ink),
-) -> Drawn<(), DB> {
+    text: &str,
+    size: f64,
+    ink: Ink,
+) -> DrawResult<(), DB> {
     let across = match side {
         Side::Start => HPos::Left,
         Side::Middle => HPos::Center,
@@ -39,9 +41,11 @@ pub(super) fn text<DB: DrawingBackend>(
 /// A label; with paper behind it where it lies on a line.
 pub(super) fn label<DB: DrawingBackend>(
     root: &Root<DB>,
-    Place { spot: (x, y), side, lines }: Place,
-    (words, size, ink): (&str, f64, Ink),
-) -> Drawn<(), DB> {
+    LabelPlace { spot: (x, y), side, lines }: LabelPlace,
+    words: &str,
+    size: f64,
+    ink: Ink,
+) -> DrawResult<(), DB> {
     if lines == Lines::Covered {
         let wide = width(words, size);
         let left = match side {
@@ -53,5 +57,5 @@ pub(super) fn label<DB: DrawingBackend>(
         let corners = corners.map(|(x, y)| (units(x), units(y)));
         root.draw(&Rectangle::new(corners, Ink::Paper.rgb().mix(0.75).filled()))?;
     }
-    text(root, (x, y), side, (words, size, ink))
+    text(root, (x, y), side, words, size, ink)
 }

@@ -1,6 +1,6 @@
 //! Where the time of passes goes, as JSON.
 
-use fizeau_roofline::{PassTime, Term};
+use fizeau_roofline::{PassTerm, PassTime};
 use serde::Serialize;
 
 use fizeau_record::JsonNumber as Number;
@@ -42,7 +42,7 @@ struct TermBlock {
 }
 
 impl Pass {
-    pub(super) fn of([bound, expected]: [PassTime; 2], terms: &[Term]) -> Self {
+    pub(super) fn of([bound, expected]: [PassTime; 2], terms: &[PassTerm]) -> Self {
         let waits = expected.binding;
         Self {
             bound_ms: Parts {
@@ -69,7 +69,7 @@ impl Pass {
 }
 
 impl TermBlock {
-    fn of(term: &Term) -> Self {
+    fn of(term: &PassTerm) -> Self {
         Self {
             part: term.part.as_str(),
             limited_by: term.limit.as_str(),

@@ -1,6 +1,6 @@
 //! The figures of the sequences that run by either schedule, as JSON.
 
-use fizeau_roofline::Schedule;
+use fizeau_roofline::PhaseSchedule;
 use serde::Serialize;
 
 use crate::sol::SolView;
@@ -24,6 +24,6 @@ impl Schedules {
             let [bound, expected] = view.scheduled(schedule);
             Ways { bound: Block::of(&bound), expected: Block::of(&expected) }
         };
-        Self { serial: ways(Schedule::Serial), overlapped: ways(Schedule::Overlapped) }
+        Self { serial: ways(PhaseSchedule::Serial), overlapped: ways(PhaseSchedule::Overlapped) }
     }
 }

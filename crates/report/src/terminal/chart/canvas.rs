@@ -1,6 +1,6 @@
 //! A field of characters to draw on.
 
-use super::{Charset, Style};
+use super::{Charset, TextStyle};
 
 /// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ fizeau_core::words! {
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CanvasCell {
     /// Dots of a line, a bit each; none where nothing is drawn.
     Dots(u8),
     Mark(Ink),
@@ -47,12 +47,12 @@ pub(super) struct Canvas {
     columns: usize,
     rows: usize,
     charset: Charset,
-    places: Vec<Place>,
+    places: Vec<CanvasCell>,
 }
 
 impl Canvas {
     pub(super) fn new(columns: usize, rows: usize, charset: Charset) -> Self {
-        Self { columns, rows, charset, places: vec![Place::Dots(0); columns * rows] }
+        Self { columns, rows, charset, places: vec![CanvasCell::Dots(0); columns * rows] }
     }
 
     pub(super) const fn columns(&self) -> usize {
@@ -73,7 +73,7 @@ impl Canvas {
     pub(super) fn upright(&mut self, share: f64, with: char) {
         let column = self.column(share);
         for row in 0..self.rows {
-            self.set((column, row), Place::Goal(with));
+            self.set((column, row), CanvasCell::Goal(with));
         }
     }
 
@@ -93,12 +93,12 @@ impl Canvas {
     pub(super) fn mark(&mut self, at: (f64, f64), ink: Ink) {
         let place = (self.column(at.0), self.row(at.1));
         let matters_less = match self.get(place) {
-            Some(Place::Mark(Ink::Chosen)) => true,
-            Some(Place::Mark(Ink::Frontier)) => ink == Ink::Other,
+            Some(CanvasCell::Mark(Ink::Chosen)) => true,
+            Some(CanvasCell::Mark(Ink::Frontier)) => ink == Ink::Other,
             _ => false,
         };
         if !matters_less {
-            self.set(place, Place::Mark(ink));
+            self.set(place, CanvasCell::Mark(ink));
         }
     }
 
@@ -110,17 +110,17 @@ impl Canvas {
         let is_free = |start: &usize| {
             let mut places = (*start..start + length).map(|column| self.get((column, row)));
             // A label may lie on a line, not on a mark or another label.
-            places.all(|place| matches!(place, Some(Place::Dots(_))))
+            places.all(|place| matches!(place, Some(CanvasCell::Dots(_))))
         };
         if let Some(start) = starts.into_iter().flatten().find(is_free) {
             for (column, letter) in (start..).zip(word.chars()) {
-                self.set((column, row), Place::Word(letter));
+                self.set((column, row), CanvasCell::Word(letter));
             }
         }
     }
 
     /// A row as it is written.
-    pub(super) fn line(&self, row: usize, style: Style) -> String {
+    pub(super) fn line(&self, row: usize, style: TextStyle) -> String {
         let places = (0..self.columns).filter_map(|column| self.get((column, row)));
         let mut line = String::new();
         let mut blanks = 0;
@@ -133,7 +133,7 @@ impl Canvas {
             line.extend(std::iter::repeat_n(' ', blanks));
             blanks = 0;
             match (style, colour) {
-                (Style::Ansi, Some(colour)) => {
+                (TextStyle::Ansi, Some(colour)) => {
                     line.push_str(colour);
                     line.push(character);
                     line.push_str("\u{1b}[0m");
@@ -144,17 +144,17 @@ impl Canvas {
         line
     }
 
-    fn written(&self, place: Place) -> (char, Option<&'static str>) {
+    fn written(&self, place: CanvasCell) -> (char, Option<&'static str>) {
         match (place, self.charset) {
-            (Place::Dots(0), _) => (' ', None),
-            (Place::Dots(_), Charset::Ascii) => ('.', None),
+            (CanvasCell::Dots(0), _) => (' ', None),
+            (CanvasCell::Dots(_), Charset::Ascii) => ('.', None),
             // The block of braille patterns, in which each bit is a dot.
-            (Place::Dots(dots), Charset::Unicode) => {
+            (CanvasCell::Dots(dots), Charset::Unicode) => {
                 (char::from_u32(0x2800 + u32::from(dots)).unwrap_or('.'), None)
             }
-            (Place::Mark(ink), _) => (ink.mark(), Some(ink.colour())),
-            (Place::Word(letter), _) => (letter, None),
-            (Place::Goal(line), _) => (line, Some(Ink::Other.colour())),
+            (CanvasCell::Mark(ink), _) => (ink.mark(), Some(ink.colour())),
+            (CanvasCell::Word(letter), _) => (letter, None),
+            (CanvasCell::Goal(line), _) => (line, Some(Ink::Other.colour())),
         }
     }
 
@@ -184,17 +184,17 @@ impl Canvas {
         };
         let place = (x / across, y / up);
         match self.get(place) {
-            Some(Place::Dots(dots)) => self.set(place, Place::Dots(dots | 1 << bit)),
-            Some(Place::Goal(_)) => self.set(place, Place::Dots(1 << bit)),
+            Some(CanvasCell::Dots(dots)) => self.set(place, CanvasCell::Dots(dots | 1 << bit)),
+            Some(CanvasCell::Goal(_)) => self.set(place, CanvasCell::Dots(1 << bit)),
             _ => {}
         }
     }
 
-    fn get(&self, (column, row): (usize, usize)) -> Option<Place> {
+    fn get(&self, (column, row): (usize, usize)) -> Option<CanvasCell> {
         (column < self.columns).then(|| self.places.get(row * self.columns + column).copied())?
     }
 
-    fn set(&mut self, (column, row): (usize, usize), place: Place) {
+    fn set(&mut self, (column, row): (usize, usize), place: CanvasCell) {
         if column < self.columns
             && let Some(at) = self.places.get_mut(row * self.columns + column)
         {

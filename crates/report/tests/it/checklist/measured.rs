@@ -2,7 +2,7 @@
 
 use fizeau_core::{TokenSource, Tokens};
 use fizeau_metrics::{Distribution, Quantile};
-use fizeau_record::{Check, Engine};
+use fizeau_record::{ChecklistItem, EngineRecord};
 
 use super::CheckOutcome::{Fail, Pass, Simulated, Unknown};
 use super::hold;
@@ -11,9 +11,9 @@ use crate::sample;
 #[test]
 fn tails() {
     hold(&[
-        (Check::Tail, |_| {}, Pass, "fewest values 126"),
+        (ChecklistItem::Tail, |_| {}, Pass, "fewest values 126"),
         (
-            Check::Tail,
+            ChecklistItem::Tail,
             |run| {
                 let p99 = Quantile::Withheld { needs: 100 };
                 run.1[1].summary.metrics.ttft =
@@ -22,7 +22,7 @@ fn tails() {
             Fail,
             "no p99 (at 20 requests/s): TTFT at 20 requests/s has 40 values, and a p99 needs 100",
         ),
-        (Check::Tail, |run| run.1.clear(), Unknown, "nothing was measured"),
+        (ChecklistItem::Tail, |run| run.1.clear(), Unknown, "nothing was measured"),
     ]);
 }
 
@@ -30,23 +30,23 @@ fn tails() {
 fn lengths() {
     hold(&[
         (
-            Check::Lengths,
+            ChecklistItem::Lengths,
             |_| {},
             Pass,
             "prompts 100 to 1000 tokens, outputs 20 to 200 tokens (random)",
         ),
         (
-            Check::Lengths,
+            ChecklistItem::Lengths,
             |run| {
                 for level in &mut run.1 {
                     level.summary.lengths.output.seen.max = Some(Tokens::new(21));
                 }
             },
             Fail,
-            "outputs all of about one length (at every level): take a law",
+            "outputs all about equally long (at every level): use a distribution",
         ),
         (
-            Check::Lengths,
+            ChecklistItem::Lengths,
             |run| {
                 for level in &mut run.1 {
                     level.summary.lengths.prompt.seen.max = Some(Tokens::new(100));
@@ -56,7 +56,7 @@ fn lengths() {
             "prompts always 100 tokens",
         ),
         (
-            Check::Lengths,
+            ChecklistItem::Lengths,
             |run| run.1[0].summary.lengths.prompt = Default::default(),
             Unknown,
             "prompts of unknown lengths",
@@ -67,30 +67,35 @@ fn lengths() {
 #[test]
 fn both_phases() {
     hold(&[
-        (Check::Phases, |_| {}, Pass, "prefill: TTFT p50 28.1 ms; decode: TPOT p50 6.92 ms"),
         (
-            Check::Phases,
-            |run| run.1[0].summary.metrics.tpot = Distribution::default(),
-            Fail,
-            "no time per output token",
+            ChecklistItem::Phases,
+            |_| {},
+            Pass,
+            "prefill: TTFT p50 28.1 ms; decode: TPOT p50 6.92 ms",
         ),
         (
-            Check::Phases,
+            ChecklistItem::Phases,
+            |run| run.1[0].summary.metrics.tpot = Distribution::default(),
+            Fail,
+            "no TPOT: every reply is one token",
+        ),
+        (
+            ChecklistItem::Phases,
             |run| run.1[0].summary.tokens.source = Some(TokenSource::Tokenless),
             Fail,
             "embeddings have no decode (at 10 requests/s)",
         ),
         (
-            Check::Phases,
+            ChecklistItem::Phases,
             |run| run.1[0].summary.lengths.prompt.seen.max = Some(Tokens::new(1)),
             Fail,
             "prompts of one token",
         ),
         (
-            Check::Phases,
+            ChecklistItem::Phases,
             |run| run.1[0].summary.lengths.prompt = Default::default(),
             Unknown,
-            "how long prompts were is not known",
+            "prompt lengths are not known",
         ),
     ]);
 }
@@ -98,28 +103,28 @@ fn both_phases() {
 #[test]
 fn what_it_was_measured_on() {
     hold(&[
-        (Check::Hardware, |_| {}, Pass, "vLLM on 8 x H100; h100-sxm, one device"),
+        (ChecklistItem::Hardware, |_| {}, Pass, "vLLM on 8 x H100; h100-sxm, one device"),
         (
-            Check::Hardware,
+            ChecklistItem::Hardware,
             |run| {
-                run.0.engine = Engine::Remote { description: None };
+                run.0.engine = EngineRecord::Remote { description: None };
                 run.0.hardware = None;
             },
             Fail,
-            "not named: give the engine in words of your own, or the hardware",
+            "not named: describe the engine, or name the hardware",
         ),
         (
-            Check::Hardware,
+            ChecklistItem::Hardware,
             |run| run.0.engine = sample::setup().engine,
             Simulated,
-            "no hardware served",
+            "no hardware was used",
         ),
-        (Check::Precision, |_| {}, Pass, "weights bf16, KV cache bf16"),
+        (ChecklistItem::Precision, |_| {}, Pass, "weights bf16, KV cache bf16"),
         (
-            Check::Precision,
+            ChecklistItem::Precision,
             |run| run.0.precision = None,
             Fail,
-            "not named: give the precision in words of your own, or the model and the hardware",
+            "not named: describe the precision, or name the model and the hardware",
         ),
     ]);
 }

@@ -3,8 +3,8 @@
 use fizeau_interop::{ForeignFile, ForeignFormats};
 use fizeau_record::{ImportedLevel, ImportedRun};
 use fizeau_report::{
-    AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Shown, Style, TableCell,
-    Terminal,
+    AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Shown, TableCell, Terminal,
+    TextStyle,
 };
 
 use super::{fixture, import};
@@ -37,7 +37,7 @@ fn a_load_that_is_not_known_is_an_empty_cell() {
     };
     let table = LevelTable::new(&[]).with_imported(&[row]);
     let at = |name: &str| table.heads().iter().position(|head| head == name).unwrap();
-    assert_eq!(table.rows()[0][at("load")], TableCell::Text("load not known".to_owned()));
+    assert_eq!(table.rows()[0][at("load")], TableCell::Text("load not known".into()));
     assert_eq!(table.rows()[0][at("load_value")], TableCell::Empty);
     assert_eq!(table.rows()[0][at("load_kind")], TableCell::Empty);
 }
@@ -76,7 +76,7 @@ fn imported_levels_are_rows_beside_others() {
             axis.name()
         );
     }
-    assert_eq!(table.rows()[0][at("verdict")], TableCell::Text("suspect".to_owned()));
+    assert_eq!(table.rows()[0][at("verdict")], TableCell::Text("suspect".into()));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_page_of_figures_alone_says_what_is_missing_and_runs_no_foreign_script() {
     }
     let page = Shown(&ImportedRun::new("old", levels)).page();
     assert!(!page.contains("<script>alert"), "escaped");
-    assert!(page.contains("What is not known?") && page.contains("no figure can be"), "reasons");
+    assert!(page.contains("What is not known?") && page.contains("figures cannot be"), "reasons");
     for chart in ["frontier", "interactivity", "load"] {
         assert!(page.contains(&format!("data-chart=\"{chart}\"")), "{chart}");
     }
@@ -116,10 +116,16 @@ fn the_page_of_figures_alone_says_what_is_missing_and_runs_no_foreign_script() {
 fn a_table_of_figures_is_drawn_as_that_of_a_sweep() {
     let run = ImportedRun::new("old", sweep());
     for width in [40, 80, 120] {
-        let (style, charset) = (Style::Ansi, Charset::Unicode);
+        let (style, charset) = (TextStyle::Ansi, Charset::Unicode);
         let checklist = ChecklistRows::Missed;
-        let text =
-            Shown(&run).terminal(&Terminal { width, style, charset, checklist, report: None });
+        let text = Shown(&run).terminal(&Terminal {
+            width,
+            style,
+            charset,
+            verbosity: fizeau_report::Verbosity::Full,
+            checklist,
+            report: None,
+        });
         let table: Vec<&str> = text.lines().filter(|line| line.contains("\u{1b}[")).collect();
         assert_eq!(table.len(), run.levels().len(), "a line a level: {text}");
         let shown = |line: &str| line.chars().count() - "\u{1b}[1m\u{1b}[0m".len();

@@ -1,7 +1,7 @@
 //! What another tool's file does not tell is in no figure, and is said.
 
-use fizeau_record::{ImportedLevel, ImportedRun};
-use fizeau_record::{LevelReport, SweepReport};
+use fizeau_metrics::Metric;
+use fizeau_record::{ImportedLevel, ImportedRun, LevelReport, SweepReport};
 use fizeau_report::{ChartRun, Exposition, LevelTable, RequestRow, Shown, TableRun};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn reports() -> Vec<(&'static str, ImportedLevel, LevelReport)> {
     for name in DETAILED {
         let level = import(name, &fixture(name)).unwrap().remove(0);
         assert!(!level.tapes.is_empty(), "{name}");
-        let report = LevelReport::of_tapes(level.load_point(), &level.tapes);
+        let report = LevelReport::of_tapes(level.level_load(), &level.tapes);
         let report = report.with_unseen(level.unseen());
         all.push((name, level, report));
     }
@@ -65,7 +65,7 @@ fn where_no_file_says_when_a_request_was_due_nothing_is_late() {
         let late = metrics.send_lateness.max;
         assert!(late.is_none_or(|late| late.get() > 0.0), "{name}: {late:?}");
         assert_eq!(metrics.send_lateness.n == 0, metrics.ttft_scheduled.n == 0, "{name}");
-        let text = Shown(&report).block();
+        let text = Shown(&report).block(fizeau_report::Verbosity::Full);
         assert!(!text.contains("Connections made") && !text.contains("Client threads"), "{text}");
         assert!(!text.contains("0.00 / - / 0.00"), "{name}: {text}");
     }
@@ -76,7 +76,8 @@ fn what_is_not_known_is_listed_with_the_reason_wherever_the_run_is_shown() {
     for (name, level, report) in reports() {
         let unseen = report.unseen.clone().unwrap();
         assert!(!unseen.not_known().is_empty(), "{name}");
-        let (block, sweep) = (Shown(&report).block(), sweep(&level, report));
+        let (block, sweep) =
+            (Shown(&report).block(fizeau_report::Verbosity::Full), sweep(&level, report));
         for known in unseen.not_known() {
             // A terminal breaks lines between words.
             let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -100,11 +101,15 @@ fn gaps_that_are_made_up_are_not_shown() {
     let level = import("guidellm.json", &fixture("guidellm.json")).unwrap().remove(0);
     let unseen = level.unseen();
     assert!(unseen.has_no_gaps() && unseen.has_no_itl());
-    let report = LevelReport::of_tapes(level.load_point(), &level.tapes).with_unseen(unseen);
+    let report = LevelReport::of_tapes(level.level_load(), &level.tapes).with_unseen(unseen);
     assert_eq!(report.summary.metrics.icl.n, 0);
-    assert!(Shown(&report).block().contains("ICL, gap of chunks (ms):                 not known"));
+    assert!(
+        Shown(&report)
+            .block(fizeau_report::Verbosity::Full)
+            .contains("ICL, gap of chunks (ms):                 not known")
+    );
     let shape = &report.detail.as_ref().unwrap().shape;
-    assert!(shape.quantiles.itl.is_empty());
+    assert!(shape.quantiles.of(Metric::Itl).is_empty());
     assert!(shape.course.bins.iter().all(|bin| bin.itl_max.is_none()));
 }
 
@@ -123,7 +128,7 @@ fn a_request_has_no_value_for_what_nobody_saw() {
     ];
     for tape in &level.tapes {
         let row =
-            RequestRow { level: "", load: level.load_point(), tape, unseen: Some(&unseen) }.csv();
+            RequestRow { level: "", load: level.level_load(), tape, unseen: Some(&unseen) }.csv();
         let cells: Vec<&str> = row.split(',').collect();
         for name in nobody {
             let at = heads.iter().position(|head| *head == name).unwrap();

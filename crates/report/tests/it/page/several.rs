@@ -1,8 +1,11 @@
 //! The page of several runs.
 
-use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
+use fizeau_metrics::{
+    ComparisonSettings, ComparisonTable, FigureChoice, LevelFigure, RoundFigures,
+};
 use fizeau_record::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, Engine, RunComparison, SweepReport,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, EngineRecord, RunComparison,
+    SweepReport,
 };
 use fizeau_report::ComparisonPage;
 
@@ -23,14 +26,15 @@ fn comparison(candidate: &str) -> ComparisonReport {
         let wobble = |nth: u32| f64::from(nth * 7 % 5) / 100.0;
         let round = |nth| {
             RoundFigures::from_iter([
-                (Figure::P50_TTFT, ttft + wobble(nth)),
-                (Figure::OUTPUT_TPS, tps - wobble(nth)),
-                (Figure::P99_TTFT, 90.0 + wobble(nth * 3)),
+                (LevelFigure::P50_TTFT, ttft + wobble(nth)),
+                (LevelFigure::OUTPUT_TPS, tps - wobble(nth)),
+                (LevelFigure::P99_TTFT, 90.0 + wobble(nth * 3)),
             ])
         };
         (0..8).map(round).collect()
     };
-    let figures = FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TPS, Figure::P99_TTFT]);
+    let figures =
+        FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::OUTPUT_TPS, LevelFigure::P99_TTFT]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table =
         ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
@@ -66,11 +70,11 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
     let words = words(&page);
     for text in [
         "runs/a against runs/b",
-        "Better and worse: of 3 figures 1 better, 1 worse and 1 without a difference that could be found.",
+        "Better and worse: of 3 figures 1 better, 1 worse and 1 without a detectable difference.",
         "Better: p50 TTFT -4.0",
         "Worse: output TPS -2.2",
-        "no difference found",
-        "setup.precision \"bf16\"",
+        "not detected",
+        "precision bf16",
         "weights fp8",
         "Note: one of a kind.",
         "Note: two runs.",
@@ -110,7 +114,7 @@ fn the_answer_is_no_wall() {
 fn a_comparison_says_at_its_top_which_runs_were_simulated() {
     let mut runs = runs("runs/b");
     let mut setup = sample::setup();
-    setup.engine = Engine::Remote { description: Some("vllm 1".to_owned()) };
+    setup.engine = EngineRecord::Remote { description: Some("vllm 1".to_owned()) };
     runs[1].1 = SweepReport::new(setup, vec![sample::level(4)], None);
     let words = words(&ComparisonPage { runs: &runs, imported: &[], comparison: Err("no") }.page());
     let (top, _) = words.split_once("Not tested against each other").unwrap();

@@ -1,9 +1,11 @@
 //! Runs to draw: the sample sweep with tapes' details that a formula makes.
 
 use fizeau_core::{Millis, Nanos, PerSec, Stamp, Tokens};
-use fizeau_metrics::{Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, TtftOfInput};
+use fizeau_metrics::{
+    LevelShape, LevelTimeSeries, Metric, PromptTtft, QuantileCurves, QuantilePoint, TimeSeriesBin,
+};
 use fizeau_record::{LevelDetail, SweepReport};
-use fizeau_report::{ChartFigure, ChartFigures, ChartGoal, ChartPlace, ChartRun};
+use fizeau_report::{ChartFigure, ChartFigures, ChartGoal, ChartLevelPosition, ChartRun};
 
 use crate::sample::{curve, level, setup};
 
@@ -56,7 +58,7 @@ fn shape(concurrency: u32) -> LevelShape {
         let busy = (phase * 8.0).min((1.0 - phase) * 8.0).clamp(0.0, 1.0);
         let prefilling = busy * load * (0.1 + 0.1 * (phase * 40.0).sin().abs());
         let gap = (index % 17 != 3).then_some(8.0 + 0.1 * load * busy + 0.4 * prefilling);
-        CourseBin {
+        TimeSeriesBin {
             in_flight: busy * load,
             prefilling,
             output_tokens_per_s: PerSec::new(busy * 60.0 * load.min(32.0)),
@@ -68,16 +70,16 @@ fn shape(concurrency: u32) -> LevelShape {
     let pair = |index: u64| {
         let input = 32 + (index * 137) % 4000;
         let ttft = 20.0 + 0.05 * input as f64 + load * (index % 7) as f64;
-        TtftOfInput { input: Tokens::new(input), ttft: Millis::new(ttft) }
+        PromptTtft { input: Tokens::new(input), ttft: Millis::new(ttft) }
     };
     LevelShape {
-        quantiles: QuantileCurves {
-            ttft: curve(30.0 + load),
-            tpot: curve(8.0 + load / 20.0),
-            itl: curve(8.0 + load / 16.0),
-            e2el: curve(400.0 + 8.0 * load),
-        },
-        course: Course {
+        quantiles: QuantileCurves(vec![
+            (Metric::Ttft, curve(30.0 + load)),
+            (Metric::Tpot, curve(8.0 + load / 20.0)),
+            (Metric::Itl, curve(8.0 + load / 16.0)),
+            (Metric::E2el, curve(400.0 + 8.0 * load)),
+        ]),
+        course: LevelTimeSeries {
             start: Stamp::EPOCH,
             bin: Nanos::from_millis(250),
             bins: (0..120).map(bin).collect(),
@@ -116,9 +118,9 @@ pub(super) fn many(figures: &[Figures], goal: Option<f64>) -> Vec<ChartRun> {
         ];
         let known = all.into_iter().filter_map(|(name, of)| Some((name.to_owned(), of?)));
         let place = match index % 3 {
-            0 => ChartPlace::Frontier,
-            1 => ChartPlace::Dominated,
-            _ => ChartPlace::LeftOut,
+            0 => ChartLevelPosition::Frontier,
+            1 => ChartLevelPosition::Dominated,
+            _ => ChartLevelPosition::LeftOut,
         };
         let mut level = sample.levels[index % sample.levels.len()].clone();
         (level.figures, level.place) = (ChartFigures(known.collect()), place);
@@ -127,8 +129,7 @@ pub(super) fn many(figures: &[Figures], goal: Option<f64>) -> Vec<ChartRun> {
             let stretch = |curve: &mut Vec<(f64, f64)>| {
                 curve.iter_mut().for_each(|point| point.1 *= times);
             };
-            stretch(&mut detail.quantiles.e2el_ms);
-            stretch(&mut detail.quantiles.itl_ms);
+            detail.quantiles.values_mut().for_each(stretch);
             detail.course.in_flight.iter_mut().for_each(|value| *value *= times);
             detail.ttft_by_input.iter_mut().for_each(|pair| pair.1 *= times);
         }

@@ -2,11 +2,11 @@
 
 use super::beyond;
 use crate::Device;
-use crate::device::quantity::Measure;
+use crate::device::quantity::FigureQuantity;
 
 /// The limits of a generation: memory at most in GiB, bandwidth in GB/s, dense bf16 at most in TFLOP/s, link at
 /// most in GB/s, one direction. They are those of the largest device on the vendor's sheets.
-pub(super) struct Limits {
+pub(super) struct GenerationLimits {
     pub(super) generation: &'static str,
     gib: f64,
     bandwidth: (f64, f64),
@@ -20,11 +20,11 @@ const fn limits(
     bandwidth: (f64, f64),
     bf16: f64,
     link: f64,
-) -> Limits {
-    Limits { generation, gib, bandwidth, bf16, link }
+) -> GenerationLimits {
+    GenerationLimits { generation, gib, bandwidth, bf16, link }
 }
 
-const GENERATIONS: [Limits; 17] = [
+const GENERATIONS: [GenerationLimits; 17] = [
     limits("ampere", 80.0, (200.0, 2039.0), 312.0, 300.0),
     limits("ada", 48.0, (200.0, 1008.0), 365.0, 32.0),
     limits("hopper", 144.0, (1935.0, 4915.0), 989.5, 450.0),
@@ -69,17 +69,27 @@ pub(super) fn check(device: &Device, doubts: &mut Vec<String>) {
         "memory.capacity",
         memory,
         (0.0, limits.gib * gib),
-        of(Measure::Memory, board),
+        of(FigureQuantity::Memory, board),
     ));
     let bandwidth = device.memory_bandwidth.get();
     let range = (least * 1e9, most * 1e9);
-    doubts.extend(beyond("memory.bandwidth", bandwidth, range, of(Measure::Bandwidth, board)));
+    doubts.extend(beyond(
+        "memory.bandwidth",
+        bandwidth,
+        range,
+        of(FigureQuantity::Bandwidth, board),
+    ));
     let dense = "is it with sparsity, of fp8, or of several devices?";
     let rate = device.bf16.get();
-    doubts.extend(beyond("rates.bf16", rate, (0.0, limits.bf16 * 1e12), of(Measure::Rate, dense)));
+    doubts.extend(beyond(
+        "rates.bf16",
+        rate,
+        (0.0, limits.bf16 * 1e12),
+        of(FigureQuantity::Rate, dense),
+    ));
     if let Some(link) = device.link {
         let range = (0.0, limits.link * 1e9);
         let carried = link.bandwidth.get();
-        doubts.extend(beyond("link.each_way", carried, range, of(Measure::Bandwidth, wire)));
+        doubts.extend(beyond("link.each_way", carried, range, of(FigureQuantity::Bandwidth, wire)));
     }
 }

@@ -1,7 +1,7 @@
 //! A figure that is used as it was printed, though the print says that it is another one's.
 
-use crate::device::Cell;
-use crate::device::quantity::Measure;
+use crate::device::PublishedFigure;
+use crate::device::quantity::FigureQuantity;
 
 /// What a sheet says of figures that are not those of one device, dense and one direction.
 const CLAIMS: [&str; 8] = [
@@ -15,7 +15,7 @@ const CLAIMS: [&str; 8] = [
     "for eight",
 ];
 
-pub(super) fn doubt(cell: &Cell) -> Option<String> {
+pub(super) fn doubt(cell: &PublishedFigure) -> Option<String> {
     let printed = cell.printed.as_deref()?;
     let said = about_the_first(printed);
     let claim = CLAIMS.into_iter().find(|claim| said.contains(claim))?;
@@ -37,6 +37,11 @@ fn about_the_first(printed: &str) -> &str {
 fn first_quantity(text: &str) -> Option<f64> {
     let mut words = text.split([' ', ',', ':']);
     let quantity = format!("{} {}", words.next()?, words.next()?);
-    let measures = [Measure::Memory, Measure::Bandwidth, Measure::Rate, Measure::Power];
+    let measures = [
+        FigureQuantity::Memory,
+        FigureQuantity::Bandwidth,
+        FigureQuantity::Rate,
+        FigureQuantity::Power,
+    ];
     measures.into_iter().find_map(|measure| measure.read(&quantity))
 }

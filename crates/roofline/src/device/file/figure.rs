@@ -6,9 +6,9 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::section::{Section, number};
-use crate::device::cell::Span;
-use crate::device::quantity::Measure;
-use crate::device::{Cell, DeviceError};
+use crate::device::cell::SourceRange;
+use crate::device::quantity::FigureQuantity;
+use crate::device::{DeviceError, PublishedFigure};
 
 /// What figures without a source are said to be from.
 const THE_FILE: &str = "given by the file";
@@ -55,8 +55,8 @@ impl<'a> Sources<'a> {
         &self,
         section: &Section<'a>,
         field: &'static str,
-        measure: Measure,
-    ) -> Result<Option<Cell>, DeviceError> {
+        measure: FigureQuantity,
+    ) -> Result<Option<PublishedFigure>, DeviceError> {
         let key = last(field);
         let Some(value) = section.value(key) else {
             return Ok(None);
@@ -68,16 +68,16 @@ impl<'a> Sources<'a> {
         }
         let (text, number) =
             read(value, measure).ok_or_else(|| section.wrong(key, value, measure.wanted()))?;
-        let plain = Cell::given(field, measure, number);
-        Ok(Some(Cell { value: text, source: THE_FILE.to_owned(), ..plain }))
+        let plain = PublishedFigure::given(field, measure, number);
+        Ok(Some(PublishedFigure { value: text, source: THE_FILE.to_owned(), ..plain }))
     }
 
     pub(super) fn needed(
         &self,
         section: &Section<'a>,
         field: &'static str,
-        measure: Measure,
-    ) -> Result<Cell, DeviceError> {
+        measure: FigureQuantity,
+    ) -> Result<PublishedFigure, DeviceError> {
         let cell = self.cell(section, field, measure)?;
         cell.ok_or_else(|| section.missing(last(field), measure.wanted()))
     }
@@ -87,8 +87,8 @@ impl<'a> Sources<'a> {
         &self,
         section: &Section<'a>,
         field: &'static str,
-        measure: Measure,
-    ) -> Result<Cell, DeviceError> {
+        measure: FigureQuantity,
+    ) -> Result<PublishedFigure, DeviceError> {
         section.only(&[
             "value",
             "printed",
@@ -104,7 +104,7 @@ impl<'a> Sources<'a> {
         let (text, number) =
             read(value, measure).ok_or_else(|| section.wrong("value", value, measure.wanted()))?;
         let (source, date) = self.of(section)?;
-        Ok(Cell {
+        Ok(PublishedFigure {
             field,
             value: text,
             number,
@@ -125,7 +125,7 @@ fn last(field: &str) -> &str {
 }
 
 /// The figure as text, and in base units.
-fn read(value: &Spanned<DeValue<'_>>, measure: Measure) -> Option<(String, f64)> {
+fn read(value: &Spanned<DeValue<'_>>, measure: FigureQuantity) -> Option<(String, f64)> {
     let value = value.get_ref();
     match value.as_str() {
         Some(text) => measure.read(text).map(|number| (text.trim().to_owned(), number)),
@@ -137,8 +137,8 @@ fn read(value: &Spanned<DeValue<'_>>, measure: Measure) -> Option<(String, f64)>
 fn range(
     section: &Section<'_>,
     number: f64,
-    measure: Measure,
-) -> Result<Option<Span>, DeviceError> {
+    measure: FigureQuantity,
+) -> Result<Option<SourceRange>, DeviceError> {
     let Some(value) = section.value("range") else {
         return Ok(None);
     };
@@ -148,7 +148,7 @@ fn range(
         .and_then(|list| list.iter().map(|end| read(end, measure)).collect());
     match ends.as_deref() {
         Some([(least, low), (most, high)]) if (*low..=*high).contains(&number) => {
-            Ok(Some(Span { texts: (least.clone(), most.clone()), numbers: (*low, *high) }))
+            Ok(Some(SourceRange { texts: (least.clone(), most.clone()), numbers: (*low, *high) }))
         }
         _ => Err(section.wrong("range", value, "[least, most] with the value between them")),
     }

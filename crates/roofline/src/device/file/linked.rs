@@ -4,8 +4,8 @@ use fizeau_core::{BytesPerSec, Seconds};
 
 use super::figure::Sources;
 use super::section::Section;
-use crate::device::quantity::Measure;
-use crate::device::{Cell, Device, DeviceError, Link, Reduces, Topology};
+use crate::device::quantity::FigureQuantity;
+use crate::device::{Device, DeviceError, Link, PublishedFigure, Reduces, Topology};
 
 /// What a hop takes where a file does not say it. Nobody publishes it of a device. These are the low ends of what
 /// operations of a few bytes take, so that a time with them in it is rather too short than too long: NCCL's
@@ -21,15 +21,16 @@ const PAIR: &str = "link.pair";
 const MOST_DEVICES: u32 = 1_000_000;
 
 /// Which link is read, and what its figures are called.
-struct Which {
+struct LinkField {
     table: &'static str,
     each_way: &'static str,
     latency: &'static str,
 }
 
-const LINK: Which = Which { table: "link", each_way: "link.each_way", latency: "link.latency" };
-const NETWORK: Which =
-    Which { table: "network", each_way: "network.each_way", latency: "network.latency" };
+const LINK: LinkField =
+    LinkField { table: "link", each_way: "link.each_way", latency: "link.latency" };
+const NETWORK: LinkField =
+    LinkField { table: "network", each_way: "network.each_way", latency: "network.latency" };
 
 pub(super) fn read(
     root: &Section<'_>,
@@ -42,13 +43,12 @@ pub(super) fn read(
             Topology::Pcie | Topology::Bridge { .. } => OVER_PCIE,
             _ => INSIDE,
         };
-        device.link = Some(linked(&section, sources, (&LINK, topology, latency), device)?);
+        device.link = Some(linked(&section, sources, &LINK, topology, latency, device)?);
     }
     if let Some(section) = root.table(NETWORK.table)? {
         section.only(&["each_way", "latency"])?;
         let topology = Topology::Switch { domain: u32::MAX, reduces: Reduces::AtEndpoints };
-        device.network =
-            Some(linked(&section, sources, (&NETWORK, topology, OVER_NETWORK), device)?);
+        device.network = Some(linked(&section, sources, &NETWORK, topology, OVER_NETWORK, device)?);
     }
     Ok(())
 }
@@ -56,16 +56,21 @@ pub(super) fn read(
 fn linked<'a>(
     section: &Section<'a>,
     sources: &Sources<'a>,
-    (which, topology, assumed): (&Which, Topology, f64),
+    which: &LinkField,
+    topology: Topology,
+    assumed: f64,
     device: &mut Device,
 ) -> Result<Link, DeviceError> {
-    let each_way = sources.needed(section, which.each_way, Measure::Bandwidth)?;
-    let latency = sources.cell(section, which.latency, Measure::Time)?.unwrap_or_else(|| Cell {
-        source: ASSUMED.to_owned(),
-        date: Some(ASSUMED_AT.to_owned()),
-        is_unverified: true,
-        ..Cell::given(which.latency, Measure::Time, assumed)
-    });
+    let each_way = sources.needed(section, which.each_way, FigureQuantity::Bandwidth)?;
+    let latency =
+        sources.cell(section, which.latency, FigureQuantity::Time)?.unwrap_or_else(|| {
+            PublishedFigure {
+                source: ASSUMED.to_owned(),
+                date: Some(ASSUMED_AT.to_owned()),
+                is_unverified: true,
+                ..PublishedFigure::given(which.latency, FigureQuantity::Time, assumed)
+            }
+        });
     let link = Link {
         bandwidth: BytesPerSec::new(each_way.number),
         latency: Seconds::new(latency.number),
@@ -78,37 +83,37 @@ fn linked<'a>(
 fn topology<'a>(
     section: &Section<'a>,
     sources: &Sources<'a>,
-    cells: &mut Vec<Cell>,
+    cells: &mut Vec<PublishedFigure>,
 ) -> Result<Topology, DeviceError> {
     const WANTED: &str = "\"switch\", \"mesh\", \"torus\", \"pcie\" or \"bridge\"";
     let only = |more: &[&str]| section.only(&[&["topology", "each_way", "latency"], more].concat());
     match section.needed_text("topology", WANTED)? {
         "switch" => {
             only(&["devices", "reduces"])?;
-            let domain = section.count("devices", (2, MOST_DEVICES))?;
+            let domain = section.count("devices", 2..=MOST_DEVICES)?;
             Ok(Topology::Switch { domain, reduces: reduces(section)? })
         }
         "mesh" => {
             only(&["devices", "pair"])?;
-            let domain = section.count("devices", (2, MOST_DEVICES))?;
-            let pair = sources.cell(section, PAIR, Measure::Bandwidth)?;
+            let domain = section.count("devices", 2..=MOST_DEVICES)?;
+            let pair = sources.cell(section, PAIR, FigureQuantity::Bandwidth)?;
             let carried = pair.as_ref().map(|pair| BytesPerSec::new(pair.number));
             cells.extend(pair);
             Ok(Topology::Mesh { domain, pair: carried })
         }
         "torus" => {
             only(&["dimensions"])?;
-            let dimensions = section.count("dimensions", (1, 6))?;
+            let dimensions = section.count("dimensions", 1..=6)?;
             Ok(Topology::Torus { dimensions: u8::try_from(dimensions).unwrap_or(u8::MAX) })
         }
         "pcie" => only(&[]).map(|()| Topology::Pcie),
         "bridge" => {
             only(&["pair", "cards"])?;
-            let pair = sources.needed(section, PAIR, Measure::Bandwidth)?;
+            let pair = sources.needed(section, PAIR, FigureQuantity::Bandwidth)?;
             let bandwidth = BytesPerSec::new(pair.number);
             cells.push(pair);
             let cards = match section.value("cards") {
-                Some(_) => section.count("cards", (2, MOST_DEVICES))?,
+                Some(_) => section.count("cards", 2..=MOST_DEVICES)?,
                 None => 2,
             };
             Ok(Topology::Bridge { pair: bandwidth, cards })

@@ -1,5 +1,7 @@
 //! Tables of a TOML file, read with errors that name field and line.
 
+use std::ops::RangeInclusive;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -76,13 +78,13 @@ impl<'a> Section<'a> {
         self.number(key, wanted)?.ok_or_else(|| self.missing(key, wanted))
     }
 
-    /// A whole number from `least` to `most`.
-    pub(super) fn count(&self, key: &str, (least, most): (u32, u32)) -> Result<u32, DeviceError> {
-        let wanted = format!("a whole number from {least} to {most}");
+    /// A whole number within `range`.
+    pub(super) fn count(&self, key: &str, range: RangeInclusive<u32>) -> Result<u32, DeviceError> {
+        let wanted = format!("a whole number from {} to {}", range.start(), range.end());
         let value = self.value(key).ok_or_else(|| self.missing(key, &wanted))?;
         let count = value.get_ref().as_integer().filter(|integer| integer.radix() == 10);
         let count = count.and_then(|integer| integer.as_str().parse::<u32>().ok());
-        let count = count.filter(|count| (least..=most).contains(count));
+        let count = count.filter(|count| range.contains(count));
         count.ok_or_else(|| self.wrong(key, value, &wanted))
     }
 

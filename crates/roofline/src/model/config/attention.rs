@@ -3,11 +3,11 @@
 use fizeau_core::Tokens;
 use serde_json::Value;
 
-use super::super::fields::{CONTEXT, Fields, HEAD_DIM, HEADS, RANK};
-use super::super::{Attention, Keys, ModelError, QueryNorm};
+use super::super::fields::{CONTEXT, ConfigFields, HEAD_DIM, HEADS, RANK};
+use super::super::{Attention, Keys, ModelConfigError, QueryNorm};
 use super::Config;
 use super::families::NormSpan;
-use super::layout::{MixerKind, Place};
+use super::layout::{LayerPlace, MixerKind};
 use crate::Format;
 
 /// Heads and their dimensions.
@@ -20,7 +20,11 @@ struct Heads {
 }
 
 impl Config<'_> {
-    pub(super) fn attention(&self, place: Place, format: Format) -> Result<Attention, ModelError> {
+    pub(super) fn attention(
+        &self,
+        place: LayerPlace,
+        format: Format,
+    ) -> Result<Attention, ModelConfigError> {
         let windowed = place.mixer == MixerKind::Window;
         let heads = if windowed { self.window_heads()? } else { self.global_heads()? };
         let keys = self.keys(place)?;
@@ -45,7 +49,7 @@ impl Config<'_> {
     }
 
     /// MiniMax says by `qk_norm_type` that all heads of a layer are normed together.
-    fn query_norm(&self) -> Result<QueryNorm, ModelError> {
+    fn query_norm(&self) -> Result<QueryNorm, ModelConfigError> {
         let normed = self.fields.flag("use_qk_norm")?.unwrap_or(false);
         if !normed && !self.flag(self.family.qk_norm)? {
             return Ok(QueryNorm::None);
@@ -58,14 +62,15 @@ impl Config<'_> {
     }
 
     /// How far back layers with a window see.
-    pub(super) fn window(&self) -> Result<Option<u64>, ModelError> {
+    pub(super) fn window(&self) -> Result<Option<u64>, ModelConfigError> {
         let names = ["sliding_window", "sliding_window_size", "attention_chunk_size"];
         self.fields.any(&names, CONTEXT)
     }
 
     /// A window that no context outgrows is none.
-    fn effective_window(&self) -> Result<Option<u64>, ModelError> {
-        let missing = ModelError::Missing { field: "sliding_window", expected: CONTEXT.expected };
+    fn effective_window(&self) -> Result<Option<u64>, ModelConfigError> {
+        let missing =
+            ModelConfigError::Missing { field: "sliding_window", expected: CONTEXT.expected };
         let window = self.window()?.ok_or(missing)?;
         let longest = self.max_context()?.map_or(u64::MAX, Tokens::get);
         Ok((window < longest).then_some(window))
@@ -76,7 +81,7 @@ impl Config<'_> {
         sliding.iter().all(|field| self.fields.get(field).is_none())
     }
 
-    fn keys(&self, place: Place) -> Result<Keys, ModelError> {
+    fn keys(&self, place: LayerPlace) -> Result<Keys, ModelConfigError> {
         let full = place.mixer == MixerKind::Full;
         Ok(if place.shares_keys {
             Keys::Shared
@@ -87,7 +92,7 @@ impl Config<'_> {
         })
     }
 
-    fn heads(&self) -> Result<Heads, ModelError> {
+    fn heads(&self) -> Result<Heads, ModelConfigError> {
         let fields = self.fields;
         let heads = fields.count("num_attention_heads", HEADS)?;
         let kv_heads = match fields.flag("multi_query")? {
@@ -103,7 +108,7 @@ impl Config<'_> {
             }
         };
         if !heads.is_multiple_of(kv_heads) {
-            return Err(ModelError::Contradiction {
+            return Err(ModelConfigError::Contradiction {
                 field: "num_key_value_heads",
                 value: kv_heads,
                 other: "num_attention_heads",
@@ -123,9 +128,9 @@ impl Config<'_> {
     }
 
     /// Layers with a window may have heads of their own.
-    fn window_heads(&self) -> Result<Heads, ModelError> {
+    fn window_heads(&self) -> Result<Heads, ModelConfigError> {
         let other = match self.fields.get("attention_other_setting") {
-            Some(Value::Object(other)) => Some(Fields(other)),
+            Some(Value::Object(other)) => Some(ConfigFields(other)),
             _ => None,
         };
         let own = |names: &[&'static str], nested: &[&'static str], range| match other {
@@ -152,7 +157,7 @@ impl Config<'_> {
         if own.heads.is_multiple_of(own.kv_heads) {
             return Ok(own);
         }
-        Err(ModelError::Contradiction {
+        Err(ModelConfigError::Contradiction {
             field: "swa_num_key_value_heads",
             value: own.kv_heads,
             other: "swa_num_attention_heads",
@@ -162,7 +167,7 @@ impl Config<'_> {
     }
 
     /// Layers that see everything may have wider heads, and fewer of them, than those with a window.
-    fn global_heads(&self) -> Result<Heads, ModelError> {
+    fn global_heads(&self) -> Result<Heads, ModelConfigError> {
         let heads = self.heads()?;
         let Some(dim) = self.fields.nonzero("global_head_dim", HEAD_DIM)? else {
             return Ok(heads);
@@ -175,7 +180,7 @@ impl Config<'_> {
         if heads.heads.is_multiple_of(kv_heads) {
             return Ok(Heads { kv_heads, key_dim: dim, value_dim: dim, ..heads });
         }
-        Err(ModelError::Contradiction {
+        Err(ModelConfigError::Contradiction {
             field: "num_global_key_value_heads",
             value: kv_heads,
             other: "num_attention_heads",
@@ -185,7 +190,7 @@ impl Config<'_> {
     }
 
     /// Biases, norms of queries and keys, sinks.
-    fn attention_vectors(&self, attention: &Attention) -> Result<u64, ModelError> {
+    fn attention_vectors(&self, attention: &Attention) -> Result<u64, ModelConfigError> {
         let queries = attention.heads * attention.key_dim;
         let (keys, values) = match attention.keys {
             Keys::Own => {
@@ -223,12 +228,12 @@ impl Config<'_> {
     }
 }
 
-fn derived_head_dim(hidden: u64, heads: u64) -> Result<u64, ModelError> {
+fn derived_head_dim(hidden: u64, heads: u64) -> Result<u64, ModelConfigError> {
     let head_dim = hidden / heads;
     if hidden.is_multiple_of(heads) && head_dim <= HEAD_DIM.limit {
         return Ok(head_dim);
     }
-    Err(ModelError::Contradiction {
+    Err(ModelConfigError::Contradiction {
         field: "num_attention_heads",
         value: heads,
         other: "hidden_size",

@@ -1,9 +1,9 @@
 //! Modules that predict further tokens (MTP).
 
 use super::super::fields::LAYERS;
-use super::super::{Layers, ModelError};
+use super::super::{Layers, ModelConfigError};
 use super::Config;
-use super::layout::{MixerKind, Place};
+use super::layout::{LayerPlace, MixerKind};
 
 /// The names that families have for how many there are.
 pub(super) const COUNT: [&str; 3] =
@@ -29,7 +29,7 @@ impl Config<'_> {
     }
 
     /// The modules: each is a layer like the last that attends, with a projection and three norms more.
-    pub(super) fn draft(&self, layout: &[Place]) -> Result<Option<Layers>, ModelError> {
+    pub(super) fn draft(&self, layout: &[LayerPlace]) -> Result<Option<Layers>, ModelConfigError> {
         if self.fields.flag("use_mtp")? == Some(false) {
             return Ok(None);
         }
@@ -37,12 +37,13 @@ impl Config<'_> {
             return Ok(None);
         };
         let count = modules * self.fields.nonzero("mtp_transformer_layers", LAYERS)?.unwrap_or(1);
-        let attends = |place: &&Place| matches!(place.mixer, MixerKind::Full | MixerKind::Latent);
+        let attends =
+            |place: &&LayerPlace| matches!(place.mixer, MixerKind::Full | MixerKind::Latent);
         let Some(last) = layout.iter().rev().find(attends).or_else(|| layout.last()) else {
             return Ok(None);
         };
         let feed = layout.last().map_or(last.feed, |last| last.feed);
-        let place = Place { shares_keys: false, feed, ..*last };
+        let place = LayerPlace { shares_keys: false, feed, ..*last };
         let layer = self.layer(place, self.formats(self.layers), count)?;
         Ok(Some(Layers { norms: layer.norms + self.norms(3), ..layer }))
     }

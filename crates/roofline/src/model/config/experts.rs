@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::fields::{EXPERTS, FEED_FORWARD, LAYERS, RANK};
-use super::super::{Dense, ExpertGroups, Experts, ModelError};
+use super::super::{Dense, ExpertGroups, Experts, ModelConfigError};
 use super::layout::FeedKind;
 use super::{Config, Formats};
 
@@ -43,15 +43,15 @@ const SHARED_COUNT: [&str; 4] =
     ["n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts"];
 
 impl Config<'_> {
-    pub(super) fn experts(&self, formats: Formats) -> Result<Experts, ModelError> {
-        let missing = |field, expected| ModelError::Missing { field, expected };
+    pub(super) fn experts(&self, formats: Formats) -> Result<Experts, ModelConfigError> {
+        let missing = |field, expected| ModelConfigError::Missing { field, expected };
         let counted = self.fields.any_named(&COUNT, EXPERTS)?;
         let (other, count) = counted.ok_or_else(|| missing("num_experts", EXPERTS.expected))?;
         let used = self.fields.any_named(&PER_TOKEN, EXPERTS)?;
         let (field, per_token) =
             used.ok_or_else(|| missing("num_experts_per_tok", EXPERTS.expected))?;
         if per_token > count {
-            return Err(ModelError::Contradiction {
+            return Err(ModelConfigError::Contradiction {
                 field,
                 value: per_token,
                 other,
@@ -76,7 +76,7 @@ impl Config<'_> {
         })
     }
 
-    fn expert_groups(&self) -> Result<Option<ExpertGroups>, ModelError> {
+    fn expert_groups(&self) -> Result<Option<ExpertGroups>, ModelConfigError> {
         let count = self.fields.nonzero("n_group", EXPERTS)?;
         let per_token = self.fields.nonzero("topk_group", EXPERTS)?;
         let groups =
@@ -84,7 +84,7 @@ impl Config<'_> {
         Ok(groups.filter(|groups| groups.per_token < groups.count))
     }
 
-    fn shared(&self, each: u64, formats: Formats) -> Result<Option<Dense>, ModelError> {
+    fn shared(&self, each: u64, formats: Formats) -> Result<Option<Dense>, ModelConfigError> {
         if self.family.dense_beside_experts {
             return self.dense(formats.shared).map(Some);
         }
@@ -102,7 +102,7 @@ impl Config<'_> {
     }
 
     /// Whether the router adds something to each expert's score, which is how loads are balanced without a loss.
-    fn router_is_biased(&self) -> Result<bool, ModelError> {
+    fn router_is_biased(&self) -> Result<bool, ModelConfigError> {
         if self.family.router_bias || self.fields.text("topk_method") == Some("noaux_tc") {
             return Ok(true);
         }
@@ -123,7 +123,7 @@ impl Config<'_> {
 }
 
 /// The feed-forward block of each layer, in order.
-pub(super) fn feeds(config: &Config<'_>) -> Result<Vec<FeedKind>, ModelError> {
+pub(super) fn feeds(config: &Config<'_>) -> Result<Vec<FeedKind>, ModelConfigError> {
     let switched_off = config.fields.flag("enable_moe_block")? == Some(false);
     if switched_off || config.fields.any(&COUNT, EXPERTS)?.is_none() {
         return Ok((0..config.layers).map(|_| FeedKind::Dense).collect());
@@ -132,7 +132,7 @@ pub(super) fn feeds(config: &Config<'_>) -> Result<Vec<FeedKind>, ModelError> {
     let kinds = match stated(config)? {
         Some(sparse) => sparse.into_iter().map(kind).collect(),
         None => {
-            let pattern = Pattern::read(config)?;
+            let pattern = ExpertPattern::read(config)?;
             (0..config.layers).map(|layer| kind(pattern.is_sparse(layer))).collect()
         }
     };
@@ -140,7 +140,7 @@ pub(super) fn feeds(config: &Config<'_>) -> Result<Vec<FeedKind>, ModelError> {
 }
 
 /// Which layers have experts, where the config lists it.
-fn stated(config: &Config<'_>) -> Result<Option<Vec<bool>>, ModelError> {
+fn stated(config: &Config<'_>) -> Result<Option<Vec<bool>>, ModelConfigError> {
     let layers = config.layers as usize;
     if let Some(listed) = config.fields.list("moe_layers").filter(|list| !list.is_empty()) {
         let is_listed = |layer: u64| listed.iter().any(|index| index.as_u64() == Some(layer));
@@ -163,7 +163,7 @@ fn stated(config: &Config<'_>) -> Result<Option<Vec<bool>>, ModelError> {
 }
 
 /// Which layers have experts, where it follows a rule.
-struct Pattern {
+struct ExpertPattern {
     /// Layers before this one are dense.
     first: u64,
     /// The last that may have experts.
@@ -176,8 +176,8 @@ struct Pattern {
     dense: Vec<u64>,
 }
 
-impl Pattern {
-    fn read(config: &Config<'_>) -> Result<Self, ModelError> {
+impl ExpertPattern {
+    fn read(config: &Config<'_>) -> Result<Self, ModelConfigError> {
         let fields = config.fields;
         let first = [
             "first_k_dense_replace",

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::ModelError;
-use super::super::fields::{Fields, shown};
+use super::super::ModelConfigError;
+use super::super::fields::{ConfigFields, shown};
 
 /// Something that a layer has or has not.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -21,7 +21,7 @@ pub(super) enum Flag {
 }
 
 impl Flag {
-    pub(super) fn read(self, fields: Fields<'_>) -> Result<bool, ModelError> {
+    pub(super) fn read(self, fields: ConfigFields<'_>) -> Result<bool, ModelConfigError> {
         match self {
             Self::Always(has) => Ok(has),
             Self::Field(field, silent) => Ok(fields.flag(field)?.unwrap_or(silent)),
@@ -140,15 +140,15 @@ impl Family {
     ///
     /// The class in `architectures` comes first: of the two names it is the more particular one.
     pub(super) fn of<'a>(
-        fields: Fields<'a>,
+        fields: ConfigFields<'a>,
         warnings: &mut Vec<String>,
-    ) -> Result<(&'static Self, &'a str), ModelError> {
+    ) -> Result<(&'static Self, &'a str), ModelConfigError> {
         let class = class(fields)?;
         let model_type = fields.text("model_type");
         let Some(shown) = class.or(model_type) else {
             let expected =
                 "a list with one name, such as [\"LlamaForCausalLM\"] or [\"Qwen3ForCausalLM\"]";
-            return Err(ModelError::Missing { field: "architectures", expected });
+            return Err(ModelConfigError::Missing { field: "architectures", expected });
         };
         let known = class.and_then(|name| Self::named(stem(name)));
         if let Some(family) = known.or_else(|| model_type.and_then(Self::named)) {
@@ -174,14 +174,14 @@ impl Family {
     }
 }
 
-fn class(fields: Fields<'_>) -> Result<Option<&str>, ModelError> {
+fn class(fields: ConfigFields<'_>) -> Result<Option<&str>, ModelConfigError> {
     let field = "architectures";
     let Some(value) = fields.get(field) else {
         return Ok(None);
     };
     match value.as_array().map(Vec::as_slice) {
         Some([Value::String(name), ..]) => Ok(Some(name)),
-        _ => Err(ModelError::Invalid {
+        _ => Err(ModelConfigError::Invalid {
             field,
             found: shown(value),
             expected: "a list with one name, such as [\"LlamaForCausalLM\"]",

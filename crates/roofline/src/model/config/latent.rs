@@ -1,12 +1,12 @@
 //! Latent attention (MLA), and the indexer that makes it sparse (DSA).
 
 use super::super::fields::{CONTEXT, HEAD_DIM, HEADS, RANK};
-use super::super::{Indexer, Latent, ModelError};
+use super::super::{Indexer, Latent, ModelConfigError};
 use super::Config;
 use crate::Format;
 
 impl Config<'_> {
-    pub(super) fn latent(&self, format: Format) -> Result<Latent, ModelError> {
+    pub(super) fn latent(&self, format: Format) -> Result<Latent, ModelConfigError> {
         let fields = self.fields;
         let query_rank = fields.nonzero("q_lora_rank", RANK)?;
         let kv_rank = fields.count("kv_lora_rank", RANK)?;
@@ -30,7 +30,7 @@ impl Config<'_> {
         })
     }
 
-    fn indexer(&self) -> Result<Option<Indexer>, ModelError> {
+    fn indexer(&self) -> Result<Option<Indexer>, ModelConfigError> {
         let Some(top_k) = self.fields.nonzero("index_topk", CONTEXT)? else {
             return Ok(None);
         };

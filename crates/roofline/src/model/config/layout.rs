@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::ModelError;
-use super::super::fields::{Fields, LAYERS, RANK, shown};
+use super::super::ModelConfigError;
+use super::super::fields::{ConfigFields, LAYERS, RANK, shown};
 use super::{Config, experts};
 
 /// What mixes tokens in a layer.
@@ -26,14 +26,14 @@ pub(super) enum FeedKind {
 
 /// One layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LayerPlace {
     pub(super) mixer: MixerKind,
     /// Its keys and values are those of an earlier layer.
     pub(super) shares_keys: bool,
     pub(super) feed: FeedKind,
 }
 
-impl Place {
+impl LayerPlace {
     const fn new(mixer: MixerKind, feed: FeedKind) -> Self {
         Self { mixer, shares_keys: false, feed }
     }
@@ -41,14 +41,17 @@ impl Place {
 
 impl Config<'_> {
     /// Every layer, in order.
-    pub(super) fn layout(&self) -> Result<Vec<Place>, ModelError> {
+    pub(super) fn layout(&self) -> Result<Vec<LayerPlace>, ModelConfigError> {
         if self.family.single_blocks {
             return self.single_blocks();
         }
         let mixers = self.mixers()?;
         let feeds = experts::feeds(self)?;
-        let mut places: Vec<Place> =
-            mixers.into_iter().zip(feeds).map(|(mixer, feed)| Place::new(mixer, feed)).collect();
+        let mut places: Vec<LayerPlace> = mixers
+            .into_iter()
+            .zip(feeds)
+            .map(|(mixer, feed)| LayerPlace::new(mixer, feed))
+            .collect();
         let sharing = self.fields.nonzero("num_kv_shared_layers", LAYERS)?.unwrap_or(0);
         let owning = self.layers.saturating_sub(sharing);
         // Hunyuan: of each so many layers in a row, the first has keys of its own.
@@ -63,7 +66,7 @@ impl Config<'_> {
     }
 
     /// Layers of one block each, by letters (`M*-E`) or by names.
-    fn single_blocks(&self) -> Result<Vec<Place>, ModelError> {
+    fn single_blocks(&self) -> Result<Vec<LayerPlace>, ModelConfigError> {
         let field = "hybrid_override_pattern";
         if let Some(pattern) = self.fields.text(field) {
             let letters: Vec<char> = pattern.chars().collect();
@@ -75,7 +78,7 @@ impl Config<'_> {
         else {
             let expected =
                 "a letter for each layer: M (Mamba), * (attention), - (dense), E (experts)";
-            return Err(ModelError::Missing { field: "hybrid_override_pattern", expected });
+            return Err(ModelConfigError::Missing { field: "hybrid_override_pattern", expected });
         };
         self.same_length(field, names.len() as u64)?;
         let letter = |name: &Value| match name.as_str() {
@@ -88,13 +91,13 @@ impl Config<'_> {
         names.iter().map(|name| self.block(field, letter(name))).collect()
     }
 
-    fn block(&self, field: &'static str, letter: char) -> Result<Place, ModelError> {
+    fn block(&self, field: &'static str, letter: char) -> Result<LayerPlace, ModelConfigError> {
         match letter {
-            'M' => Ok(Place::new(MixerKind::Mamba, FeedKind::None)),
-            '*' => Ok(Place::new(MixerKind::Full, FeedKind::None)),
-            '-' => Ok(Place::new(MixerKind::None, FeedKind::Dense)),
-            'E' => Ok(Place::new(MixerKind::None, FeedKind::Experts)),
-            _ => Err(ModelError::Unsupported {
+            'M' => Ok(LayerPlace::new(MixerKind::Mamba, FeedKind::None)),
+            '*' => Ok(LayerPlace::new(MixerKind::Full, FeedKind::None)),
+            '-' => Ok(LayerPlace::new(MixerKind::None, FeedKind::Dense)),
+            'E' => Ok(LayerPlace::new(MixerKind::None, FeedKind::Experts)),
+            _ => Err(ModelConfigError::Unsupported {
                 field,
                 found: self.fields.get(field).map_or_else(String::new, shown),
                 reason: "only Mamba, attention, dense and expert layers are known",
@@ -102,12 +105,12 @@ impl Config<'_> {
         }
     }
 
-    fn mixers(&self) -> Result<Vec<MixerKind>, ModelError> {
+    fn mixers(&self) -> Result<Vec<MixerKind>, ModelConfigError> {
         // MiniMax: 1 is softmax attention, 0 lightning attention.
         if let Some(types) = self.fields.list("attn_type_list")
             && types.iter().any(|value| value.as_u64() != Some(1))
         {
-            return Err(ModelError::Unsupported {
+            return Err(ModelConfigError::Unsupported {
                 field: "attn_type_list",
                 found: self.fields.get("attn_type_list").map_or_else(String::new, shown),
                 reason: "only layers of type 1 (softmax attention) are known",
@@ -125,7 +128,7 @@ impl Config<'_> {
     }
 
     /// The kinds that a list in the config gives layer by layer.
-    fn stated_mixers(&self) -> Result<Option<Vec<MixerKind>>, ModelError> {
+    fn stated_mixers(&self) -> Result<Option<Vec<MixerKind>>, ModelConfigError> {
         for field in ["layer_types", "layers_block_type"] {
             if let Some(names) = self.fields.list(field) {
                 self.long_enough(field, names.len() as u64)?;
@@ -143,7 +146,7 @@ impl Config<'_> {
             return Ok(Some(windows.iter().take(self.layers as usize).map(kind).collect()));
         }
         if let Some(Value::Object(own)) = self.fields.get("linear_attn_config")
-            && let Some(full) = Fields(own).list("full_attn_layers")
+            && let Some(full) = ConfigFields(own).list("full_attn_layers")
         {
             // Counted from 1.
             let attends = |layer: u64| full.iter().any(|index| index.as_u64() == Some(layer + 1));
@@ -159,7 +162,7 @@ impl Config<'_> {
     }
 
     /// The kinds that follow from how often something comes.
-    fn patterned_mixers(&self) -> Result<Vec<MixerKind>, ModelError> {
+    fn patterned_mixers(&self) -> Result<Vec<MixerKind>, ModelConfigError> {
         let every = |n: u64, other: MixerKind| {
             let kind = move |layer: u64| {
                 if (layer + 1).is_multiple_of(n) { MixerKind::Full } else { other }
@@ -201,7 +204,7 @@ impl Config<'_> {
         Ok((0..self.layers).map(kind).collect())
     }
 
-    fn full_every(&self) -> Result<Option<u64>, ModelError> {
+    fn full_every(&self) -> Result<Option<u64>, ModelConfigError> {
         if let Some(n) = self.fields.nonzero("sliding_window_pattern", LAYERS)? {
             return Ok(Some(n));
         }
@@ -212,16 +215,20 @@ impl Config<'_> {
     }
 
     /// A list with an entry for each layer; MTP modules may have further ones.
-    pub(super) fn long_enough(&self, field: &'static str, length: u64) -> Result<(), ModelError> {
+    pub(super) fn long_enough(
+        &self,
+        field: &'static str,
+        length: u64,
+    ) -> Result<(), ModelConfigError> {
         if length >= self.layers { Ok(()) } else { Err(self.wrong_length(field, length)) }
     }
 
-    fn same_length(&self, field: &'static str, length: u64) -> Result<(), ModelError> {
+    fn same_length(&self, field: &'static str, length: u64) -> Result<(), ModelConfigError> {
         if length == self.layers { Ok(()) } else { Err(self.wrong_length(field, length)) }
     }
 
-    const fn wrong_length(&self, field: &'static str, length: u64) -> ModelError {
-        ModelError::Contradiction {
+    const fn wrong_length(&self, field: &'static str, length: u64) -> ModelConfigError {
+        ModelConfigError::Contradiction {
             field,
             value: length,
             other: "num_hidden_layers",
@@ -231,7 +238,7 @@ impl Config<'_> {
     }
 }
 
-fn mixer(field: &'static str, name: &Value) -> Result<MixerKind, ModelError> {
+fn mixer(field: &'static str, name: &Value) -> Result<MixerKind, ModelConfigError> {
     match name.as_str() {
         Some("full_attention" | "attention" | "global" | "global_attention") => Ok(MixerKind::Full),
         Some("sliding_attention" | "sliding_window" | "chunked_attention" | "local") => {
@@ -239,7 +246,7 @@ fn mixer(field: &'static str, name: &Value) -> Result<MixerKind, ModelError> {
         }
         Some("linear_attention") => Ok(MixerKind::DeltaNet),
         Some("mamba" | "mamba2") => Ok(MixerKind::Mamba),
-        _ => Err(ModelError::Unsupported {
+        _ => Err(ModelConfigError::Unsupported {
             field,
             found: shown(name),
             reason: "known layers are full, sliding, chunked or linear attention and Mamba",

@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use self::modules::{Depth, Found};
+use self::modules::{Depth, MatchedModule};
 use self::sizes::ClassSizes;
-use super::super::fields::{Fields, LAYERS, shown};
-use super::super::parts::{Part, SLOTS};
-use super::super::{ModelError, TensorClass};
+use super::super::fields::{ConfigFields, LAYERS, shown};
+use super::super::parts::{MatrixPart, SLOTS};
+use super::super::{ModelConfigError, TensorClass};
 use super::drafts;
 use crate::{FileType, Format};
 
@@ -52,7 +52,7 @@ pub(super) struct Quantization {
 }
 
 /// Reads how the tensors of a model are stored.
-pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
+pub(super) fn read(fields: ConfigFields<'_>) -> Result<Quantization, ModelConfigError> {
     let names = ["quantization_config", "compression_config", "quantization"];
     let quantization = names.into_iter().find_map(|name| fields.get(name));
     let mut all = Quantization::plain(fields)?;
@@ -61,9 +61,9 @@ pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
     all.state_cache = state_cache(state)?;
     match quantization {
         None => {}
-        Some(Value::Object(quantization)) => methods::apply(&mut all, Fields(quantization))?,
+        Some(Value::Object(quantization)) => methods::apply(&mut all, ConfigFields(quantization))?,
         Some(other) => {
-            return Err(ModelError::Invalid {
+            return Err(ModelConfigError::Invalid {
                 field: "quantization_config",
                 found: shown(other),
                 expected: "an object with a `quant_method`, or absent",
@@ -78,7 +78,7 @@ pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
 
 /// Everything at 16 bits, for the dimensions of the language model.
 impl Quantization {
-    fn plain(fields: Fields<'_>) -> Result<Self, ModelError> {
+    fn plain(fields: ConfigFields<'_>) -> Result<Self, ModelConfigError> {
         let depth = Depth {
             layers: fields.optional_count("num_hidden_layers", LAYERS)?.unwrap_or(1),
             drafts: fields.any(&drafts::COUNT, LAYERS)?.unwrap_or(0),
@@ -102,7 +102,7 @@ impl Quantization {
         let Some(row) = row.or_else(|| self.rows.last()) else {
             return self.base;
         };
-        let format_of = |part: Part| {
+        let format_of = |part: MatrixPart| {
             let slots = SLOTS.iter().zip(row);
             let mut own = slots.filter(|(slot, _)| slot.class == class && slot.part == part);
             own.next().map_or(self.base, |(_, format)| *format)
@@ -143,7 +143,7 @@ impl Quantization {
     }
 
     /// Stores what `pattern` names in `format`.
-    fn set_pattern(&mut self, pattern: &str, format: Format) -> Found {
+    fn set_pattern(&mut self, pattern: &str, format: Format) -> MatchedModule {
         let rows = &mut self.rows;
         let put = |row: &mut [Format; SLOTS.len()], class, part| {
             let slots = SLOTS.iter().zip(row);
@@ -175,15 +175,15 @@ impl Quantization {
                 experts.entry(all).or_default().insert(number);
             } else {
                 match self.set_pattern(pattern, format) {
-                    Found::Parts | Found::NotCounted => {}
-                    Found::Nothing => unknown.push((*pattern).to_owned()),
-                    Found::Unreadable => unreadable.push((*pattern).to_owned()),
+                    MatchedModule::Parts | MatchedModule::NotCounted => {}
+                    MatchedModule::Nothing => unknown.push((*pattern).to_owned()),
+                    MatchedModule::Unreadable => unreadable.push((*pattern).to_owned()),
                 }
             }
         }
         for (pattern, numbers) in experts {
             let all = self.sizes.experts().is_some_and(|count| numbers.len() as u64 >= count);
-            if !all || self.set_pattern(&pattern, format) == Found::Nothing {
+            if !all || self.set_pattern(&pattern, format) == MatchedModule::Nothing {
                 unknown.push(pattern);
             }
         }
@@ -224,7 +224,11 @@ impl Quantization {
     }
 
     /// Weights that are not quantised are in 16 bits. Wider ones are narrowed when an engine loads them.
-    fn check_dtype(&mut self, fields: Fields<'_>, quantized: bool) -> Result<(), ModelError> {
+    fn check_dtype(
+        &mut self,
+        fields: ConfigFields<'_>,
+        quantized: bool,
+    ) -> Result<(), ModelConfigError> {
         // The name changed over time; both are in use.
         let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
         let Some(value) = fields.get(field) else {
@@ -248,7 +252,7 @@ impl Quantization {
     }
 
     /// DeepSeek-V4 says beside its fp8 that experts are narrower.
-    fn read_expert_dtype(&mut self, value: &Value) -> Result<(), ModelError> {
+    fn read_expert_dtype(&mut self, value: &Value) -> Result<(), ModelConfigError> {
         let format = match value.as_str() {
             // 4-bit values with an 8-bit scale for each 32, as the published inference code has them.
             Some("fp4" | "mxfp4") => Format::Mxfp4,
@@ -266,7 +270,7 @@ impl Quantization {
     }
 }
 
-fn state_cache(value: Option<&Value>) -> Result<Option<Format>, ModelError> {
+fn state_cache(value: Option<&Value>) -> Result<Option<Format>, ModelConfigError> {
     let Some(value) = value else {
         return Ok(None);
     };
@@ -274,7 +278,7 @@ fn state_cache(value: Option<&Value>) -> Result<Option<Format>, ModelError> {
         Some("float32") => Ok(Some(Format::F32)),
         Some("bfloat16" | "float16") => Ok(Some(Format::Bf16)),
         Some("auto") => Ok(None),
-        _ => Err(ModelError::Invalid {
+        _ => Err(ModelConfigError::Invalid {
             field: "mamba_ssm_cache_dtype",
             found: shown(value),
             expected: "\"float32\", \"bfloat16\" or \"float16\"",
@@ -282,6 +286,6 @@ fn state_cache(value: Option<&Value>) -> Result<Option<Format>, ModelError> {
     }
 }
 
-fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelError {
-    ModelError::Unsupported { field, found: shown(value), reason }
+fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelConfigError {
+    ModelConfigError::Unsupported { field, found: shown(value), reason }
 }

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::super::fields::{Fields, HEAD_DIM, HEADS, Range};
-use super::super::{DeltaNet, Mamba2, ModelError};
+use super::super::fields::{ConfigFields, CountRange, HEAD_DIM, HEADS};
+use super::super::{DeltaNet, Mamba2, ModelConfigError};
 use super::Config;
 use crate::Format;
 
 impl Config<'_> {
-    pub(super) fn delta_net(&self, format: Format) -> Result<DeltaNet, ModelError> {
+    pub(super) fn delta_net(&self, format: Format) -> Result<DeltaNet, ModelConfigError> {
         let fields = self.fields;
         if let Some(Value::Object(own)) = fields.get("linear_attn_config") {
-            return kimi_delta(Fields(own), format);
+            return kimi_delta(ConfigFields(own), format);
         }
         Ok(DeltaNet {
             key_heads: fields.count("linear_num_key_heads", HEADS)?,
@@ -24,7 +24,7 @@ impl Config<'_> {
         })
     }
 
-    pub(super) fn mamba(&self, format: Format) -> Result<Mamba2, ModelError> {
+    pub(super) fn mamba(&self, format: Format) -> Result<Mamba2, ModelConfigError> {
         let heads = self.needed(&["mamba_num_heads", "mamba_n_heads"], HEADS)?;
         let groups = self.needed(&["n_groups", "mamba_n_groups"], HEADS)?;
         let state = self.needed(&["ssm_state_size", "mamba_d_state"], HEAD_DIM)?;
@@ -51,7 +51,7 @@ impl Config<'_> {
     }
 
     /// As stated, or the expanded hidden size over the heads, which some configs write as `"auto"`.
-    fn mamba_head_dim(&self, heads: u64) -> Result<u64, ModelError> {
+    fn mamba_head_dim(&self, heads: u64) -> Result<u64, ModelConfigError> {
         let automatic = self.fields.get("mamba_d_head").is_none_or(Value::is_string);
         let names: &[&'static str] =
             if automatic { &["mamba_head_dim"] } else { &["mamba_head_dim", "mamba_d_head"] };
@@ -63,7 +63,7 @@ impl Config<'_> {
         if head_dim * heads == self.hidden * expand && head_dim <= HEAD_DIM.limit {
             return Ok(head_dim);
         }
-        Err(ModelError::Contradiction {
+        Err(ModelConfigError::Contradiction {
             field: "mamba_n_heads",
             value: heads,
             other: "hidden_size",
@@ -73,15 +73,15 @@ impl Config<'_> {
     }
 
     /// The first of several names that is there; an error names the first.
-    fn needed(&self, names: &[&'static str], range: Range) -> Result<u64, ModelError> {
+    fn needed(&self, names: &[&'static str], range: CountRange) -> Result<u64, ModelConfigError> {
         let found = self.fields.any(names, range)?;
         let field = names.first().copied().unwrap_or_default();
-        found.ok_or(ModelError::Missing { field, expected: range.expected })
+        found.ok_or(ModelConfigError::Missing { field, expected: range.expected })
     }
 }
 
 /// Kimi delta attention: as many keys as values, gates of a head's rank.
-fn kimi_delta(fields: Fields<'_>, format: Format) -> Result<DeltaNet, ModelError> {
+fn kimi_delta(fields: ConfigFields<'_>, format: Format) -> Result<DeltaNet, ModelConfigError> {
     let heads = fields.count("num_heads", HEADS)?;
     let dim = fields.count("head_dim", HEAD_DIM)?;
     Ok(DeltaNet {

@@ -1,7 +1,7 @@
 //! Fields that describe layers whose formulas this crate does not have. To leave such layers out would be to guess.
 
-use super::super::ModelError;
-use super::super::fields::{Fields, shown};
+use super::super::ModelConfigError;
+use super::super::fields::{ConfigFields, shown};
 use super::unknown::is_off;
 
 const REFUSED: [(&str, &str); 3] = [
@@ -20,12 +20,12 @@ const REFUSED: [(&str, &str); 3] = [
 ];
 
 /// Refuses a config that has one of these fields, by its name.
-pub(super) fn check(fields: Fields<'_>) -> Result<(), ModelError> {
+pub(super) fn check(fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     for (field, reason) in REFUSED {
         if let Some(value) = fields.get(field).filter(|value| !is_off(value))
             && value.as_u64() != Some(1)
         {
-            return Err(ModelError::Unsupported { field, found: shown(value), reason });
+            return Err(ModelConfigError::Unsupported { field, found: shown(value), reason });
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::super::fields::Fields;
+use super::super::fields::ConfigFields;
 use super::super::{Layers, Mixer, Model};
 
 /// Fields that some part of this crate reads.
@@ -106,7 +106,7 @@ const IRRELEVANT_ENDS: &str = "
 const IRRELEVANT_PARTS: &[&str] = &["mrope", "rope", "rotary", "yarn"];
 
 /// Names every field that is set and neither read nor known not to matter.
-pub(super) fn warn(fields: Fields<'_>, warnings: &mut Vec<String>) {
+pub(super) fn warn(fields: ConfigFields<'_>, warnings: &mut Vec<String>) {
     for (name, value) in fields.0 {
         let known = KNOWN.contains(name.as_str()) || is_neutral(fields, name, value);
         if !is_off(value) && !known && !is_irrelevant(name, value) {
@@ -119,7 +119,7 @@ static KNOWN: LazyLock<HashSet<&str>> =
     LazyLock::new(|| words(UNDERSTOOD).chain(words(IRRELEVANT)).collect());
 
 /// Fields that would matter, with a value that says what is assumed anyway.
-fn is_neutral(fields: Fields<'_>, name: &str, value: &Value) -> bool {
+fn is_neutral(fields: ConfigFields<'_>, name: &str, value: &Value) -> bool {
     match name {
         "moe_every_n_layer" => value.as_u64() == Some(1),
         // Else there is a projection between the embedding and the layers.
@@ -132,7 +132,7 @@ fn is_neutral(fields: Fields<'_>, name: &str, value: &Value) -> bool {
 
 /// Names a field that only makes sense with a kind of layer which the model turned out not to have, unless the config
 /// lists its layers: then it is a left-over.
-pub(super) fn warn_of_absent(fields: Fields<'_>, model: &Model, warnings: &mut Vec<String>) {
+pub(super) fn warn_of_absent(fields: ConfigFields<'_>, model: &Model, warnings: &mut Vec<String>) {
     if fields.get("layer_types").is_some() {
         return;
     }

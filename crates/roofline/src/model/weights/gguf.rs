@@ -1,10 +1,10 @@
 //! A model's weights as llama.cpp stores them.
 
-use super::super::parts::{AttentionDims, LatentDims, Part, Sizes, Slot};
+use super::super::parts::{AttentionDims, LatentDims, MatrixPart, MatrixSizes, MatrixSlot};
 use super::super::{
     Attention, Dense, Experts, FeedForward, Latent, Layers, Mixer, Model, TensorClass,
 };
-use crate::format::Shape;
+use crate::format::ModelShape;
 use crate::{FileType, Format};
 
 impl Model {
@@ -12,23 +12,23 @@ impl Model {
     /// each layer gets the mean.
     pub(super) fn set_file(&mut self, kind: FileType) {
         let count = self.layers.iter().map(|layers| layers.count).sum::<u64>();
-        let shape = Shape {
+        let shape = ModelShape {
             layers: count,
             sharing: self.layers.iter().find_map(sharing).unwrap_or(1),
             experts: self.layers.iter().find_map(experts).unwrap_or(0),
             tied: self.tables.tied,
         };
-        let mean = |class: TensorClass, sizes: &Sizes| {
+        let mean = |class: TensorClass, sizes: &MatrixSizes| {
             let parts: Vec<(Format, f64)> = (0..count)
                 .flat_map(|layer| sizes.0.iter().map(move |part| (layer, *part)))
                 .filter_map(|(layer, (part, size))| {
-                    let tensor = Slot { class, part }.in_gguf()?;
+                    let tensor = MatrixSlot { class, part }.in_gguf()?;
                     Some((kind.format(tensor, layer, shape), size))
                 })
                 .collect();
             Format::blend(&parts)
         };
-        let whole = Sizes(vec![(Part::Whole, 1.0)]);
+        let whole = MatrixSizes(vec![(MatrixPart::Whole, 1.0)]);
         self.tables.embedding = mean(TensorClass::Embedding, &whole);
         self.tables.head = mean(TensorClass::Head, &whole);
         for layers in self.layers.iter_mut().chain(&mut self.draft) {
@@ -74,8 +74,8 @@ fn experts(layers: &Layers) -> Option<u64> {
 }
 
 impl Attention {
-    fn sizes(&self) -> Sizes {
-        Sizes::attention(AttentionDims {
+    fn sizes(&self) -> MatrixSizes {
+        MatrixSizes::attention(AttentionDims {
             heads: self.heads,
             kv_heads: self.kv_heads,
             key_dim: self.key_dim,
@@ -86,8 +86,8 @@ impl Attention {
 }
 
 impl Latent {
-    fn sizes(&self, hidden: u64) -> Sizes {
-        Sizes::latent(LatentDims {
+    fn sizes(&self, hidden: u64) -> MatrixSizes {
+        MatrixSizes::latent(LatentDims {
             hidden,
             heads: self.heads,
             query_rank: self.query_rank,
@@ -100,7 +100,7 @@ impl Latent {
 }
 
 impl Dense {
-    fn sizes(&self) -> Sizes {
-        Sizes::feed_forward(self.matrices)
+    fn sizes(&self) -> MatrixSizes {
+        MatrixSizes::feed_forward(self.matrices)
     }
 }

@@ -57,7 +57,7 @@ fn too_few_levels_are_refused() {
     let samples = samples(&levels()[..4]);
     assert_eq!(
         Calibration::fit(&samples).unwrap_err().to_string(),
-        "4 measured levels are too few to fit constants on; 5 would do"
+        "4 measured levels are too few to fit constants on; give at least 5"
     );
 }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Calibration, Deployment, Device, KnownModel, Load, Scope, System};
+use fizeau_roofline::{Calibration, Deployment, Device, KnownModel, Scope, System, UniformLoad};
 use proptest::prelude::*;
 
 use super::PUBLISHED;
@@ -28,7 +28,7 @@ proptest! {
         let is_measured = device.name.starts_with('h') || device.name.starts_with('b');
         let Ok(system) = System::new(model, device, deployment) else { return Ok(()) };
         let concurrency = NonZeroU64::new(concurrency).unwrap();
-        let load = Load::new(Tokens::new(input), Tokens::new(output), concurrency);
+        let load = UniformLoad::new(Tokens::new(input), Tokens::new(output), concurrency);
         prop_assume!(system.max_batch(&load) >= 1.0);
 
         let predictor = PUBLISHED.fit.calibration.predictor(&system, Some("vllm"));

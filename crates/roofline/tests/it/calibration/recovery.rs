@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Calibration, Constant, Deployment, Device, Format, KnownModel, Load, Sample, System,
-    WeightChoice,
+    Calibration, CalibrationSample, Constant, Deployment, Device, Format, KnownModel, System,
+    UniformLoad, WeightChoice,
 };
 
 use super::{levels, samples};
@@ -69,13 +69,14 @@ fn constants_are_found_again() {
     for (name, system) in systems() {
         for (input, output) in [(128, 1024), (1024, 1024), (4096, 256)] {
             for concurrency in [1, 4, 16, 64, 256] {
-                let load = Load::new(
+                let load = UniformLoad::new(
                     Tokens::new(input),
                     Tokens::new(output),
                     NonZeroU64::new(concurrency).unwrap(),
                 );
                 let predicted = truth.predictor(&system, None).predict(&load).unwrap();
-                let sample = Sample::new(&system, &load, name, predicted.tpot.value()).unwrap();
+                let sample =
+                    CalibrationSample::new(&system, &load, name, predicted.tpot.value()).unwrap();
                 samples.push(sample.with_ttft(predicted.ttft.value()).unwrap());
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_roofline::{Calibration, Errors, Judged, Sample};
+use fizeau_roofline::{Calibration, CalibrationSample, ErrorSummary, JudgedFit};
 
 use super::{PUBLISHED, Published, is_doubtful};
 
@@ -44,7 +44,7 @@ fn constants_predict_what_they_were_fitted_on_and_models_that_they_were_not() {
 #[test]
 fn constants_of_one_device_and_engine_alone_predict_them() {
     let Published { levels, samples, .. } = &*PUBLISHED;
-    let mut groups: BTreeMap<String, Vec<Sample>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<CalibrationSample>> = BTreeMap::new();
     for ((level, _), sample) in levels.iter().zip(samples) {
         let group = format!("{} {}", level.hardware, level.engine.clone().unwrap());
         groups.entry(group).or_default().push(sample.clone());
@@ -56,7 +56,8 @@ fn constants_of_one_device_and_engine_alone_predict_them() {
         errors.extend(fit.judged.iter().map(|judged| judged.in_sample));
         left_out.extend(fit.judged.iter().filter_map(|judged| judged.model_left_out));
     }
-    let (errors, left_out) = (Errors::of(errors).unwrap(), Errors::of(left_out).unwrap());
+    let (errors, left_out) =
+        (ErrorSummary::of(errors).unwrap(), ErrorSummary::of(left_out).unwrap());
     assert!(errors.mean < 0.12 && errors.median < 0.09, "{errors:?}");
     assert!(left_out.mean < 0.20, "{left_out:?}");
 }
@@ -69,7 +70,7 @@ fn constants_of_a_device_serve_all_engines() {
         let predicted = fit.calibration.predictor(system, None).predict(&level.load).unwrap();
         predicted.tpot.value().get() / level.tpot.get() - 1.0
     });
-    let errors = Errors::of(errors).unwrap();
+    let errors = ErrorSummary::of(errors).unwrap();
     assert!(errors.mean < 0.14 && errors.median < 0.09, "{errors:?}");
 }
 
@@ -92,13 +93,13 @@ fn an_interval_holds_nine_in_ten() {
 }
 
 fn by<'a>(
-    samples: &'a [Sample],
-    judged: &[Judged],
-    error: fn(&Judged) -> f64,
-) -> Vec<(&'a str, Errors)> {
+    samples: &'a [CalibrationSample],
+    judged: &[JudgedFit],
+    error: fn(&JudgedFit) -> f64,
+) -> Vec<(&'a str, ErrorSummary)> {
     let mut by: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (sample, judged) in samples.iter().zip(judged) {
         by.entry(sample.model()).or_default().push(error(judged));
     }
-    by.into_iter().map(|(model, errors)| (model, Errors::of(errors).unwrap())).collect()
+    by.into_iter().map(|(model, errors)| (model, ErrorSummary::of(errors).unwrap())).collect()
 }

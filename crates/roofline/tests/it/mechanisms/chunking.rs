@@ -3,21 +3,21 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Load, Reckoning, Schedule};
+use fizeau_roofline::{EstimateKind, PhaseSchedule, UniformLoad};
 use proptest::prelude::*;
 
 use crate::known::{accounts, at_most, device, loads, systems};
 use crate::{fixed, llama_8b, single};
 
-fn load() -> Load {
-    Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap())
+fn load() -> UniformLoad {
+    UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap())
 }
 
 /// 32 tokens decode, so a budget of 544 leaves 512: four passes.
 #[test]
 fn passes_of_a_prompt() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let chunked = system.chunked(Reckoning::Expected, &load(), 32.0, Tokens::new(544)).unwrap();
+    let chunked = system.chunked(EstimateKind::Expected, &load(), 32.0, Tokens::new(544)).unwrap();
     assert_eq!((chunked.passes, chunked.chunk), (4.0, 512.0));
     // 32 sequences of 256 tokens: half of all passes carry a chunk.
     assert_eq!(chunked.share, 0.5);
@@ -31,10 +31,10 @@ fn passes_of_a_prompt() {
 fn chunks_come_near_the_overlap() {
     let system = single(llama_8b(), &device("h100-sxm"));
     let at = |schedule| system.expected_at(&load(), 32.0, schedule).requests_per_s.get();
-    let (serial, overlapped) = (at(Schedule::Serial), at(Schedule::Overlapped));
+    let (serial, overlapped) = (at(PhaseSchedule::Serial), at(PhaseSchedule::Overlapped));
     let chunked = |budget| {
         let budget = Tokens::new(budget);
-        system.chunked(Reckoning::Expected, &load(), 32.0, budget).unwrap()
+        system.chunked(EstimateKind::Expected, &load(), 32.0, budget).unwrap()
     };
     let rate = chunked(544).figures.requests_per_s.get();
     assert!(serial < rate && rate < overlapped, "{serial} {rate} {overlapped}");
@@ -44,7 +44,7 @@ fn chunks_come_near_the_overlap() {
 #[test]
 fn a_small_budget_starves_decode() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let chunked = system.chunked(Reckoning::Expected, &load(), 16.0, Tokens::new(17)).unwrap();
+    let chunked = system.chunked(EstimateKind::Expected, &load(), 16.0, Tokens::new(17)).unwrap();
     assert!(chunked.figures.batch < 2.5, "{chunked:?}");
     assert!((chunked.share - 1.0).abs() < 0.2);
     assert!(chunked.gain < 1.0);
@@ -54,8 +54,8 @@ fn a_small_budget_starves_decode() {
 #[test]
 fn short_prompts_share_passes() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let load = Load::new(Tokens::new(128), Tokens::new(16), NonZeroU64::new(512).unwrap());
-    for by in Reckoning::ALL {
+    let load = UniformLoad::new(Tokens::new(128), Tokens::new(16), NonZeroU64::new(512).unwrap());
+    for by in EstimateKind::ALL {
         let at = |budget| system.chunked(by, &load, 512.0, Tokens::new(budget)).unwrap();
         let (small, large) = (at(1024), at(8192));
         assert_eq!((large.figures.batch, large.chunk, large.share), (512.0, 4096.0, 1.0));
@@ -64,8 +64,8 @@ fn short_prompts_share_passes() {
         let ratio = large.figures.requests_per_s / small.figures.requests_per_s;
         assert!(ratio > 0.95, "{by:?} {ratio}");
     }
-    let bound = system.chunked(Reckoning::Bound, &load, 512.0, Tokens::new(8192)).unwrap();
-    let best = system.bound_at(&load, 512.0, Schedule::Overlapped);
+    let bound = system.chunked(EstimateKind::Bound, &load, 512.0, Tokens::new(8192)).unwrap();
+    let best = system.bound_at(&load, 512.0, PhaseSchedule::Overlapped);
     let ratio = bound.figures.requests_per_s / best.requests_per_s;
     assert!((0.9..=1.0 + 1e-9).contains(&ratio), "{ratio}");
 }
@@ -87,7 +87,7 @@ proptest! {
     ) {
         let (batch, room) = (f64::from(batch), u64::from(batch) + room);
         let at = |by| system.chunked(by, &load, batch, Tokens::new(room));
-        let (Some(bound), Some(expected)) = (at(Reckoning::Bound), at(Reckoning::Expected)) else {
+        let (Some(bound), Some(expected)) = (at(EstimateKind::Bound), at(EstimateKind::Expected)) else {
             return Ok(());
         };
         prop_assert!(at_most(bound.mixed.get(), expected.mixed.get()));
@@ -97,7 +97,7 @@ proptest! {
         prop_assert!(at_most(bound.plain.get(), bound.longest.get()));
         prop_assert!(at_most(bound.share, 1.0));
         prop_assert!(at_most(bound.figures.batch, batch));
-        let best = system.bound_at(&load, bound.figures.batch.max(1.0), Schedule::Overlapped);
+        let best = system.bound_at(&load, bound.figures.batch.max(1.0), PhaseSchedule::Overlapped);
         if bound.figures.batch >= 1.0 {
             prop_assert!(at_most(expected.figures.requests_per_s.get(), best.requests_per_s.get()));
         }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Tokens, UsdPerHour};
-use fizeau_roofline::{CostError, HourlyRate, Load, Origin, Reckoning};
+use fizeau_roofline::{CostError, EstimateKind, HourlyRate, PriceOrigin, UniformLoad};
 use proptest::prelude::*;
 
 use crate::known::{accounts, at_most, device, loads, systems};
@@ -17,8 +17,8 @@ fn dollars(price: f64) -> HourlyRate {
 #[test]
 fn dollars_per_million_tokens() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap());
-    let cost = system.cost(Reckoning::Expected, &load, 32.0, &dollars(2.0));
+    let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap());
+    let cost = system.cost(EstimateKind::Expected, &load, 32.0, &dollars(2.0));
     let rate = system.expected_figures(&load).output_tokens_per_s.get();
     let by_hand = 2.0 / 3600.0 / rate * 1e6;
     assert!((cost.per_million_output_alone.low.get() / by_hand - 1.0).abs() < 1e-12);
@@ -31,9 +31,9 @@ fn dollars_per_million_tokens() {
 fn a_price_says_whose_it_is() {
     let known = HourlyRate::published(&device("h100-sxm")).unwrap();
     assert!(known.low.get() < known.high.get());
-    assert!(matches!(known.origin, Origin::Published { date, source, .. }
+    assert!(matches!(known.origin, PriceOrigin::Published { date, source, .. }
         if !date.is_empty() && !source.is_empty()));
-    assert_eq!(dollars(3.0).origin, Origin::Given);
+    assert_eq!(dollars(3.0).origin, PriceOrigin::Given);
     let error = HourlyRate::published(&device("tpu-v5e")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -80,6 +80,6 @@ proptest! {
     #[test]
     fn the_bound_is_never_dearer(system in systems(), load in loads(), batch in 1.0..512.0) {
         let at = |by| system.cost(by, &load, batch, &dollars(1.0)).per_request.low.get();
-        prop_assert!(at_most(at(Reckoning::Bound), at(Reckoning::Expected)));
+        prop_assert!(at_most(at(EstimateKind::Bound), at(EstimateKind::Expected)));
     }
 }

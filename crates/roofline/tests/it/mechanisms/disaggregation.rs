@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{BytesPerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Bottleneck, Deployment, Disaggregation, Link, Load, Reckoning, Reduces, System, Topology,
-    Transfer,
+    Bottleneck, CacheTransfer, Deployment, Disaggregation, EstimateKind, Link, Reduces, System,
+    Topology, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -20,7 +20,11 @@ fn link(bandwidth: f64) -> Link {
     }
 }
 
-fn apart(one: &System, (prefill, decode): (u32, u32), transfer: Transfer) -> Disaggregation<'_> {
+fn apart(
+    one: &System,
+    (prefill, decode): (u32, u32),
+    transfer: CacheTransfer,
+) -> Disaggregation<'_> {
     Disaggregation {
         prefill: one,
         prefill_instances: NonZeroU32::new(prefill).unwrap(),
@@ -31,8 +35,8 @@ fn apart(one: &System, (prefill, decode): (u32, u32), transfer: Transfer) -> Dis
     }
 }
 
-fn load(concurrency: u64) -> Load {
-    Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(concurrency).unwrap())
+fn load(concurrency: u64) -> UniformLoad {
+    UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(concurrency).unwrap())
 }
 
 /// 131,072 bytes for each of 2,048 tokens over 50 GB/s: 5.4 ms.
@@ -40,10 +44,10 @@ fn load(concurrency: u64) -> Load {
 fn where_the_transfer_lands() {
     let one = single(llama_8b(), &device("h100-sxm"));
     let at = |transfer| apart(&one, (1, 1), transfer).answer(&load(1));
-    let first = at(Transfer::BeforeFirstToken);
+    let first = at(CacheTransfer::BeforeFirstToken);
     assert_eq!(format!("{:.1}", first.transfer.to_millis().get()), "5.4");
-    let second = at(Transfer::BeforeSecondToken);
-    let layers = at(Transfer::LayerWise);
+    let second = at(CacheTransfer::BeforeSecondToken);
+    let layers = at(CacheTransfer::LayerWise);
     let prompt = one.expected_figures(&load(1)).ttft;
     let is = |one: f64, other: f64| (one - other).abs() < 1e-9;
     assert!(is(first.expected.ttft.get(), prompt.get() + first.transfer.get()));
@@ -63,7 +67,7 @@ fn what_limits() {
     let limit = |split, concurrency, bandwidth| {
         let service = Disaggregation {
             link: link(bandwidth),
-            ..apart(&one, split, Transfer::BeforeFirstToken)
+            ..apart(&one, split, CacheTransfer::BeforeFirstToken)
         };
         service.answer(&load(concurrency)).limited_by
     };
@@ -76,7 +80,7 @@ fn what_limits() {
 #[test]
 fn steps_no_longer_wait_for_prompts() {
     let one = single(llama_8b(), &device("h100-sxm"));
-    let service = apart(&one, (1, 1), Transfer::LayerWise);
+    let service = apart(&one, (1, 1), CacheTransfer::LayerWise);
     let answer = service.answer(&load(64));
     let step = one.expected_decode(&load(64), answer.expected.batch).total;
     assert!((answer.expected.tpot.get() / step.get() - 1.0).abs() < 1e-9);
@@ -89,16 +93,16 @@ fn steps_no_longer_wait_for_prompts() {
 #[test]
 fn the_best_split_is_the_best_of_all() {
     let one = single(llama_8b(), &device("h100-sxm"));
-    let service = apart(&one, (1, 1), Transfer::BeforeFirstToken);
+    let service = apart(&one, (1, 1), CacheTransfer::BeforeFirstToken);
     let split = service.best_split(&load(512), 8).unwrap();
     let rate = split.answer.expected.requests_per_s.get();
     for prefill in 1..8 {
-        let other = apart(&one, (prefill, 8 - prefill), Transfer::BeforeFirstToken);
+        let other = apart(&one, (prefill, 8 - prefill), CacheTransfer::BeforeFirstToken);
         assert!(at_most(other.answer(&load(512)).expected.requests_per_s.get(), rate));
     }
     assert_eq!(split.prefill_instances.get() + split.decode_instances.get(), 8);
     // Where prompts dominate, most instances read them.
-    let long = Load::new(Tokens::new(16_384), Tokens::new(64), NonZeroU64::new(64).unwrap());
+    let long = UniformLoad::new(Tokens::new(16_384), Tokens::new(64), NonZeroU64::new(64).unwrap());
     let long = service.best_split(&long, 8).unwrap();
     assert!(long.prefill_instances > split.prefill_instances);
     assert!(service.best_split(&load(1), 1).is_none());
@@ -119,7 +123,7 @@ fn each_rank_gets_what_it_keeps() {
         decode: &decode,
         decode_instances: one,
         link: link(50e9),
-        transfer: Transfer::BeforeFirstToken,
+        transfer: CacheTransfer::BeforeFirstToken,
     };
     assert_eq!(service.devices(), 24);
     let answer = service.answer(&load(16));
@@ -136,7 +140,7 @@ proptest! {
     fn the_bound_is_never_beaten(
         system in systems(), load in loads(), prefill in 1_u32..8, decode in 1_u32..8,
         transfer in prop::sample::select(vec![
-            Transfer::BeforeFirstToken, Transfer::BeforeSecondToken, Transfer::LayerWise,
+            CacheTransfer::BeforeFirstToken, CacheTransfer::BeforeSecondToken, CacheTransfer::LayerWise,
         ]),
     ) {
         prop_assume!(system.max_batch(&load) >= 1.0);
@@ -163,7 +167,7 @@ proptest! {
         system in systems(), load in loads(), prefill in 1_u32..8, decode in 1_u32..8, faster in 1.0..10.0,
     ) {
         prop_assume!(system.max_batch(&load) >= 1.0);
-        let service = apart(&system, (prefill, decode), Transfer::BeforeFirstToken);
+        let service = apart(&system, (prefill, decode), CacheTransfer::BeforeFirstToken);
         let rate = |service: &Disaggregation<'_>| service.answer(&load).expected.requests_per_s.get();
         let before = rate(&service);
         let quick = Disaggregation { link: link(50e9 * faster), ..service };
@@ -180,8 +184,8 @@ proptest! {
 #[test]
 fn an_aggregated_step_is_longer() {
     let one = single(llama_8b(), &device("h100-sxm"));
-    let together = one.figures_at(Reckoning::Expected, &load(64), 64.0);
-    let answer = apart(&one, (4, 1), Transfer::LayerWise).answer(&load(64));
+    let together = one.figures_at(EstimateKind::Expected, &load(64), 64.0);
+    let answer = apart(&one, (4, 1), CacheTransfer::LayerWise).answer(&load(64));
     assert!(answer.expected.tpot < together.tpot);
     assert!(answer.output_tokens_per_s_per_device.get() < together.output_tokens_per_s.get());
 }

@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Tokens, Watts};
-use fizeau_roofline::{Energy, Limit, Load, PowerDraw, PowerError, Reckoning, System};
+use fizeau_roofline::{
+    Energy, EstimateKind, LimitingResource, PowerDraw, PowerError, System, UniformLoad,
+};
 use proptest::prelude::*;
 
 use crate::known::{accounts, at_most, device, loads, systems};
@@ -18,19 +20,19 @@ fn draw() -> PowerDraw {
     }
 }
 
-fn energy(system: &System, by: Reckoning, load: &Load, batch: f64, limit: f64) -> Energy {
+fn energy(system: &System, by: EstimateKind, load: &UniformLoad, batch: f64, limit: f64) -> Energy {
     system.energy(by, load, batch, &draw(), Watts::new(limit)).unwrap()
 }
 
-fn load() -> Load {
-    Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap())
+fn load() -> UniformLoad {
+    UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap())
 }
 
 /// One sequence reads weights nearly all of the time: 200 W of memory and 100 W at rest, 4.7 ms a token.
 #[test]
 fn joules_of_a_token() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let one = energy(&system, Reckoning::Expected, &load(), 1.0, 700.0);
+    let one = energy(&system, EstimateKind::Expected, &load(), 1.0, 700.0);
     let watts = one.decode.get();
     assert!((290.0..310.0).contains(&watts), "{watts}");
     let joules = one.per_output_token.get();
@@ -44,8 +46,11 @@ fn joules_of_a_token() {
 #[test]
 fn what_power_limits_is_said() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let limits = energy(&system, Reckoning::Expected, &load(), 1.0, 350.0).limited_by;
-    assert_eq!((limits.prefill, limits.decode), (Limit::Power, Limit::Weights));
+    let limits = energy(&system, EstimateKind::Expected, &load(), 1.0, 350.0).limited_by;
+    assert_eq!(
+        (limits.prefill, limits.decode),
+        (LimitingResource::Power, LimitingResource::Weights)
+    );
 }
 
 #[test]
@@ -69,10 +74,10 @@ fn an_estimate_keeps_to_what_boards_draw() {
 fn a_limit_below_the_constant_draw_is_refused() {
     let system = single(llama_8b(), &device("h100-sxm"));
     let limit = Watts::new(100.0);
-    let error = system.energy(Reckoning::Bound, &load(), 1.0, &draw(), limit).unwrap_err();
+    let error = system.energy(EstimateKind::Bound, &load(), 1.0, &draw(), limit).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a limit of 100 W; it must be above the 100 W that the device draws at rest"
+        "the power limit is 100 W; it must be above the 100 W that the device draws at rest"
     );
 }
 
@@ -113,7 +118,7 @@ proptest! {
         system in systems(), load in loads(), batch in 1.0..512.0, limit in 110.0..900.0,
     ) {
         let at = |by| energy(&system, by, &load, batch, limit).figures;
-        let (bound, expected) = (at(Reckoning::Bound), at(Reckoning::Expected));
+        let (bound, expected) = (at(EstimateKind::Bound), at(EstimateKind::Expected));
         prop_assert!(at_most(bound.tpot.get(), expected.tpot.get()));
         prop_assert!(at_most(bound.ttft.get(), expected.ttft.get()));
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));

@@ -4,19 +4,20 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Aim, CurveEnd, Deployment, Goal, Load, Need, Query, Reckoning, SearchError, System,
+    CurveEnd, Deployment, DeploymentObjective, DeploymentQuery, DeploymentSearchError,
+    EstimateKind, ServingGoal, System, UniformLoad, UnmetNeed,
 };
 use proptest::prelude::*;
 
 use crate::known::{accounts, at_most, device, loads, model, systems};
 use crate::{fixed, llama_8b, single};
 
-fn load(concurrency: u64) -> Load {
-    Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(concurrency).unwrap())
+fn load(concurrency: u64) -> UniformLoad {
+    UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(concurrency).unwrap())
 }
 
-fn within(millis: f64) -> Goal {
-    Goal { tpot: Some(Seconds::new(millis / 1e3)), ..Goal::default() }
+fn within(millis: f64) -> ServingGoal {
+    ServingGoal { tpot: Some(Seconds::new(millis / 1e3)), ..ServingGoal::default() }
 }
 
 #[test]
@@ -24,11 +25,11 @@ fn what_limits_a_batch() {
     let system = single(llama_8b(), &device("h100-sxm"));
     let limit = |concurrency, millis| {
         let target = Seconds::new(millis / 1e3);
-        let found = system.largest_batch(Reckoning::Expected, &load(concurrency), target);
+        let found = system.largest_batch(EstimateKind::Expected, &load(concurrency), target);
         found.map(|found| (found.batch > 0, found.limited_by))
     };
-    assert_eq!(limit(1000, 11.0), Some((true, Some(Need::Tpot))));
-    assert_eq!(limit(1000, 1000.0), Some((true, Some(Need::Concurrency))));
+    assert_eq!(limit(1000, 11.0), Some((true, Some(UnmetNeed::Tpot))));
+    assert_eq!(limit(1000, 1000.0), Some((true, Some(UnmetNeed::Concurrency))));
     assert_eq!(limit(4, 1000.0), Some((true, None)));
     assert_eq!(limit(4, 1.0), None);
 }
@@ -36,35 +37,38 @@ fn what_limits_a_batch() {
 #[test]
 fn what_limits_a_context() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let find = |batch, goal: &Goal, most| {
-        system.largest_context(Reckoning::Expected, batch, goal, Tokens::new(most)).unwrap()
+    let find = |batch, goal: &ServingGoal, most| {
+        system.largest_context(EstimateKind::Expected, batch, goal, Tokens::new(most)).unwrap()
     };
-    let whole = find(1.0, &Goal::default(), 1 << 20);
+    let whole = find(1.0, &ServingGoal::default(), 1 << 20);
     assert_eq!((whole.context.get(), whole.end), (131_072, CurveEnd::MaxContext));
-    let short = find(1.0, &Goal::default(), 1000);
+    let short = find(1.0, &ServingGoal::default(), 1000);
     assert_eq!((short.context.get(), short.end, short.limited_by), (1000, CurveEnd::Asked, None));
-    let full = find(8.0, &Goal::default(), 1 << 20);
-    assert_eq!((full.end, full.limited_by), (CurveEnd::Memory, Some(Need::Context)));
+    let full = find(8.0, &ServingGoal::default(), 1 << 20);
+    assert_eq!((full.end, full.limited_by), (CurveEnd::Memory, Some(UnmetNeed::Context)));
     let quick = find(1.0, &within(5.0), 1 << 20);
-    assert_eq!(quick.limited_by, Some(Need::Tpot));
+    assert_eq!(quick.limited_by, Some(UnmetNeed::Tpot));
     // 131,072 bytes a token: 5 ms less 4.48 ms of weights leave 13 thousand of them at best.
     assert!((10_000..13_400).contains(&quick.context.get()), "{quick:?}");
-    let goal = Goal { ttft: Some(Seconds::new(0.1)), ..Goal::default() };
-    assert_eq!(find(1.0, &goal, 1 << 20).limited_by, Some(Need::Ttft));
+    let goal = ServingGoal { ttft: Some(Seconds::new(0.1)), ..ServingGoal::default() };
+    assert_eq!(find(1.0, &goal, 1 << 20).limited_by, Some(UnmetNeed::Ttft));
 }
 
 #[test]
 fn what_is_missed_is_named() {
     let (model, load) = (model("llama-3.1-70b"), load(8));
     let h100 = device("h100-sxm");
-    let goal = Goal { tpot: Some(Seconds::new(0.001)), ..Goal::default() };
-    let error = Query::new(&model, load, goal).fewest_devices(&h100, 4).unwrap_err();
+    let goal = ServingGoal { tpot: Some(Seconds::new(0.001)), ..ServingGoal::default() };
+    let error = DeploymentQuery::new(&model, load, goal).fewest_devices(&h100, 4).unwrap_err();
     let message = error.to_string();
-    assert!(message.starts_with("no way over up to 4 h100-sxm meets the goal; TP4"), "{message}");
+    assert!(
+        message.starts_with("no deployment on up to 4 h100-sxm meets the goal; TP4"),
+        "{message}"
+    );
     assert!(message.ends_with("ms per token, 1.00 ms asked"), "{message}");
-    let error = Query::new(&model, load, goal).best_deployment(&h100, 1).unwrap_err();
-    let SearchError::NothingMeets { lacks, .. } = error else { panic!("{error}") };
-    assert_eq!(lacks.need, Need::Memory);
+    let error = DeploymentQuery::new(&model, load, goal).best_deployment(&h100, 1).unwrap_err();
+    let DeploymentSearchError::NothingMeets { lacks, .. } = error else { panic!("{error}") };
+    assert_eq!(lacks.need, UnmetNeed::Memory);
 }
 
 #[test]
@@ -73,23 +77,28 @@ fn an_aim_chooses() {
     let all = |concurrency: u64| {
         Deployment::candidates(&model, 8).into_iter().map(move |way| {
             let system = System::new(llama_8b(), crate::known::device("h100-sxm"), way).unwrap();
-            system.meet(Reckoning::Expected, &load(concurrency), &Goal::default()).unwrap()
+            system
+                .meet(EstimateKind::Expected, &load(concurrency), &ServingGoal::default())
+                .unwrap()
         })
     };
     let best = |concurrency, aim| {
-        let query = Query { aim, ..Query::new(&model, load(concurrency), Goal::default()) };
+        let query = DeploymentQuery {
+            aim,
+            ..DeploymentQuery::new(&model, load(concurrency), ServingGoal::default())
+        };
         let found = query.best_deployment(&device, 8).unwrap();
         assert_ne!(found.runner_up.unwrap().deployment, found.best.deployment);
         found.best
     };
     for concurrency in [1, 64, 2000] {
-        let most = best(concurrency, Aim::Throughput).figures.requests_per_s;
+        let most = best(concurrency, DeploymentObjective::Throughput).figures.requests_per_s;
         assert!(all(concurrency).all(|figures| figures.requests_per_s <= most));
-        let least = best(concurrency, Aim::Latency).figures.e2el;
+        let least = best(concurrency, DeploymentObjective::Latency).figures.e2el;
         assert!(all(concurrency).all(|figures| figures.e2el >= least));
     }
     // One request is done soonest where all devices work on it.
-    assert_eq!(best(1, Aim::Latency).deployment.tensor(), 8);
+    assert_eq!(best(1, DeploymentObjective::Latency).deployment.tensor(), 8);
 }
 
 proptest! {
@@ -105,7 +114,7 @@ proptest! {
             Some(found) => {
                 prop_assert!(tpot(found.batch) <= target);
                 prop_assert!(found.batch as f64 <= system.max_batch(&load));
-                if found.limited_by == Some(Need::Tpot) {
+                if found.limited_by == Some(UnmetNeed::Tpot) {
                     prop_assert!(tpot(found.batch + 1) > target);
                 }
             }
@@ -117,7 +126,7 @@ proptest! {
     fn the_largest_context_meets_and_one_more_does_not(
         system in systems(), by in accounts(), batch in 1.0..64.0, tpot in 1.0..200.0, ttft in 1.0..2000.0,
     ) {
-        let goal = Goal { ttft: Some(Seconds::new(ttft / 1e3)), ..within(tpot) };
+        let goal = ServingGoal { ttft: Some(Seconds::new(ttft / 1e3)), ..within(tpot) };
         let most = |most| system.largest_context(by, batch, &goal, Tokens::new(most));
         if let Some(found) = most(1 << 20) {
             prop_assert!(found.tpot <= goal.tpot.unwrap() && found.ttft <= goal.ttft.unwrap());
@@ -131,7 +140,7 @@ proptest! {
         system in systems(), load in loads(), by in accounts(), tpot in 1.0..200.0, user in 1.0..500.0,
         rate in 0.01..100.0, ttft in 1.0..5000.0,
     ) {
-        let goal = Goal {
+        let goal = ServingGoal {
             tokens_per_s_per_user: Some(PerSec::new(user)),
             requests_per_s: Some(PerSec::new(rate)),
             ttft: Some(Seconds::new(ttft / 1e3)),
@@ -160,17 +169,17 @@ proptest! {
         tpot in 5.0..100.0, count in 1_u64..128,
     ) {
         let (model, device) = (model(name), device(hardware));
-        let goal = Goal { concurrency: NonZeroU64::new(count), ..within(tpot) };
-        let query = Query::new(&model, load(count), goal);
+        let goal = ServingGoal { concurrency: NonZeroU64::new(count), ..within(tpot) };
+        let query = DeploymentQuery::new(&model, load(count), goal);
         let Ok(found) = query.fewest_devices(&device, 12) else { return Ok(()) };
         let best = found.best.deployment;
         let system = |way: Deployment| System::new(model.clone(), device.clone(), way).unwrap();
-        let figures = system(best).meet(Reckoning::Expected, &load(count), &goal).unwrap();
+        let figures = system(best).meet(EstimateKind::Expected, &load(count), &goal).unwrap();
         prop_assert_eq!(figures, found.best.figures);
         if best.devices() > 1 {
             prop_assert!(found.limited_by.is_some());
             for way in Deployment::candidates(&model, best.devices() - 1) {
-                prop_assert!(system(way).meet(Reckoning::Expected, &load(count), &goal).is_err());
+                prop_assert!(system(way).meet(EstimateKind::Expected, &load(count), &goal).is_err());
             }
         }
     }

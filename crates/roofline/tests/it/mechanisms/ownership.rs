@@ -1,6 +1,6 @@
 //! What owning a device costs.
 
-use fizeau_roofline::{HourlyRate, Origin, Ownership};
+use fizeau_roofline::{HourlyRate, Ownership, PriceOrigin};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -28,7 +28,7 @@ fn parts_and_shares_by_hand() {
         assert!((part.get() - by_hand * factor).abs() < 1e-12, "{hour:?}");
     }
     let rate = HourlyRate::owned(&owned);
-    assert_eq!((rate.origin, rate.low), (Origin::Owned, rate.high));
+    assert_eq!((rate.origin, rate.low), (PriceOrigin::Owned, rate.high));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Seconds, Tokens, UsdPerHour, Watts};
 use fizeau_roofline::{
-    Deployment, Disaggregation, Goal, HourlyRate, Load, PowerDraw, Reckoning, Schedule, System,
-    Transfer,
+    CacheTransfer, Deployment, Disaggregation, EstimateKind, HourlyRate, PhaseSchedule, PowerDraw,
+    ServingGoal, System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -17,8 +17,8 @@ fn system(stages: u32) -> System {
     System::new(model("qwen3-32b"), device("h200-sxm"), deployment).unwrap()
 }
 
-fn load() -> Load {
-    Load::new(Tokens::new(8192), Tokens::new(256), NonZeroU64::new(32).unwrap())
+fn load() -> UniformLoad {
+    UniformLoad::new(Tokens::new(8192), Tokens::new(256), NonZeroU64::new(32).unwrap())
 }
 
 fn near(one: f64, other: f64) -> bool {
@@ -32,7 +32,7 @@ fn apart(one: &System) -> Disaggregation<'_> {
         decode: one,
         decode_instances: NonZeroU32::MIN,
         link: *one.device().link().unwrap(),
-        transfer: Transfer::BeforeSecondToken,
+        transfer: CacheTransfer::BeforeSecondToken,
     }
 }
 
@@ -43,9 +43,9 @@ fn a_bound_has_one_time_to_first_token() {
     let bound = four.bound_figures(&load()).ttft.get();
     assert!(near(apart(&four).answer(&load()).bound.ttft.get(), bound));
     let longest = |stages| {
-        let goal = Goal { ttft: Some(Seconds::new(0.5)), ..Goal::default() };
+        let goal = ServingGoal { ttft: Some(Seconds::new(0.5)), ..ServingGoal::default() };
         let most = Tokens::new(1 << 20);
-        system(stages).largest_context(Reckoning::Bound, 1.0, &goal, most).unwrap().context.get()
+        system(stages).largest_context(EstimateKind::Bound, 1.0, &goal, most).unwrap().context.get()
     };
     assert!(2 * longest(4) > 5 * longest(1), "{} {}", longest(4), longest(1));
 }
@@ -53,8 +53,8 @@ fn a_bound_has_one_time_to_first_token() {
 /// Four chunks through four stages take seven turns of a stage.
 #[test]
 fn chunks_follow_each_other_through_the_stages() {
-    let load = Load { concurrency: NonZeroU64::MIN, ..load() };
-    for by in Reckoning::ALL {
+    let load = UniformLoad { concurrency: NonZeroU64::MIN, ..load() };
+    for by in EstimateKind::ALL {
         let at = |stages| {
             system(stages).chunked(by, &load, 1.0, Tokens::new(2049)).unwrap().figures.ttft.get()
         };
@@ -70,17 +70,19 @@ fn what_keeps_the_stages_busy() {
     let draw = PowerDraw::estimate(&device("h200-sxm")).unwrap();
     let (one, four) = (system(1), system(4));
     let energy = |system: &System| {
-        system.energy(Reckoning::Bound, &load(), 32.0, &draw, Watts::new(500.0)).unwrap()
+        system.energy(EstimateKind::Bound, &load(), 32.0, &draw, Watts::new(500.0)).unwrap()
     };
     assert!(near(energy(&four).prefill_stretch, energy(&one).prefill_stretch));
     // A lone prompt needs the same energy, and has the room of four devices.
     assert!(near(4.0 * energy(&four).figures.ttft.get(), energy(&one).figures.ttft.get()));
     // As many sequences in each stage: the phases share the time as on one device.
-    let share =
-        |system: &System, batch| system.cost(Reckoning::Bound, &load(), batch, &rate).prompt_share;
+    let share = |system: &System, batch| {
+        system.cost(EstimateKind::Bound, &load(), batch, &rate).prompt_share
+    };
     assert!(near(share(&four, 128.0), share(&one, 32.0)));
-    let serial =
-        |system: &System, batch| system.bound_at(&load(), batch, Schedule::Serial).requests_per_s;
+    let serial = |system: &System, batch| {
+        system.bound_at(&load(), batch, PhaseSchedule::Serial).requests_per_s
+    };
     assert!(near(serial(&four, 128.0).get(), 4.0 * serial(&one, 32.0).get()));
 }
 
@@ -94,7 +96,7 @@ proptest! {
         let system = system(stages);
         let chunked = |by| system.chunked(by, &load, batch, Tokens::new(batch as u64 + room));
         if let (Some(bound), Some(expected)) =
-            (chunked(Reckoning::Bound), chunked(Reckoning::Expected))
+            (chunked(EstimateKind::Bound), chunked(EstimateKind::Expected))
         {
             prop_assert!(at_most(bound.figures.ttft.get(), expected.figures.ttft.get()));
             prop_assert!(at_most(bound.figures.tpot.get(), expected.figures.tpot.get()));
@@ -103,11 +105,11 @@ proptest! {
         prop_assert!(at_most(answer.bound.ttft.get(), answer.expected.ttft.get()));
         let draw = PowerDraw::estimate(system.device()).unwrap();
         let limited = |by| system.energy(by, &load, batch, &draw, Watts::new(400.0)).unwrap().figures;
-        let (bound, expected) = (limited(Reckoning::Bound), limited(Reckoning::Expected));
+        let (bound, expected) = (limited(EstimateKind::Bound), limited(EstimateKind::Expected));
         prop_assert!(at_most(bound.ttft.get(), expected.ttft.get()));
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));
-        let serial = system.bound_at(&load, batch, Schedule::Serial);
-        let expected = system.expected_at(&load, batch, Schedule::Serial);
+        let serial = system.bound_at(&load, batch, PhaseSchedule::Serial);
+        let expected = system.expected_at(&load, batch, PhaseSchedule::Serial);
         prop_assert!(at_most(serial.tpot.get(), expected.tpot.get()));
     }
 }

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Acceptance, AcceptanceError, Deployment, Drafter, Load, Pass, Reckoning, Span, Speculation,
-    System,
+    Acceptance, AcceptanceError, ContextSpan, Deployment, Drafter, EstimateKind, Pass, Speculation,
+    System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -61,8 +61,8 @@ fn what_is_no_acceptance() {
 #[test]
 fn a_draft_yields_no_more_than_the_reply() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let load = Load::new(Tokens::new(2048), Tokens::new(2), NonZeroU64::MIN);
-    for by in Reckoning::ALL {
+    let load = UniformLoad::new(Tokens::new(2048), Tokens::new(2), NonZeroU64::MIN);
+    for by in EstimateKind::ALL {
         let drafted = with(0.8, Drafter::Lookup).chain(&system, by, &load, 1.0, 3);
         assert_eq!(drafted.tokens_per_cycle, 1.0);
         assert!(drafted.gain <= 1.0, "{drafted:?}");
@@ -72,7 +72,7 @@ fn a_draft_yields_no_more_than_the_reply() {
 #[test]
 fn caches_are_read_once() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let plain = Pass::decode(8.0, Span::at(4096.0));
+    let plain = Pass::decode(8.0, ContextSpan::at(4096.0));
     let mut verifying = plain;
     verifying.tokens_each = 4.0;
     let (plain, verifying) = (system.expected_pass(&plain), system.expected_pass(&verifying));
@@ -90,13 +90,14 @@ fn a_longer_draft_reads_more_experts() {
     let sparse = single(model("gpt-oss-120b"), &device("h200-sxm"));
     let dense = single(llama_8b(), &device("h200-sxm"));
     let gain = |system: &System, length| {
-        let load = Load::new(Tokens::new(1024), Tokens::new(1024), NonZeroU64::new(4).unwrap());
-        with(0.8, Drafter::Lookup).chain(system, Reckoning::Expected, &load, 4.0, length).gain
+        let load =
+            UniformLoad::new(Tokens::new(1024), Tokens::new(1024), NonZeroU64::new(4).unwrap());
+        with(0.8, Drafter::Lookup).chain(system, EstimateKind::Expected, &load, 4.0, length).gain
     };
     assert!(gain(&dense, 3) > 2.5, "{}", gain(&dense, 3));
     assert!(gain(&sparse, 3) < 1.8, "{}", gain(&sparse, 3));
     let weights = |each: f64| {
-        let mut pass = Pass::decode(4.0, Span::at(1024.0));
+        let mut pass = Pass::decode(4.0, ContextSpan::at(1024.0));
         pass.tokens_each = each;
         sparse.expected_pass(&pass).weights.get()
     };
@@ -118,8 +119,8 @@ fn a_model_drafts_with_its_own_module() {
     let eight = Deployment::SINGLE.with_tensor(8).unwrap();
     let system = System::new(base, device("h200-sxm"), eight).unwrap();
     let drafter = Drafter::own_module(&system).unwrap().unwrap();
-    let load = Load::new(Tokens::new(4096), Tokens::new(512), NonZeroU64::new(8).unwrap());
-    let at = |drafter| with(0.85, drafter).chain(&system, Reckoning::Expected, &load, 8.0, 1);
+    let load = UniformLoad::new(Tokens::new(4096), Tokens::new(512), NonZeroU64::new(8).unwrap());
+    let at = |drafter| with(0.85, drafter).chain(&system, EstimateKind::Expected, &load, 8.0, 1);
     let (own, free) = (at(drafter), at(Drafter::Lookup));
     assert!(own.draft.get() > 0.0 && own.draft.get() < 0.1 * own.verify.get(), "{own:?}");
     assert!(own.gain > 1.0 && own.gain < free.gain);
@@ -144,7 +145,7 @@ fn a_module_of_unknown_make_is_warned_of() {
 fn a_drafting_model_takes_room() {
     let large = single(model("llama-3.1-8b"), &device("h100-sxm"));
     let small = single(model("qwen3-0.6b"), &device("h100-sxm"));
-    let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+    let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
     let most = |drafter| with(0.8, drafter).max_batch(&large, &load);
     assert_eq!(most(Drafter::Lookup), large.max_batch(&load));
     let room =
@@ -194,7 +195,7 @@ proptest! {
     ) {
         let speculation = with(accepted, drafter);
         let at = |by| speculation.chain(&system, by, &load, batch, length).figures;
-        let (bound, expected) = (at(Reckoning::Bound), at(Reckoning::Expected));
+        let (bound, expected) = (at(EstimateKind::Bound), at(EstimateKind::Expected));
         prop_assert!(at_most(bound.tpot.get(), expected.tpot.get()));
         prop_assert!(at_most(bound.ttft.get(), expected.ttft.get()));
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));

@@ -5,32 +5,34 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::content::Form;
+use crate::content::TokenForm;
 use crate::http::app::App;
-use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
-use crate::http::length::{Ending, Limits};
-use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
-use crate::http::prompt::{self, Message, Read};
+use crate::http::frames::{
+    self, ReplyContents, ReplyFailure, ReplyFailureKind, StreamWriter, push, push_named,
+};
+use crate::http::length::{LengthLimits, ReplyEnding};
+use crate::http::parsed_request::{Delivery, GeneratingRoute, ParsedRequest, PromptSource};
+use crate::http::prompt::{self, PromptMessage, ServedPrompt};
 use crate::http::response::{self, Refusal};
 use crate::serve::JobId;
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
-struct Body {
+struct AnthropicBody {
     model: Option<String>,
     max_tokens: Option<u64>,
-    messages: Option<Vec<Message>>,
+    messages: Option<Vec<PromptMessage>>,
     system: Option<Value>,
     stream: Option<bool>,
     /// No field of Anthropic's, whose models end when they will.
     ignore_eos: Option<bool>,
 }
 
-impl Body {
-    fn read(app: &App, body: &[u8]) -> Result<(Self, Source, Read), Refusal> {
+impl AnthropicBody {
+    fn read(app: &App, body: &[u8]) -> Result<(Self, PromptSource, ServedPrompt), Refusal> {
         let mut body: Self = response::parsed(body)?;
-        let source = Source::of(app, body.model.take(), None)?;
-        let system = body.system.take().map(|content| Message::new("system", content));
+        let source = PromptSource::of(app, body.model.take(), None)?;
+        let system = body.system.take().map(|content| PromptMessage::new("system", content));
         let messages = match body.messages.take() {
             Some(messages) if !messages.is_empty() => messages,
             _ => {
@@ -39,46 +41,46 @@ impl Body {
             }
         };
         let messages: Vec<_> = system.into_iter().chain(messages).collect();
-        let prompt = prompt::read(&messages, source.chain(Form::Chat));
+        let prompt = prompt::read(&messages, source.chain(TokenForm::Chat));
         Ok((body, source, prompt))
     }
 }
 
 pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
-    let (body, source, prompt) = Body::read(app, body)?;
+    let (body, source, prompt) = AnthropicBody::read(app, body)?;
     let Some(max_tokens) = body.max_tokens else {
         return Err(Refusal::bad_request(Some("max_tokens"), "max_tokens: Field required"));
     };
-    let limits = Limits {
+    let limits = LengthLimits {
         field: "max_tokens",
         most: Some(max_tokens),
         least: None,
         default: max_tokens,
         ignore_eos: body.ignore_eos,
     };
-    let ask = ParsedRequest::new(app, Route::Messages, source, prompt, limits)?;
+    let ask = ParsedRequest::new(app, GeneratingRoute::Messages, source, prompt, limits)?;
     Ok(ParsedRequest { delivery: Delivery::of(body.stream), ..ask })
 }
 
 /// The answer to `count_tokens`.
 pub(in super::super) fn count(app: &App, body: &[u8]) -> Result<Value, Refusal> {
-    let (_, _, prompt) = Body::read(app, body)?;
+    let (_, _, prompt) = AnthropicBody::read(app, body)?;
     Ok(json!({"input_tokens": prompt.tokens}))
 }
 
-pub(in super::super) struct Events {
+pub(in super::super) struct AnthropicEvents {
     /// The message as it starts.
     message: Value,
 }
 
-impl Events {
+impl AnthropicEvents {
     pub(in super::super) fn new(ask: &ParsedRequest, number: JobId) -> Self {
         Self { message: message(ask, &frames::reply_id(ask, number)) }
     }
 }
 
-impl Wire for Events {
-    fn start(&self, reply: &Reply, to: &mut Vec<u8>) {
+impl StreamWriter for AnthropicEvents {
+    fn start(&self, reply: &ReplyContents, to: &mut Vec<u8>) {
         let mut message = self.message.clone();
         // The count of output is a stand-in, as Anthropic sends it.
         message["usage"] = usage(reply, 1);
@@ -89,7 +91,7 @@ impl Wire for Events {
     }
 
     /// A token without text has no event.
-    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+    fn tokens(&self, reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>) {
         const OPEN: &str = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\
                             \"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"";
         if range.clone().any(|index| !reply.word(index).is_empty()) {
@@ -99,7 +101,7 @@ impl Wire for Events {
         }
     }
 
-    fn end(&self, reply: &Reply, to: &mut Vec<u8>) {
+    fn end(&self, reply: &ReplyContents, to: &mut Vec<u8>) {
         push_named(to, "content_block_stop", &json!({"index": 0}));
         let delta = json!({"stop_reason": reason(reply.ending), "stop_sequence": null});
         let usage = usage(reply, reply.tokens);
@@ -108,8 +110,8 @@ impl Wire for Events {
     }
 
     /// Anthropic knows no abort: that is an error too.
-    fn fail(&self, reply: &Reply, made: u64, failure: Failure, to: &mut Vec<u8>) {
-        if failure.kind != FailureKind::Filter {
+    fn fail(&self, reply: &ReplyContents, made: u64, failure: ReplyFailure, to: &mut Vec<u8>) {
+        if failure.kind != ReplyFailureKind::Filter {
             let error = json!({"type": "api_error", "message": failure.words});
             return push_named(to, "error", &json!({"error": error}));
         }
@@ -121,7 +123,7 @@ impl Wire for Events {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str) -> Value {
+pub(in super::super) fn whole(ask: &ParsedRequest, reply: &ReplyContents, id: &str) -> Value {
     let mut message = message(ask, id);
     message["content"] = json!([{"type": "text", "text": reply.text()}]);
     message["stop_reason"] = reason(reply.ending).into();
@@ -142,7 +144,7 @@ fn message(ask: &ParsedRequest, id: &str) -> Value {
 }
 
 /// What was read from the cache is not among the tokens of the input.
-fn usage(reply: &Reply, tokens: u64) -> Value {
+fn usage(reply: &ReplyContents, tokens: u64) -> Value {
     let cached = reply.cached_tokens.unwrap_or_default();
     let mut usage = json!({
         "input_tokens": reply.prompt_tokens.saturating_sub(cached),
@@ -155,9 +157,9 @@ fn usage(reply: &Reply, tokens: u64) -> Value {
     usage
 }
 
-const fn reason(ending: Ending) -> &'static str {
+const fn reason(ending: ReplyEnding) -> &'static str {
     match ending {
-        Ending::Length => "max_tokens",
-        Ending::Stop => "end_turn",
+        ReplyEnding::Length => "max_tokens",
+        ReplyEnding::Stop => "end_turn",
     }
 }

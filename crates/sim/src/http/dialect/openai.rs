@@ -5,26 +5,26 @@ mod chunks;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(in super::super) use chunks::Chunks;
+pub(in super::super) use chunks::OpenAiChunks;
 
-use crate::content::Form;
+use crate::content::TokenForm;
 use crate::http::app::App;
 use crate::http::dialect::one_sample;
-use crate::http::frames::Reply;
-use crate::http::length::{Ending, Limits};
+use crate::http::frames::ReplyContents;
+use crate::http::length::{LengthLimits, ReplyEnding};
 use crate::http::parsed_request::{
-    Delivery, Logprobs, ParsedRequest, Route, Source, StreamUsage, TokenIds,
+    Delivery, GeneratingRoute, Logprobs, ParsedRequest, PromptSource, StreamUsage, TokenIds,
 };
-use crate::http::prompt::{self, Message, Prompt, Read};
+use crate::http::prompt::{self, PromptField, PromptMessage, ServedPrompt};
 use crate::http::response::{self, Refusal};
 use crate::serve::Priority;
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
-struct Body {
+struct OpenAiBody {
     model: Option<String>,
-    prompt: Option<Prompt>,
-    messages: Option<Vec<Message>>,
+    prompt: Option<PromptField>,
+    messages: Option<Vec<PromptMessage>>,
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
     min_tokens: Option<u64>,
@@ -49,29 +49,33 @@ struct StreamOptions {
 
 pub(in super::super) fn parse(
     app: &App,
-    route: Route,
+    route: GeneratingRoute,
     body: &[u8],
 ) -> Result<ParsedRequest, Refusal> {
-    let mut body: Body = response::parsed(body)?;
+    let mut body: OpenAiBody = response::parsed(body)?;
     body.check()?;
-    let source = Source::of(app, body.model.take(), body.cache_salt.take())?;
+    if app.refuses_ids && matches!(body.prompt, Some(PromptField::Ids(_))) {
+        let message = "text input must be of type `str`".to_owned();
+        return Err(Refusal::not_found(Some("prompt"), message));
+    }
+    let source = PromptSource::of(app, body.model.take(), body.cache_salt.take())?;
     let prompt = body.read(route, &source)?;
-    let limits = Limits {
+    let limits = LengthLimits {
         field: "max_tokens",
         most: body.max_completion_tokens.or(body.max_tokens),
         least: body.min_tokens,
         // vLLM's default of a completion, and a sentence or two of a chat.
-        default: if route == Route::Chat { 128 } else { 16 },
+        default: if route == GeneratingRoute::Chat { 128 } else { 16 },
         ignore_eos: body.ignore_eos,
     };
     let token_ids = match body.return_token_ids {
         Some(true) => TokenIds::Present,
         _ => TokenIds::Absent,
     };
-    let echoes = route == Route::Completions && body.echo == Some(true);
+    let echoes = route == GeneratingRoute::Completions && body.echo == Some(true);
     Ok(ParsedRequest {
         prompt_ids: (token_ids == TokenIds::Present).then(|| body.prompt_ids(route)),
-        echo: body.prompt.as_ref().filter(|_| echoes).map(Prompt::to_text),
+        echo: body.prompt.as_ref().filter(|_| echoes).map(PromptField::to_text),
         priority: Priority(body.priority.unwrap_or_default()),
         delivery: Delivery::of(body.stream),
         usage: body.usage(),
@@ -82,7 +86,7 @@ pub(in super::super) fn parse(
     })
 }
 
-impl Body {
+impl OpenAiBody {
     fn check(&self) -> Result<(), Refusal> {
         one_sample(self.n)?;
         if self.stream_options.is_some() && self.stream != Some(true) {
@@ -92,17 +96,17 @@ impl Body {
         Ok(())
     }
 
-    fn read(&self, route: Route, source: &Source) -> Result<Read, Refusal> {
+    fn read(&self, route: GeneratingRoute, source: &PromptSource) -> Result<ServedPrompt, Refusal> {
         let missing = |field, message| Err(Refusal::bad_request(Some(field), message));
         match (route, &self.prompt, &self.messages) {
-            (Route::Completions, Some(prompt), _) => {
+            (GeneratingRoute::Completions, Some(prompt), _) => {
                 prompt.read("prompt", |form| source.chain(form))
             }
-            (Route::Completions, None, _) => {
+            (GeneratingRoute::Completions, None, _) => {
                 missing("prompt", "`prompt` is missing: a text or a list of token ids")
             }
             (_, _, Some(messages)) if !messages.is_empty() => {
-                Ok(prompt::read(messages, source.chain(Form::Chat)))
+                Ok(prompt::read(messages, source.chain(TokenForm::Chat)))
             }
             _ => missing(
                 "messages",
@@ -111,10 +115,12 @@ impl Body {
         }
     }
 
-    fn prompt_ids(&self, route: Route) -> Vec<u32> {
+    fn prompt_ids(&self, route: GeneratingRoute) -> Vec<u32> {
         match route {
-            Route::Chat => prompt::conversation_ids(self.messages.as_deref().unwrap_or_default()),
-            _ => self.prompt.as_ref().map(Prompt::to_ids).unwrap_or_default(),
+            GeneratingRoute::Chat => {
+                prompt::conversation_ids(self.messages.as_deref().unwrap_or_default())
+            }
+            _ => self.prompt.as_ref().map(PromptField::to_ids).unwrap_or_default(),
         }
     }
 
@@ -136,18 +142,23 @@ impl Body {
 }
 
 /// The reason of an end.
-const fn reason(ending: Ending) -> &'static str {
+const fn reason(ending: ReplyEnding) -> &'static str {
     match ending {
-        Ending::Length => "length",
-        Ending::Stop => "stop",
+        ReplyEnding::Length => "length",
+        ReplyEnding::Stop => "stop",
     }
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str, created: u64) -> Value {
+pub(in super::super) fn whole(
+    ask: &ParsedRequest,
+    reply: &ReplyContents,
+    id: &str,
+    created: u64,
+) -> Value {
     let text = ask.echo.clone().unwrap_or_default() + &reply.text();
     let (object, mut choice) = match ask.route {
-        Route::Chat => {
+        GeneratingRoute::Chat => {
             ("chat.completion", json!({"message": {"role": "assistant", "content": text}}))
         }
         _ => ("text_completion", json!({"text": text})),
@@ -167,7 +178,7 @@ pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str, crea
     let prompt_ids = Value::from(ask.prompt_ids.clone());
     if ask.token_ids == TokenIds::Present {
         choice["token_ids"] = (0..reply.tokens).map(|index| reply.token_id(index)).collect();
-        if ask.route == Route::Completions {
+        if ask.route == GeneratingRoute::Completions {
             choice["prompt_token_ids"] = prompt_ids.clone();
         }
     }
@@ -179,7 +190,7 @@ pub(in super::super) fn whole(ask: &ParsedRequest, reply: &Reply, id: &str, crea
         "choices": [choice],
         "usage": usage,
     });
-    if ask.route == Route::Chat && ask.token_ids == TokenIds::Present {
+    if ask.route == GeneratingRoute::Chat && ask.token_ids == TokenIds::Present {
         whole["prompt_token_ids"] = prompt_ids;
     }
     whole

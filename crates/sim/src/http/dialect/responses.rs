@@ -5,20 +5,23 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::content::Form;
+use crate::content::TokenForm;
 use crate::http::app::App;
-use crate::http::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named, push_number};
-use crate::http::length::{Ending, Limits};
-use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
-use crate::http::prompt::{self, Message};
+use crate::http::frames::{
+    self, ReplyContents, ReplyFailure, ReplyFailureKind, StreamWriter, push, push_named,
+    push_number,
+};
+use crate::http::length::{LengthLimits, ReplyEnding};
+use crate::http::parsed_request::{Delivery, GeneratingRoute, ParsedRequest, PromptSource};
+use crate::http::prompt::{self, PromptMessage};
 use crate::http::response::{self, Refusal};
 use crate::serve::{JobId, Priority};
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
-struct Body {
+struct ResponsesBody {
     model: Option<String>,
-    input: Option<Input>,
+    input: Option<ResponsesInput>,
     instructions: Option<String>,
     max_output_tokens: Option<u64>,
     stream: Option<bool>,
@@ -32,26 +35,26 @@ struct Body {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Input {
+enum ResponsesInput {
     Text(String),
-    Items(Vec<Message>),
+    Items(Vec<PromptMessage>),
 }
 
 pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
-    let body: Body = response::parsed(body)?;
-    let source = Source::of(app, body.model, body.cache_salt)?;
+    let body: ResponsesBody = response::parsed(body)?;
+    let source = PromptSource::of(app, body.model, body.cache_salt)?;
     let items = match body.input {
-        Some(Input::Text(text)) => vec![Message::new("user", text.into())],
-        Some(Input::Items(items)) if !items.is_empty() => items,
+        Some(ResponsesInput::Text(text)) => vec![PromptMessage::new("user", text.into())],
+        Some(ResponsesInput::Items(items)) if !items.is_empty() => items,
         _ => {
             let message = "`input` is missing or empty: a text, or a list of messages";
             return Err(Refusal::bad_request(Some("input"), message));
         }
     };
-    let instructions = body.instructions.map(|text| Message::new("system", text.into()));
+    let instructions = body.instructions.map(|text| PromptMessage::new("system", text.into()));
     let messages: Vec<_> = instructions.into_iter().chain(items).collect();
-    let prompt = prompt::read(&messages, source.chain(Form::Chat));
-    let limits = Limits {
+    let prompt = prompt::read(&messages, source.chain(TokenForm::Chat));
+    let limits = LengthLimits {
         field: "max_output_tokens",
         most: body.max_output_tokens,
         least: body.min_tokens,
@@ -62,14 +65,14 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, R
         delivery: Delivery::of(body.stream),
         priority: Priority(body.priority.unwrap_or_default()),
         request_id: body.request_id,
-        ..ParsedRequest::new(app, Route::Responses, source, prompt, limits)?
+        ..ParsedRequest::new(app, GeneratingRoute::Responses, source, prompt, limits)?
     })
 }
 
 /// The numbers that events have before the first delta: two when the request is taken, two with the first token.
 const BEFORE: u64 = 4;
 
-pub(in super::super) struct Events {
+pub(in super::super) struct ResponsesEvents {
     number: JobId,
     /// What is said of the response on each event about it.
     facts: Value,
@@ -77,7 +80,7 @@ pub(in super::super) struct Events {
     delta: (&'static str, String),
 }
 
-impl Events {
+impl ResponsesEvents {
     /// `created` is in seconds since 1970.
     pub(in super::super) fn new(ask: &ParsedRequest, number: JobId, created: u64) -> Self {
         let open = "event: response.output_text.delta\ndata: \
@@ -97,15 +100,15 @@ impl Events {
     }
 }
 
-impl Wire for Events {
-    fn opening(&self, _: &Reply, to: &mut Vec<u8>) {
+impl StreamWriter for ResponsesEvents {
+    fn opening(&self, _: &ReplyContents, to: &mut Vec<u8>) {
         for (number, name) in ["response.created", "response.in_progress"].into_iter().enumerate() {
             let response = self.unfinished();
             push_named(to, name, &json!({"sequence_number": number, "response": response}));
         }
     }
 
-    fn start(&self, _: &Reply, to: &mut Vec<u8>) {
+    fn start(&self, _: &ReplyContents, to: &mut Vec<u8>) {
         let mut item = item(self.number, "in_progress", "");
         item["content"] = json!([]);
         let added = json!({"sequence_number": 2, "output_index": 0, "item": item});
@@ -116,7 +119,7 @@ impl Wire for Events {
     }
 
     /// An event a token, also of those that leave together: the number of an event follows from its token's.
-    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+    fn tokens(&self, reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>) {
         for index in range {
             push(to, self.delta.0);
             push_number(to, BEFORE + index);
@@ -126,7 +129,7 @@ impl Wire for Events {
         }
     }
 
-    fn end(&self, reply: &Reply, to: &mut Vec<u8>) {
+    fn end(&self, reply: &ReplyContents, to: &mut Vec<u8>) {
         let text = reply.text();
         let number = |behind: u64| BEFORE + reply.tokens + behind;
         let mut done = place(self.number, number(0));
@@ -145,15 +148,17 @@ impl Wire for Events {
         push_named(to, &format!("response.{status}"), &end);
     }
 
-    fn fail(&self, reply: &Reply, made: u64, failure: Failure, to: &mut Vec<u8>) {
+    fn fail(&self, reply: &ReplyContents, made: u64, failure: ReplyFailure, to: &mut Vec<u8>) {
         let number = BEFORE + made;
-        if failure.kind == FailureKind::Error {
+        if failure.kind == ReplyFailureKind::Error {
             let error = json!({"sequence_number": number, "code": "server_error", "param": null,
                 "message": failure.words});
             return push_named(to, "error", &error);
         }
         let (status, error, why) = match failure.kind {
-            FailureKind::Filter => ("incomplete", Value::Null, json!({"reason": "content_filter"})),
+            ReplyFailureKind::Filter => {
+                ("incomplete", Value::Null, json!({"reason": "content_filter"}))
+            }
             _ => {
                 let error = json!({"code": "server_error", "message": failure.words});
                 ("failed", error, Value::Null)
@@ -174,7 +179,7 @@ impl Wire for Events {
 /// A reply in one piece.
 pub(in super::super) fn whole(
     ask: &ParsedRequest,
-    reply: &Reply,
+    reply: &ReplyContents,
     number: JobId,
     created: u64,
 ) -> Value {
@@ -199,10 +204,10 @@ fn facts(ask: &ParsedRequest, number: JobId, created: u64) -> Value {
     })
 }
 
-fn finished(mut response: Value, reply: &Reply, number: JobId) -> Value {
+fn finished(mut response: Value, reply: &ReplyContents, number: JobId) -> Value {
     let status = status(reply.ending);
     response["status"] = status.into();
-    if reply.ending == Ending::Length {
+    if reply.ending == ReplyEnding::Length {
         response["incomplete_details"] = json!({"reason": "max_output_tokens"});
     }
     response["output"] = json!([item(number, status, &reply.text())]);
@@ -210,7 +215,7 @@ fn finished(mut response: Value, reply: &Reply, number: JobId) -> Value {
     response
 }
 
-fn usage(reply: &Reply, tokens: u64) -> Value {
+fn usage(reply: &ReplyContents, tokens: u64) -> Value {
     json!({
         "input_tokens": reply.prompt_tokens,
         "input_tokens_details": {"cached_tokens": reply.cached_tokens.unwrap_or_default()},
@@ -220,10 +225,10 @@ fn usage(reply: &Reply, tokens: u64) -> Value {
     })
 }
 
-const fn status(ending: Ending) -> &'static str {
+const fn status(ending: ReplyEnding) -> &'static str {
     match ending {
-        Ending::Length => "incomplete",
-        Ending::Stop => "completed",
+        ReplyEnding::Length => "incomplete",
+        ReplyEnding::Stop => "completed",
     }
 }
 

@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 use crate::http::app::App;
 use crate::http::dialect::one_sample;
-use crate::http::frames::{self, DONE, Failure, FailureKind, Reply, Wire, push, push_number};
-use crate::http::length::{Ending, Limits};
-use crate::http::parsed_request::{Delivery, ParsedRequest, Route, Source};
-use crate::http::prompt::{self, Prompt};
+use crate::http::frames::{
+    self, DONE, ReplyContents, ReplyFailure, ReplyFailureKind, StreamWriter, push, push_number,
+};
+use crate::http::length::{LengthLimits, ReplyEnding};
+use crate::http::parsed_request::{Delivery, GeneratingRoute, ParsedRequest, PromptSource};
+use crate::http::prompt::{self, PromptField};
 use crate::http::response::{self, Refusal};
 use crate::serve::{JobId, Priority};
 
@@ -26,10 +28,10 @@ pub enum SglangText {
 
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
-struct Body {
-    text: Option<Prompt>,
-    input_ids: Option<Prompt>,
-    sampling_params: Option<Sampling>,
+struct SglangBody {
+    text: Option<PromptField>,
+    input_ids: Option<PromptField>,
+    sampling_params: Option<SglangSampling>,
     stream: Option<bool>,
     rid: Option<String>,
     priority: Option<i64>,
@@ -38,7 +40,7 @@ struct Body {
 }
 
 #[derive(Deserialize, Default)]
-struct Sampling {
+struct SglangSampling {
     max_new_tokens: Option<u64>,
     min_new_tokens: Option<u64>,
     ignore_eos: Option<bool>,
@@ -46,7 +48,7 @@ struct Sampling {
 }
 
 pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, Refusal> {
-    let body: Body = response::parsed(body)?;
+    let body: SglangBody = response::parsed(body)?;
     let (field, prompt) = match (body.text, body.input_ids) {
         (Some(text), None) => ("text", text),
         (None, Some(ids)) => ("input_ids", ids),
@@ -57,9 +59,9 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, R
     };
     let sampling = body.sampling_params.unwrap_or_default();
     one_sample(sampling.n)?;
-    let source = Source::of(app, None, body.extra_key)?;
+    let source = PromptSource::of(app, None, body.extra_key)?;
     let prompt = prompt.read(field, |form| source.chain(form))?;
-    let limits = Limits {
+    let limits = LengthLimits {
         field: "max_new_tokens",
         most: sampling.max_new_tokens,
         least: sampling.min_new_tokens,
@@ -72,26 +74,33 @@ pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<ParsedRequest, R
         priority: Priority(body.priority.unwrap_or_default()),
         request_id: body.rid,
         sglang: app.sglang.unwrap_or_default(),
-        ..ParsedRequest::new(app, Route::Generate, source, prompt, limits)?
+        ..ParsedRequest::new(app, GeneratingRoute::Generate, source, prompt, limits)?
     })
 }
 
-pub(in super::super) struct Events {
+pub(in super::super) struct SglangEvents {
     text: SglangText,
     /// `"meta_info":{"id":...,"finish_reason":`
     meta: String,
 }
 
-impl Events {
+impl SglangEvents {
     pub(in super::super) fn new(ask: &ParsedRequest, number: JobId) -> Self {
         let id = Value::from(frames::reply_id(ask, number));
         Self { text: ask.sglang, meta: format!(r#"],"meta_info":{{"id":{id},"finish_reason":"#) }
     }
 }
 
-impl Events {
+impl SglangEvents {
     /// What ends with token `end` is shown as `shown`; the reply ends with it for `reason`, unless that is null.
-    fn event(&self, reply: &Reply, shown: Range<u64>, end: u64, reason: &Value, to: &mut Vec<u8>) {
+    fn event(
+        &self,
+        reply: &ReplyContents,
+        shown: Range<u64>,
+        end: u64,
+        reason: &Value,
+        to: &mut Vec<u8>,
+    ) {
         push(to, r#"data: {"text":""#);
         reply.push_words(shown.clone(), to);
         push(to, r#"","output_ids":["#);
@@ -111,8 +120,8 @@ impl Events {
     }
 }
 
-impl Wire for Events {
-    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+impl StreamWriter for SglangEvents {
+    fn tokens(&self, reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>) {
         let end = range.end;
         let shown = match self.text {
             SglangText::Cumulative => 0..end,
@@ -122,13 +131,13 @@ impl Wire for Events {
         self.event(reply, shown, end, &reason, to);
     }
 
-    fn end(&self, _: &Reply, to: &mut Vec<u8>) {
+    fn end(&self, _: &ReplyContents, to: &mut Vec<u8>) {
         push(to, DONE);
     }
 
     /// An abort is a reason to finish, with an event of its own; what else fails is an error, as SGLang has it in a stream.
-    fn fail(&self, reply: &Reply, made: u64, failure: Failure, to: &mut Vec<u8>) {
-        if failure.kind == FailureKind::Abort {
+    fn fail(&self, reply: &ReplyContents, made: u64, failure: ReplyFailure, to: &mut Vec<u8>) {
+        if failure.kind == ReplyFailureKind::Abort {
             let shown = match self.text {
                 SglangText::Cumulative => 0..made,
                 SglangText::Incremental => made..made,
@@ -145,7 +154,7 @@ impl Wire for Events {
 }
 
 /// A reply in one piece.
-pub(in super::super) fn whole(reply: &Reply, id: &str) -> Value {
+pub(in super::super) fn whole(reply: &ReplyContents, id: &str) -> Value {
     let ids: Value = (0..reply.tokens).map(|index| reply.token_id(index)).collect();
     json!({
         "text": reply.text(),
@@ -160,10 +169,10 @@ pub(in super::super) fn whole(reply: &Reply, id: &str) -> Value {
     })
 }
 
-fn finish_reason(reply: &Reply) -> Value {
+fn finish_reason(reply: &ReplyContents) -> Value {
     match reply.ending {
-        Ending::Length => json!({"type": "length", "length": reply.tokens}),
-        Ending::Stop => json!({"type": "stop", "matched": prompt::END}),
+        ReplyEnding::Length => json!({"type": "length", "length": reply.tokens}),
+        ReplyEnding::Stop => json!({"type": "stop", "matched": prompt::END}),
     }
 }
 

@@ -6,8 +6,8 @@ use std::fmt;
 
 use fizeau_core::{Nanos, Stamp};
 
-use super::kind::{Group, Kind};
-use super::{Faults, Met};
+use super::kind::{FaultGroup, Kind};
+use super::{AssignedFaults, Faults};
 use crate::http::parsed_request::ParsedRequest;
 use crate::http::response::Refusal;
 
@@ -23,12 +23,12 @@ pub(in crate::http) struct FaultAssigner {
     /// Requests seen.
     seen: u64,
     /// Connections that wait for an instant.
-    naps: BinaryHeap<Reverse<(Stamp, usize)>>,
+    wake_ups: BinaryHeap<Reverse<(Stamp, usize)>>,
 }
 
 impl FaultAssigner {
     pub(in crate::http) const fn new(faults: Option<Faults>) -> Self {
-        Self { faults, seen: 0, naps: BinaryHeap::new() }
+        Self { faults, seen: 0, wake_ups: BinaryHeap::new() }
     }
 
     /// What befalls the next request, which may have `chosen`.
@@ -39,7 +39,7 @@ impl FaultAssigner {
         &mut self,
         chosen: Option<&str>,
         ask: &ParsedRequest,
-    ) -> Result<Option<Met>, Refusal> {
+    ) -> Result<Option<AssignedFaults>, Refusal> {
         let refuse = |why: &dyn fmt::Display| {
             Refusal::bad_request(Some(HEADER), format!("header {HEADER}: {why}"))
         };
@@ -57,14 +57,14 @@ impl FaultAssigner {
             None => Ok(faults.of(number).and_then(|met| met.fit(ask).0)),
             Some(NONE) => Ok(None),
             Some(chosen) => {
-                let met = chosen.parse::<Met>().map_err(|error| refuse(&error))?;
-                if met.0.iter().any(|fault| fault.kind.kind.is(Group::Server)) {
+                let met = chosen.parse::<AssignedFaults>().map_err(|error| refuse(&error))?;
+                if met.0.iter().any(|fault| fault.kind.kind.is(FaultGroup::Server)) {
                     let why = format_args!("{met} is for whole servers, not for a request");
                     return Err(refuse(&why));
                 }
                 match met.fit(ask) {
                     (_, Some(fault)) => {
-                        let why = "cannot befall this reply, by its route or by what was asked for";
+                        let why = "cannot affect this reply, by its route or by what was asked for";
                         Err(refuse(&format_args!("`{fault}` {why}")))
                     }
                     (met, None) => Ok(met),
@@ -95,13 +95,13 @@ impl FaultAssigner {
     }
 
     /// Notes that connection `slot` goes on at `at`.
-    pub(in crate::http) fn nap(&mut self, at: Stamp, slot: usize) {
-        self.naps.push(Reverse((at, slot)));
+    pub(in crate::http) fn wake_at(&mut self, at: Stamp, slot: usize) {
+        self.wake_ups.push(Reverse((at, slot)));
     }
 
     /// When the next connection goes on.
     pub(in crate::http) fn next_wake(&self) -> Option<Stamp> {
-        self.naps.peek().map(|Reverse((at, _))| *at)
+        self.wake_ups.peek().map(|Reverse((at, _))| *at)
     }
 
     /// The next connection whose time has come by `now`. It may be another by now under that number, which does no
@@ -110,6 +110,6 @@ impl FaultAssigner {
         if self.next_wake()? > now {
             return None;
         }
-        self.naps.pop().map(|Reverse((_, slot))| slot)
+        self.wake_ups.pop().map(|Reverse((_, slot))| slot)
     }
 }

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::Met;
-use super::event::Event;
+use super::AssignedFaults;
+use super::event::StreamEvent;
 use super::kind::Kind;
 
 /// Changes the events of one reply, in the order in which they come.
-pub(super) struct Content {
-    met: Met,
+pub(super) struct ContentFaults {
+    met: AssignedFaults,
     prompt_tokens: u64,
     /// Token events that wait to be one with later ones.
-    held: Vec<Event>,
+    held: Vec<StreamEvent>,
     /// Whether the first event with a token is gone.
     begun: bool,
     /// The text so far.
@@ -23,8 +23,8 @@ pub(super) struct Content {
 /// What none of the reply's texts has.
 const WIDE: &str = " \u{e9}\u{4e16}\u{1f680}";
 
-impl Content {
-    pub(super) fn new(met: &Met, prompt_tokens: u64) -> Self {
+impl ContentFaults {
+    pub(super) fn new(met: &AssignedFaults, prompt_tokens: u64) -> Self {
         Self {
             met: met.clone(),
             prompt_tokens,
@@ -36,7 +36,12 @@ impl Content {
     }
 
     /// What becomes of the events of token `index`, of which `last` says whether it is the reply's last.
-    pub(super) fn edit(&mut self, index: u64, last: Last, events: Vec<Event>) -> Vec<Event> {
+    pub(super) fn edit(
+        &mut self,
+        index: u64,
+        last: LastToken,
+        events: Vec<StreamEvent>,
+    ) -> Vec<StreamEvent> {
         let mut edited = Vec::new();
         for mut event in events {
             if event.tokens > 0 {
@@ -53,7 +58,7 @@ impl Content {
         }
     }
 
-    fn edit_text(&mut self, index: u64, event: &mut Event) {
+    fn edit_text(&mut self, index: u64, event: &mut StreamEvent) {
         if self.met.get(Kind::Reasoning).is_some_and(|fault| index < fault.count())
             && let Some(delta) = event.choice().and_then(|choice| choice.get_mut("delta"))
             && let Some(content) = delta.as_object_mut().and_then(|delta| delta.remove("content"))
@@ -88,7 +93,7 @@ impl Content {
         }
     }
 
-    fn edit_usage(&mut self, event: &mut Event) {
+    fn edit_usage(&mut self, event: &mut StreamEvent) {
         let (met, is_usage) = (&self.met, event.is_usage());
         if let Some(mut usage) = event.usage() {
             if let Some(fault) = met.get(Kind::UsageOff).filter(|_| is_usage) {
@@ -114,7 +119,7 @@ impl Content {
     }
 
     /// Holds a token's event back until it is one with others.
-    fn bundle(&mut self, event: Event, last: Last) -> Vec<Event> {
+    fn bundle(&mut self, event: StreamEvent, last: LastToken) -> Vec<StreamEvent> {
         if event.tokens == 0 || !event.is_chunk() {
             return vec![event];
         }
@@ -124,7 +129,7 @@ impl Content {
             _ => 1,
         };
         self.held.push(event);
-        if (self.held.len() as u64) < size && last == Last::No {
+        if (self.held.len() as u64) < size && last == LastToken::No {
             return Vec::new();
         }
         self.begun = true;
@@ -132,13 +137,13 @@ impl Content {
     }
 
     /// What is held, where the reply ends before its time.
-    pub(super) fn rest(&mut self) -> Option<Event> {
+    pub(super) fn rest(&mut self) -> Option<StreamEvent> {
         merge(std::mem::take(&mut self.held))
     }
 
     /// Faults around the last token and the usage.
-    fn edit_end(&self, events: &mut Vec<Event>) {
-        let usage = events.iter().position(Event::is_usage);
+    fn edit_end(&self, events: &mut Vec<StreamEvent>) {
+        let usage = events.iter().position(StreamEvent::is_usage);
         if self.met.has(Kind::ZeroUsage)
             && let Some(at) = usage
             && let Some(mut nothing) = events.get(at).cloned()
@@ -152,8 +157,8 @@ impl Content {
             && let Some(at) = usage
             && let Some(token) = events.iter().rposition(|event| event.tokens > 0)
             && let Some(usage) =
-                events.get_mut(at).and_then(Event::value).map(|value| value["usage"].take())
-            && let Some(token) = events.get_mut(token).and_then(Event::value)
+                events.get_mut(at).and_then(StreamEvent::value).map(|value| value["usage"].take())
+            && let Some(token) = events.get_mut(token).and_then(StreamEvent::value)
         {
             token["usage"] = usage;
             events.remove(at);
@@ -162,7 +167,7 @@ impl Content {
             && let Some(at) = events.iter_mut().position(|event| event.finish().is_some())
             && let Some(token) = events.get_mut(at)
         {
-            let mut finish = Event { tokens: 0, ..token.clone() };
+            let mut finish = StreamEvent { tokens: 0, ..token.clone() };
             token.finish().into_iter().for_each(|reason| *reason = Value::Null);
             finish.text().into_iter().for_each(String::clear);
             if let Some(choice) = finish.choice() {
@@ -175,13 +180,13 @@ impl Content {
 
 /// Whether a token is the last of its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+pub(super) enum LastToken {
     No,
     Yes,
 }
 
 /// One event out of several: the last of them, with the texts and ids of all.
-fn merge(mut events: Vec<Event>) -> Option<Event> {
+fn merge(mut events: Vec<StreamEvent>) -> Option<StreamEvent> {
     let mut texts = String::new();
     let mut ids = Vec::new();
     let mut tokens = 0;
@@ -210,7 +215,7 @@ fn merge(mut events: Vec<Event>) -> Option<Event> {
 }
 
 /// One event for each of `choices` choices; a usage counts the tokens of all.
-fn multiply(event: &Event, choices: u64) -> Vec<Event> {
+fn multiply(event: &StreamEvent, choices: u64) -> Vec<StreamEvent> {
     let copies = if event.is_chunk() { choices } else { 1 };
     let tokens = event.tokens;
     let copy = |index: u64| {

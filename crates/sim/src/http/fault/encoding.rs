@@ -1,12 +1,12 @@
 //! Faults in how events are encoded.
 
-use super::Met;
-use super::event::{Data, Event};
+use super::AssignedFaults;
+use super::event::{EventData, StreamEvent};
 use super::kind::Kind;
 
 /// Writes events as text.
 pub(super) struct EventEncoder {
-    met: Met,
+    met: AssignedFaults,
     encoded: u64,
 }
 
@@ -18,11 +18,11 @@ pub(super) struct EncodedEvent {
 }
 
 impl EventEncoder {
-    pub(super) fn new(met: &Met) -> Self {
+    pub(super) fn new(met: &AssignedFaults) -> Self {
         Self { met: met.clone(), encoded: 0 }
     }
 
-    pub(super) fn encode(&mut self, mut event: Event) -> EncodedEvent {
+    pub(super) fn encode(&mut self, mut event: StreamEvent) -> EncodedEvent {
         self.pad(&mut event);
         let number = self.encoded;
         self.encoded += 1;
@@ -56,7 +56,7 @@ impl EventEncoder {
         EncodedEvent { bytes: self.join(&lines).into_bytes(), tokens: 0 }
     }
 
-    fn pad(&self, event: &mut Event) {
+    fn pad(&self, event: &mut StreamEvent) {
         let Some(fault) = self.met.get(Kind::Huge) else {
             return;
         };
@@ -66,17 +66,17 @@ impl EventEncoder {
         }
     }
 
-    fn data(&self, data: &Data) -> Vec<String> {
+    fn data(&self, data: &EventData) -> Vec<String> {
         let text = match data {
-            Data::Json(value) if self.met.has(Kind::MultiData) => format!("{value:#}"),
-            Data::Json(value) => value.to_string(),
-            Data::Text(text) => text.clone(),
+            EventData::Json(value) if self.met.has(Kind::MultiData) => format!("{value:#}"),
+            EventData::Json(value) => value.to_string(),
+            EventData::Text(text) => text.clone(),
         };
         let no_space = self.met.has(Kind::NoSpace);
         let line = |line: &str| match (no_space, data) {
             (false, _) => format!("data: {line}"),
-            (true, Data::Json(_)) => format!("data:{line} "),
-            (true, Data::Text(_)) => format!("data:{line}"),
+            (true, EventData::Json(_)) => format!("data:{line} "),
+            (true, EventData::Text(_)) => format!("data:{line}"),
         };
         text.lines().map(line).collect()
     }
@@ -96,13 +96,13 @@ impl EventEncoder {
 /// The encoding of one body, part by part.
 #[derive(Debug, Default)]
 pub(super) struct Gzip {
-    begun: Begun,
+    begun: GzipStart,
     crc: u32,
     size: u32,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Begun {
+enum GzipStart {
     #[default]
     No,
     Yes,
@@ -133,9 +133,9 @@ impl Gzip {
     }
 
     fn head(&mut self) -> Vec<u8> {
-        match std::mem::replace(&mut self.begun, Begun::Yes) {
-            Begun::No => HEAD.to_vec(),
-            Begun::Yes => Vec::new(),
+        match std::mem::replace(&mut self.begun, GzipStart::Yes) {
+            GzipStart::No => HEAD.to_vec(),
+            GzipStart::Yes => Vec::new(),
         }
     }
 }

@@ -2,33 +2,33 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::http::frames::{Failure, Frames};
+use crate::http::frames::{Frames, ReplyFailure};
 use crate::serve::Emission;
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Event {
+pub(super) struct StreamEvent {
     /// What stands after `event:`.
     pub(super) name: Option<String>,
-    pub(super) data: Data,
+    pub(super) data: EventData,
     /// How many tokens of the engine's end with it.
     pub(super) tokens: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Data {
+pub(super) enum EventData {
     Json(Value),
     /// What is no JSON: `[DONE]`.
     Text(String),
 }
 
-impl Event {
+impl StreamEvent {
     pub(super) const fn json(value: Value) -> Self {
-        Self { name: None, data: Data::Json(value), tokens: 0 }
+        Self { name: None, data: EventData::Json(value), tokens: 0 }
     }
 
     pub(super) fn done() -> Self {
-        Self { name: None, data: Data::Text("[DONE]".to_owned()), tokens: 0 }
+        Self { name: None, data: EventData::Text("[DONE]".to_owned()), tokens: 0 }
     }
 
     /// The events in what the server wrote of its own accord. `tokens` end with the last of them.
@@ -51,14 +51,14 @@ impl Event {
                 data.push_str(rest);
             }
         }
-        let data = serde_json::from_str(&data).map_or(Data::Text(data), Data::Json);
+        let data = serde_json::from_str(&data).map_or(EventData::Text(data), EventData::Json);
         Self { name, data, tokens: 0 }
     }
 
     pub(super) const fn value(&mut self) -> Option<&mut Value> {
         match &mut self.data {
-            Data::Json(value) => Some(value),
-            Data::Text(_) => None,
+            EventData::Json(value) => Some(value),
+            EventData::Text(_) => None,
         }
     }
 
@@ -69,7 +69,7 @@ impl Event {
 
     /// Whether it is an OpenAI chunk with a choice.
     pub(super) fn is_chunk(&self) -> bool {
-        matches!(&self.data, Data::Json(value) if value.pointer("/choices/0").is_some())
+        matches!(&self.data, EventData::Json(value) if value.pointer("/choices/0").is_some())
     }
 
     /// The text of a token's event, on whichever route.
@@ -94,16 +94,16 @@ impl Event {
     /// Whether it is an OpenAI chunk with usage and nothing else.
     pub(super) fn is_usage(&self) -> bool {
         match &self.data {
-            Data::Json(value) => {
+            EventData::Json(value) => {
                 value["usage"].is_object() && value["choices"].as_array().is_some_and(Vec::is_empty)
             }
-            Data::Text(_) => false,
+            EventData::Text(_) => false,
         }
     }
 
     /// The usage, where there is one.
-    pub(super) fn usage(&mut self) -> Option<Usage<'_>> {
-        self.value()?.get_mut("usage")?.as_object_mut().map(Usage)
+    pub(super) fn usage(&mut self) -> Option<EventUsage<'_>> {
+        self.value()?.get_mut("usage")?.as_object_mut().map(EventUsage)
     }
 
     /// Takes the reason for the end away.
@@ -121,9 +121,9 @@ impl Event {
 }
 
 /// The usage of a chunk.
-pub(super) struct Usage<'a>(&'a mut Map<String, Value>);
+pub(super) struct EventUsage<'a>(&'a mut Map<String, Value>);
 
-impl Usage<'_> {
+impl EventUsage<'_> {
     pub(super) fn of(&self, name: &str) -> u64 {
         self.0.get(name).and_then(Value::as_u64).unwrap_or(0)
     }
@@ -143,9 +143,9 @@ impl Usage<'_> {
 // A reply as it would be with nothing wrong, event by event.
 
 /// The events that faults set out from. Each may be asked for more than once.
-pub(super) struct Good(Frames);
+pub(super) struct FaultlessEvents(Frames);
 
-impl Good {
+impl FaultlessEvents {
     pub(super) const fn new(frames: Frames) -> Self {
         Self(frames)
     }
@@ -161,34 +161,34 @@ impl Good {
     }
 
     /// What comes with the head.
-    pub(super) fn opening(&self) -> Vec<Event> {
+    pub(super) fn opening(&self) -> Vec<StreamEvent> {
         self.read(0, Frames::opening)
     }
 
     /// What comes with the first token, before it.
-    pub(super) fn start(&self) -> Vec<Event> {
+    pub(super) fn start(&self) -> Vec<StreamEvent> {
         self.read(0, Frames::start)
     }
 
     /// Token `index`.
-    pub(super) fn token(&self, index: u64) -> Vec<Event> {
+    pub(super) fn token(&self, index: u64) -> Vec<StreamEvent> {
         self.read(1, |frames, to| frames.tokens(index..index + 1, to))
     }
 
     /// What ends a reply that fails behind token `made`.
-    pub(super) fn failed(&self, made: u64, failure: Failure) -> Vec<Event> {
+    pub(super) fn failed(&self, made: u64, failure: ReplyFailure) -> Vec<StreamEvent> {
         self.read(0, |frames, to| frames.fail(made, failure, to))
     }
 
     /// What comes behind the last token.
-    pub(super) fn end(&self) -> Vec<Event> {
+    pub(super) fn end(&self) -> Vec<StreamEvent> {
         self.read(0, Frames::end)
     }
 
-    fn read(&self, tokens: u64, write: impl FnOnce(&Frames, &mut Vec<u8>)) -> Vec<Event> {
+    fn read(&self, tokens: u64, write: impl FnOnce(&Frames, &mut Vec<u8>)) -> Vec<StreamEvent> {
         let mut bytes = Vec::new();
         write(&self.0, &mut bytes);
-        Event::read(&bytes, tokens)
+        StreamEvent::read(&bytes, tokens)
     }
 }
 
@@ -199,11 +199,11 @@ mod tests {
     #[test]
     fn what_was_written_is_taken_apart() {
         let text = b"event: a\ndata: {\"delta\":\"x\"}\n\ndata: [DONE]\n\n";
-        let mut events = Event::read(text, 2);
+        let mut events = StreamEvent::read(text, 2);
         assert_eq!(events.len(), 2);
         assert_eq!(events[0].name.as_deref(), Some("a"));
         assert_eq!(events[0].text().map(|text| text.as_str()), Some("x"));
-        assert_eq!(events[1], Event { tokens: 2, ..Event::done() });
-        assert_eq!(Event::read(b"", 1), []);
+        assert_eq!(events[1], StreamEvent { tokens: 2, ..StreamEvent::done() });
+        assert_eq!(StreamEvent::read(b"", 1), []);
     }
 }

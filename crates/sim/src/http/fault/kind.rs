@@ -4,17 +4,17 @@ use std::fmt;
 
 use fizeau_core::Nanos;
 
-use crate::http::parsed_request::{Delivery, ParsedRequest, Route, StreamUsage};
-use crate::http::truth::Finish;
+use crate::http::parsed_request::{Delivery, GeneratingRoute, ParsedRequest, StreamUsage};
+use crate::http::truth::TruthFinish;
 
 /// One thing that can be done to a reply, as listed by [`Faults::all`](super::Faults::all).
 #[derive(Debug, PartialEq, Eq)]
 pub struct FaultKind {
     pub(super) kind: Kind,
     name: &'static str,
-    groups: &'static [Group],
-    pub(super) place: Place,
-    pub(super) value: Value,
+    groups: &'static [FaultGroup],
+    pub(super) place: FaultTrigger,
+    pub(super) value: FaultValue,
     about: &'static str,
 }
 
@@ -34,11 +34,11 @@ impl FaultKind {
     /// How it is written, with what may follow the name: `stall@TOKENS:TIME`. Both parts may be left out.
     #[must_use]
     pub fn form(&self) -> String {
-        let place = if self.place == Place::After { "@TOKENS" } else { "" };
+        let place = if self.place == FaultTrigger::After { "@TOKENS" } else { "" };
         let value = match self.value {
-            Value::None => "",
-            Value::Count(_) => ":COUNT",
-            Value::Time(_) | Value::TimeOrEver => ":TIME",
+            FaultValue::None => "",
+            FaultValue::Count(_) => ":COUNT",
+            FaultValue::Time(_) | FaultValue::TimeOrEver => ":TIME",
         };
         format!("{}{place}{value}", self.name)
     }
@@ -52,7 +52,7 @@ impl fmt::Display for FaultKind {
 
 /// Whether a fault happens after so many tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FaultTrigger {
     Nowhere,
     /// Unless said otherwise after half of the reply.
     After,
@@ -60,7 +60,7 @@ pub(super) enum Place {
 
 /// What the faults of a group have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Group {
+pub(super) enum FaultGroup {
     /// Whether it is about what OpenAI's chunks say.
     Chunks,
     /// Whether nothing of the reply comes after its place, so that the engine need not go on.
@@ -73,7 +73,7 @@ pub(super) enum Group {
 
 /// What may follow a colon, with its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum FaultValue {
     None,
     /// At least 1.
     Count(u64),
@@ -89,86 +89,86 @@ macro_rules! kinds {
 
         /// In the order of the list that a user sees.
         pub(super) static KINDS: &[FaultKind] = &[$(FaultKind {
-            kind: Kind::$kind, name: $name, groups: &[$(Group::$group),*], place: Place::$place, value: $value,
+            kind: Kind::$kind, name: $name, groups: &[$(FaultGroup::$group),*], place: FaultTrigger::$place, value: $value,
             about: $about,
         },)+];
     };
 }
 
-const fn millis(millis: u64) -> Value {
-    Value::Time(Nanos::from_millis(millis))
+const fn millis(millis: u64) -> FaultValue {
+    FaultValue::Time(Nanos::from_millis(millis))
 }
 
 kinds! {
     // What the events say.
-    RoleAtOnce "role-at-once" [] Nowhere, Value::None, "the role chunk comes at once, long before the first token";
-    Reasoning "reasoning" [] Nowhere, Value::Count(4), "the first tokens of a chat are reasoning and not content";
-    Bundle "bundle" [Chunks] Nowhere, Value::Count(4), "an event carries several tokens";
-    FirstBundle "first-bundle" [Chunks] Nowhere, Value::Count(4), "the first event carries several tokens, the others one";
-    EmptyText "empty-text" [] Nowhere, Value::None, "every other token has an empty text";
-    Stop "stop" [] After, Value::None, "the model stops by itself, short of the length asked for";
-    UsageWithChoices "usage-with-choices" [Chunks] Nowhere, Value::None, "the usage rides on the last token's chunk";
-    ZeroUsage "zero-usage" [Chunks] Nowhere, Value::None, "chunks carry a usage of zeros or null, before and after the true one";
+    RoleAtOnce "role-at-once" [] Nowhere, FaultValue::None, "the role chunk comes at once, long before the first token";
+    Reasoning "reasoning" [] Nowhere, FaultValue::Count(4), "the first tokens of a chat are reasoning and not content";
+    Bundle "bundle" [Chunks] Nowhere, FaultValue::Count(4), "an event carries several tokens";
+    FirstBundle "first-bundle" [Chunks] Nowhere, FaultValue::Count(4), "the first event carries several tokens, the others one";
+    EmptyText "empty-text" [] Nowhere, FaultValue::None, "every other token has an empty text";
+    Stop "stop" [] After, FaultValue::None, "the model stops by itself, short of the length asked for";
+    UsageWithChoices "usage-with-choices" [Chunks] Nowhere, FaultValue::None, "the usage rides on the last token's chunk";
+    ZeroUsage "zero-usage" [Chunks] Nowhere, FaultValue::None, "chunks carry a usage of zeros or null, before and after the true one";
     LateUsage "late-usage" [] Nowhere, millis(50), "usage and [DONE] come long after the last token";
-    FinishChunk "finish-chunk" [Chunks] Nowhere, Value::None, "the finish reason comes on a chunk of its own";
-    Echo "echo" [Chunks] Nowhere, Value::None, "the first chunk holds the prompt too, as text and as ids";
-    Cumulative "cumulative" [Chunks] Nowhere, Value::None, "each chunk holds all the text so far";
-    Cached "cached" [Chunks] Nowhere, Value::Count(64), "the usage says that so many prompt tokens were cached";
-    UsageOff "usage-off" [Chunks] Nowhere, Value::Count(3), "the usage counts so many output tokens more than were sent";
-    PromptOff "prompt-off" [Chunks] Nowhere, Value::Count(5), "the usage counts so many prompt tokens more than were sent";
-    Choices "choices" [Chunks] Nowhere, Value::Count(2), "the stream carries several choices, event by event";
+    FinishChunk "finish-chunk" [Chunks] Nowhere, FaultValue::None, "the finish reason comes on a chunk of its own";
+    Echo "echo" [Chunks] Nowhere, FaultValue::None, "the first chunk holds the prompt too, as text and as ids";
+    Cumulative "cumulative" [Chunks] Nowhere, FaultValue::None, "each chunk holds all the text so far";
+    Cached "cached" [Chunks] Nowhere, FaultValue::Count(64), "the usage says that so many prompt tokens were cached";
+    UsageOff "usage-off" [Chunks] Nowhere, FaultValue::Count(3), "the usage counts so many output tokens more than were sent";
+    PromptOff "prompt-off" [Chunks] Nowhere, FaultValue::Count(5), "the usage counts so many prompt tokens more than were sent";
+    Choices "choices" [Chunks] Nowhere, FaultValue::Count(2), "the stream carries several choices, event by event";
     // How the stream ends.
-    Error "error" [Ends] After, Value::None, "an error object, then [DONE], under status 200";
-    ErrorText "error-text" [Ends] After, Value::None, "an error object that is a mere text, and then nothing";
-    ErrorFinish "error-finish" [Chunks Ends] After, Value::None, "an error beside a choice that ends for the reason `error`";
-    ErrorThenUsage "error-then-usage" [Chunks Ends] After, Value::None, "an error object, then usage and [DONE] as if all were well";
-    ContentFilter "content-filter" [Ends] After, Value::None, "the reply ends for the reason `content_filter`";
-    Abort "abort" [Ends] After, Value::None, "the reply ends for the reason `abort`";
-    Eof "eof" [Ends] After, Value::None, "the body ends in good order without [DONE]";
+    Error "error" [Ends] After, FaultValue::None, "an error object, then [DONE], under status 200";
+    ErrorText "error-text" [Ends] After, FaultValue::None, "an error object that is a mere text, and then nothing";
+    ErrorFinish "error-finish" [Chunks Ends] After, FaultValue::None, "an error beside a choice that ends for the reason `error`";
+    ErrorThenUsage "error-then-usage" [Chunks Ends] After, FaultValue::None, "an error object, then usage and [DONE] as if all were well";
+    ContentFilter "content-filter" [Ends] After, FaultValue::None, "the reply ends for the reason `content_filter`";
+    Abort "abort" [Ends] After, FaultValue::None, "the reply ends for the reason `abort`";
+    Eof "eof" [Ends] After, FaultValue::None, "the body ends in good order without [DONE]";
     // How the events are encoded.
-    Comments "comments" [] Nowhere, Value::None, "comment frames between events";
-    GluedComments "glued-comments" [] Nowhere, Value::None, "a comment line glued to the front of each event";
-    Crlf "crlf" [] Nowhere, Value::None, "lines end with CR LF";
-    Cr "cr" [] Nowhere, Value::None, "lines end with CR";
-    NoSpace "no-space" [] Nowhere, Value::None, "no space after `data:`, and one behind the JSON";
-    Bom "bom" [] Nowhere, Value::None, "the stream begins with a byte order mark";
-    MultiData "multi-data" [] Nowhere, Value::None, "an event has many `data:` lines";
-    ExtraFields "extra-fields" [] Nowhere, Value::None, "`id:`, `retry:` and unknown fields, with and without data";
-    Huge "huge" [] Nowhere, Value::Count(256 << 10), "events are larger by so many bytes";
+    Comments "comments" [] Nowhere, FaultValue::None, "comment frames between events";
+    GluedComments "glued-comments" [] Nowhere, FaultValue::None, "a comment line glued to the front of each event";
+    Crlf "crlf" [] Nowhere, FaultValue::None, "lines end with CR LF";
+    Cr "cr" [] Nowhere, FaultValue::None, "lines end with CR";
+    NoSpace "no-space" [] Nowhere, FaultValue::None, "no space after `data:`, and one behind the JSON";
+    Bom "bom" [] Nowhere, FaultValue::None, "the stream begins with a byte order mark";
+    MultiData "multi-data" [] Nowhere, FaultValue::None, "an event has many `data:` lines";
+    ExtraFields "extra-fields" [] Nowhere, FaultValue::None, "`id:`, `retry:` and unknown fields, with and without data";
+    Huge "huge" [] Nowhere, FaultValue::Count(256 << 10), "events are larger by so many bytes";
     // When the bytes come, and in which pieces.
     KeepAlive "keep-alive" [] Nowhere, millis(5), "comments come until the first token does";
-    Coalesce "coalesce" [] Nowhere, Value::Count(4), "the events of several tokens come in one write";
-    Burst "burst" [] Nowhere, Value::Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
-    Filter "filter" [Chunks] Nowhere, Value::Count(4), "a content filter releases text in blocks, with its annotations";
+    Coalesce "coalesce" [] Nowhere, FaultValue::Count(4), "the events of several tokens come in one write";
+    Burst "burst" [] Nowhere, FaultValue::Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
+    Filter "filter" [Chunks] Nowhere, FaultValue::Count(4), "a content filter releases text in blocks, with its annotations";
     Split "split" [] Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
     Utf8Cut "utf8-cut" [] Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
     Drip "drip" [] Nowhere, millis(1), "byte after byte, with so long between them";
-    Stall "stall" [] After, Value::TimeOrEver, "silence, for so long or for ever";
-    ChunkBytes "chunk-bytes" [] Nowhere, Value::None, "each byte is an HTTP chunk of its own";
+    Stall "stall" [] After, FaultValue::TimeOrEver, "silence, for so long or for ever";
+    ChunkBytes "chunk-bytes" [] Nowhere, FaultValue::None, "each byte is an HTTP chunk of its own";
     // How the connection behaves.
-    Close "close" [] Nowhere, Value::None, "the connection is closed after the reply";
-    Gzip "gzip" [] Nowhere, Value::None, "the body is gzip though identity was asked for";
-    Unstreamed "unstreamed" [] Nowhere, Value::None, "one JSON body though a stream was asked for";
-    BadChunk "bad-chunk" [Ends] After, Value::None, "the size of an HTTP chunk is no number";
-    CutChunk "cut-chunk" [Ends] After, Value::None, "the connection ends in the middle of an HTTP chunk";
-    Fin "fin" [Ends] After, Value::None, "the server ends its half of the connection and keeps the other";
-    Reset "reset" [Ends] After, Value::None, "the connection is reset (RST)";
-    ResetAtOnce "reset-at-once" [Instead] Nowhere, Value::None, "the connection is reset instead of a reply";
-    CloseAtOnce "close-at-once" [Instead] Nowhere, Value::None, "the connection is closed instead of a reply";
-    NoReply "no-reply" [Instead] Nowhere, Value::None, "no reply, ever";
-    Garbage "garbage" [Instead] Nowhere, Value::None, "the reply begins with what is no HTTP";
-    CutHead "cut-head" [Instead] Nowhere, Value::None, "the connection ends in the middle of the head";
+    Close "close" [] Nowhere, FaultValue::None, "the connection is closed after the reply";
+    Gzip "gzip" [] Nowhere, FaultValue::None, "the body is gzip though identity was asked for";
+    Unstreamed "unstreamed" [] Nowhere, FaultValue::None, "one JSON body though a stream was asked for";
+    BadChunk "bad-chunk" [Ends] After, FaultValue::None, "the size of an HTTP chunk is no number";
+    CutChunk "cut-chunk" [Ends] After, FaultValue::None, "the connection ends in the middle of an HTTP chunk";
+    Fin "fin" [Ends] After, FaultValue::None, "the server ends its half of the connection and keeps the other";
+    Reset "reset" [Ends] After, FaultValue::None, "the connection is reset (RST)";
+    ResetAtOnce "reset-at-once" [Instead] Nowhere, FaultValue::None, "the connection is reset instead of a reply";
+    CloseAtOnce "close-at-once" [Instead] Nowhere, FaultValue::None, "the connection is closed instead of a reply";
+    NoReply "no-reply" [Instead] Nowhere, FaultValue::None, "no reply, ever";
+    Garbage "garbage" [Instead] Nowhere, FaultValue::None, "the reply begins with what is no HTTP";
+    CutHead "cut-head" [Instead] Nowhere, FaultValue::None, "the connection ends in the middle of the head";
     TooMany "429" [Instead] Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
     Unavailable "503" [Instead] Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
-    Internal "500" [Instead] Nowhere, Value::None, "status 500 with an error object";
+    Internal "500" [Instead] Nowhere, FaultValue::None, "status 500 with an error object";
     // The server as a whole; not by request.
-    Connections "connections" [Server] Nowhere, Value::Count(100), "whole server: no more connections than so many are accepted at a time";
+    Connections "connections" [Server] Nowhere, FaultValue::Count(100), "whole server: no more connections than so many are accepted at a time";
     SlowAccept "slow-accept" [Server] Nowhere, millis(20), "whole server: connections are accepted one by one, with so long between them";
-    Deaf "deaf" [Server] Nowhere, Value::None, "whole server: connections are accepted and never read";
+    Deaf "deaf" [Server] Nowhere, FaultValue::None, "whole server: connections are accepted and never read";
 }
 
 impl Kind {
-    pub(super) fn is(self, group: Group) -> bool {
+    pub(super) fn is(self, group: FaultGroup) -> bool {
         KINDS.get(self as usize).is_some_and(|kind| kind.groups.contains(&group))
     }
 
@@ -211,9 +211,9 @@ impl Kind {
             || two(Self::Drip, Self::Split)
             || two(Self::Split, Self::Utf8Cut)
             || two(Self::UsageWithChoices, Self::LateUsage)
-            || (self.is(Group::Ends) && other.is(Group::Ends))
-            || (self.is(Group::Instead) && !other.is(Group::Server))
-            || (other.is(Group::Instead) && !self.is(Group::Server))
+            || (self.is(FaultGroup::Ends) && other.is(FaultGroup::Ends))
+            || (self.is(FaultGroup::Instead) && !other.is(FaultGroup::Server))
+            || (other.is(FaultGroup::Instead) && !self.is(FaultGroup::Server))
     }
 
     /// Whether the end that it makes has a reason of its own.
@@ -228,38 +228,40 @@ impl Kind {
 
     /// Whether it can befall the reply to `ask`, which `unstreamed` says to come in one piece after all.
     pub(super) fn fits(self, ask: &ParsedRequest, unstreamed: bool) -> bool {
-        let chunks = matches!(ask.route, Route::Chat | Route::Completions);
+        let chunks = matches!(ask.route, GeneratingRoute::Chat | GeneratingRoute::Completions);
         match (self, ask.delivery) {
-            _ if self.is(Group::Server) => false,
+            _ if self.is(FaultGroup::Server) => false,
             (Self::Stop | Self::Close, _) => true,
-            _ if self.is(Group::Instead) => true,
+            _ if self.is(FaultGroup::Instead) => true,
             (Self::Unstreamed, delivery) => delivery == Delivery::Streamed,
             (_, Delivery::Whole) => false,
             _ if unstreamed => false,
-            (Self::Reasoning, _) => ask.route == Route::Chat,
+            (Self::Reasoning, _) => ask.route == GeneratingRoute::Chat,
             // Nothing stands before the first token of the others.
-            (Self::RoleAtOnce, _) => !matches!(ask.route, Route::Completions | Route::Generate),
+            (Self::RoleAtOnce, _) => {
+                !matches!(ask.route, GeneratingRoute::Completions | GeneratingRoute::Generate)
+            }
             // Where each event holds all the text so far, a token of its own cannot change it.
-            (Self::EmptyText | Self::Utf8Cut, _) => ask.route != Route::Generate,
+            (Self::EmptyText | Self::Utf8Cut, _) => ask.route != GeneratingRoute::Generate,
             // Where there is no such reason.
-            (Self::Abort, _) => ask.route != Route::Messages,
-            (Self::ContentFilter, _) => ask.route != Route::Generate,
+            (Self::Abort, _) => ask.route != GeneratingRoute::Messages,
+            (Self::ContentFilter, _) => ask.route != GeneratingRoute::Generate,
             // Where an error is told from other events by more than its object.
-            (Self::ErrorText, _) => chunks || ask.route == Route::Generate,
+            (Self::ErrorText, _) => chunks || ask.route == GeneratingRoute::Generate,
             _ if self.is_of_usage() => chunks && ask.usage != StreamUsage::Never,
-            _ => chunks || !self.is(Group::Chunks),
+            _ => chunks || !self.is(FaultGroup::Chunks),
         }
     }
 
     /// Why the record says that a reply ended that this ends.
-    pub(super) const fn finish(self) -> Finish {
+    pub(super) const fn finish(self) -> TruthFinish {
         match self {
             Self::Error
             | Self::ErrorText
             | Self::ErrorFinish
             | Self::ErrorThenUsage
-            | Self::ContentFilter => Finish::Error,
-            _ => Finish::Abort,
+            | Self::ContentFilter => TruthFinish::Error,
+            _ => TruthFinish::Abort,
         }
     }
 }

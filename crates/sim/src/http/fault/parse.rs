@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::kind::{self, FaultKind, Group, Kind, Place, Value};
-use super::{Fault, Faults, Met, Mix};
+use fizeau_core::Nanos;
+
+use super::kind::{self, FaultGroup, FaultKind, FaultTrigger, FaultValue, Kind};
+use super::{AssignedFaults, ChosenFault, FaultMix, Faults};
 
 /// A text does not name faults.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +22,7 @@ pub enum ParseFaultsError {
     },
     /// What stands behind a name does not belong there.
     #[error(
-        "`{text}` is not right: {form} would be, with numbers from 1 and times such as 300ms or 2s"
+        "`{text}` is not how a fault is written: write {form}, with numbers from 1 and times such as 300ms or 2s"
     )]
     Form {
         /// What was written.
@@ -36,11 +38,11 @@ pub enum ParseFaultsError {
     },
     /// The shares come to more than all requests.
     #[error(
-        "the shares come to more than 1, or more than one fault has none: the last may go without"
+        "the shares of the faults sum to more than 1, or several faults have no share: only the last one may have none"
     )]
     Shares,
     /// What befalls the whole server has no share of the requests.
-    #[error("`{fault}` befalls the whole server and has no share: leave `{share}*` out")]
+    #[error("`{fault}` affects the whole server and takes no share: leave `{share}*` out")]
     Whole {
         /// The fault.
         fault: String,
@@ -48,7 +50,7 @@ pub enum ParseFaultsError {
         share: String,
     },
     /// One of two faults of a reply would do nothing.
-    #[error("`{one}` and `{other}` cannot befall the same reply: name one of them")]
+    #[error("`{one}` and `{other}` cannot affect the same reply: name one of them")]
     Together {
         /// One of them.
         one: String,
@@ -70,7 +72,7 @@ pub enum ParseFaultsError {
         most: u64,
     },
     /// Nothing was named at all.
-    #[error("no fault is named: a name is right, or `allow`")]
+    #[error("no fault is named: give the name of a fault, or `allow`")]
     Empty,
 }
 
@@ -95,7 +97,7 @@ impl FromStr for Faults {
     }
 }
 
-fn mix(text: &str) -> Result<Mix, ParseFaultsError> {
+fn mix(text: &str) -> Result<FaultMix, ParseFaultsError> {
     let (share, faults) = match text.split_once('*') {
         Some((share, faults)) => (Some(share.trim()), faults),
         None => (None, text),
@@ -104,8 +106,8 @@ fn mix(text: &str) -> Result<Mix, ParseFaultsError> {
         let number = share.parse().ok().filter(|&share| share > 0.0 && share <= 1.0);
         number.ok_or_else(|| ParseFaultsError::Share { share: share.to_owned() })
     };
-    let mix = Mix { share: share.map(number).transpose()?, faults: faults.parse()? };
-    let whole = mix.faults.0.iter().find(|fault| fault.kind.kind.is(Group::Server));
+    let mix = FaultMix { share: share.map(number).transpose()?, faults: faults.parse()? };
+    let whole = mix.faults.0.iter().find(|fault| fault.kind.kind.is(FaultGroup::Server));
     match (share, whole) {
         (Some(share), Some(fault)) => {
             Err(ParseFaultsError::Whole { fault: fault.to_string(), share: share.to_owned() })
@@ -114,11 +116,11 @@ fn mix(text: &str) -> Result<Mix, ParseFaultsError> {
     }
 }
 
-impl FromStr for Met {
+impl FromStr for AssignedFaults {
     type Err = ParseFaultsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let faults: Vec<Fault> =
+        let faults: Vec<ChosenFault> =
             text.split('+').map(|fault| fault.trim().parse()).collect::<Result<_, _>>()?;
         for (index, one) in faults.iter().enumerate() {
             let mut later = faults.iter().skip(index + 1);
@@ -137,7 +139,7 @@ impl FromStr for Met {
     }
 }
 
-impl FromStr for Fault {
+impl FromStr for ChosenFault {
     type Err = ParseFaultsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -150,8 +152,8 @@ impl FromStr for Fault {
         let wrong = || ParseFaultsError::Form { text: text.to_owned(), form: kind.form() };
         let after = match (after, kind.place) {
             (None, _) => None,
-            (Some(after), Place::After) => Some(after.parse().map_err(|_| wrong())?),
-            (Some(_), Place::Nowhere) => return Err(wrong()),
+            (Some(after), FaultTrigger::After) => Some(after.parse().map_err(|_| wrong())?),
+            (Some(_), FaultTrigger::Nowhere) => return Err(wrong()),
         };
         let value = match (value, kind.value) {
             (None, _) => None,
@@ -174,24 +176,15 @@ fn check(kind: &FaultKind, value: Option<u64>, text: &str) -> Result<(), ParseFa
 }
 
 /// A count from 1, or a time in nanoseconds.
-fn read(text: &str, kind: Value) -> Option<u64> {
+fn read(text: &str, kind: FaultValue) -> Option<u64> {
     match kind {
-        Value::None => None,
-        Value::Count(_) => text.parse().ok().filter(|&count| count > 0),
-        Value::Time(_) | Value::TimeOrEver => {
-            let (unit, nanos) = UNITS
-                .into_iter()
-                .find(|(unit, _)| text.strip_suffix(unit).is_some_and(is_number))?;
-            text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(nanos)
-        }
+        FaultValue::None => None,
+        FaultValue::Count(_) => text.parse().ok().filter(|&count| count > 0),
+        FaultValue::Time(_) | FaultValue::TimeOrEver => text.parse().ok().map(Nanos::as_nanos),
     }
 }
 
 const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
 
 fn unknown(name: &str) -> ParseFaultsError {
     // Good enough for a hint: a name that begins as this one does.
@@ -222,7 +215,7 @@ impl fmt::Display for Faults {
     }
 }
 
-impl fmt::Display for Met {
+impl fmt::Display for AssignedFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, fault) in self.0.iter().enumerate() {
             let plus = if index > 0 { "+" } else { "" };
@@ -232,7 +225,7 @@ impl fmt::Display for Met {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ChosenFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind)?;
         if let Some(after) = self.after {
@@ -240,7 +233,7 @@ impl fmt::Display for Fault {
         }
         match (self.value, self.kind.value) {
             (None, _) => Ok(()),
-            (Some(count), Value::Count(_) | Value::None) => write!(f, ":{count}"),
+            (Some(count), FaultValue::Count(_) | FaultValue::None) => write!(f, ":{count}"),
             (Some(nanos), _) => {
                 let whole = UNITS.iter().rev().find(|(_, unit)| nanos % unit == 0);
                 let (unit, size) = whole.copied().unwrap_or(("ns", 1));

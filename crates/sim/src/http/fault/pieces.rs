@@ -2,19 +2,19 @@
 
 use fizeau_core::Nanos;
 
-use super::Met;
+use super::AssignedFaults;
 use super::encoding::{EncodedEvent, Gzip};
 use super::kind::Kind;
-use super::play::{Act, Piece};
-use crate::http::response::Framing;
+use super::play::{FaultAction, WritePiece};
+use crate::http::response::StreamFraming;
 
 /// Gathers the text of events into writes, and cuts those into pieces.
-pub(super) struct Cutter {
-    met: Met,
-    framing: Framing,
+pub(super) struct WriteCutter {
+    met: AssignedFaults,
+    framing: StreamFraming,
     gzip: Option<Gzip>,
     held: Vec<EncodedEvent>,
-    cut: Cut,
+    cut: CutRule,
 }
 
 /// Whether what is held back must go now.
@@ -25,10 +25,10 @@ pub(super) enum Flush {
     Now,
 }
 
-impl Cutter {
-    pub(super) fn new(met: &Met, framing: Framing) -> Self {
+impl WriteCutter {
+    pub(super) fn new(met: &AssignedFaults, framing: StreamFraming) -> Self {
         let gzip = met.has(Kind::Gzip).then(Gzip::default);
-        Self { met: met.clone(), framing, gzip, held: Vec::new(), cut: Cut::of(met) }
+        Self { met: met.clone(), framing, gzip, held: Vec::new(), cut: CutRule::of(met) }
     }
 
     /// Takes texts; what is to be done now.
@@ -36,7 +36,7 @@ impl Cutter {
         &mut self,
         texts: impl IntoIterator<Item = EncodedEvent>,
         flush: Flush,
-    ) -> Option<Act> {
+    ) -> Option<FaultAction> {
         self.held.extend(texts);
         if flush == Flush::IfEnough && !self.is_enough() {
             return None;
@@ -55,13 +55,13 @@ impl Cutter {
     }
 
     /// What ends the body as it should.
-    pub(super) fn last(&mut self) -> Option<Act> {
+    pub(super) fn last(&mut self) -> Option<FaultAction> {
         let mut bytes = Vec::new();
         if let Some(gzip) = &mut self.gzip {
             let end = gzip.end();
             self.frame(&end, &mut bytes);
         }
-        if self.framing == Framing::Chunked {
+        if self.framing == StreamFraming::Chunked {
             bytes.extend_from_slice(b"0\r\n\r\n");
         }
         self.piece(bytes, Vec::new())
@@ -83,16 +83,18 @@ impl Cutter {
         };
         match self.framing {
             // An empty chunk would end the body.
-            Framing::Chunked if body.is_empty() => {}
-            Framing::Chunked if self.met.has(Kind::ChunkBytes) => body.chunks(1).for_each(chunk),
-            Framing::Chunked => chunk(body),
-            Framing::UntilClose => to.extend_from_slice(body),
+            StreamFraming::Chunked if body.is_empty() => {}
+            StreamFraming::Chunked if self.met.has(Kind::ChunkBytes) => {
+                body.chunks(1).for_each(chunk)
+            }
+            StreamFraming::Chunked => chunk(body),
+            StreamFraming::UntilClose => to.extend_from_slice(body),
         }
     }
 
     /// One write, of which `ends` says how many tokens end where.
-    fn piece(&self, bytes: Vec<u8>, ends: Vec<(usize, u64)>) -> Option<Act> {
-        (!bytes.is_empty()).then_some(Act::Write(Piece { bytes, ends, cut: self.cut }))
+    fn piece(&self, bytes: Vec<u8>, ends: Vec<(usize, u64)>) -> Option<FaultAction> {
+        (!bytes.is_empty()).then_some(FaultAction::Write(WritePiece { bytes, ends, cut: self.cut }))
     }
 }
 
@@ -103,13 +105,13 @@ const MOST_HELD: u64 = 4 << 20;
 
 /// Where bytes are cut into writes, and how long to wait at each cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cut {
-    at: At,
+pub(super) struct CutRule {
+    at: CutPoint,
     pub(super) pause: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum CutPoint {
     Nowhere,
     EachByte,
     /// Before and behind each byte of white space.
@@ -118,14 +120,14 @@ enum At {
     Characters,
 }
 
-impl Cut {
-    pub(super) const NEVER: Self = Self { at: At::Nowhere, pause: Nanos::ZERO };
+impl CutRule {
+    pub(super) const NEVER: Self = Self { at: CutPoint::Nowhere, pause: Nanos::ZERO };
 
-    pub(super) fn of(met: &Met) -> Self {
+    pub(super) fn of(met: &AssignedFaults) -> Self {
         let kinds = [
-            (Kind::Drip, At::EachByte),
-            (Kind::Split, At::Spaces),
-            (Kind::Utf8Cut, At::Characters),
+            (Kind::Drip, CutPoint::EachByte),
+            (Kind::Split, CutPoint::Spaces),
+            (Kind::Utf8Cut, CutPoint::Characters),
         ];
         let cut = |(kind, at)| Some(Self { at, pause: met.get(kind)?.time()? });
         kinds.into_iter().find_map(cut).unwrap_or(Self::NEVER)
@@ -134,16 +136,16 @@ impl Cut {
     /// Where the write that begins at `from` ends.
     pub(super) fn next(self, bytes: &[u8], from: usize) -> usize {
         let is_cut = |pair: &[u8]| match (self.at, pair) {
-            (At::EachByte, _) => true,
-            (At::Spaces, [before, behind]) => {
+            (CutPoint::EachByte, _) => true,
+            (CutPoint::Spaces, [before, behind]) => {
                 before.is_ascii_whitespace() || behind.is_ascii_whitespace()
             }
-            (At::Characters, [_, behind]) => behind & 0xc0 == 0x80,
+            (CutPoint::Characters, [_, behind]) => behind & 0xc0 == 0x80,
             _ => false,
         };
         let rest = bytes.get(from..).unwrap_or_default();
         match self.at {
-            At::Nowhere => bytes.len(),
+            CutPoint::Nowhere => bytes.len(),
             _ => rest.windows(2).position(is_cut).map_or(bytes.len(), |at| from + at + 1),
         }
     }
@@ -158,10 +160,10 @@ mod tests {
     use super::*;
 
     /// The bytes of all writes, and the tokens that end with them.
-    fn written(acts: &[Act]) -> (Vec<u8>, u64) {
+    fn written(acts: &[FaultAction]) -> (Vec<u8>, u64) {
         let (mut all, mut sum) = (Vec::new(), 0);
         for act in acts {
-            if let Act::Write(piece) = act {
+            if let FaultAction::Write(piece) = act {
                 assert!(piece.ends.iter().all(|(end, _)| *end <= piece.bytes.len()));
                 all.extend_from_slice(&piece.bytes);
                 sum += piece.ends.iter().map(|(_, tokens)| tokens).sum::<u64>();
@@ -178,9 +180,9 @@ mod tests {
             fault in prop::sample::select(vec!["coalesce:3", "burst:50", "filter:2", "split", "utf8-cut", "drip"]),
             chunked: bool,
         ) {
-            let framing = if chunked { Framing::Chunked } else { Framing::UntilClose };
+            let framing = if chunked { StreamFraming::Chunked } else { StreamFraming::UntilClose };
             let write = |fault: &str| {
-                let mut cutter = Cutter::new(&fault.parse().unwrap(), framing);
+                let mut cutter = WriteCutter::new(&fault.parse().unwrap(), framing);
                 let mut acts = Vec::new();
                 for (text, tokens) in &texts {
                     let text = EncodedEvent { bytes: text.clone().into_bytes(), tokens: *tokens };
@@ -194,9 +196,9 @@ mod tests {
             let acts = write(fault);
             prop_assert_eq!(written(&acts), written(&plain));
             // What holds back leaves in fewer writes, what cuts in no fewer.
-            let writes = |acts: &[Act]| -> usize {
+            let writes = |acts: &[FaultAction]| -> usize {
                 acts.iter().map(|act| match act {
-                    Act::Write(Piece { bytes, cut, .. }) => {
+                    FaultAction::Write(WritePiece { bytes, cut, .. }) => {
                         let ends = iter::successors(Some(cut.next(bytes, 0)), |end| {
                             (*end < bytes.len()).then(|| cut.next(bytes, *end))
                         });

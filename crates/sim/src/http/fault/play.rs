@@ -5,30 +5,30 @@ use std::io::{self, ErrorKind, Write};
 
 use fizeau_core::{Clock, Nanos, Stamp};
 
-use super::pieces::Cut;
-use crate::http::truth::Record;
+use super::pieces::CutRule;
+use crate::http::truth::TruthRecord;
 
 /// One thing that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Act {
-    Write(Piece),
+pub(super) enum FaultAction {
+    Write(WritePiece),
     /// Nothing for so long, or for ever.
     Pause(Option<Nanos>),
-    End(End),
+    End(FaultedEnd),
 }
 
 /// Bytes in a write of their own, or in several where they are cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct WritePiece {
     pub(super) bytes: Vec<u8>,
     /// How many tokens end where.
     pub(super) ends: Vec<(usize, u64)>,
-    pub(super) cut: Cut,
+    pub(super) cut: CutRule,
 }
 
 /// How a faulty reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) enum End {
+pub(in crate::http) enum FaultedEnd {
     /// As it should: the connection is free for the next request, unless it was to close.
     Whole,
     /// With the connection.
@@ -41,7 +41,7 @@ pub(in crate::http) enum End {
 
 /// Where a reply stands after its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) enum Stand {
+pub(in crate::http) enum ReplyState {
     /// The socket is full.
     Blocked,
     /// Nothing can be done before then.
@@ -50,28 +50,28 @@ pub(in crate::http) enum Stand {
     More,
     /// Nothing is left to do for now.
     Idle,
-    Ended(End),
+    Ended(FaultedEnd),
 }
 
 /// What is to be done, in order.
 #[derive(Debug, Default)]
-pub(super) struct Play {
-    acts: VecDeque<Act>,
-    place: Place,
+pub(super) struct ActionQueue {
+    acts: VecDeque<FaultAction>,
+    place: ActionProgress,
 }
 
 /// How far the first act is done.
 #[derive(Debug, Default)]
-struct Place {
+struct ActionProgress {
     /// How much of its bytes is written, and how many of its ends with it.
     written: usize,
     ended: usize,
-    pause: Pausing,
+    pause: PauseState,
 }
 
 /// Where a pause stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Pausing {
+enum PauseState {
     #[default]
     Not,
     /// At a cut that was not waited at.
@@ -81,7 +81,7 @@ enum Pausing {
 
 /// When a pause begins that has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Begin {
+enum PauseStart {
     Now,
     /// Only at a cut.
     AtCut,
@@ -89,9 +89,9 @@ enum Begin {
 
 /// How much one reply may do before others have their turn, in bytes; a write counts as some however short it is.
 #[derive(Debug)]
-pub(super) struct Budget(usize);
+pub(super) struct TurnBudget(usize);
 
-impl Budget {
+impl TurnBudget {
     const A_WRITE: usize = 256;
 
     pub(super) const fn of_turn() -> Self {
@@ -107,15 +107,15 @@ impl Budget {
     }
 }
 
-impl Act {
+impl FaultAction {
     /// A write without tokens, in one piece.
     pub(super) const fn write(bytes: Vec<u8>) -> Self {
-        Self::Write(Piece { bytes, ends: Vec::new(), cut: Cut::NEVER })
+        Self::Write(WritePiece { bytes, ends: Vec::new(), cut: CutRule::NEVER })
     }
 }
 
-impl Play {
-    pub(super) fn extend(&mut self, acts: impl IntoIterator<Item = Act>) {
+impl ActionQueue {
+    pub(super) fn extend(&mut self, acts: impl IntoIterator<Item = FaultAction>) {
         self.acts.extend(acts);
     }
 
@@ -124,22 +124,23 @@ impl Play {
         &mut self,
         to: &mut impl Write,
         clock: &impl Clock,
-        record: &mut Record,
-        budget: &mut Budget,
-    ) -> io::Result<Stand> {
+        record: &mut TruthRecord,
+        budget: &mut TurnBudget,
+    ) -> io::Result<ReplyState> {
         while let Some(act) = self.acts.front() {
             if budget.is_spent() {
-                return Ok(Stand::More);
+                return Ok(ReplyState::More);
             }
             match act {
-                Act::Write(piece) => {
-                    if let Some(until) = self.place.wait(piece.cut.pause, clock, Begin::AtCut) {
-                        return Ok(Stand::Until(until));
+                FaultAction::Write(piece) => {
+                    if let Some(until) = self.place.wait(piece.cut.pause, clock, PauseStart::AtCut)
+                    {
+                        return Ok(ReplyState::Until(until));
                     }
                     match self.place.write(piece, to, clock, record) {
                         Ok(sent) => budget.spend(sent),
                         Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                            return Ok(Stand::Blocked);
+                            return Ok(ReplyState::Blocked);
                         }
                         Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                         Err(error) => return Err(error),
@@ -149,18 +150,18 @@ impl Play {
                     }
                 }
                 // For ever: only the client can end this.
-                Act::Pause(None) => return Ok(Stand::Idle),
-                Act::Pause(Some(pause)) => {
-                    if let Some(until) = self.place.wait(*pause, clock, Begin::Now) {
-                        return Ok(Stand::Until(until));
+                FaultAction::Pause(None) => return Ok(ReplyState::Idle),
+                FaultAction::Pause(Some(pause)) => {
+                    if let Some(until) = self.place.wait(*pause, clock, PauseStart::Now) {
+                        return Ok(ReplyState::Until(until));
                     }
                 }
-                Act::End(end) => return Ok(Stand::Ended(*end)),
+                FaultAction::End(end) => return Ok(ReplyState::Ended(*end)),
             }
             self.acts.pop_front();
-            self.place = Place::default();
+            self.place = ActionProgress::default();
         }
-        Ok(Stand::Idle)
+        Ok(ReplyState::Idle)
     }
 
     /// Whether all that was to be done is done.
@@ -169,29 +170,29 @@ impl Play {
     }
 }
 
-impl Place {
+impl ActionProgress {
     /// Begins a pause, or goes on with it; until when it lasts, unless it is over.
-    fn wait(&mut self, pause: Nanos, clock: &impl Clock, begin: Begin) -> Option<Stamp> {
+    fn wait(&mut self, pause: Nanos, clock: &impl Clock, begin: PauseStart) -> Option<Stamp> {
         let now = match (self.pause, begin) {
-            (Pausing::Not, Begin::AtCut) => return None,
+            (PauseState::Not, PauseStart::AtCut) => return None,
             _ => clock.now(),
         };
         let until = match self.pause {
-            Pausing::Until(until) => until,
-            Pausing::Not | Pausing::Due => now + pause,
+            PauseState::Until(until) => until,
+            PauseState::Not | PauseState::Due => now + pause,
         };
         let waits = now < until;
-        self.pause = if waits { Pausing::Until(until) } else { Pausing::Not };
+        self.pause = if waits { PauseState::Until(until) } else { PauseState::Not };
         waits.then_some(until)
     }
 
     /// Writes up to the next cut at most; how many bytes went.
     fn write(
         &mut self,
-        piece: &Piece,
+        piece: &WritePiece,
         to: &mut impl Write,
         clock: &impl Clock,
-        record: &mut Record,
+        record: &mut TruthRecord,
     ) -> io::Result<usize> {
         let cut = piece.cut.next(&piece.bytes, self.written);
         let rest = piece.bytes.get(self.written..cut).unwrap_or_default();
@@ -202,7 +203,7 @@ impl Place {
         }
         self.written += sent;
         if self.written == cut {
-            self.pause = Pausing::Due;
+            self.pause = PauseState::Due;
         }
         let ends = piece.ends.get(self.ended..).unwrap_or_default();
         for (_, tokens) in ends.iter().take_while(|(end, _)| *end <= self.written) {

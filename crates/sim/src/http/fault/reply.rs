@@ -4,38 +4,38 @@ use std::io::{self, Write};
 
 use fizeau_core::{Clock, Tokens};
 
-use super::Met;
-use super::content::{Content, Last};
+use super::AssignedFaults;
+use super::content::{ContentFaults, LastToken};
 use super::encoding::{EncodedEvent, EventEncoder};
-use super::ending::{self, Ending};
-use super::event::{Event, Good};
-use super::kind::{Group, Kind};
-use super::pieces::{Cutter, Flush};
-use super::play::{Act, Budget, End, Play, Stand};
+use super::ending::{self, EndingFault};
+use super::event::{FaultlessEvents, StreamEvent};
+use super::kind::{FaultGroup, Kind};
+use super::pieces::{Flush, WriteCutter};
+use super::play::{ActionQueue, FaultAction, FaultedEnd, ReplyState, TurnBudget};
 use crate::http::frames::Frames;
 use crate::http::parsed_request::{Delivery, ParsedRequest};
-use crate::http::request::{After, Peer};
-use crate::http::truth::{Finish, Record};
+use crate::http::request::{AfterReply, PeerAbilities};
+use crate::http::truth::{TruthFinish, TruthRecord};
 use crate::http::{length, response};
 use crate::serve::Emission;
 
 /// A reply from the first byte to the last, as its faults have it.
-pub(in crate::http) struct Faulty {
-    play: Play,
-    record: Record,
+pub(in crate::http) struct FaultyReply {
+    play: ActionQueue,
+    record: TruthRecord,
     /// None where nothing of what the engine makes is sent.
-    stage: Option<Stage>,
-    pub(in crate::http) after: After,
+    stage: Option<StreamSource>,
+    pub(in crate::http) after: AfterReply,
 }
 
 /// What makes a stream out of tokens.
-struct Stage {
-    met: Met,
-    good: Good,
-    content: Content,
+struct StreamSource {
+    met: AssignedFaults,
+    good: FaultlessEvents,
+    content: ContentFaults,
     encoder: EventEncoder,
-    cutter: Cutter,
-    framing: response::Framing,
+    cutter: WriteCutter,
+    framing: response::StreamFraming,
     /// Tokens made so far.
     made: u64,
     /// Whether the end is on its way.
@@ -44,21 +44,21 @@ struct Stage {
 
 /// Who asked, and what the request is called.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::http) struct Asked<'a> {
-    pub(in crate::http) peer: Peer,
+pub(in crate::http) struct RequestIdentity<'a> {
+    pub(in crate::http) peer: PeerAbilities,
     pub(in crate::http) id: Option<&'a str>,
 }
 
-impl Met {
+impl AssignedFaults {
     /// Makes of a request what its faults want of it, and says how many tokens the engine is to make, why the reply ends
     /// and what becomes of the connection.
     pub(in crate::http) fn prepare(
         &self,
         ask: &mut ParsedRequest,
-        mut peer: Peer,
-    ) -> (Tokens, Finish, Peer) {
+        mut peer: PeerAbilities,
+    ) -> (Tokens, TruthFinish, PeerAbilities) {
         if self.has(Kind::Close) {
-            peer.after = After::Close;
+            peer.after = AfterReply::Close;
         }
         if self.has(Kind::Unstreamed) {
             ask.delivery = Delivery::Whole;
@@ -66,7 +66,7 @@ impl Met {
         let tokens = ask.max_tokens.get();
         if let Some(stop) = self.get(Kind::Stop) {
             ask.max_tokens = Tokens::new(stop.after(tokens).max(1));
-            ask.ending = length::Ending::Stop;
+            ask.ending = length::ReplyEnding::Stop;
         }
         match (ask.delivery, self.ending(ask.max_tokens.get())) {
             // Its last token comes with the end.
@@ -79,53 +79,53 @@ impl Met {
 
     /// What ends a reply of `tokens` tokens before its time, and after how many.
     fn ending(&self, tokens: u64) -> Option<(u64, Kind)> {
-        let ends = self.0.iter().filter(|fault| fault.kind.kind.is(Group::Ends));
+        let ends = self.0.iter().filter(|fault| fault.kind.kind.is(FaultGroup::Ends));
         ends.map(|fault| (fault.after(tokens), fault.kind.kind)).min_by_key(|(after, _)| *after)
     }
 
     /// Whether something comes instead of a reply.
     pub(in crate::http) fn replaces_reply(&self) -> bool {
-        self.0.iter().any(|fault| fault.kind.kind.is(Group::Instead))
+        self.0.iter().any(|fault| fault.kind.kind.is(FaultGroup::Instead))
     }
 }
 
-impl Faulty {
+impl FaultyReply {
     /// What comes instead of a reply, and of which the engine never hears.
     pub(in crate::http) fn instead(
-        met: &Met,
+        met: &AssignedFaults,
         ask: &ParsedRequest,
-        record: Record,
-        peer: Peer,
+        record: TruthRecord,
+        peer: PeerAbilities,
     ) -> Self {
-        let mut play = Play::default();
+        let mut play = ActionQueue::default();
         play.extend(ending::instead(met, ask, peer));
         Self { play, record, stage: None, after: peer.after }
     }
 
     /// A stream that goes wrong.
     pub(in crate::http) fn new(
-        met: &Met,
+        met: &AssignedFaults,
         frames: Frames,
-        record: Record,
-        asked: Asked<'_>,
+        record: TruthRecord,
+        identity: RequestIdentity<'_>,
     ) -> Self {
-        let (mut head, framing, after) = response::stream_head(asked.peer, asked.id);
+        let (mut head, framing, after) = response::stream_head(identity.peer, identity.id);
         if met.has(Kind::Gzip) {
             head.truncate(head.len() - 2);
             head.extend_from_slice(b"content-encoding: gzip\r\n\r\n");
         }
-        let mut stage = Stage {
+        let mut stage = StreamSource {
             met: met.clone(),
-            content: Content::new(met, record.prompt_tokens),
+            content: ContentFaults::new(met, record.prompt_tokens),
             encoder: EventEncoder::new(met),
-            cutter: Cutter::new(met, framing),
-            good: Good::new(frames),
+            cutter: WriteCutter::new(met, framing),
+            good: FaultlessEvents::new(frames),
             framing,
             made: 0,
             ended: false,
         };
-        let mut play = Play::default();
-        play.extend([Act::write(head)]);
+        let mut play = ActionQueue::default();
+        play.extend([FaultAction::write(head)]);
         play.extend(stage.begin());
         Self { play, record, stage: Some(stage), after }
     }
@@ -139,11 +139,11 @@ impl Faulty {
         self.record.emitted(emission);
     }
 
-    pub(in crate::http) const fn record(&self) -> &Record {
+    pub(in crate::http) const fn record(&self) -> &TruthRecord {
         &self.record
     }
 
-    pub(in crate::http) fn into_record(self) -> Record {
+    pub(in crate::http) fn into_record(self) -> TruthRecord {
         self.record
     }
 
@@ -152,40 +152,40 @@ impl Faulty {
         &mut self,
         to: &mut impl Write,
         clock: &impl Clock,
-    ) -> io::Result<Stand> {
-        let mut budget = Budget::of_turn();
+    ) -> io::Result<ReplyState> {
+        let mut budget = TurnBudget::of_turn();
         loop {
             let stand = self.play.turn(to, clock, &mut self.record, &mut budget)?;
-            if stand != Stand::Idle || !self.play.is_over() {
+            if stand != ReplyState::Idle || !self.play.is_over() {
                 return Ok(stand);
             }
             let Some(stage) = &mut self.stage else {
-                return Ok(Stand::Idle);
+                return Ok(ReplyState::Idle);
             };
             let due = self.record.scheduled_ns.len() as u64;
             match stage.next(due) {
                 Some(acts) => self.play.extend(acts),
-                None => return Ok(Stand::Idle),
+                None => return Ok(ReplyState::Idle),
             }
         }
     }
 }
 
-impl Stage {
+impl StreamSource {
     /// What comes before the first token.
-    fn begin(&mut self) -> Vec<Act> {
+    fn begin(&mut self) -> Vec<FaultAction> {
         let mut events = self.good.opening();
         if self.met.has(Kind::Filter) {
             let nothing = serde_json::json!({"hate": {"filtered": false, "severity": "safe"}});
             let results =
                 serde_json::json!([{"prompt_index": 0, "content_filter_results": nothing}]);
-            events.push(Event::json(
+            events.push(StreamEvent::json(
                 serde_json::json!({"choices": [], "prompt_filter_results": results}),
             ));
         }
         if self.met.has(Kind::RoleAtOnce) {
             let role = self.good.start();
-            events.extend(self.content.edit(0, Last::No, role));
+            events.extend(self.content.edit(0, LastToken::No, role));
         }
         let mut acts = self.write(events, Flush::Now);
         acts.extend(self.stall(0));
@@ -193,7 +193,7 @@ impl Stage {
     }
 
     /// What comes next, of `due` tokens that the engine let go; none if that is nothing.
-    fn next(&mut self, due: u64) -> Option<Vec<Act>> {
+    fn next(&mut self, due: u64) -> Option<Vec<FaultAction>> {
         if self.ended {
             return None;
         }
@@ -201,7 +201,7 @@ impl Stage {
             let every = self.met.get(Kind::KeepAlive).filter(|_| self.made == 0)?.time();
             let comment = self.encoder.comment("keep-alive");
             let mut acts: Vec<_> = self.cutter.take([comment], Flush::Now).into_iter().collect();
-            acts.push(Act::Pause(every));
+            acts.push(FaultAction::Pause(every));
             return Some(acts);
         }
         let (tokens, ending) = (self.good.total(), self.met.ending(self.good.total()));
@@ -219,19 +219,19 @@ impl Stage {
         Some(acts)
     }
 
-    fn token(&mut self, index: u64) -> Vec<Act> {
+    fn token(&mut self, index: u64) -> Vec<FaultAction> {
         let mut events = match index {
             0 if !self.met.has(Kind::RoleAtOnce) => self.good.start(),
             _ => Vec::new(),
         };
         events.extend(self.good.token(index));
-        let last = if index + 1 == self.good.total() { Last::Yes } else { Last::No };
+        let last = if index + 1 == self.good.total() { LastToken::Yes } else { LastToken::No };
         if self.met.ending(self.good.total()).is_some_and(|(_, kind)| kind.says_why()) {
             // The end has a reason of its own, though this may be the last token.
-            events.iter_mut().for_each(Event::go_on);
+            events.iter_mut().for_each(StreamEvent::go_on);
         }
         let late = self.met.has(Kind::LateUsage);
-        if last == Last::Yes && !late && self.met.ending(index + 1).is_none() {
+        if last == LastToken::Yes && !late && self.met.ending(index + 1).is_none() {
             // A fault may want usage and the last token in one chunk.
             events.extend(self.good.end());
         }
@@ -240,44 +240,44 @@ impl Stage {
     }
 
     /// The end as it should be.
-    fn end(&mut self) -> Vec<Act> {
+    fn end(&mut self) -> Vec<FaultAction> {
         let mut acts = self.write(Vec::new(), Flush::Now);
         if let Some(late) = self.met.get(Kind::LateUsage) {
-            acts.push(Act::Pause(late.time()));
+            acts.push(FaultAction::Pause(late.time()));
             let events = self.good.end();
-            let events = self.content.edit(self.made, Last::Yes, events);
+            let events = self.content.edit(self.made, LastToken::Yes, events);
             acts.extend(self.write(events, Flush::Now));
         }
-        acts.extend(self.finish(b"", End::Whole));
+        acts.extend(self.finish(b"", FaultedEnd::Whole));
         acts
     }
 
     /// The end as a fault has it.
-    fn end_as(&mut self, kind: Kind) -> Vec<Act> {
-        let ending = Ending::of(kind, self.framing, &self.good, self.made);
+    fn end_as(&mut self, kind: Kind) -> Vec<FaultAction> {
+        let ending = EndingFault::of(kind, self.framing, &self.good, self.made);
         let held = self.content.rest();
         let mut acts = self.write(held.into_iter().chain(ending.events).collect(), Flush::Now);
         acts.extend(self.finish(ending.bytes, ending.end));
         acts
     }
 
-    fn finish(&mut self, bytes: &[u8], end: End) -> Vec<Act> {
+    fn finish(&mut self, bytes: &[u8], end: FaultedEnd) -> Vec<FaultAction> {
         self.ended = true;
-        let last = (end == End::Whole).then(|| self.cutter.last()).flatten();
+        let last = (end == FaultedEnd::Whole).then(|| self.cutter.last()).flatten();
         let mut acts: Vec<_> = last.into_iter().collect();
         if !bytes.is_empty() {
-            acts.push(Act::write(bytes.to_vec()));
+            acts.push(FaultAction::write(bytes.to_vec()));
         }
-        acts.push(Act::End(end));
+        acts.push(FaultAction::End(end));
         acts
     }
 
-    fn stall(&self, after: u64) -> Option<Act> {
+    fn stall(&self, after: u64) -> Option<FaultAction> {
         let stall = self.met.get(Kind::Stall)?;
-        (stall.after(self.good.total()) == after).then(|| Act::Pause(stall.time()))
+        (stall.after(self.good.total()) == after).then(|| FaultAction::Pause(stall.time()))
     }
 
-    fn write(&mut self, events: Vec<Event>, flush: Flush) -> Vec<Act> {
+    fn write(&mut self, events: Vec<StreamEvent>, flush: Flush) -> Vec<FaultAction> {
         let texts: Vec<EncodedEvent> =
             events.into_iter().map(|event| self.encoder.encode(event)).collect();
         self.cutter.take(texts, flush).into_iter().collect()

@@ -1,6 +1,6 @@
 //! The body of a request.
 
-use super::head::{Head, Length};
+use super::head::{BodyLength, RequestHead};
 use crate::http::response::{Refusal, Status};
 
 /// The longest line of a chunk's size or of a trailer.
@@ -8,14 +8,14 @@ const LINE_LIMIT: usize = 4 << 10;
 
 /// A body under way.
 #[derive(Debug)]
-pub(super) enum Body {
-    Chunked { state: Chunk, body: Vec<u8> },
+pub(super) enum RequestBody {
+    Chunked { state: ChunkPosition, body: Vec<u8> },
     Known(usize),
 }
 
 /// What comes next in a chunked body.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Chunk {
+pub(super) enum ChunkPosition {
     Size,
     /// So many bytes of data.
     Data(usize),
@@ -27,43 +27,45 @@ pub(super) enum Chunk {
 
 /// What some bytes were good for.
 #[derive(Debug)]
-pub(super) enum Progress {
+pub(super) enum BodyProgress {
     Part { used: usize },
     Whole { used: usize, body: Vec<u8> },
 }
 
-impl Body {
+impl RequestBody {
     /// The body that `head` announces.
-    pub(super) fn of(head: &Head, limit: usize) -> Result<Self, Refusal> {
+    pub(super) fn of(head: &RequestHead, limit: usize) -> Result<Self, Refusal> {
         match head.length {
-            Length::Known(length) if length > limit => Err(too_large(limit)),
-            Length::Known(length) => Ok(Self::Known(length)),
-            Length::Chunked => Ok(Self::Chunked { state: Chunk::Size, body: Vec::new() }),
+            BodyLength::Known(length) if length > limit => Err(too_large(limit)),
+            BodyLength::Known(length) => Ok(Self::Known(length)),
+            BodyLength::Chunked => {
+                Ok(Self::Chunked { state: ChunkPosition::Size, body: Vec::new() })
+            }
         }
     }
 
     /// Takes what it can of `bytes`.
-    pub(super) fn take(&mut self, bytes: &[u8], limit: usize) -> Result<Progress, Refusal> {
+    pub(super) fn take(&mut self, bytes: &[u8], limit: usize) -> Result<BodyProgress, Refusal> {
         match self {
             Self::Known(length) => Ok(match bytes.get(..*length) {
-                Some(body) => Progress::Whole { used: *length, body: body.to_vec() },
+                Some(body) => BodyProgress::Whole { used: *length, body: body.to_vec() },
                 // All at once in the end: no copy of every part.
-                None => Progress::Part { used: 0 },
+                None => BodyProgress::Part { used: 0 },
             }),
             Self::Chunked { state, body } => {
                 let mut used = 0;
                 loop {
                     let rest = bytes.get(used..).unwrap_or_default();
                     match step(*state, rest, body, limit)? {
-                        Step::Next { took, then } => {
+                        BodyStep::Next { took, then } => {
                             used += took;
                             *state = then;
                         }
-                        Step::End { took } => {
+                        BodyStep::End { took } => {
                             let body = std::mem::take(body);
-                            return Ok(Progress::Whole { used: used + took, body });
+                            return Ok(BodyProgress::Whole { used: used + took, body });
                         }
-                        Step::Starved => return Ok(Progress::Part { used }),
+                        BodyStep::Starved => return Ok(BodyProgress::Part { used }),
                     }
                 }
             }
@@ -71,11 +73,11 @@ impl Body {
     }
 }
 
-enum Step {
+enum BodyStep {
     /// `took` bytes were used; `then` comes next.
     Next {
         took: usize,
-        then: Chunk,
+        then: ChunkPosition,
     },
     End {
         took: usize,
@@ -84,53 +86,62 @@ enum Step {
     Starved,
 }
 
-fn step(state: Chunk, rest: &[u8], body: &mut Vec<u8>, limit: usize) -> Result<Step, Refusal> {
+fn step(
+    state: ChunkPosition,
+    rest: &[u8],
+    body: &mut Vec<u8>,
+    limit: usize,
+) -> Result<BodyStep, Refusal> {
     match state {
-        Chunk::Size => size(rest, limit - body.len().min(limit), limit),
-        Chunk::Data(left) => {
+        ChunkPosition::Size => size(rest, limit - body.len().min(limit), limit),
+        ChunkPosition::Data(left) => {
             let (take, _) = rest.split_at(left.min(rest.len()));
             if take.is_empty() {
-                return Ok(Step::Starved);
+                return Ok(BodyStep::Starved);
             }
             body.extend_from_slice(take);
             let then = match left - take.len() {
-                0 => Chunk::Break,
-                left => Chunk::Data(left),
+                0 => ChunkPosition::Break,
+                left => ChunkPosition::Data(left),
             };
-            Ok(Step::Next { took: take.len(), then })
+            Ok(BodyStep::Next { took: take.len(), then })
         }
-        Chunk::Break => match rest {
-            [b'\r', b'\n', ..] => Ok(Step::Next { took: 2, then: Chunk::Size }),
-            [] | [b'\r'] => Ok(Step::Starved),
+        ChunkPosition::Break => match rest {
+            [b'\r', b'\n', ..] => Ok(BodyStep::Next { took: 2, then: ChunkPosition::Size }),
+            [] | [b'\r'] => Ok(BodyStep::Starved),
             _ => Err(broken("a chunk is longer than its size")),
         },
-        Chunk::Trailer => match rest.iter().position(|&byte| byte == b'\n') {
+        ChunkPosition::Trailer => match rest.iter().position(|&byte| byte == b'\n') {
             Some(end) if end < LINE_LIMIT => {
                 let line = rest.get(..end).unwrap_or_default();
                 let took = end + 1;
                 match line {
-                    [] | [b'\r'] => Ok(Step::End { took }),
-                    _ => Ok(Step::Next { took, then: Chunk::Trailer }),
+                    [] | [b'\r'] => Ok(BodyStep::End { took }),
+                    _ => Ok(BodyStep::Next { took, then: ChunkPosition::Trailer }),
                 }
             }
-            None if rest.len() < LINE_LIMIT => Ok(Step::Starved),
+            None if rest.len() < LINE_LIMIT => Ok(BodyStep::Starved),
             _ => Err(broken("a line after the last chunk is too long")),
         },
     }
 }
 
 /// Reads the size of a chunk of a body that may have `left` more bytes.
-fn size(rest: &[u8], left: usize, limit: usize) -> Result<Step, Refusal> {
+fn size(rest: &[u8], left: usize, limit: usize) -> Result<BodyStep, Refusal> {
     match httparse::parse_chunk_size(rest) {
         Ok(httparse::Status::Complete((took, _))) if took > LINE_LIMIT => {
             Err(broken("the line of a chunk's size is too long"))
         }
-        Ok(httparse::Status::Complete((took, 0))) => Ok(Step::Next { took, then: Chunk::Trailer }),
+        Ok(httparse::Status::Complete((took, 0))) => {
+            Ok(BodyStep::Next { took, then: ChunkPosition::Trailer })
+        }
         Ok(httparse::Status::Complete((took, size))) => match usize::try_from(size) {
-            Ok(size) if size <= left => Ok(Step::Next { took, then: Chunk::Data(size) }),
+            Ok(size) if size <= left => {
+                Ok(BodyStep::Next { took, then: ChunkPosition::Data(size) })
+            }
             _ => Err(too_large(limit)),
         },
-        Ok(httparse::Status::Partial) if rest.len() <= LINE_LIMIT => Ok(Step::Starved),
+        Ok(httparse::Status::Partial) if rest.len() <= LINE_LIMIT => Ok(BodyStep::Starved),
         Ok(httparse::Status::Partial) => Err(broken("the line of a chunk's size is too long")),
         Err(_) => Err(broken("a chunk's size is no hexadecimal number")),
     }

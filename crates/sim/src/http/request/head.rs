@@ -1,6 +1,6 @@
 //! The head of a request.
 
-use super::{After, Peer};
+use super::{AfterReply, PeerAbilities};
 use crate::http::fault::HEADER;
 use crate::http::response::{Refusal, Status};
 
@@ -51,26 +51,26 @@ pub(in super::super) enum Version {
 
 /// How long the body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
+pub(super) enum BodyLength {
     Chunked,
     Known(usize),
 }
 
 /// The head of a request, as far as it matters.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub(super) method: Method,
     pub(super) target: String,
     /// Its `X-Request-Id`.
     pub(super) id: Option<String>,
-    pub(super) length: Length,
+    pub(super) length: BodyLength,
     pub(super) expects_continue: bool,
     /// The fault that the client chose for the reply.
     pub(super) fault: Option<String>,
-    pub(super) peer: Peer,
+    pub(super) peer: PeerAbilities,
 }
 
-impl Head {
+impl RequestHead {
     /// The head that `bytes` begin with, and its length; none if more must come.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
@@ -96,7 +96,7 @@ impl Head {
             length: headers.length()?,
             expects_continue: headers.has("expect", "100-continue"),
             fault: headers.fault(),
-            peer: Peer { version, after: headers.after(version) },
+            peer: PeerAbilities { version, after: headers.after(version) },
         };
         Ok(Some((head, length)))
     }
@@ -139,28 +139,28 @@ impl<'a> Headers<'a> {
         self.values(name).any(|found| found.eq_ignore_ascii_case(value))
     }
 
-    fn after(&self, version: Version) -> After {
+    fn after(&self, version: Version) -> AfterReply {
         match version {
-            Version::Http10 if self.has("connection", "keep-alive") => After::KeepAlive,
-            Version::Http11 if !self.has("connection", "close") => After::KeepAlive,
-            _ => After::Close,
+            Version::Http10 if self.has("connection", "keep-alive") => AfterReply::KeepAlive,
+            Version::Http11 if !self.has("connection", "close") => AfterReply::KeepAlive,
+            _ => AfterReply::Close,
         }
     }
 
-    fn length(&self) -> Result<Length, Refusal> {
+    fn length(&self) -> Result<BodyLength, Refusal> {
         let refuse = |message: &str| Err(Refusal::bad_request(None, message));
         let mut lengths = self.values("content-length");
         let mut codings = self.values("transfer-encoding").filter(|coding| !coding.is_empty());
         let (length, coding) = (lengths.next(), codings.next());
         match (length, coding) {
-            (None, None) => Ok(Length::Known(0)),
+            (None, None) => Ok(BodyLength::Known(0)),
             (Some(_), Some(_)) => {
                 refuse("the request has both content-length and transfer-encoding: send one")
             }
             (None, Some(coding))
                 if coding.eq_ignore_ascii_case("chunked") && codings.next().is_none() =>
             {
-                Ok(Length::Chunked)
+                Ok(BodyLength::Chunked)
             }
             (None, Some(_)) => {
                 let message = "the only transfer-encoding taken here is chunked";
@@ -172,7 +172,7 @@ impl<'a> Headers<'a> {
                     return refuse("content-length must be one number of bytes");
                 }
                 // Digits that do not fit are a length beyond any limit.
-                Ok(Length::Known(length.parse().unwrap_or(usize::MAX)))
+                Ok(BodyLength::Known(length.parse().unwrap_or(usize::MAX)))
             }
         }
     }

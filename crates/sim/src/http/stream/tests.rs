@@ -6,7 +6,7 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 use proptest::prelude::*;
 
 use super::*;
-use crate::http::parsed_request::{ParsedRequest, Route};
+use crate::http::parsed_request::{GeneratingRoute, ParsedRequest};
 use crate::serve::{JobId, JobTiming};
 
 /// A clock that goes on by 1 ns whenever it is read.
@@ -44,10 +44,10 @@ impl Write for Socket<'_> {
     }
 }
 
-fn stream(tokens: u64, framing: Framing) -> Stream {
-    let mut ask = ParsedRequest::sample(Route::Chat, tokens);
-    let record = Record::new(&ask, String::new(), Stamp::EPOCH, ask.ending.into());
-    Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
+fn stream(tokens: u64, framing: StreamFraming) -> ReplyStream {
+    let mut ask = ParsedRequest::sample(GeneratingRoute::Chat, tokens);
+    let record = TruthRecord::new(&ask, String::new(), Stamp::EPOCH, ask.ending.into());
+    ReplyStream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
 }
 
 /// The `count` tokens from `index` on.
@@ -79,10 +79,10 @@ fn cut(tokens: u64, sizes: &[u64]) -> Vec<Emission> {
 /// was full, and in the end for all.
 fn run(
     emissions: &[Emission],
-    framing: Framing,
+    framing: StreamFraming,
     burst: usize,
     rooms: &[usize],
-) -> (Vec<u8>, Record) {
+) -> (Vec<u8>, TruthRecord) {
     let tokens = emissions.iter().map(|emission| emission.count).sum();
     let clock = Ticks(Cell::new(0));
     let mut rooms = rooms.iter().copied().chain(std::iter::repeat(usize::MAX));
@@ -96,10 +96,10 @@ fn run(
         let (turn, _) = stream.turn(&mut out, &mut socket, &clock, &mut scratch).unwrap();
         most = most.max(out.bytes.len());
         match turn {
-            Turn::Blocked => socket.room = rooms.next().unwrap(),
-            Turn::Ended => break,
-            Turn::More => {}
-            Turn::Waiting => {
+            StreamTurn::Blocked => socket.room = rooms.next().unwrap(),
+            StreamTurn::Ended => break,
+            StreamTurn::More => {}
+            StreamTurn::Waiting => {
                 let (now, later) = left.split_at(burst.min(left.len()));
                 now.iter().for_each(|emission| stream.emitted(emission));
                 left = later;
@@ -128,7 +128,7 @@ proptest! {
     /// Pops are told by zeros.
     #[test]
     fn it_is_a_queue(moves in prop::collection::vec(0u64..3, 0..100)) {
-        let (mut groups, mut queue) = (Groups::new(), VecDeque::new());
+        let (mut groups, mut queue) = (EmissionSizes::new(), VecDeque::new());
         for size in moves {
             if size == 0 {
                 prop_assert_eq!(groups.pop(), queue.pop_front());
@@ -150,7 +150,7 @@ proptest! {
         chunked: bool,
         rooms in prop::collection::vec(0usize..3_000, 0..60),
     ) {
-        let framing = if chunked { Framing::Chunked } else { Framing::UntilClose };
+        let framing = if chunked { StreamFraming::Chunked } else { StreamFraming::UntilClose };
         let emissions = cut(tokens, &sizes);
         let (bytes, record) = run(&emissions, framing, burst, &rooms);
         prop_assert_eq!(&bytes, &run(&emissions, framing, 1, &[]).0);
@@ -174,9 +174,9 @@ fn what_is_due_together_leaves_together() {
     let clock = Ticks(Cell::new(0));
     let mut socket =
         Socket { room: usize::MAX, taken: Vec::new(), clock: &clock, fills: Vec::new() };
-    let mut stream = stream(100, Framing::Chunked);
+    let mut stream = stream(100, StreamFraming::Chunked);
     (0..100).for_each(|index| stream.emitted(&emission(index, 1)));
     let (mut out, mut scratch) = (Outbox::default(), Scratch::default());
     let (turn, _) = stream.turn(&mut out, &mut socket, &clock, &mut scratch).unwrap();
-    assert_eq!((turn, socket.fills.len()), (Turn::Ended, 1));
+    assert_eq!((turn, socket.fills.len()), (StreamTurn::Ended, 1));
 }

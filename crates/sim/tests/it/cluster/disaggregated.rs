@@ -1,9 +1,9 @@
 //! Prefill apart from decode.
 
 use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
-use fizeau_roofline::Transfer;
+use fizeau_roofline::CacheTransfer;
 use fizeau_sim::{
-    ClusterError, Disaggregated, Emission, Engine, EngineConfig, Handover, Job, JobId, Serve,
+    ClusterError, DisaggregatedEngine, Emission, Engine, EngineConfig, Handover, Job, JobId, Serve,
     StepLoad,
 };
 use proptest::prelude::*;
@@ -26,15 +26,15 @@ fn reader() -> Engine<Step> {
 fn apart(
     prefill: usize,
     decode: usize,
-    transfer: Transfer,
-) -> Disaggregated<Engine<Step>, Decoder> {
+    transfer: CacheTransfer,
+) -> DisaggregatedEngine<Engine<Step>, Decoder> {
     let prefill = (0..prefill).map(|_| reader()).collect();
     let decode = (0..decode).map(|_| Decoder::default()).collect();
-    Disaggregated::new(prefill, decode, handover(transfer)).unwrap()
+    DisaggregatedEngine::new(prefill, decode, handover(transfer)).unwrap()
 }
 
 /// When the tokens of each of two jobs leave, in milliseconds.
-fn tokens_of_two(transfer: Transfer) -> [Vec<u64>; 2] {
+fn tokens_of_two(transfer: CacheTransfer) -> [Vec<u64>; 2] {
     let mut apart = apart(1, 1, transfer);
     for id in 0..2 {
         apart.submit(job(id, 1_000, 3, ms(0))).unwrap();
@@ -48,19 +48,19 @@ fn tokens_of_two(transfer: Transfer) -> [Vec<u64>; 2] {
 /// Reading takes 10 ms, one after the other; sending 10 ms and 1; decoding 5 a token.
 #[test]
 fn when_the_cache_is_sent_says_who_waits() {
-    let before_second = tokens_of_two(Transfer::BeforeSecondToken);
+    let before_second = tokens_of_two(CacheTransfer::BeforeSecondToken);
     assert_eq!(before_second, [vec![10, 26, 31], vec![20, 36, 41]]);
-    let before_first = tokens_of_two(Transfer::BeforeFirstToken);
+    let before_first = tokens_of_two(CacheTransfer::BeforeFirstToken);
     assert_eq!(before_first, [vec![21, 26, 31], vec![31, 36, 41]]);
     // A fifth of 10 ms is left when the first is read; the link is busy from 2 to 12 ms, and from 12 to 22.
-    let layer_wise = tokens_of_two(Transfer::LayerWise);
+    let layer_wise = tokens_of_two(CacheTransfer::LayerWise);
     assert_eq!(layer_wise, [vec![13, 18, 23], vec![23, 28, 33]]);
 }
 
 /// Links are the prefill engines' own.
 #[test]
 fn a_second_prefill_engine_has_a_second_link() {
-    let mut apart = apart(2, 1, Transfer::BeforeSecondToken);
+    let mut apart = apart(2, 1, CacheTransfer::BeforeSecondToken);
     for id in 0..2 {
         apart.submit(job(id, 1_000, 2, ms(0))).unwrap();
     }
@@ -71,7 +71,11 @@ fn a_second_prefill_engine_has_a_second_link() {
 
 #[test]
 fn one_token_never_crosses() {
-    for transfer in [Transfer::BeforeFirstToken, Transfer::BeforeSecondToken, Transfer::LayerWise] {
+    for transfer in [
+        CacheTransfer::BeforeFirstToken,
+        CacheTransfer::BeforeSecondToken,
+        CacheTransfer::LayerWise,
+    ] {
         let mut apart = apart(1, 1, transfer);
         apart.submit(job(0, 1_000, 1, ms(0))).unwrap();
         let emissions = drain(&mut apart);
@@ -84,7 +88,7 @@ fn one_token_never_crosses() {
 fn a_job_can_be_given_up_at_every_station() {
     // Reading until 10 ms, crossing until 21 ms, then decoding.
     for (until, seen) in [(5, 0), (15, 1), (28, 2)] {
-        let mut apart = apart(1, 1, Transfer::BeforeSecondToken);
+        let mut apart = apart(1, 1, CacheTransfer::BeforeSecondToken);
         apart.submit(job(0, 1_000, 10, ms(0))).unwrap();
         let mut emissions = Vec::new();
         apart.advance(ms(until), &mut |emission| emissions.push(emission));
@@ -102,13 +106,13 @@ fn a_job_can_be_given_up_at_every_station() {
 
 #[test]
 fn what_makes_no_pair_is_refused() {
-    let to = handover(Transfer::LayerWise);
-    let none = Disaggregated::new(vec![reader()], Vec::<Decoder>::new(), to);
+    let to = handover(CacheTransfer::LayerWise);
+    let none = DisaggregatedEngine::new(vec![reader()], Vec::<Decoder>::new(), to);
     assert_eq!(none.err(), Some(ClusterError::NoEngines));
-    let none = Disaggregated::new(Vec::<Decoder>::new(), vec![reader()], to);
+    let none = DisaggregatedEngine::new(Vec::<Decoder>::new(), vec![reader()], to);
     assert_eq!(none.err(), Some(ClusterError::NoEngines));
     let refused = |handover| {
-        Disaggregated::new(vec![reader()], vec![Decoder::default()], handover).err().unwrap()
+        DisaggregatedEngine::new(vec![reader()], vec![Decoder::default()], handover).err().unwrap()
     };
     for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = refused(Handover { bandwidth: BytesPerSec::new(bandwidth), ..to });

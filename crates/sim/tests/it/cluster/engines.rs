@@ -3,10 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_roofline::Transfer;
+use fizeau_roofline::CacheTransfer;
 use fizeau_sim::{
-    Disaggregated, Emission, Engine, EngineConfig, Job, JobId, PrefixCaching, Replicas, Routing,
-    Serve, StepLoad,
+    DisaggregatedEngine, Emission, Engine, EngineConfig, Job, JobId, PrefixCaching, ReplicaRouting,
+    Replicas, Serve, StepLoad,
 };
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ proptest! {
     ) {
         let prefill = (0..counts.0).map(|_| engine(caching, None)).collect();
         let decode = (0..counts.1).map(|_| engine(caching, Some(1))).collect();
-        let mut apart = Disaggregated::new(prefill, decode, handover(transfer)).unwrap();
+        let mut apart = DisaggregatedEngine::new(prefill, decode, handover(transfer)).unwrap();
         jobs.iter().for_each(|job| apart.submit(job.clone()).unwrap());
         whole(&drain(&mut apart), &jobs)?;
         let gauges = apart.gauges();
@@ -84,7 +84,7 @@ proptest! {
 
     #[test]
     fn replicas_lose_nothing(jobs in jobs(), count in 1usize..4) {
-        for routing in [Routing::RoundRobin, Routing::LeastInFlight, Routing::PrefixAware] {
+        for routing in [ReplicaRouting::RoundRobin, ReplicaRouting::LeastInFlight, ReplicaRouting::PrefixAware] {
             let engines = (0..count).map(|_| engine(PrefixCaching::On, None)).collect();
             let mut replicas = Replicas::new(engines, routing).unwrap();
             prop_assert_eq!(replicas.prefix_block(), NonZeroU64::new(16));
@@ -102,8 +102,8 @@ proptest! {
 fn decode_engines_are_short_of_room() {
     let prefill = vec![engine(PrefixCaching::Off, None), engine(PrefixCaching::Off, None)];
     let decode = vec![engine(PrefixCaching::Off, Some(1))];
-    let to = handover(Transfer::LayerWise);
-    let mut apart = Disaggregated::new(prefill, decode, to).unwrap();
+    let to = handover(CacheTransfer::LayerWise);
+    let mut apart = DisaggregatedEngine::new(prefill, decode, to).unwrap();
     let jobs: Vec<_> = (0..12).map(|id| job(id, 100, 60, ms(id))).collect();
     jobs.iter().for_each(|job| apart.submit(job.clone()).unwrap());
     let (mut emissions, mut most_waiting) = (Vec::new(), 0);
@@ -122,10 +122,10 @@ fn decode_engines_are_short_of_room() {
 fn replicas_may_be_clusters_themselves() {
     let pair = || {
         let engine = || vec![engine(PrefixCaching::Off, None)];
-        let to = handover(Transfer::BeforeSecondToken);
-        Disaggregated::new(engine(), engine(), to).unwrap()
+        let to = handover(CacheTransfer::BeforeSecondToken);
+        DisaggregatedEngine::new(engine(), engine(), to).unwrap()
     };
-    let mut pairs = Replicas::new(vec![pair(), pair()], Routing::LeastInFlight).unwrap();
+    let mut pairs = Replicas::new(vec![pair(), pair()], ReplicaRouting::LeastInFlight).unwrap();
     for id in 0..10 {
         pairs.submit(job(id, 100, 10, ms(id))).unwrap();
     }

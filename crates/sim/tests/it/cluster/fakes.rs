@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
 use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
-use fizeau_roofline::Transfer;
+use fizeau_roofline::CacheTransfer;
 use fizeau_sim::{Emission, FixedTiming, Gauges, Handover, Job, JobId, Serve, SubmitError};
 use proptest::prelude::*;
 
@@ -117,7 +117,7 @@ impl Serve for Decoder {
 }
 
 /// A millisecond for a hundred tokens, and one of latency.
-pub(crate) fn handover(transfer: Transfer) -> Handover {
+pub(crate) fn handover(transfer: CacheTransfer) -> Handover {
     Handover {
         per_token: Bytes::new(1.0),
         per_sequence: Bytes::new(0.0),
@@ -130,7 +130,11 @@ pub(crate) fn handover(transfer: Transfer) -> Handover {
 }
 
 /// When a cache may be sent.
-pub(crate) fn transfers() -> impl Strategy<Value = Transfer> {
-    let all = [Transfer::BeforeFirstToken, Transfer::BeforeSecondToken, Transfer::LayerWise];
+pub(crate) fn transfers() -> impl Strategy<Value = CacheTransfer> {
+    let all = [
+        CacheTransfer::BeforeFirstToken,
+        CacheTransfer::BeforeSecondToken,
+        CacheTransfer::LayerWise,
+    ];
     prop::sample::select(all.to_vec())
 }

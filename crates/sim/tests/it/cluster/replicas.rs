@@ -2,7 +2,7 @@
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::{
-    Emission, Engine, EngineConfig, Gauges, Job, JobId, Replicas, Routing, Serve, StepLoad,
+    Emission, Engine, EngineConfig, Gauges, Job, JobId, ReplicaRouting, Replicas, Serve, StepLoad,
 };
 use proptest::prelude::*;
 
@@ -16,12 +16,16 @@ fn engine() -> Engine<Affine> {
     Engine::new(config, affine as Affine).unwrap()
 }
 
-fn replicas(count: usize, routing: Routing) -> Replicas<Engine<Affine>> {
+fn replicas(count: usize, routing: ReplicaRouting) -> Replicas<Engine<Affine>> {
     Replicas::new((0..count).map(|_| engine()).collect(), routing).unwrap()
 }
 
-fn routings() -> impl Strategy<Value = Routing> {
-    prop::sample::select(vec![Routing::RoundRobin, Routing::LeastInFlight, Routing::PrefixAware])
+fn routings() -> impl Strategy<Value = ReplicaRouting> {
+    prop::sample::select(vec![
+        ReplicaRouting::RoundRobin,
+        ReplicaRouting::LeastInFlight,
+        ReplicaRouting::PrefixAware,
+    ])
 }
 
 /// Jobs in order of arrival, often several at one instant.
@@ -151,7 +155,7 @@ proptest! {
 /// What the first tokens of an instant set off takes part in the steps that begin at that instant.
 #[test]
 fn an_instant_can_be_answered_within_itself() {
-    let mut replicas = replicas(2, Routing::LeastInFlight);
+    let mut replicas = replicas(2, ReplicaRouting::LeastInFlight);
     replicas.submit(job(0, 100, 2, ms(0))).unwrap();
     replicas.submit(job(1, 100, 2, ms(0))).unwrap();
     let first = replicas.next_event().unwrap();

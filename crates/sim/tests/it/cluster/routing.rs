@@ -5,14 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fizeau_core::Stamp;
-use fizeau_sim::{ClusterError, Job, JobId, Replicas, Routing, Serve, SubmitError};
+use fizeau_sim::{ClusterError, Job, JobId, ReplicaRouting, Replicas, Serve, SubmitError};
 use proptest::prelude::*;
 
 use super::fakes::{Log, Logged};
 use crate::support::{drain, job, ms};
 
 /// Which replica each job went to, by the number of the job, if all are submitted ahead of time.
-fn homes(count: usize, routing: Routing, jobs: &[Job]) -> Vec<usize> {
+fn homes(count: usize, routing: ReplicaRouting, jobs: &[Job]) -> Vec<usize> {
     let log = Log::default();
     let mut replicas = Replicas::new(Logged::some(count, &log), routing).unwrap();
     jobs.iter().for_each(|job| replicas.submit(job.clone()).unwrap());
@@ -35,7 +35,7 @@ proptest! {
             at += gap;
             job(id, 10, 1 + id % 7, ms(at))
         }).collect();
-        let homes = homes(count, Routing::RoundRobin, &jobs);
+        let homes = homes(count, ReplicaRouting::RoundRobin, &jobs);
         prop_assert!(homes.iter().enumerate().all(|(turn, &home)| home == turn % count));
     }
 
@@ -52,7 +52,7 @@ proptest! {
             at += gap;
             jobs.push(job(id, 10, output, ms(at)));
         }
-        let homes = homes(count, Routing::LeastInFlight, &jobs);
+        let homes = homes(count, ReplicaRouting::LeastInFlight, &jobs);
         for (place, job) in jobs.iter().enumerate() {
             let load = |replica: usize| {
                 let before = jobs[..place].iter().zip(&homes).filter(|&(_, &home)| home == replica);
@@ -80,14 +80,14 @@ fn prefix_aware_goes_where_the_beginning_is() {
         with_content(6, ms(6), &[1, 2, 4, 6]),
     ];
     // 4 knows nobody and goes where least is in flight, as does 5 that is nothing anybody could know.
-    assert_eq!(homes(3, Routing::PrefixAware, &jobs), [0, 1, 0, 1, 2, 2, 0]);
+    assert_eq!(homes(3, ReplicaRouting::PrefixAware, &jobs), [0, 1, 0, 1, 2, 2, 0]);
 }
 
 /// With 32 more in flight than elsewhere, and half as many again, prefixes count no longer.
 #[test]
 fn prefix_aware_spills_over() {
     let jobs: Vec<_> = (0..40).map(|id| with_content(id, ms(0), &[1])).collect();
-    let homes = homes(2, Routing::PrefixAware, &jobs);
+    let homes = homes(2, ReplicaRouting::PrefixAware, &jobs);
     let spilled = homes.iter().position(|&home| home == 1).unwrap();
     assert_eq!(spilled, 33, "the first 33 on the first replica");
     // The other holds it then as well, and is the less loaded.
@@ -99,7 +99,7 @@ fn a_full_queue_is_told_and_a_job_submitted_ahead_is_not_lost() {
     let log = Log::default();
     let mut engines = Logged::some(2, &log);
     engines.iter_mut().for_each(|engine| engine.limit = 1);
-    let mut replicas = Replicas::new(engines, Routing::LeastInFlight).unwrap();
+    let mut replicas = Replicas::new(engines, ReplicaRouting::LeastInFlight).unwrap();
     replicas.submit(job(0, 10, 1, ms(0))).unwrap();
     replicas.submit(job(1, 10, 3, ms(0))).unwrap();
     let full = replicas.submit(job(2, 10, 1, ms(0)));
@@ -121,12 +121,12 @@ fn a_full_queue_is_told_and_a_job_submitted_ahead_is_not_lost() {
 
 #[test]
 fn what_makes_no_cluster_is_refused() {
-    let none = Replicas::new(Vec::<Logged>::new(), Routing::RoundRobin);
+    let none = Replicas::new(Vec::<Logged>::new(), ReplicaRouting::RoundRobin);
     assert_eq!(none.err(), Some(ClusterError::NoEngines));
     let log = Log::default();
     let mut engines = Logged::some(3, &log);
     engines[2].block = NonZeroU64::new(32);
-    let error = Replicas::new(engines, Routing::RoundRobin).err().unwrap();
+    let error = Replicas::new(engines, ReplicaRouting::RoundRobin).err().unwrap();
     assert_eq!(error, ClusterError::BlocksDiffer { one: 16, other: 32 });
     assert!(error.to_string().contains("16 and of 32"), "{error}");
     assert_eq!(Rc::strong_count(&log), 1);
@@ -136,7 +136,7 @@ fn what_makes_no_cluster_is_refused() {
 #[test]
 fn a_cancelled_job_is_no_load() {
     let log = Log::default();
-    let mut replicas = Replicas::new(Logged::some(2, &log), Routing::LeastInFlight).unwrap();
+    let mut replicas = Replicas::new(Logged::some(2, &log), ReplicaRouting::LeastInFlight).unwrap();
     for id in 0..4 {
         replicas.submit(job(id, 10, 9, ms(0))).unwrap();
     }
@@ -152,7 +152,7 @@ fn a_cancelled_job_is_no_load() {
 #[test]
 fn a_number_is_live_once() {
     let log = Log::default();
-    let mut replicas = Replicas::new(Logged::some(2, &log), Routing::RoundRobin).unwrap();
+    let mut replicas = Replicas::new(Logged::some(2, &log), ReplicaRouting::RoundRobin).unwrap();
     replicas.submit(job(1, 10, 1, ms(0))).unwrap();
     let again = replicas.submit(job(1, 10, 1, ms(0)));
     assert_eq!(again, Err(SubmitError::DuplicateId(JobId(1))));

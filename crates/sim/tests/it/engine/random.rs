@@ -7,8 +7,8 @@ use std::rc::Rc;
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_roofline::{Acceptance, Admission};
 use fizeau_sim::{
-    Chunking, Content, Drafts, EngineConfig, Job, JobTiming, Order, Pace, Policy, PrefixCaching,
-    Priority, StepLoad, StepTime,
+    AdmissionOrder, BlockHashes, Chunking, Drafts, EngineConfig, Job, JobTiming, LinearStepTimes,
+    Policy, PrefixCaching, Priority, StepLoad, StepTime,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -54,9 +54,9 @@ impl StepTime for Grows {
         Nanos::from_nanos((Self::fine(load) >> 32) as u64)
     }
 
-    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+    fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         let growth = u128::from(load.decode_sequences) * PER_CONTEXT;
-        let pace = Pace { steps: self.foresight, first: Self::fine(load), growth };
+        let pace = LinearStepTimes { steps: self.foresight, first: Self::fine(load), growth };
         (self.foresight > 0).then_some(pace)
     }
 
@@ -69,7 +69,7 @@ impl StepTime for Grows {
 type Draw = ((u64, u64, u64, i64), Option<(u64, u64)>, bool);
 
 /// What two jobs of one family have in common is the beginning; the rest is each one's own.
-fn content(job: &Job, block: u64, family: u64, common: u64) -> Content {
+fn content(job: &Job, block: u64, family: u64, common: u64) -> BlockHashes {
     let blocks = job.total_tokens().get() / block;
     let own = 1_000_000 * (job.id.0 + 1);
     (0..blocks).map(|k| if k < common { 1_000 * family + k } else { own + k }).collect()
@@ -110,7 +110,7 @@ pub(super) fn configs() -> impl Strategy<Value = EngineConfig> {
         select(vec![Chunking::Chunked, Chunking::Whole]),
         select(vec![Admission::AsItGrows, Admission::Whole]),
         select(vec![PrefixCaching::Off, PrefixCaching::On]),
-        select(vec![Order::Arrival, Order::Priority]),
+        select(vec![AdmissionOrder::Arrival, AdmissionOrder::Priority]),
     );
     let captured = select(vec![vec![], vec![1, 2, 4, 8]]);
     (sizes, ways, drafts, captured, 1u64..4).prop_map(|(sizes, ways, drafts, captured, groups)| {

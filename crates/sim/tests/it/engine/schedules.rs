@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use fizeau_core::{Nanos, Tokens};
 use fizeau_roofline::{Acceptance, Admission};
 use fizeau_sim::{
-    Chunking, Drafts, Emission, Engine, EngineConfig, Job, Order, Policy, Priority, Serve,
+    AdmissionOrder, Chunking, Drafts, Emission, Engine, EngineConfig, Job, Policy, Priority, Serve,
     StepLoad, StepTime, SubmitError,
 };
 
@@ -147,7 +147,7 @@ fn the_last_makes_room_and_reads_all_again() {
 /// Nor the one that goes before whoever made room, though it would have room now.
 #[test]
 fn a_step_that_preempts_admits_nobody() {
-    let config = EngineConfig { blocks: 5, order: Order::Priority, ..config() };
+    let config = EngineConfig { blocks: 5, order: AdmissionOrder::Priority, ..config() };
     let lower = Job { priority: Priority(1), ..job(1, 12, 5, ms(0)) };
     let left = run(config, [job(0, 4, 3, ms(0)), lower, job(2, 1, 1, ms(5))]);
     // At 10 ms the first takes the fifth block, and the second, which needs one too, gives its three back.
@@ -172,7 +172,7 @@ fn priority_goes_first_and_is_preempted_last() {
         let first = of_priority(job(1, 7, 5, ms(0)), 1);
         [last, first]
     };
-    let config = EngineConfig { blocks: 5, order: Order::Priority, ..config() };
+    let config = EngineConfig { blocks: 5, order: AdmissionOrder::Priority, ..config() };
     let left = run(config.clone(), jobs());
     assert_eq!(times(&left, 1), [10, 20, 30, 40, 50]);
     assert_eq!(times(&left, 0), [10, 20, 60, 70]);
@@ -180,14 +180,14 @@ fn priority_goes_first_and_is_preempted_last() {
     let alone = EngineConfig { max_num_seqs: 1, ..config };
     let left = run(alone.clone(), jobs());
     assert_eq!((times(&left, 1)[0], times(&left, 0)[0]), (10, 60));
-    let left = run(EngineConfig { order: Order::Arrival, ..alone }, jobs());
+    let left = run(EngineConfig { order: AdmissionOrder::Arrival, ..alone }, jobs());
     assert_eq!((times(&left, 0)[0], times(&left, 1)[0]), (10, 50));
 }
 
 /// The one to make room decodes before the one that needs it: what was planned for it is taken back, and nobody is skipped.
 #[test]
 fn priority_preempts_what_was_scheduled() {
-    let config = EngineConfig { blocks: 6, order: Order::Priority, ..config() };
+    let config = EngineConfig { blocks: 6, order: AdmissionOrder::Priority, ..config() };
     let lower = Job { priority: Priority(2), ..job(0, 6, 6, ms(0)) };
     let left = run(config, [lower, job(1, 7, 5, ms(5)), job(2, 1, 3, ms(5))]);
     // At 30 ms both have computed 8, and the first has taken the last block, which the second needs.

@@ -1,7 +1,7 @@
 //! Prompts and decoding in one engine: who waits for whom.
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_sim::{EngineConfig, Job, Order, Policy, Priority};
+use fizeau_sim::{AdmissionOrder, EngineConfig, Job, Policy, Priority};
 
 use super::observe::{Seen, decode_step, engine, mean, most, roomy, run, stream};
 use crate::support::{job, ms};
@@ -81,8 +81,8 @@ fn the_urgent_are_served_sooner() {
         };
         (of(true), of(false))
     };
-    let (urgent, others) = wait(Order::Priority);
-    let (urgent_in_turn, others_in_turn) = wait(Order::Arrival);
+    let (urgent, others) = wait(AdmissionOrder::Priority);
+    let (urgent_in_turn, others_in_turn) = wait(AdmissionOrder::Arrival);
     assert!(urgent < 0.4 * others, "{urgent} {others}");
     assert!(urgent_in_turn > others_in_turn, "they came last");
     assert!(others > others_in_turn, "somebody pays for it");

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Bytes, BytesPerSec, Nanos};
-use fizeau_roofline::Transfer;
-use fizeau_sim::{Disaggregated, Engine, Handover, Job, Replicas, Routing, StepLoad, StepTime};
+use fizeau_roofline::CacheTransfer;
+use fizeau_sim::{
+    DisaggregatedEngine, Engine, Handover, Job, ReplicaRouting, Replicas, StepLoad, StepTime,
+};
 
 use super::observe::{Seen, engine, mean, most, roomy, run, step};
 use crate::support::{job, ms};
@@ -22,7 +24,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// NVLink between the two sides.
-fn handover(transfer: Transfer) -> Handover {
+fn handover(transfer: CacheTransfer) -> Handover {
     Handover {
         per_token: Bytes::new(131_072.0),
         per_sequence: Bytes::new(0.0),
@@ -34,14 +36,14 @@ fn handover(transfer: Transfer) -> Handover {
     }
 }
 
-fn apart(transfer: Transfer) -> Vec<Seen> {
+fn apart(transfer: CacheTransfer) -> Vec<Seen> {
     let engines = || vec![engine(roomy())];
-    run(&mut Disaggregated::new(engines(), engines(), handover(transfer)).unwrap(), &jobs())
+    run(&mut DisaggregatedEngine::new(engines(), engines(), handover(transfer)).unwrap(), &jobs())
 }
 
 fn together() -> Vec<Seen> {
     let engines = vec![engine(roomy()), engine(roomy())];
-    run(&mut Replicas::new(engines, Routing::LeastInFlight).unwrap(), &jobs())
+    run(&mut Replicas::new(engines, ReplicaRouting::LeastInFlight).unwrap(), &jobs())
 }
 
 /// DistServe (Zhong et al., OSDI 2024, arXiv 2401.09670) and Splitwise (Patel et al., ISCA 2024, arXiv
@@ -49,7 +51,7 @@ fn together() -> Vec<Seen> {
 /// decodes never does.
 #[test]
 fn disaggregation_removes_prefill_from_tpot() {
-    let (together, apart) = (together(), apart(Transfer::BeforeFirstToken));
+    let (together, apart) = (together(), apart(CacheTransfer::BeforeFirstToken));
     let stall = |seen: &[Seen]| most(seen.iter().flat_map(|seen| seen.gaps[1..].iter().copied()));
     let prompt = step().step_time(&StepLoad {
         prefill_sequences: 1,
@@ -77,8 +79,8 @@ fn a_decode_engine_only_decodes() {
         length
     };
     let decode = Engine::new(roomy(), watched).unwrap();
-    let to = handover(Transfer::BeforeFirstToken);
-    let mut apart = Disaggregated::new(vec![engine(roomy())], vec![decode], to).unwrap();
+    let to = handover(CacheTransfer::BeforeFirstToken);
+    let mut apart = DisaggregatedEngine::new(vec![engine(roomy())], vec![decode], to).unwrap();
     let seen = run(&mut apart, &jobs());
     let longest = most(seen.iter().flat_map(|seen| seen.gaps[1..].iter().copied()));
     assert_eq!(longest, most(steps.borrow().iter().copied()));
@@ -92,9 +94,9 @@ fn the_cache_is_in_ttft_or_in_the_first_gap_or_hidden() {
         let ttft = mean(seen.iter().map(|seen| seen.ttft));
         (ttft, mean(seen.iter().map(|seen| seen.gaps[0])))
     };
-    let (late, short) = of(Transfer::BeforeFirstToken);
-    let (early, long) = of(Transfer::BeforeSecondToken);
-    let (hidden, _) = of(Transfer::LayerWise);
+    let (late, short) = of(CacheTransfer::BeforeFirstToken);
+    let (early, long) = of(CacheTransfer::BeforeSecondToken);
+    let (hidden, _) = of(CacheTransfer::LayerWise);
     let sending = 3_000.0 * 131_072.0 / 450e9;
     // Now and then two prompts are read in one step, and the second cache waits for the first.
     let sent = (late - early) / sending;

@@ -1,13 +1,13 @@
 //! What a router is worth.
 
 use fizeau_core::Nanos;
-use fizeau_sim::{EngineConfig, Job, PrefixCaching, Replicas, Routing, Serve};
+use fizeau_sim::{EngineConfig, Job, PrefixCaching, ReplicaRouting, Replicas, Serve};
 
 use super::observe::{engine, mean, of_family, roomy, run};
 use crate::support::{job, ms};
 use crate::theory::chance::Draws;
 
-fn replicas(config: &EngineConfig, routing: Routing) -> Replicas<impl Serve + use<>> {
+fn replicas(config: &EngineConfig, routing: ReplicaRouting) -> Replicas<impl Serve + use<>> {
     let engines = (0..4).map(|_| engine(config.clone())).collect();
     Replicas::new(engines, routing).unwrap()
 }
@@ -25,7 +25,8 @@ fn least_in_flight_beats_turns_where_lengths_differ() {
         let jobs: Vec<Job> = (0..600).map(one).collect();
         let ttft =
             |routing| mean(run(&mut replicas(&config, routing), &jobs).iter().map(|s| s.ttft));
-        let (turns, least) = (ttft(Routing::RoundRobin), ttft(Routing::LeastInFlight));
+        let (turns, least) =
+            (ttft(ReplicaRouting::RoundRobin), ttft(ReplicaRouting::LeastInFlight));
         assert!(least < 0.8 * turns, "seed {seed}: {least} {turns}");
     }
 }
@@ -48,9 +49,9 @@ fn prefix_aware_finds_more_than_turns() {
         let gauges = replicas.gauges();
         (gauges.prefix_hits as f64 / gauges.prefix_queries as f64, ttft)
     };
-    let (turns, slow) = hits_and_ttft(Routing::RoundRobin);
-    let (least, _) = hits_and_ttft(Routing::LeastInFlight);
-    let (aware, fast) = hits_and_ttft(Routing::PrefixAware);
+    let (turns, slow) = hits_and_ttft(ReplicaRouting::RoundRobin);
+    let (least, _) = hits_and_ttft(ReplicaRouting::LeastInFlight);
+    let (aware, fast) = hits_and_ttft(ReplicaRouting::PrefixAware);
     assert!(aware > 0.8 && aware > 1.3 * turns && aware > 1.3 * least, "{aware} {turns} {least}");
     assert!(fast < slow, "{fast} {slow}");
 }

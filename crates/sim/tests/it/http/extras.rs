@@ -169,7 +169,7 @@ fn a_full_queue_sends_clients_away_and_priorities_reach_the_engine() {
         assert_eq!(reply.status, 429, "{}", reply.body);
         assert!(reply.head.contains("\r\nretry-after: 1"), "{}", reply.head);
         let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();
-        assert!(message.contains("3 requests wait already"), "{message}");
+        assert!(message.contains("3 requests are waiting already"), "{message}");
     }
     assert_eq!(came.try_iter().collect::<Vec<_>>(), [-5, 0]);
 }

@@ -116,7 +116,7 @@ fn what_cannot_befall_a_reply_is_refused_or_left_out() {
         let server = with("allow");
         let reply = take(under(server.addr(), path, fault, body));
         assert_eq!(reply.status, 400, "{path} {fault}");
-        assert!(reply.body.contains("cannot befall this reply"), "{}", reply.body);
+        assert!(reply.body.contains("cannot affect this reply"), "{}", reply.body);
         assert_eq!(reply.json()["type"] == "error", path == "/v1/messages");
 
         if fault.contains('+') {
@@ -354,19 +354,19 @@ fn what_is_wrong_is_said() {
     for (text, part) in [
         ("", "no fault is named"),
         ("crlf,", "no fault is named"),
-        ("crlf@3", "crlf would be"),
-        ("stall@x", "stall@TOKENS:TIME would be"),
-        ("stall:300", "stall@TOKENS:TIME would be"),
-        ("bundle:0", "bundle:COUNT would be"),
+        ("crlf@3", "write crlf"),
+        ("stall@x", "write stall@TOKENS:TIME"),
+        ("stall:300", "write stall@TOKENS:TIME"),
+        ("bundle:0", "write bundle:COUNT"),
         ("keep-alive:0ms", "out of bounds: at least"),
         ("choices:200000", "out of bounds: at most 128"),
         ("huge:99999999999", "out of bounds: at most 16777216"),
         ("choices:128+huge", "more than 16777216 bytes"),
-        ("0.5*connections:1", "befalls the whole server"),
-        ("crlf+cr", "cannot befall the same reply"),
-        ("stall@1:1ms+stall@2:1ms", "cannot befall the same reply"),
-        ("error@1+reset@3", "cannot befall the same reply"),
-        ("429+crlf", "cannot befall the same reply"),
+        ("0.5*connections:1", "affects the whole server"),
+        ("crlf+cr", "cannot affect the same reply"),
+        ("stall@1:1ms+stall@2:1ms", "cannot affect the same reply"),
+        ("error@1+reset@3", "cannot affect the same reply"),
+        ("429+crlf", "cannot affect the same reply"),
         ("0*crlf", "over 0"),
         ("2*crlf", "over 0"),
         ("nan*crlf", "over 0"),

@@ -173,7 +173,12 @@ fn a_full_queue_is_refused_with_a_time_to_come_again() {
     let reply = post(server.addr(), "/v1/completions", body);
     assert_eq!(reply.status, 429, "{}", reply.body);
     assert!(reply.head.contains("\r\nretry-after: 1"), "{}", reply.head);
-    assert!(reply.json()["error"]["message"].as_str().unwrap().contains("1 requests wait already"));
+    assert!(
+        reply.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("1 requests are waiting already")
+    );
     drop(held);
 }
 

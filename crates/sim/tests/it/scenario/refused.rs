@@ -28,11 +28,11 @@ fn each_refusal_says_what_would_run() {
     };
     assert_eq!(
         with(|of| of.block = Tokens::ZERO),
-        "a block of 0 tokens holds nothing: the least is 1, the usual 16"
+        "a block of 0 tokens holds nothing: give at least 1; 16 is usual"
     );
     assert_eq!(
         with(|of| of.max_batched_tokens = Tokens::new(15)),
-        "a budget of 15 tokens a step is below one block of 16: the least is 16"
+        "a budget of 15 tokens a step is below one block of 16: give at least 16"
     );
     assert_eq!(
         with(|of| of.blocks = 1_000_000),

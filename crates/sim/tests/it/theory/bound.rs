@@ -4,11 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Bytes, Nanos, Tokens};
 use fizeau_roofline::{
-    Acceptance, Admission, Bound, Drafter, Lengths, PowerDraw, Serving, System, Transfer,
+    Acceptance, Admission, Bound, CacheTransfer, Drafter, PowerDraw, RequestLengths, Serving,
+    System,
 };
 use fizeau_sim::{
-    Chunking, Disaggregated, Drafts, Engine, EngineConfig, Handover, Job, Order, Policy,
-    PrefixCaching, Replicas, RooflineStep, Routing, Serve,
+    AdmissionOrder, Chunking, DisaggregatedEngine, Drafts, Engine, EngineConfig, Handover, Job,
+    Policy, PrefixCaching, ReplicaRouting, Replicas, RooflineStep, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -18,13 +19,18 @@ use crate::support::{NONE, SYSTEMS, drain, job, ms, system};
 /// How engines are put together.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
-    Replicas(usize, Routing),
-    Apart(usize, usize, Transfer),
+    Replicas(usize, ReplicaRouting),
+    Apart(usize, usize, CacheTransfer),
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    let routing = [Routing::RoundRobin, Routing::LeastInFlight, Routing::PrefixAware];
-    let transfer = [Transfer::BeforeFirstToken, Transfer::BeforeSecondToken, Transfer::LayerWise];
+    let routing =
+        [ReplicaRouting::RoundRobin, ReplicaRouting::LeastInFlight, ReplicaRouting::PrefixAware];
+    let transfer = [
+        CacheTransfer::BeforeFirstToken,
+        CacheTransfer::BeforeSecondToken,
+        CacheTransfer::LayerWise,
+    ];
     prop_oneof![
         (1usize..5, prop::sample::select(routing.to_vec()))
             .prop_map(|(count, routing)| Shape::Replicas(count, routing)),
@@ -47,7 +53,7 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
         prop::sample::select(vec![Policy::Mixed, Policy::PrefillFirst]),
         prop::sample::select(vec![Chunking::Chunked, Chunking::Whole]),
         prop::sample::select(vec![Admission::AsItGrows, Admission::Whole]),
-        prop::sample::select(vec![Order::Arrival, Order::Priority]),
+        prop::sample::select(vec![AdmissionOrder::Arrival, AdmissionOrder::Priority]),
         prop::sample::select(vec![vec![], vec![1, 2, 4, 8]]),
         prop::sample::select(vec![PrefixCaching::Off, PrefixCaching::On]),
         drafts(),
@@ -119,7 +125,8 @@ fn build(
                 transfer,
                 layers: NonZeroU32::new(layers as u32).unwrap(),
             };
-            let apart = Disaggregated::new(engines(prefill), engines(decode), handover).unwrap();
+            let apart =
+                DisaggregatedEngine::new(engines(prefill), engines(decode), handover).unwrap();
             (Box::new(apart), (prefill + decode) as f64)
         }
     }
@@ -148,10 +155,10 @@ proptest! {
             serve.submit(with_content(&job(id as u64, input, output, ms(0)), common)).unwrap();
         }
         let emissions = drain(&mut serve);
-        let mut lengths = Lengths::for_model(system.model());
+        let mut lengths = RequestLengths::for_model(system.model());
         for first in emissions.iter().filter(|emission| emission.index == 0) {
             let (input, output, _) = jobs[first.job.0 as usize];
-            let mut alone = Lengths::for_model(system.model());
+            let mut alone = RequestLengths::for_model(system.model());
             alone.add_cached(Tokens::new(input), first.timing.cached_tokens, Tokens::new(output));
             prop_assert!(lengths.merge(&alone));
             let bound = Bound::over(&system, &alone, NonZeroU64::MIN).unwrap();

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::{
-    Disaggregated, Engine, EngineConfig, Job, Policy, Replicas, Routing, Serve, StepLoad,
+    DisaggregatedEngine, Engine, EngineConfig, Job, Policy, ReplicaRouting, Replicas, Serve,
+    StepLoad,
 };
 use proptest::prelude::*;
 
@@ -72,7 +73,7 @@ proptest! {
 
     #[test]
     fn replicas_keep_it(seed: u64, count in 1usize..6) {
-        for routing in [Routing::RoundRobin, Routing::LeastInFlight, Routing::PrefixAware] {
+        for routing in [ReplicaRouting::RoundRobin, ReplicaRouting::LeastInFlight, ReplicaRouting::PrefixAware] {
             let engines = (0..count).map(|_| engine(Policy::Mixed)).collect();
             let mut replicas = Replicas::new(engines, routing).unwrap();
             let (present, sojourns) = both(&mut replicas, &jobs(seed, 60));
@@ -85,7 +86,7 @@ proptest! {
     fn prefill_and_decode_apart_keep_it(seed: u64, transfer in crate::cluster::fakes::transfers()) {
         let prefill = vec![engine(Policy::Mixed), engine(Policy::Mixed)];
         let mut apart =
-            Disaggregated::new(prefill, vec![Decoder::default()], handover(transfer)).unwrap();
+            DisaggregatedEngine::new(prefill, vec![Decoder::default()], handover(transfer)).unwrap();
         let (present, sojourns) = both(&mut apart, &jobs(seed, 60));
         prop_assert_eq!(present, sojourns);
     }

@@ -4,7 +4,7 @@
 //! counted, at a confidence of 99.9 %; an interval too wide to refute anything fails as well.
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_sim::{Engine, EngineConfig, Replicas, Routing, Serve, StepLoad};
+use fizeau_sim::{Engine, EngineConfig, ReplicaRouting, Replicas, Serve, StepLoad};
 
 use super::chance::{Draws, interval};
 use crate::support::{drain, job, ms};
@@ -114,7 +114,7 @@ fn turns_with_fixed_service_are_m_d_c() {
     const SERVERS: usize = 4;
     let service = STEP * 5;
     let engines = (0..SERVERS).map(|_| engine(1)).collect();
-    let mut replicas = Replicas::new(engines, Routing::RoundRobin).unwrap();
+    let mut replicas = Replicas::new(engines, ReplicaRouting::RoundRobin).unwrap();
     let (mut draws, mut at, mut free) = (Draws(7), ms(0), Vec::new());
     for id in 0..2_000 {
         at += draws.gap(service / 3);

@@ -3,50 +3,57 @@
 use hyper::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
 use hyper::{StatusCode, Version};
 
-use super::chunked::Chunked;
-use super::head::Malformed;
+use super::chunked::ChunkedBody;
+use super::head::MalformedHead;
 
 /// A body on its way, by the kind of its end (RFC 9112, section 6.3).
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Body {
+pub(super) enum ReplyBody {
     /// In chunks, of which the last is empty.
-    Chunked(Chunked),
+    Chunked(ChunkedBody),
     /// After this many bytes more.
     Length(u64),
     /// With the connection.
     UntilClose,
 }
 
-impl Body {
+impl ReplyBody {
     /// The body that follows a head.
     pub(super) fn of(
         status: StatusCode,
         version: Version,
         headers: &HeaderMap,
-    ) -> Result<Self, Malformed> {
+    ) -> Result<Self, MalformedHead> {
         if [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status) {
             return Ok(Self::Length(0));
         }
         // An encoding goes before a length, but only the later version knows it.
         if let Some(coding) = headers.get_all(TRANSFER_ENCODING).into_iter().next_back() {
             if version == Version::HTTP_10 {
-                return Err(Malformed("HTTP/1.0 has no transfer-encoding".to_owned()));
+                return Err(MalformedHead("HTTP/1.0 has no transfer-encoding".to_owned()));
             }
             let last = coding.to_str().ok().and_then(|line| line.rsplit(',').next());
             let chunked = last.is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked"));
-            return Ok(if chunked { Self::Chunked(Chunked::default()) } else { Self::UntilClose });
+            return Ok(if chunked {
+                Self::Chunked(ChunkedBody::default())
+            } else {
+                Self::UntilClose
+            });
         }
         if headers.contains_key(CONTENT_LENGTH) {
             return length(headers)
                 .map(Self::Length)
-                .ok_or_else(|| Malformed("its content-length is no single length".to_owned()));
+                .ok_or_else(|| MalformedHead("its content-length is no single length".to_owned()));
         }
         Ok(Self::UntilClose)
     }
 
     /// The next content at the start of `bytes`, which then lose it; none if they have no more. Bytes that are left
     /// when the body is over are not the body's.
-    pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, Malformed> {
+    pub(super) fn next<'b>(
+        &mut self,
+        bytes: &mut &'b [u8],
+    ) -> Result<Option<&'b [u8]>, MalformedHead> {
         let content = match self {
             Self::Chunked(chunks) => return chunks.next(bytes),
             Self::Length(left) => {

@@ -1,6 +1,6 @@
 //! The chunked transfer coding (RFC 9112, section 7.1).
 
-use super::head::Malformed;
+use super::head::MalformedHead;
 
 /// The most bytes of one chunk's extensions, and of all trailers. They are passed over, not kept; the bound only
 /// stops a server that sends nothing else.
@@ -8,8 +8,8 @@ const MOST_SKIPPED: u32 = 64 << 10;
 
 /// Finds the content in a chunked body, in place. Any split of the same bytes gives the same content.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Chunked {
-    state: State,
+pub(super) struct ChunkedBody {
+    state: ChunkState,
     /// The size of the chunk as far as it was read, then what is left of it.
     left: u64,
     skipped: u32,
@@ -17,7 +17,7 @@ pub(super) struct Chunked {
 
 /// What is expected next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum ChunkState {
     /// The first digit of a chunk's size.
     #[default]
     Size,
@@ -42,13 +42,16 @@ enum State {
     Over,
 }
 
-impl Chunked {
-    /// As [`Body::next`](super::body::Body::next).
-    pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, Malformed> {
+impl ChunkedBody {
+    /// As [`Body::next`](super::body::ReplyBody::next).
+    pub(super) fn next<'b>(
+        &mut self,
+        bytes: &mut &'b [u8],
+    ) -> Result<Option<&'b [u8]>, MalformedHead> {
         loop {
             match self.state {
-                State::Over => return Ok(None),
-                State::Content => return Ok(self.content(bytes)),
+                ChunkState::Over => return Ok(None),
+                ChunkState::Content => return Ok(self.content(bytes)),
                 _ => {}
             }
             if !self.plain_line(bytes) {
@@ -68,7 +71,7 @@ impl Chunked {
         *bytes = rest;
         self.left -= here as u64;
         if self.left == 0 {
-            self.state = State::ContentCr;
+            self.state = ChunkState::ContentCr;
         }
         Some(content).filter(|content| !content.is_empty())
     }
@@ -77,11 +80,11 @@ impl Chunked {
     /// end after a chunk, or a size and nothing else. A matter of speed only: byte by byte gives the same.
     fn plain_line(&mut self, bytes: &mut &[u8]) -> bool {
         let line = match self.state {
-            State::ContentCr if bytes.starts_with(b"\r\n") => {
-                self.state = State::Size;
+            ChunkState::ContentCr if bytes.starts_with(b"\r\n") => {
+                self.state = ChunkState::Size;
                 2
             }
-            State::Size => {
+            ChunkState::Size => {
                 let Some((size, line)) = plain_size(bytes) else {
                     return false;
                 };
@@ -98,53 +101,56 @@ impl Chunked {
     /// The line of a chunk's size is over.
     const fn end_size(&mut self) {
         self.skipped = 0;
-        self.state = if self.left == 0 { State::TrailerStart } else { State::Content };
+        self.state = if self.left == 0 { ChunkState::TrailerStart } else { ChunkState::Content };
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.state == State::Over
+        self.state == ChunkState::Over
     }
 
     /// The state after `byte`, which is not content.
-    fn step(&mut self, byte: u8) -> Result<State, Malformed> {
+    fn step(&mut self, byte: u8) -> Result<ChunkState, MalformedHead> {
         Ok(match (self.state, byte) {
-            (State::Size | State::Digits, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+            (ChunkState::Size | ChunkState::Digits, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 self.add_digit(byte)?;
-                State::Digits
+                ChunkState::Digits
             }
-            (State::Digits | State::Blanks, b' ' | b'\t') => State::Blanks,
-            (State::Digits | State::Blanks, b';') => State::Extension,
-            (State::Digits | State::Blanks | State::Extension, b'\r') => State::SizeLf,
-            (State::Extension, byte) if byte != b'\n' => self.skip(State::Extension)?,
-            (State::SizeLf, b'\n') => {
+            (ChunkState::Digits | ChunkState::Blanks, b' ' | b'\t') => ChunkState::Blanks,
+            (ChunkState::Digits | ChunkState::Blanks, b';') => ChunkState::Extension,
+            (ChunkState::Digits | ChunkState::Blanks | ChunkState::Extension, b'\r') => {
+                ChunkState::SizeLf
+            }
+            (ChunkState::Extension, byte) if byte != b'\n' => self.skip(ChunkState::Extension)?,
+            (ChunkState::SizeLf, b'\n') => {
                 self.end_size();
                 self.state
             }
-            (State::ContentCr, b'\r') => State::ContentLf,
-            (State::ContentLf, b'\n') => State::Size,
-            (State::TrailerStart, b'\r') => State::EndLf,
-            (State::Trailer, b'\r') => State::TrailerLf,
-            (State::TrailerStart | State::Trailer, byte) if byte != b'\n' => {
-                self.skip(State::Trailer)?
+            (ChunkState::ContentCr, b'\r') => ChunkState::ContentLf,
+            (ChunkState::ContentLf, b'\n') => ChunkState::Size,
+            (ChunkState::TrailerStart, b'\r') => ChunkState::EndLf,
+            (ChunkState::Trailer, b'\r') => ChunkState::TrailerLf,
+            (ChunkState::TrailerStart | ChunkState::Trailer, byte) if byte != b'\n' => {
+                self.skip(ChunkState::Trailer)?
             }
-            (State::TrailerLf, b'\n') => State::TrailerStart,
-            (State::EndLf, b'\n') => State::Over,
+            (ChunkState::TrailerLf, b'\n') => ChunkState::TrailerStart,
+            (ChunkState::EndLf, b'\n') => ChunkState::Over,
             (state, byte) => return Err(unexpected(state, byte)),
         })
     }
 
-    fn add_digit(&mut self, digit: u8) -> Result<(), Malformed> {
+    fn add_digit(&mut self, digit: u8) -> Result<(), MalformedHead> {
         let digit = char::from(digit).to_digit(16).unwrap_or_default();
         let size = self.left.checked_mul(16).map(|size| size + u64::from(digit));
-        self.left = size.ok_or_else(|| Malformed("a chunk's size exceeds 64 bits".to_owned()))?;
+        self.left =
+            size.ok_or_else(|| MalformedHead("a chunk's size exceeds 64 bits".to_owned()))?;
         Ok(())
     }
 
-    fn skip(&mut self, state: State) -> Result<State, Malformed> {
+    fn skip(&mut self, state: ChunkState) -> Result<ChunkState, MalformedHead> {
         self.skipped += 1;
         if self.skipped > MOST_SKIPPED {
             let why = format!("more than {MOST_SKIPPED} bytes of chunk extensions or trailers");
-            return Err(Malformed(why));
+            return Err(MalformedHead(why));
         }
         Ok(state)
     }
@@ -166,13 +172,15 @@ fn plain_size(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-fn unexpected(state: State, byte: u8) -> Malformed {
+fn unexpected(state: ChunkState, byte: u8) -> MalformedHead {
     let place = match state {
-        State::Size | State::Digits | State::Blanks | State::Extension | State::SizeLf => {
-            "in the line of a chunk's size"
-        }
-        State::ContentCr | State::ContentLf => "after a chunk",
+        ChunkState::Size
+        | ChunkState::Digits
+        | ChunkState::Blanks
+        | ChunkState::Extension
+        | ChunkState::SizeLf => "in the line of a chunk's size",
+        ChunkState::ContentCr | ChunkState::ContentLf => "after a chunk",
         _ => "in the trailers",
     };
-    Malformed(format!("`{}` {place}", byte.escape_ascii()))
+    MalformedHead(format!("`{}` {place}", byte.escape_ascii()))
 }

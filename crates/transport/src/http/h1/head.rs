@@ -4,7 +4,7 @@ use hyper::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue};
 use hyper::{StatusCode, Version};
 use memchr::memchr_iter;
 
-use super::body::Body;
+use super::body::ReplyBody;
 
 /// The most bytes of a reply's head, interim ones before it included.
 const MOST_BYTES: usize = 64 << 10;
@@ -13,16 +13,16 @@ const MOST_HEADERS: usize = 128;
 
 /// What a reply says before its body.
 #[derive(Debug)]
-pub(in crate::http) struct Head {
+pub(in crate::http) struct ReplyHead {
     pub(in crate::http) status: StatusCode,
     pub(in crate::http) headers: HeaderMap,
 }
 
 /// A head and what follows from it for the connection.
 #[derive(Debug)]
-pub(super) struct Parsed {
-    pub(super) head: Head,
-    pub(super) body: Body,
+pub(super) struct ParsedHead {
+    pub(super) head: ReplyHead,
+    pub(super) body: ReplyBody,
     /// Whether another request may follow on the connection.
     pub(super) keeps_alive: bool,
 }
@@ -39,20 +39,20 @@ pub(super) struct HeadReader {
 
 /// Why there is no head: in words, what is wrong with the bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed(pub(super) String);
+pub(super) struct MalformedHead(pub(super) String);
 
 impl HeadReader {
     /// Takes more bytes; gives the head once it is whole. Interim replies (1xx) are passed over.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<Parsed>, Malformed> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<ParsedHead>, MalformedHead> {
         self.held.extend_from_slice(bytes);
         loop {
             self.drop_blank_lines();
             if !could_be_http(&self.held) {
-                return Err(Malformed("it does not begin with HTTP/1".to_owned()));
+                return Err(MalformedHead("it does not begin with HTTP/1".to_owned()));
             }
             let whole = self.has_end();
             if self.taken + self.held.len() > MOST_BYTES && !whole {
-                return Err(Malformed(format!("it is longer than {MOST_BYTES} bytes")));
+                return Err(MalformedHead(format!("it is longer than {MOST_BYTES} bytes")));
             }
             if !whole {
                 return Ok(None);
@@ -64,7 +64,7 @@ impl HeadReader {
                 return Ok(Some(parsed));
             }
             if self.taken > MOST_BYTES {
-                return Err(Malformed(format!("interim replies exceed {MOST_BYTES} bytes")));
+                return Err(MalformedHead(format!("interim replies exceed {MOST_BYTES} bytes")));
             }
         }
     }
@@ -99,38 +99,38 @@ fn could_be_http(held: &[u8]) -> bool {
 }
 
 /// The length of the head at the start of `held`, and the head unless it is an interim one.
-fn parse(held: &[u8]) -> Result<(usize, Option<Parsed>), Malformed> {
+fn parse(held: &[u8]) -> Result<(usize, Option<ParsedHead>), MalformedHead> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut response = httparse::Response::new(&mut fields);
     let length = match response.parse(held) {
         Ok(httparse::Status::Complete(length)) => length,
-        Ok(httparse::Status::Partial) => return Err(Malformed("it has no end".to_owned())),
-        Err(error) => return Err(Malformed(error.to_string())),
+        Ok(httparse::Status::Partial) => return Err(MalformedHead("it has no end".to_owned())),
+        Err(error) => return Err(MalformedHead(error.to_string())),
     };
     let status = response.code.and_then(|code| StatusCode::from_u16(code).ok());
     let status =
-        status.ok_or_else(|| Malformed("its status is no number from 100 on".to_owned()))?;
+        status.ok_or_else(|| MalformedHead("its status is no number from 100 on".to_owned()))?;
     if status == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Malformed("it leaves HTTP (101), which was not asked for".to_owned()));
+        return Err(MalformedHead("it leaves HTTP (101), which was not asked for".to_owned()));
     }
     if status.is_informational() {
         return Ok((length, None));
     }
     let version = if response.version == Some(0) { Version::HTTP_10 } else { Version::HTTP_11 };
     let headers = headers(response.headers)?;
-    let body = Body::of(status, version, &headers)?;
-    let keeps_alive = body != Body::UntilClose && keeps_alive(version, &headers);
-    let head = Head { status, headers };
-    Ok((length, Some(Parsed { head, body, keeps_alive })))
+    let body = ReplyBody::of(status, version, &headers)?;
+    let keeps_alive = body != ReplyBody::UntilClose && keeps_alive(version, &headers);
+    let head = ReplyHead { status, headers };
+    Ok((length, Some(ParsedHead { head, body, keeps_alive })))
 }
 
-fn headers(fields: &[httparse::Header<'_>]) -> Result<HeaderMap, Malformed> {
+fn headers(fields: &[httparse::Header<'_>]) -> Result<HeaderMap, MalformedHead> {
     let mut headers = HeaderMap::with_capacity(fields.len());
     for field in fields {
         let name = HeaderName::from_bytes(field.name.as_bytes());
         let value = HeaderValue::from_bytes(field.value);
         let (Ok(name), Ok(value)) = (name, value) else {
-            return Err(Malformed(format!("its header `{:.40}` is none", field.name)));
+            return Err(MalformedHead(format!("its header `{:.40}` is none", field.name)));
         };
         headers.append(name, value);
     }

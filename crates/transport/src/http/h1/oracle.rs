@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::body::Body;
-use super::head::{HeadReader, Malformed, Parsed};
+use super::body::ReplyBody;
+use super::head::{HeadReader, MalformedHead, ParsedHead};
 
 /// What a reading of a reply comes to.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct OracleReading {
     status: u16,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
@@ -23,8 +23,8 @@ struct Seen {
 }
 
 /// Our reading; an error in words.
-fn ours(pieces: &[&[u8]]) -> Result<Option<Seen>, String> {
-    let words = |Malformed(why)| why;
+fn ours(pieces: &[&[u8]]) -> Result<Option<OracleReading>, String> {
+    let words = |MalformedHead(why)| why;
     let mut reader = HeadReader::default();
     let mut pieces = pieces.iter();
     let parsed = loop {
@@ -35,9 +35,9 @@ fn ours(pieces: &[&[u8]]) -> Result<Option<Seen>, String> {
             break parsed;
         }
     };
-    let Parsed { head, mut body, .. } = parsed;
+    let ParsedHead { head, mut body, .. } = parsed;
     let rest = reader.into_rest();
-    let mut seen = Seen {
+    let mut seen = OracleReading {
         status: head.status.as_u16(),
         headers: sorted(&head.headers),
         body: Vec::new(),
@@ -50,12 +50,12 @@ fn ours(pieces: &[&[u8]]) -> Result<Option<Seen>, String> {
         }
         seen.rest.extend_from_slice(bytes);
     }
-    seen.is_whole = body.is_over() || body == Body::UntilClose;
+    seen.is_whole = body.is_over() || body == ReplyBody::UntilClose;
     Ok(Some(seen))
 }
 
 /// hyper's reading of a valid reply.
-async fn hypers(pieces: &[&[u8]]) -> hyper::Result<Seen> {
+async fn hypers(pieces: &[&[u8]]) -> hyper::Result<OracleReading> {
     let (near, mut far) = tokio::io::duplex(1 << 16);
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(near)).await?;
@@ -65,7 +65,7 @@ async fn hypers(pieces: &[&[u8]]) -> hyper::Result<Seen> {
         let (head, body) = response.into_parts();
         let (status, headers) = (head.status.as_u16(), sorted(&head.headers));
         let body = body.collect().await?.to_bytes().to_vec();
-        Ok(Seen { status, headers, body, is_whole: true, rest: Vec::new() })
+        Ok(OracleReading { status, headers, body, is_whole: true, rest: Vec::new() })
     };
     let server = async {
         let _ = far.read(&mut [0; 1024]).await;

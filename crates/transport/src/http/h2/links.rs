@@ -13,7 +13,7 @@ use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::{Notify, OnceCell};
 
-use super::upload::{Attributed, Sending, Upload};
+use super::upload::{AttributedConnection, SendingRequests, UploadBody};
 use crate::http::io::Io;
 use crate::http::log::IoLog;
 
@@ -25,8 +25,8 @@ const HEAD_LIMIT: u32 = 64 << 10;
 
 /// The connections to one endpoint.
 #[derive(Debug)]
-pub(in crate::http) struct Links {
-    slots: RefCell<Vec<Rc<Slot>>>,
+pub(in crate::http) struct H2Connections {
+    slots: RefCell<Vec<Rc<ConnectionSlot>>>,
     /// The most requests at a time on one connection.
     streams: usize,
 }
@@ -34,17 +34,17 @@ pub(in crate::http) struct Links {
 /// A connection, or one that is being made: requests that come meanwhile take a place on it already and wait for it,
 /// as they would wait for one of their own.
 #[derive(Debug, Default)]
-struct Slot {
-    link: OnceCell<Link>,
+struct ConnectionSlot {
+    link: OnceCell<H2Connection>,
     taken: Cell<usize>,
     given_up: Cell<bool>,
 }
 
 /// A connection that stands.
-pub(in crate::http) struct Link {
-    sender: SendRequest<Upload>,
+pub(in crate::http) struct H2Connection {
+    sender: SendRequest<UploadBody>,
     log: Arc<IoLog>,
-    sending: Arc<Sending>,
+    sending: Arc<SendingRequests>,
     /// The most requests at a time that the server allows, by its last word on that.
     allowed: Box<dyn Fn() -> usize>,
     marks: ConnectMarks,
@@ -52,71 +52,71 @@ pub(in crate::http) struct Link {
 
 /// A place on a connection, free again when this is dropped.
 #[derive(Debug)]
-pub(in crate::http) struct Seat(Rc<Slot>);
+pub(in crate::http) struct StreamSlot(Rc<ConnectionSlot>);
 
-impl Links {
+impl H2Connections {
     pub(in crate::http) fn new(streams: usize) -> Self {
         Self { slots: RefCell::default(), streams }
     }
 
     /// A place on a connection that stands.
-    pub(in crate::http) fn check_out(&self) -> Option<Seat> {
+    pub(in crate::http) fn check_out(&self) -> Option<StreamSlot> {
         self.seat_where(|slot| slot.link.initialized())
     }
 
     /// A place on any connection: one that stands, one that is being made, or one to be made.
-    pub(in crate::http) fn book(&self) -> Seat {
+    pub(in crate::http) fn book(&self) -> StreamSlot {
         self.check_out().unwrap_or_else(|| self.book_new())
     }
 
     /// A place on a connection that does not stand yet: one that is being made, or one to be made.
-    pub(in crate::http) fn book_new(&self) -> Seat {
+    pub(in crate::http) fn book_new(&self) -> StreamSlot {
         self.seat_where(|slot| !slot.link.initialized()).unwrap_or_else(|| {
-            let slot = Rc::new(Slot::default());
+            let slot = Rc::new(ConnectionSlot::default());
             self.slots.borrow_mut().push(Rc::clone(&slot));
-            Seat::take(&slot)
+            StreamSlot::take(&slot)
         })
     }
 
     /// Whether the connection of `seat` has a place for all that have taken one. It may not, if more waited for it
     /// than the server turned out to allow.
-    pub(in crate::http) fn holds(&self, seat: &Seat) -> bool {
+    pub(in crate::http) fn holds(&self, seat: &StreamSlot) -> bool {
         seat.0.taken.get() <= self.most_on(&seat.0)
     }
 
     /// The first free place: connections fill up one after the other, so that there are no more than needed.
-    fn seat_where(&self, fits: impl Fn(&Slot) -> bool) -> Option<Seat> {
+    fn seat_where(&self, fits: impl Fn(&ConnectionSlot) -> bool) -> Option<StreamSlot> {
         let mut slots = self.slots.borrow_mut();
         slots.retain(|slot| slot.is_alive());
         let mut free = slots.iter().filter(|slot| slot.taken.get() < self.most_on(slot));
-        free.find(|slot| fits(slot)).map(Seat::take)
+        free.find(|slot| fits(slot)).map(StreamSlot::take)
     }
 
-    fn most_on(&self, slot: &Slot) -> usize {
+    fn most_on(&self, slot: &ConnectionSlot) -> usize {
         let allowed = slot.link.get().map(|link| (link.allowed)());
         allowed.map_or(self.streams, |allowed| allowed.min(self.streams))
     }
 }
 
-impl Slot {
+impl ConnectionSlot {
     fn is_alive(&self) -> bool {
         !self.given_up.get() && self.link.get().is_none_or(|link| !link.sender.is_closed())
     }
 }
 
-impl Seat {
-    fn take(slot: &Rc<Slot>) -> Self {
+impl StreamSlot {
+    fn take(slot: &Rc<ConnectionSlot>) -> Self {
         slot.taken.set(slot.taken.get() + 1);
         Self(Rc::clone(slot))
     }
 
     /// A place on a connection for one request alone.
     pub(in crate::http) fn alone() -> Self {
-        Self::take(&Rc::new(Slot::default()))
+        Self::take(&Rc::new(ConnectionSlot::default()))
     }
 
     /// The connection, once it stands.
-    pub(super) fn link(&self) -> Option<&Link> {
+    pub(super) fn link(&self) -> Option<&H2Connection> {
         self.0.link.get()
     }
 
@@ -126,7 +126,7 @@ impl Seat {
     /// If whoever makes it is dropped, the next one who waits makes it.
     pub(in crate::http) async fn ready(
         &self,
-        connect: impl Future<Output = Result<Link, Failure>>,
+        connect: impl Future<Output = Result<H2Connection, Failure>>,
     ) -> Result<ConnectMarks, Failure> {
         Ok(self.0.link.get_or_try_init(|| connect).await?.marks)
     }
@@ -141,13 +141,13 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         self.0.taken.set(self.0.taken.get().saturating_sub(1));
     }
 }
 
-impl Link {
+impl H2Connection {
     /// HTTP/2 on `io`, once the server has said how many requests it takes at a time, which is the first thing that
     /// it says. The machinery runs as a task of the present runtime until the last request on it is over and nobody
     /// can begin another.
@@ -160,8 +160,9 @@ impl Link {
         clock: C,
     ) -> Result<Self, String> {
         let log = Arc::clone(io.log());
-        let (sending, heard) = (Arc::new(Sending::default()), Arc::new(Notify::new()));
-        let traffic = Attributed::new(io, clock, Arc::clone(&sending), Arc::clone(&heard));
+        let (sending, heard) = (Arc::new(SendingRequests::default()), Arc::new(Notify::new()));
+        let traffic =
+            AttributedConnection::new(io, clock, Arc::clone(&sending), Arc::clone(&heard));
         let (sender, connection) = http2::Builder::new(TokioExecutor::new())
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
@@ -197,7 +198,7 @@ impl Link {
         Ok(Self { sender, log, sending, allowed: Box::new(allowed), marks })
     }
 
-    pub(super) fn sender(&self) -> SendRequest<Upload> {
+    pub(super) fn sender(&self) -> SendRequest<UploadBody> {
         self.sender.clone()
     }
 
@@ -205,12 +206,12 @@ impl Link {
         &self.log
     }
 
-    pub(super) const fn sending(&self) -> &Arc<Sending> {
+    pub(super) const fn sending(&self) -> &Arc<SendingRequests> {
         &self.sending
     }
 }
 
-impl fmt::Debug for Link {
+impl fmt::Debug for H2Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Link").field("marks", &self.marks).finish_non_exhaustive()
     }

@@ -18,9 +18,9 @@ use crate::http::log::IoLog;
 /// The requests that a connection is sending just now, by their accounts. Both ends are on one thread: the lock is
 /// never waited for.
 #[derive(Debug, Default)]
-pub(super) struct Sending(Mutex<Vec<Arc<IoLog>>>);
+pub(super) struct SendingRequests(Mutex<Vec<Arc<IoLog>>>);
 
-impl Sending {
+impl SendingRequests {
     fn with<T>(&self, act: impl FnOnce(&mut Vec<Arc<IoLog>>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -28,19 +28,19 @@ impl Sending {
 
 /// A request's body, which says when it is fetched for sending: from then on, what is written holds the request.
 #[derive(Debug)]
-pub(super) struct Upload {
+pub(super) struct UploadBody {
     body: Option<Bytes>,
     log: Arc<IoLog>,
-    sending: Arc<Sending>,
+    sending: Arc<SendingRequests>,
 }
 
-impl Upload {
-    pub(super) const fn new(body: Bytes, log: Arc<IoLog>, sending: Arc<Sending>) -> Self {
+impl UploadBody {
+    pub(super) const fn new(body: Bytes, log: Arc<IoLog>, sending: Arc<SendingRequests>) -> Self {
         Self { body: Some(body), log, sending }
     }
 }
 
-impl Body for Upload {
+impl Body for UploadBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -66,29 +66,29 @@ impl Body for Upload {
 
 /// A connection's bytes, whose writes go into the accounts of the requests that are being sent.
 #[derive(Debug)]
-pub(super) struct Attributed<C> {
+pub(super) struct AttributedConnection<C> {
     io: Io<C>,
     clock: C,
-    sending: Arc<Sending>,
+    sending: Arc<SendingRequests>,
     /// Told whenever what has been read so far is dealt with.
     heard: Arc<Notify>,
 }
 
 // Nothing of it is ever pinned, least of all the clock.
-impl<C> Unpin for Attributed<C> {}
+impl<C> Unpin for AttributedConnection<C> {}
 
-impl<C> Attributed<C> {
+impl<C> AttributedConnection<C> {
     pub(super) const fn new(
         io: Io<C>,
         clock: C,
-        sending: Arc<Sending>,
+        sending: Arc<SendingRequests>,
         heard: Arc<Notify>,
     ) -> Self {
         Self { io, clock, sending, heard }
     }
 }
 
-impl<C: Clock> Attributed<C> {
+impl<C: Clock> AttributedConnection<C> {
     fn note<T>(&mut self, write: impl FnOnce(Pin<&mut Io<C>>) -> Poll<T>) -> Poll<T> {
         let before: Stamp = self.clock.now();
         let written = write(Pin::new(&mut self.io));
@@ -100,7 +100,7 @@ impl<C: Clock> Attributed<C> {
     }
 }
 
-impl<C: Clock> AsyncRead for Attributed<C> {
+impl<C: Clock> AsyncRead for AttributedConnection<C> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -112,7 +112,7 @@ impl<C: Clock> AsyncRead for Attributed<C> {
     }
 }
 
-impl<C: Clock> AsyncWrite for Attributed<C> {
+impl<C: Clock> AsyncWrite for AttributedConnection<C> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

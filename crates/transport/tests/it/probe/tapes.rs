@@ -4,7 +4,7 @@ use fizeau_core::{
     Arrival, Channel, EosRule, Finish, Nanos, Outcome, ServerTiming, Stamp, Tape, TokenSource,
     Tokens, Usage,
 };
-use fizeau_transport::{Findings, Flow, ForcedLength, ServerTimed};
+use fizeau_transport::{EventDelivery, Findings, ForcedLength, ServerTimed};
 use proptest::prelude::*;
 
 /// A reply whose events come at these times, in microseconds after the sending, with one token each.
@@ -20,29 +20,29 @@ fn even(events: u64, gap_us: u64) -> Tape {
     tape((1..=events).map(|k| 50_000 + k * gap_us))
 }
 
-fn flow(of: Tape) -> Flow {
+fn flow(of: Tape) -> EventDelivery {
     Findings::of(&[of.clone(), of]).flow
 }
 
 #[test]
 fn how_events_came() {
-    assert_eq!(flow(even(16, 10_000)), Flow::Spaced);
+    assert_eq!(flow(even(16, 10_000)), EventDelivery::Spaced);
     // Sixteen tokens after 400 ms in one read, in two, or in one after 1 ms.
-    assert_eq!(flow(tape([400_000; 16])), Flow::Buffered);
-    assert_eq!(flow(tape((0..16).map(|k| 400_000 + k / 8))), Flow::Buffered);
-    assert_eq!(flow(tape([1_000; 16])), Flow::AtOnce);
+    assert_eq!(flow(tape([400_000; 16])), EventDelivery::Buffered);
+    assert_eq!(flow(tape((0..16).map(|k| 400_000 + k / 8))), EventDelivery::Buffered);
+    assert_eq!(flow(tape([1_000; 16])), EventDelivery::AtOnce);
     // Four by four, and one pair.
-    assert_eq!(flow(tape((0..16).map(|k| 400_000 + k / 4 * 40_000))), Flow::Bursts);
-    assert_eq!(flow(tape((0..16).map(|k| 400_000 + k.max(1) * 10_000))), Flow::Spaced);
-    assert_eq!(flow(tape([400_000; 3])), Flow::Untold);
-    assert_eq!(flow(tape([])), Flow::Untold);
+    assert_eq!(flow(tape((0..16).map(|k| 400_000 + k / 4 * 40_000))), EventDelivery::Bursts);
+    assert_eq!(flow(tape((0..16).map(|k| 400_000 + k.max(1) * 10_000))), EventDelivery::Spaced);
+    assert_eq!(flow(tape([400_000; 3])), EventDelivery::Untold);
+    assert_eq!(flow(tape([])), EventDelivery::Untold);
 }
 
 #[test]
 fn the_worse_of_two_replies_tells() {
     let pair = [even(16, 10_000), tape([400_000; 16])];
     let findings = Findings::of(&pair);
-    assert_eq!(findings.flow, Flow::Buffered);
+    assert_eq!(findings.flow, EventDelivery::Buffered);
     assert_eq!(findings.zero_gap_share, Some(0.5));
 }
 
@@ -117,7 +117,7 @@ proptest! {
         prop_assert_eq!(findings.zero_gap_share.is_some(), gaps > 0);
         prop_assert!(findings.zero_gap_share.is_none_or(|share| (0.0..=1.0).contains(&share)));
         if findings.zero_gap_share == Some(0.0) {
-            prop_assert!([Flow::Untold, Flow::Spaced].contains(&findings.flow));
+            prop_assert!([EventDelivery::Untold, EventDelivery::Spaced].contains(&findings.flow));
         }
     }
 
@@ -126,7 +126,7 @@ proptest! {
     fn bursts_do_not_depend_on_when(stamps in stamps(), by in 0_u64..1_000_000) {
         let moved = tape(stamps.iter().map(|at| at + by));
         let (before, after) = (flow(tape(stamps)), flow(moved));
-        prop_assert!(before == after || (before, after) == (Flow::AtOnce, Flow::Buffered));
+        prop_assert!(before == after || (before, after) == (EventDelivery::AtOnce, EventDelivery::Buffered));
     }
 }
 

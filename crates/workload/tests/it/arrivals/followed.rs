@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use fizeau_workload::{Arrivals, RampShape, RampSpan, Spacing};
+use fizeau_workload::{ArrivalLaw, RampShape, RampSpan, Spacing};
 use proptest::prelude::*;
 use statrs::distribution::Exp;
 
@@ -10,7 +10,7 @@ use super::{POISSON, diurnal, ramp, seconds, stages, time};
 use crate::statistics::likelihood;
 
 /// A law of one rate after another, and its integral written down once more.
-type Law = (fn(Spacing) -> Arrivals, fn(f64) -> f64);
+type Law = (fn(Spacing) -> ArrivalLaw, fn(f64) -> f64);
 
 const LINEAR_UP: Law = (
     |spacing| ramp([0.0, 40.0], RampShape::Linear, time(20.0), spacing),

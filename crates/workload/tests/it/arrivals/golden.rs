@@ -3,18 +3,18 @@
 //! adds up the gaps), gives the same to the nanosecond.
 
 use fizeau_core::Nanos;
-use fizeau_workload::{Arrivals, RampShape, RampSpan, Spacing};
+use fizeau_workload::{ArrivalLaw, RampShape, RampSpan, Spacing};
 
 use super::{POISSON, diurnal, on_off, ramp, schedule, stages, time};
 
 /// The instants of these numbers among the first 201, in nanoseconds.
-fn some(arrivals: Arrivals, seed: u64) -> [u64; 4] {
+fn some(arrivals: ArrivalLaw, seed: u64) -> [u64; 4] {
     let all: Vec<Nanos> = schedule(arrivals, 201, seed).flatten().collect();
     [0, 1, 60, 200].map(|number: usize| all[number].as_nanos())
 }
 
 /// All instants of a plan of five, in nanoseconds.
-fn five(arrivals: Arrivals, seed: u64) -> Vec<u64> {
+fn five(arrivals: ArrivalLaw, seed: u64) -> Vec<u64> {
     schedule(arrivals, 5, seed).flatten().map(Nanos::as_nanos).collect()
 }
 

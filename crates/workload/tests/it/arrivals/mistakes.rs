@@ -1,7 +1,7 @@
 //! Each number that a law cannot use has one line that names it.
 
 use fizeau_core::PerSec;
-use fizeau_workload::{Arrivals, Plan, RampShape, RampSpan, Spacing, Spec};
+use fizeau_workload::{ArrivalLaw, Plan, PlanSpec, RampShape, RampSpan, Spacing};
 
 use super::{POISSON, diurnal, on_off, ramp, stages, time};
 use crate::spec;
@@ -9,13 +9,13 @@ use crate::spec;
 const NO_RATES: [f64; 5] = [-1.0, f64::NAN, f64::INFINITY, 1e-10, 1e10];
 
 /// The one line said of `arrivals`.
-fn complaint(arrivals: Arrivals) -> String {
-    let line = Plan::new(Spec { arrivals, ..spec(1, 0) }).unwrap_err().to_string();
+fn complaint(arrivals: ArrivalLaw) -> String {
+    let line = Plan::new(PlanSpec { arrivals, ..spec(1, 0) }).unwrap_err().to_string();
     assert!(!line.contains('\n'), "more than one line: {line}");
     line
 }
 
-fn complains(arrivals: Arrivals, start: &str, end: &str) {
+fn complains(arrivals: ArrivalLaw, start: &str, end: &str) {
     let line = complaint(arrivals);
     assert!(line.starts_with(start) && line.ends_with(end), "{line}");
 }
@@ -60,7 +60,7 @@ fn rates_of_zero_where_they_have_no_end() {
     complains(
         stages(&[(1.0, 1.0), (0.0, 1.0)], POISSON),
         "stage 2 is the last one and has the rate 0",
-        "or a stage after it",
+        "or add a stage after it",
     );
     complains(stages(&[], POISSON), "the arrivals in stages have no stage", "at least one");
     complains(on_off([0.0, 1.0], [1.0, 1.0]), "the rate while on of 0 ", "1e9");
@@ -105,7 +105,7 @@ fn swings_and_burstiness_out_of_range() {
 fn phases_too_short_to_be_followed() {
     complains(
         on_off([1.0, 0.0], [1e-6, 1e-6]),
-        "on and off take turns 1000000 times for each request",
+        "on and off phases alternate 1000000 times per request",
         "Poisson arrivals at the mean rate",
     );
 }
@@ -118,8 +118,8 @@ fn what_stands_at_the_edge_is_allowed() {
         on_off([1.0, 0.0], [1.0, 1.0]),
         diurnal(1.0, 1.0, 1.0, POISSON),
         diurnal(1.0, 0.0, 1.0, POISSON),
-        Arrivals::Constant { rate: PerSec::new(1e9) },
+        ArrivalLaw::Constant { rate: PerSec::new(1e9) },
     ] {
-        assert!(Plan::new(Spec { arrivals: law.clone(), ..spec(1, 0) }).is_ok(), "{law:?}");
+        assert!(Plan::new(PlanSpec { arrivals: law.clone(), ..spec(1, 0) }).is_ok(), "{law:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The figures that laws ask for are those that they have.
 
 use fizeau_core::{Nanos, PerSec};
-use fizeau_workload::{Arrivals, RampShape, RampSpan, RequestedArrivals, Rescale, Spacing};
+use fizeau_workload::{ArrivalLaw, RampShape, RampSpan, RequestedArrivals, Rescale, Spacing};
 
 use super::{POISSON, diurnal, on_off, ramp, schedule, seconds, stages, time};
 use crate::gamma;
@@ -9,9 +9,9 @@ use crate::statistics::{gaps, moments};
 
 #[test]
 fn rate_and_variation_come_out_as_asked() {
-    let poisson = Arrivals::poisson(PerSec::new(20.0));
+    let poisson = ArrivalLaw::poisson(PerSec::new(20.0));
     for (law, tolerance) in [
-        (Arrivals::Constant { rate: PerSec::new(20.0) }, 1e-6),
+        (ArrivalLaw::Constant { rate: PerSec::new(20.0) }, 1e-6),
         (poisson, 0.03),
         (gamma(20.0, 0.5, Rescale::None), 0.05),
         (gamma(20.0, 4.0, Rescale::ToMean), 0.03),
@@ -21,7 +21,7 @@ fn rate_and_variation_come_out_as_asked() {
         (on_off([1.0, 30.0], [0.3, 0.1]), 0.05),
         (on_off([8.0, 8.0], [1.0, 1.0]), 0.05),
     ] {
-        let RequestedArrivals { rate, cv_squared } = law.asked().unwrap();
+        let RequestedArrivals { rate, cv_squared } = law.requested().unwrap();
         let (mean, cv2) = moments(&gaps(law.clone(), 3));
         assert!((mean * rate.get() - 1.0).abs() < tolerance, "{law:?}: mean {mean}");
         let cv_squared = cv_squared.unwrap();
@@ -33,7 +33,7 @@ fn rate_and_variation_come_out_as_asked() {
 #[test]
 fn days_have_their_mean_rate_and_no_variation() {
     let law = diurnal(20.0, 0.9, 10.0, POISSON);
-    let asked = law.asked().unwrap();
+    let asked = law.requested().unwrap();
     assert_eq!((asked.rate.get(), asked.cv_squared), (20.0, None));
     let (mean, _) = moments(&gaps(law, 0));
     assert!((mean * 20.0 - 1.0).abs() < 0.013, "mean {mean}");
@@ -43,8 +43,8 @@ fn days_have_their_mean_rate_and_no_variation() {
 fn laws_without_a_lasting_rate_ask_for_none() {
     let linear = ramp([1.0, 9.0], RampShape::Linear, time(1.0), Spacing::Even);
     let steps = stages(&[(4.0, 1.0), (2.0, 1.0)], Spacing::Even);
-    for law in [Arrivals::ClosedLoop, Arrivals::AllAtOnce, linear, steps] {
-        assert_eq!(law.asked(), None);
+    for law in [ArrivalLaw::ClosedLoop, ArrivalLaw::AllAtOnce, linear, steps] {
+        assert_eq!(law.requested(), None);
     }
 }
 
@@ -52,8 +52,8 @@ fn laws_without_a_lasting_rate_ask_for_none() {
 fn the_peak_is_the_highest_rate() {
     let by_number = |ends| ramp(ends, RampShape::Linear, RampSpan::Requests, POISSON);
     for (law, peak) in [
-        (Arrivals::ClosedLoop, None),
-        (Arrivals::AllAtOnce, None),
+        (ArrivalLaw::ClosedLoop, None),
+        (ArrivalLaw::AllAtOnce, None),
         (gamma(3.0, 0.5, Rescale::None), Some(3.0)),
         (by_number([1.0, 9.0]), Some(9.0)),
         (by_number([9.0, 1.0]), Some(9.0)),
@@ -107,7 +107,7 @@ fn stretching_takes_the_spread_of_the_span_and_ties_gaps_together() {
 
 #[test]
 fn ramps_and_stages_ask_for_one_rate_of_so_many_whatever_is_drawn() {
-    let near = |law: &Arrivals, arrivals: u64, gaps: f64, seconds: f64| {
+    let near = |law: &ArrivalLaw, arrivals: u64, gaps: f64, seconds: f64| {
         let rate = law.mean_rate(arrivals).unwrap().get();
         assert!((rate / (gaps / seconds) - 1.0).abs() < 1e-8, "{law:?}: {rate}");
     };
@@ -120,7 +120,7 @@ fn ramps_and_stages_ask_for_one_rate_of_so_many_whatever_is_drawn() {
     near(&over_time, 120, 119.0, 10.0);
     // A pause before the first is no gap; one in between is.
     near(&stages(&[(0.0, 5.0), (10.0, 1.0), (0.0, 1.0), (10.0, 1.0)], POISSON), 20, 19.0, 2.9);
-    assert_eq!(Arrivals::AllAtOnce.mean_rate(9), None);
+    assert_eq!(ArrivalLaw::AllAtOnce.mean_rate(9), None);
     assert_eq!(over_time.mean_rate(1), None);
-    assert_eq!(Arrivals::poisson(PerSec::new(7.0)).mean_rate(1), Some(PerSec::new(7.0)));
+    assert_eq!(ArrivalLaw::poisson(PerSec::new(7.0)).mean_rate(1), Some(PerSec::new(7.0)));
 }

@@ -10,33 +10,29 @@ use super::sink::Sink;
 use crate::exit::Fail;
 
 /// Every request goes to `each`, in the order of the levels and of their ends.
-pub(super) fn each_row(
-    run: &StoredRun,
-    mut each: impl FnMut(&RequestRow<'_>) -> Result<(), Fail>,
-) -> Result<(), Fail> {
+pub(super) fn each_row(run: &StoredRun, mut each: impl FnMut(&RequestRow<'_>)) -> Result<(), Fail> {
     for level in run.levels() {
         let load = StoredLevelContext::read(run, level).map_err(Fail::usage)?.load;
         let unseen = level.unseen(run.document()).map_err(Fail::usage)?;
-        let mut result = Ok(());
         each_tape(level, |tape| {
-            if result.is_ok() {
-                result = each(&RequestRow {
-                    level: level.name(),
-                    load,
-                    tape: &tape,
-                    unseen: unseen.as_ref(),
-                });
-            }
+            let (level, unseen) = (level.name(), unseen.as_ref());
+            each(&RequestRow { level, load, tape: &tape, unseen });
         })?;
-        result?;
     }
     Ok(())
 }
 
 /// All of them as comma-separated values.
 pub(super) fn csv(run: &StoredRun, file: &Path) -> Result<(), Fail> {
-    let mut sink = Sink::open(file)?;
-    sink.write(&(RequestRow::csv_head() + "\n"))?;
-    each_row(run, |row| if sink.is_shut() { Ok(()) } else { sink.write(&(row.csv() + "\n")) })?;
-    sink.finish()
+    let mut read = Ok(());
+    Sink::open(file)?.write(|to| {
+        let mut written = writeln!(to, "{}", RequestRow::csv_head());
+        read = each_row(run, |row| {
+            if written.is_ok() {
+                written = writeln!(to, "{}", row.csv());
+            }
+        });
+        written
+    })?;
+    read
 }

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::Fail;
 
-/// Where a table goes, line by line.
+/// Where a table goes.
 pub(in crate::commands::report) struct Sink {
     name: String,
     to: Box<dyn Write>,
-    /// A reader who has seen enough (`| head`) is nothing to fail over.
-    is_shut: bool,
 }
 
 /// Whether it is standard output.
@@ -22,47 +20,29 @@ pub(super) fn is_screen(file: &Path) -> bool {
 impl Sink {
     pub(in crate::commands::report) fn open(file: &Path) -> Result<Self, Fail> {
         let (name, to): (String, Box<dyn Write>) = if is_screen(file) {
-            ("standard output".to_owned(), Box::new(BufWriter::new(io::stdout())))
+            ("standard output".to_owned(), Box::new(io::stdout()))
         } else {
             let (path, file) = create(file)?;
-            (path.display().to_string(), Box::new(BufWriter::new(file)))
+            (path.display().to_string(), Box::new(file))
         };
-        Ok(Self { name, to, is_shut: false })
+        Ok(Self { name, to: Box::new(BufWriter::new(to)) })
     }
 
-    pub(super) fn write(&mut self, text: &str) -> Result<(), Fail> {
-        if self.is_shut {
-            return Ok(());
-        }
-        let written = self.to.write_all(text.as_bytes());
-        self.check(written)
-    }
-
-    /// Writes what is held back.
-    pub(super) fn finish(mut self) -> Result<(), Fail> {
-        let flushed = if self.is_shut { Ok(()) } else { self.to.flush() };
-        self.check(flushed)
-    }
-
-    pub(in crate::commands::report) fn write_whole(mut self, text: &str) -> Result<(), Fail> {
-        self.write(text)?;
-        self.finish()
-    }
-
-    /// Whether nobody reads any more.
-    pub(super) const fn is_shut(&self) -> bool {
-        self.is_shut
-    }
-
-    fn check(&mut self, written: io::Result<()>) -> Result<(), Fail> {
-        match written {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                self.is_shut = true;
-                Ok(())
+    /// Writes what `table` writes. A reader who has seen enough (`| head`) is nothing to fail over.
+    pub(in crate::commands::report) fn write(
+        mut self,
+        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Fail> {
+        match table(&mut self.to).and_then(|()| self.to.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Fail::broken(format!("{}: {error}", self.name)))
             }
-            Err(error) => Err(Fail::broken(format!("{}: {error}", self.name))),
-            Ok(()) => Ok(()),
+            _ => Ok(()),
         }
+    }
+
+    pub(in crate::commands::report) fn write_whole(self, text: &str) -> Result<(), Fail> {
+        self.write(|to| to.write_all(text.as_bytes()))
     }
 }
 

@@ -1,47 +1,53 @@
 //! Which flags go with which source of prompts.
 
-use super::names::{Records, Source};
+use fizeau::experiment::{PromptSource, RecordFormat};
+
 use crate::args::{RangeStyleArg, WorkloadArgs};
 use crate::exit::Fail;
 
 /// Flags that this source has no use for are refused where they are ours; vLLM's of other data sets do nothing, as there.
-pub(super) fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fail> {
+pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<(), Fail> {
     let name = &args.dataset_name;
+    let is_records = matches!(source, PromptSource::Records(_));
+    let is_times = matches!(source, PromptSource::Trace(_));
+    let is_file = is_records || is_times;
     match &args.data.dataset_path {
-        None if source.is_file() => {
+        None if is_file => {
             return Err(Fail::usage(format!(
                 "--dataset-path: name the file of --dataset-name {name}"
             )));
         }
-        Some(path) if !source.is_file() && source != Source::Sonnet => {
+        Some(path) if !is_file && *source != PromptSource::Sonnet => {
             let path = path.display();
             return Err(Fail::usage(format!(
-                "--dataset-path {path}: --dataset-name {name} is made up, and reads no file"
+                "--dataset-path {path}: --dataset-name {name} makes its prompts up and reads no \
+                 file"
             )));
         }
         _ => {}
     }
-    let has_own_lengths = !matches!(source, Source::Random | Source::Sonnet);
-    let is_times = matches!(source, Source::Times(_));
+    let has_own_lengths = !matches!(source, PromptSource::Random | PromptSource::Sonnet);
+    let is_vllm = matches!(source, PromptSource::VllmRandom(_));
+    let is_shared = matches!(source, PromptSource::Records(of) if matches!(of.format, RecordFormat::ShareGpt(_)));
     let refused = [
-        (args.laws.length_preset.is_some() && has_own_lengths, "--length-preset"),
-        (args.laws.length_pairs.is_some() && has_own_lengths, "--length-pairs"),
+        (args.lengths.length_preset.is_some() && has_own_lengths, "--length-preset"),
+        (args.lengths.length_pairs.is_some() && has_own_lengths, "--length-pairs"),
         (
-            args.laws.range_ratio_style != RangeStyleArg::Vllm && source == Source::VllmRandom,
+            args.lengths.range_ratio_style != RangeStyleArg::Vllm && is_vllm,
             "--range-ratio-style sglang",
         ),
         (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),
         (args.sessions.turns.is_some() && has_own_lengths, "--turns"),
         (args.sessions.think_time.is_some() && is_times, "--think-time"),
-        (args.sessions.multi_turn && source != Source::Records(Records::ShareGpt), "--multi-turn"),
+        (args.sessions.multi_turn && !is_shared, "--multi-turn"),
         (!args.lora_modules.is_empty() && is_times, "--lora-modules"),
-        (args.data.disable_shuffle && !matches!(source, Source::Records(_)), "--disable-shuffle"),
-        (args.data.no_repeat && !source.is_file(), "--no-repeat"),
+        (args.data.disable_shuffle && !is_records, "--disable-shuffle"),
+        (args.data.no_repeat && !is_file, "--no-repeat"),
     ];
     match refused.into_iter().find(|(is_refused, _)| *is_refused) {
-        Some((_, flag)) => {
-            Err(Fail::usage(format!("{flag}: --dataset-name {name} has no use for it")))
-        }
+        Some((_, flag)) => Err(Fail::usage(format!(
+            "{flag} has no effect with --dataset-name {name}; leave it out"
+        ))),
         None => Ok(()),
     }
 }

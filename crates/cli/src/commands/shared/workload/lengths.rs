@@ -1,52 +1,80 @@
 //! From arguments to laws of lengths.
 
 use fizeau::core::Tokens;
-use fizeau::workload::{Length, Lengths, Preset};
+use fizeau::experiment::{PromptSource, WorkloadSpec};
+use fizeau::workload::{Length, Lengths, PresetLengths, VllmRandom};
 
-use crate::args::{LawArgs, RangeStyleArg};
+use crate::args::{LengthArgs, RangeStyleArg};
 use crate::exit::{Fail, Named};
 
-/// What the two flags of lengths say, as `fizeau bench` and `fizeau sweep` call them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Nominal<'a> {
-    pub(crate) input: (&'static str, &'a str),
-    pub(crate) output: (&'static str, &'a str),
-}
+const INPUT: &str = "--random-input-len";
+const OUTPUT: &str = "--random-output-len";
 
-/// The lengths that the flags ask for.
-pub(crate) fn lengths(args: &LawArgs, nominal: Nominal<'_>) -> Result<Lengths, Fail> {
-    let (input_ratio, output_ratio) = ratios(args)?;
+/// The lengths that the flags ask for of prompts from `source`.
+pub(crate) fn lengths(args: &LengthArgs, source: &PromptSource) -> Result<Lengths, Fail> {
+    let ratios = ratios(args)?;
     if let Some(name) = &args.length_preset {
-        let preset: Preset = name.parse().named("--length-preset")?;
+        let preset: PresetLengths = name.parse().named("--length-preset")?;
         return Ok(preset.lengths());
     }
     if let Some(pairs) = &args.length_pairs {
         return pairs.parse().named("--length-pairs");
     }
+    // Whoever asks for a range, or for vLLM's prompts, means vLLM's lengths.
+    let is_vllm = ratios.is_some()
+        || args.range_ratio_style != RangeStyleArg::Vllm
+        || matches!(source, PromptSource::VllmRandom(_));
+    let vllm = VllmRandom::default();
+    let usual = |law, tokens| if is_vllm { Length::Fixed(tokens) } else { law };
+    let (input_ratio, output_ratio) = ratios.unwrap_or_default();
+    let input = given(INPUT, &args.random_input_len)?;
+    let input = input.unwrap_or_else(|| usual(WorkloadSpec::USUAL_INPUT, vllm.input));
+    let output = given(OUTPUT, &args.random_output_len)?;
+    let output = output.unwrap_or_else(|| usual(WorkloadSpec::USUAL_OUTPUT, vllm.output));
     Ok(Lengths::Independent {
-        input: length(nominal.input, input_ratio, args.range_ratio_style)?,
-        output: length(nominal.output, output_ratio, args.range_ratio_style)?,
+        input: ranged(INPUT, input, input_ratio, args.range_ratio_style)?,
+        output: ranged(OUTPUT, output, output_ratio, args.range_ratio_style)?,
     })
 }
 
 /// The lengths of records that do not say theirs.
-pub(crate) fn of_records(nominal: Nominal<'_>) -> Result<Lengths, Fail> {
-    let (flag, text) = nominal.output;
+pub(crate) fn of_records(args: &LengthArgs) -> Result<Lengths, Fail> {
+    let output = given(OUTPUT, &args.random_output_len)?;
     // The prompt has its own length; 1 stands for it.
     Ok(Lengths::Independent {
         input: Length::Fixed(Tokens::new(1)),
-        output: text.parse().named(flag)?,
+        output: output.unwrap_or(WorkloadSpec::USUAL_OUTPUT),
     })
 }
 
-/// A law in words, or a number that the range ratio widens.
-fn length((flag, text): (&str, &str), ratio: f64, style: RangeStyleArg) -> Result<Length, Fail> {
-    let law: Length = text.parse().named(flag)?;
+/// Gives vLLM's own prompts the lengths that are asked for, which must be numbers; by default vLLM's.
+pub(crate) fn of_vllm(of: &mut VllmRandom, args: &LengthArgs) -> Result<(), Fail> {
+    for (flag, text, tokens) in [
+        (INPUT, &args.random_input_len, &mut of.input),
+        (OUTPUT, &args.random_output_len, &mut of.output),
+    ] {
+        let Some(text) = text else { continue };
+        *tokens = text.trim().parse().map(Tokens::new).map_err(|_| {
+            Fail::usage(format!(
+                "{flag} {text}: --dataset-name vllm-random takes a number of tokens"
+            ))
+        })?;
+    }
+    (of.input_ratio, of.output_ratio) = ratios(args)?.unwrap_or_default();
+    Ok(())
+}
+
+fn given(flag: &str, text: &Option<String>) -> Result<Option<Length>, Fail> {
+    text.as_ref().map(|text| text.parse().named(flag)).transpose()
+}
+
+/// A law, or a number that the range ratio widens.
+fn ranged(flag: &str, law: Length, ratio: f64, style: RangeStyleArg) -> Result<Length, Fail> {
     let Length::Fixed(tokens) = law else {
         return match ratio {
             0.0 => Ok(law),
             _ => Err(Fail::usage(format!(
-                "--random-range-ratio: it widens a single number, and {flag} {text} is a law of its own"
+                "--random-range-ratio: it widens a single number, and {flag} {law} is a law of its own"
             ))),
         };
     };
@@ -59,28 +87,21 @@ fn length((flag, text): (&str, &str), ratio: f64, style: RangeStyleArg) -> Resul
 }
 
 /// `0.2`, or `{"input": 0.2, "output": 0}`, as vLLM takes it.
-pub(crate) fn ratios(args: &LawArgs) -> Result<(f64, f64), Fail> {
+fn ratios(args: &LengthArgs) -> Result<Option<(f64, f64)>, Fail> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Both {
+    struct BothLengths {
         input: f64,
         output: f64,
     }
-    let text = args.random_range_ratio.trim();
+    let Some(text) = args.random_range_ratio.as_deref().map(str::trim) else { return Ok(None) };
     if let Ok(ratio) = text.parse() {
-        return Ok((ratio, ratio));
+        return Ok(Some((ratio, ratio)));
     }
-    let both: Result<Both, _> = serde_json::from_str(text);
-    both.map(|both| (both.input, both.output)).map_err(|_| {
+    let both: Result<BothLengths, _> = serde_json::from_str(text);
+    both.map(|both| Some((both.input, both.output))).map_err(|_| {
         Fail::usage(format!(
             "--random-range-ratio {text}: give a share such as 0.2, or {{\"input\": 0.2, \"output\": 0}}"
         ))
-    })
-}
-
-/// The single number that a length must be where a data set of vLLM's takes nothing else.
-pub(crate) fn fixed((flag, text): (&str, &str), source: &str) -> Result<Tokens, Fail> {
-    text.trim().parse().map(Tokens::new).map_err(|_| {
-        Fail::usage(format!("{flag} {text}: --dataset-name {source} takes a number of tokens"))
     })
 }

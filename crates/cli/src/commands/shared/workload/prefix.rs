@@ -18,7 +18,8 @@ pub(crate) fn prefix(args: &PrefixArgs) -> Result<SharedPrefix, Fail> {
     };
     if args.random_prefix_len > 0 {
         return Err(Fail::usage(
-            "--random-prefix-len: it shares one prefix among all, --prefix-groups several: give one of them",
+            "--random-prefix-len shares one prefix among all requests, --prefix-groups several: \
+             give one of them",
         ));
     }
     if tokens == 0 {

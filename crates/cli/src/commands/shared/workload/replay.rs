@@ -2,11 +2,15 @@
 
 use fizeau::workload::TracePacing;
 
-use crate::args::ArrivalArgs;
+use crate::args::{ArrivalArgs, ReplayArgs};
 use crate::exit::Fail;
 
 /// When the requests of a trace leave. What paces other data sets does not pace a trace.
-pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing, Fail> {
+pub(crate) fn pacing(
+    args: &ArrivalArgs,
+    replay: &ReplayArgs,
+    is_capped: bool,
+) -> Result<TracePacing, Fail> {
     let is_unlimited = args.request_rate == Some(f64::INFINITY);
     if args.request_rate.is_some() && !is_unlimited {
         return Err(Fail::usage(
@@ -14,7 +18,7 @@ pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing,
              --request-rate inf without them",
         ));
     }
-    if is_unlimited && args.trace_speedup.is_some() {
+    if is_unlimited && replay.trace_speedup.is_some() {
         return Err(Fail::usage(
             "--trace-speedup: --request-rate inf sends all at once, whatever the times of the trace",
         ));
@@ -28,9 +32,9 @@ pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing,
     if let Some((_, flag)) = other.into_iter().find(|(is_given, _)| *is_given) {
         return Err(Fail::usage(format!("{flag}: a trace has its own times")));
     }
-    match args.ignore_trace_times {
+    match replay.ignore_trace_times {
         _ if is_unlimited => Ok(TracePacing::ClosedLoop),
-        false => Ok(TracePacing::TimeStamps { speed_up: speed_up(args.trace_speedup)? }),
+        false => Ok(TracePacing::TimeStamps { speed_up: speed_up(replay.trace_speedup)? }),
         true if is_capped => Ok(TracePacing::ClosedLoop),
         true => Err(Fail::usage(
             "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf",

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::super::fields::{Fields, shown};
-use super::super::super::{ModelError, TensorClass};
+use super::super::super::fields::{ConfigFields, shown};
+use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{ListField, group, integers, keep_lists, list, warn_of_others};
 use super::{LINEAR, Quantization, unsupported};
 use crate::Format;
@@ -15,23 +15,26 @@ const SPARSITY: &str = "quantization_config.sparsity_config";
 const PACKING: &str = "quantization_config.format";
 const IGNORE: ListField = ("ignore", "quantization_config.ignore");
 
-pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+pub(super) fn apply(
+    all: &mut Quantization,
+    fields: ConfigFields<'_>,
+) -> Result<(), ModelConfigError> {
     let expected = "an object of groups, each with `targets` and `weights`";
     let groups = match fields.get("config_groups") {
         Some(Value::Object(groups)) => groups,
         Some(other) => {
-            return Err(ModelError::Invalid { field: GROUPS, found: shown(other), expected });
+            return Err(ModelConfigError::Invalid { field: GROUPS, found: shown(other), expected });
         }
-        None => return Err(ModelError::Missing { field: GROUPS, expected }),
+        None => return Err(ModelConfigError::Missing { field: GROUPS, expected }),
     };
     refuse_sparsity(fields)?;
     // Classes of modules first, so that what is named by its path holds whatever the order.
     let mut schemes = Vec::new();
     for value in groups.values() {
         let Value::Object(group) = value else {
-            return Err(ModelError::Invalid { field: GROUPS, found: shown(value), expected });
+            return Err(ModelConfigError::Invalid { field: GROUPS, found: shown(value), expected });
         };
-        let group = Fields(group);
+        let group = ConfigFields(group);
         if let Some(format) = scheme(group)? {
             let targets = list(group, TARGETS)?;
             schemes.push((format, targets));
@@ -87,14 +90,14 @@ fn by_class(all: &mut Quantization, target: &str, format: Format) {
 }
 
 /// The format of a group's weights; none where only activations are quantised.
-fn scheme(group_fields: Fields<'_>) -> Result<Option<Format>, ModelError> {
+fn scheme(group_fields: ConfigFields<'_>) -> Result<Option<Format>, ModelConfigError> {
     let weights = match group_fields.get("weights") {
         None => return Ok(None),
-        Some(Value::Object(weights)) => Fields(weights),
+        Some(Value::Object(weights)) => ConfigFields(weights),
         Some(other) => return Err(unsupported(WEIGHTS, other, "an object is expected")),
     };
     let activations = group_fields.get("input_activations");
-    let bits_of = |fields: Fields<'_>| fields.get("num_bits").and_then(Value::as_u64);
+    let bits_of = |fields: ConfigFields<'_>| fields.get("num_bits").and_then(Value::as_u64);
     let kind = weights.get("type").and_then(Value::as_str).unwrap_or("int");
     let bits = bits_of(weights).unwrap_or(8);
     let symmetric = weights.get("symmetric") != Some(&Value::Bool(false));
@@ -145,7 +148,7 @@ pub(super) fn kv_cache(all: &mut Quantization, scheme: &Value) -> Option<Format>
 
 /// Of sparse checkpoints half of the elements are left out, and of those that are left devices multiply twice as many: to
 /// count them as dense would make the bound too slow.
-fn refuse_sparsity(fields: Fields<'_>) -> Result<(), ModelError> {
+fn refuse_sparsity(fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let packed = fields.get("format");
     if let Some(value) = packed.filter(|value| is_sparse(value.as_str())) {
         return Err(unsupported(PACKING, value, "2:4-sparse weights are not known here"));

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::super::fields::{Fields, shown};
-use super::super::super::{ModelError, TensorClass};
+use super::super::super::fields::{ConfigFields, shown};
+use super::super::super::{ModelConfigError, TensorClass};
 use super::super::unknown::is_off;
 use super::{LINEAR, Quantization, compressed, harmless, mlx, modelopt, quark, unsupported};
 use crate::Format;
@@ -21,7 +21,10 @@ const NOT_CONVERTED: ListField =
 const SKIPPED: ListField = ("llm_int8_skip_modules", "quantization_config.llm_int8_skip_modules");
 
 /// Sets the formats that `fields`, the content of a `quantization_config`, describes.
-pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+pub(super) fn apply(
+    all: &mut Quantization,
+    fields: ConfigFields<'_>,
+) -> Result<(), ModelConfigError> {
     let method = match fields.get("quant_method") {
         Some(method) => method,
         // The file that modelopt writes beside a config has no method.
@@ -31,7 +34,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
         None if mlx::is_meant(fields) => return mlx::apply(all, fields),
         None => {
             let expected = "the name of a quantiser, such as \"fp8\" or \"compressed-tensors\"";
-            return Err(ModelError::Missing { field: METHOD, expected });
+            return Err(ModelConfigError::Missing { field: METHOD, expected });
         }
     };
     let known = method.as_str().map(|name| name.to_lowercase().replace('_', "-"));
@@ -55,7 +58,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
 }
 
 /// Warns of every field that is neither among `read` nor harmless.
-pub(super) fn warn_of_others(all: &mut Quantization, fields: Fields<'_>, read: &[&str]) {
+pub(super) fn warn_of_others(all: &mut Quantization, fields: ConfigFields<'_>, read: &[&str]) {
     for (name, value) in fields.0 {
         if !is_off(value)
             && !read.contains(&name.as_str())
@@ -68,14 +71,14 @@ pub(super) fn warn_of_others(all: &mut Quantization, fields: Fields<'_>, read: &
 
 /// The strings of a list; none where there is no such field.
 pub(super) fn list<'a>(
-    fields: Fields<'a>,
+    fields: ConfigFields<'a>,
     (key, field): ListField,
-) -> Result<Vec<&'a str>, ModelError> {
+) -> Result<Vec<&'a str>, ModelConfigError> {
     let Some(value) = fields.get(key) else {
         return Ok(Vec::new());
     };
     let names = value.as_array().map(|names| names.iter().map(Value::as_str).collect());
-    names.flatten().ok_or_else(|| ModelError::Invalid {
+    names.flatten().ok_or_else(|| ModelConfigError::Invalid {
         field,
         found: shown(value),
         expected: "a list of module names",
@@ -85,9 +88,9 @@ pub(super) fn list<'a>(
 /// Leaves at 16 bits what these lists name.
 pub(super) fn keep_lists(
     all: &mut Quantization,
-    fields: Fields<'_>,
+    fields: ConfigFields<'_>,
     lists: &[ListField],
-) -> Result<(), ModelError> {
+) -> Result<(), ModelConfigError> {
     for named in lists {
         all.keep(&list(fields, *named)?, named.1);
     }
@@ -97,10 +100,10 @@ pub(super) fn keep_lists(
 /// All linear layers in one format, but for the lists of those that are not. The LM head is not among them.
 fn everywhere(
     all: &mut Quantization,
-    fields: Fields<'_>,
+    fields: ConfigFields<'_>,
     format: Format,
     read: &[&str],
-) -> Result<(), ModelError> {
+) -> Result<(), ModelConfigError> {
     all.set_classes(&LINEAR, format);
     keep_lists(all, fields, &[IGNORED, NOT_CONVERTED])?;
     let mut read = read.to_vec();
@@ -110,7 +113,7 @@ fn everywhere(
 }
 
 /// A scale per tensor, or one per block as DeepSeek-V3 has it.
-fn fp8(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn fp8(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let scales_in_8_bits = fields.text("scale_fmt") == Some("ue8m0");
     let format = match fields.get("weight_block_size") {
         None => Format::Fp8,
@@ -122,13 +125,13 @@ fn fp8(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
     everywhere(all, fields, format, &["weight_block_size"])
 }
 
-fn block_size(value: &Value) -> Result<(u32, u32), ModelError> {
+fn block_size(value: &Value) -> Result<(u32, u32), ModelConfigError> {
     let side = |value: &Value| u32::try_from(value.as_u64()?).ok().filter(|&side| side > 0);
     let sides = match value.as_array().map(Vec::as_slice) {
         Some([rows, columns]) => side(rows).zip(side(columns)),
         _ => None,
     };
-    sides.ok_or_else(|| ModelError::Invalid {
+    sides.ok_or_else(|| ModelConfigError::Invalid {
         field: "quantization_config.weight_block_size",
         found: shown(value),
         expected: "two whole numbers from 1, such as [128, 128]",
@@ -136,14 +139,14 @@ fn block_size(value: &Value) -> Result<(u32, u32), ModelError> {
 }
 
 /// As gpt-oss: experts alone (transformers' `Mxfp4Config`, vLLM's `mxfp4`).
-fn mxfp4(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn mxfp4(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     all.set_classes(&[TensorClass::Experts], Format::Mxfp4);
     keep_lists(all, fields, &[IGNORED, NOT_CONVERTED])?;
     warn_of_others(all, fields, &[IGNORED.0, NOT_CONVERTED.0, "dequantize"]);
     Ok(())
 }
 
-fn awq(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn awq(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     // Older files have the names of AutoAWQ's own configuration.
     let bits = bits(fields, &["bits", "w_bit"])?;
     let group = group(fields, &["group_size", "q_group_size"], 128)?;
@@ -152,7 +155,7 @@ fn awq(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
     everywhere(all, fields, integers(bits, group, symmetric), &read)
 }
 
-fn gptq(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn gptq(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let bits = bits(fields, &["bits"])?;
     let group = group(fields, &["group_size"], 128)?;
     let symmetric = fields.get("sym") != Some(&Value::Bool(false));
@@ -165,7 +168,7 @@ fn gptq(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
     Ok(())
 }
 
-fn auto_round(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn auto_round(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let data_type = fields.get("data_type");
     if !matches!(data_type.map(Value::as_str), None | Some(Some("int"))) {
         let value = data_type.unwrap_or(&Value::Null);
@@ -179,7 +182,7 @@ fn auto_round(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelErr
 }
 
 /// The documentation of bitsandbytes: 8-bit integers, or 4-bit quantiles with one or two levels of scales.
-fn bitsandbytes(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn bitsandbytes(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let is = |name: &str| fields.get(name) == Some(&Value::Bool(true));
     let four = is("load_in_4bit") || is("_load_in_4bit");
     let eight = is("load_in_8bit") || is("_load_in_8bit");
@@ -190,7 +193,7 @@ fn bitsandbytes(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelE
         _ => {
             let field = "quantization_config.load_in_4bit";
             let expected = "true, or `load_in_8bit`, one of them";
-            return Err(ModelError::Missing { field, expected });
+            return Err(ModelConfigError::Missing { field, expected });
         }
     };
     // The list's default keeps the LM head, and so does an absent list.
@@ -215,11 +218,11 @@ fn bitsandbytes(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelE
 }
 
 /// Not of any published config: the file type of a GGUF file, for a config that stands in for one.
-fn gguf(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn gguf(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let field = "quantization_config.file_type";
     let expected = "a file type of llama.cpp such as \"Q4_K_M\"";
-    let value = fields.get("file_type").ok_or(ModelError::Missing { field, expected })?;
-    let invalid = || ModelError::Invalid { field, found: shown(value), expected };
+    let value = fields.get("file_type").ok_or(ModelConfigError::Missing { field, expected })?;
+    let invalid = || ModelConfigError::Invalid { field, found: shown(value), expected };
     let kind = value.as_str().and_then(|name| name.parse().ok()).ok_or_else(invalid)?;
     all.set_file_type(kind);
     warn_of_others(all, fields, &["file_type"]);
@@ -230,13 +233,13 @@ pub(super) fn integers(bits: u8, group: u32, symmetric: bool) -> Format {
     if symmetric { Format::Int { bits, group } } else { Format::IntZero { bits, group } }
 }
 
-pub(super) fn bits(fields: Fields<'_>, names: &[&str]) -> Result<u8, ModelError> {
+pub(super) fn bits(fields: ConfigFields<'_>, names: &[&str]) -> Result<u8, ModelConfigError> {
     let field = "quantization_config.bits";
     let expected = "a whole number from 2 to 8";
     let value = names.iter().find_map(|name| fields.get(name));
-    let value = value.ok_or(ModelError::Missing { field, expected })?;
+    let value = value.ok_or(ModelConfigError::Missing { field, expected })?;
     let bits = value.as_u64().and_then(|bits| u8::try_from(bits).ok());
-    bits.filter(|bits| (2..=8).contains(bits)).ok_or_else(|| ModelError::Invalid {
+    bits.filter(|bits| (2..=8).contains(bits)).ok_or_else(|| ModelConfigError::Invalid {
         field,
         found: shown(value),
         expected,
@@ -244,14 +247,18 @@ pub(super) fn bits(fields: Fields<'_>, names: &[&str]) -> Result<u8, ModelError>
 }
 
 /// How many elements share a scale; -1 in a file is a whole channel, and 0 here.
-pub(super) fn group(fields: Fields<'_>, names: &[&str], usual: u32) -> Result<u32, ModelError> {
+pub(super) fn group(
+    fields: ConfigFields<'_>,
+    names: &[&str],
+    usual: u32,
+) -> Result<u32, ModelConfigError> {
     let Some(value) = names.iter().find_map(|name| fields.get(name)) else {
         return Ok(usual);
     };
     match value.as_i64() {
         Some(-1) => Ok(0),
         Some(group @ 1..=65_536) => Ok(u32::try_from(group).unwrap_or(usual)),
-        _ => Err(ModelError::Invalid {
+        _ => Err(ModelConfigError::Invalid {
             field: "quantization_config.group_size",
             found: shown(value),
             expected: "a whole number from 1 to 65536, or -1 for a whole channel",

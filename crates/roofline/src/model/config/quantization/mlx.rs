@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::super::fields::Fields;
-use super::super::super::{ModelError, TensorClass};
+use super::super::super::fields::ConfigFields;
+use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{bits, group, warn_of_others};
 use super::{LINEAR, Quantization, unsupported};
 use crate::Format;
@@ -14,11 +14,14 @@ const OTHERS: [TensorClass; 3] = [TensorClass::Embedding, TensorClass::Router, T
 const MODE: &str = "quantization_config.mode";
 
 /// Whether this is how MLX writes it.
-pub(super) fn is_meant(fields: Fields<'_>) -> bool {
+pub(super) fn is_meant(fields: ConfigFields<'_>) -> bool {
     fields.get("bits").is_some() && fields.get("group_size").is_some()
 }
 
-pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+pub(super) fn apply(
+    all: &mut Quantization,
+    fields: ConfigFields<'_>,
+) -> Result<(), ModelConfigError> {
     let format = scheme(fields)?;
     all.set_classes(&LINEAR, format);
     all.set_classes(&OTHERS, format);
@@ -26,7 +29,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
     for (path, value) in fields.0 {
         let own = match value {
             Value::Bool(false) => all.base,
-            Value::Object(own) => scheme(Fields(own))?,
+            Value::Object(own) => scheme(ConfigFields(own))?,
             _ => continue,
         };
         all.set_patterns(&[path], own, "quantization_config");
@@ -37,7 +40,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
 }
 
 /// Integers with a scale and a bias for each group, or one of the small floating-point formats.
-fn scheme(fields: Fields<'_>) -> Result<Format, ModelError> {
+fn scheme(fields: ConfigFields<'_>) -> Result<Format, ModelConfigError> {
     Ok(match fields.text("mode") {
         None | Some("affine") => {
             let group = group(fields, &["group_size"], 64)?;

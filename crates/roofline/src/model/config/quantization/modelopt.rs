@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::super::fields::{Fields, shown};
-use super::super::super::{ModelError, TensorClass};
+use super::super::super::fields::{ConfigFields, shown};
+use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{ListField, group, keep_lists, warn_of_others};
 use super::{LINEAR, Quantization, compressed, unsupported};
 use crate::Format;
@@ -13,15 +13,18 @@ const LAYERS: &str = "quantization_config.quantized_layers";
 const IGNORE: ListField = ("ignore", "quantization_config.ignore");
 const EXCLUDED: ListField = ("exclude_modules", "quantization_config.exclude_modules");
 
-pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+pub(super) fn apply(
+    all: &mut Quantization,
+    fields: ConfigFields<'_>,
+) -> Result<(), ModelConfigError> {
     // The file of its own has everything one level down.
     let fields = match fields.get("quantization") {
-        Some(Value::Object(inner)) => Fields(inner),
+        Some(Value::Object(inner)) => ConfigFields(inner),
         _ => fields,
     };
     let expected = "an algorithm such as \"FP8\" or \"NVFP4\"";
     let value =
-        fields.get("quant_algo").ok_or(ModelError::Missing { field: ALGORITHM, expected })?;
+        fields.get("quant_algo").ok_or(ModelConfigError::Missing { field: ALGORITHM, expected })?;
     let size = group(fields, &["group_size"], 128)?;
     if value.as_str().is_some_and(|name| name.eq_ignore_ascii_case("MIXED_PRECISION")) {
         mixed(all, fields)?;
@@ -67,23 +70,28 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
 }
 
 /// Only what is listed is quantised, each module by an algorithm of its own.
-fn mixed(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+fn mixed(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
     let expected = "an object with a `quant_algo` for each module";
     let layers = match fields.get("quantized_layers") {
         Some(Value::Object(layers)) => layers,
         Some(other) => {
-            return Err(ModelError::Invalid { field: LAYERS, found: shown(other), expected });
+            return Err(ModelConfigError::Invalid { field: LAYERS, found: shown(other), expected });
         }
-        None => return Err(ModelError::Missing { field: LAYERS, expected }),
+        None => return Err(ModelConfigError::Missing { field: LAYERS, expected }),
     };
     let mut by_format: Vec<(Format, Vec<&str>)> = Vec::new();
     for (module, scheme) in layers {
         let Value::Object(scheme) = scheme else {
-            return Err(ModelError::Invalid { field: LAYERS, found: shown(scheme), expected });
+            return Err(ModelConfigError::Invalid {
+                field: LAYERS,
+                found: shown(scheme),
+                expected,
+            });
         };
-        let scheme = Fields(scheme);
-        let value =
-            scheme.get("quant_algo").ok_or(ModelError::Missing { field: LAYERS, expected })?;
+        let scheme = ConfigFields(scheme);
+        let value = scheme
+            .get("quant_algo")
+            .ok_or(ModelConfigError::Missing { field: LAYERS, expected })?;
         let format = algorithm(value, group(scheme, &["group_size"], 128)?)?;
         match by_format.iter_mut().find(|known| known.0 == format) {
             Some(known) => known.1.push(module),
@@ -97,7 +105,7 @@ fn mixed(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
 }
 
 /// The algorithms of Model Optimizer's export (`modelopt.torch.export`), and those of TensorRT-LLM that it feeds.
-fn algorithm(value: &Value, group: u32) -> Result<Format, ModelError> {
+fn algorithm(value: &Value, group: u32) -> Result<Format, ModelConfigError> {
     let four = Format::Int { bits: 4, group };
     Ok(match value.as_str().map(str::to_uppercase).as_deref() {
         Some("FP8" | "FP8_PER_CHANNEL_PER_TOKEN") => Format::Fp8,

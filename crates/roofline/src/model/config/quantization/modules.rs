@@ -5,18 +5,18 @@ use std::sync::LazyLock;
 use super::super::super::TensorClass::{
     self, Attention, Dense, Embedding, Experts, Head, Indexer, Recurrent, Router, SharedExperts,
 };
-use super::super::super::parts::Part::{self, *};
-use super::pattern::Pattern;
+use super::super::super::parts::MatrixPart::{self, *};
+use super::pattern::NamePattern;
 
 /// A module by its path within a layer or, for a table, within the model.
 #[derive(Debug)]
-struct Module {
+struct ModulePath {
     path: String,
     class: TensorClass,
-    parts: &'static [Part],
+    parts: &'static [MatrixPart],
 }
 
-type Named = (&'static str, &'static [Part]);
+type Named = (&'static str, &'static [MatrixPart]);
 
 const TABLES: [(&str, TensorClass); 6] = [
     ("lm_head", Head),
@@ -78,9 +78,9 @@ const MATRICES: [Named; 9] = [
 ];
 
 /// What layers are made of, by every name that it has in some family. One expert stands for all.
-static IN_LAYERS: LazyLock<Vec<Module>> = LazyLock::new(|| {
+static IN_LAYERS: LazyLock<Vec<ModulePath>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    let mut put = |path: String, class, parts| all.push(Module { path, class, parts });
+    let mut put = |path: String, class, parts| all.push(ModulePath { path, class, parts });
     for place in ATTENTION {
         for (name, parts) in PROJECTIONS {
             put(format!("{place}.{name}"), Attention, parts);
@@ -120,7 +120,7 @@ const NOT_COUNTED: &str = "
 
 /// What a pattern stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum MatchedModule {
     /// Parts of the model, which were handed over.
     Parts,
     /// Something that is not counted as a matrix of the language model.
@@ -148,38 +148,38 @@ impl Depth {
 pub(super) fn find(
     pattern: &str,
     depth: Depth,
-    take: &mut dyn FnMut(Option<u64>, TensorClass, Part),
-) -> Found {
+    take: &mut dyn FnMut(Option<u64>, TensorClass, MatrixPart),
+) -> MatchedModule {
     let mut found = false;
-    let mut each = |layer, class, parts: &[Part]| {
+    let mut each = |layer, class, parts: &[MatrixPart]| {
         found = true;
         parts.iter().for_each(|part| take(layer, class, *part));
     };
     match pattern.strip_prefix("re:") {
         Some(expression) => {
-            let Some(regex) = Pattern::expression(expression) else {
-                return Found::Unreadable;
+            let Some(regex) = NamePattern::expression(expression) else {
+                return MatchedModule::Unreadable;
             };
             by_pattern(expression, "", &regex, depth, &mut each);
         }
         None if pattern.contains(['*', '?']) => {
             let pattern = pattern.trim_end_matches('.');
             let start = pattern.split(['*', '?']).next().unwrap_or_default();
-            let Some(regex) = Pattern::shell(pattern) else {
-                return Found::Unreadable;
+            let Some(regex) = NamePattern::shell(pattern) else {
+                return MatchedModule::Unreadable;
             };
             by_pattern(pattern, start, &regex, depth, &mut each);
         }
         None => by_path(pattern, depth, &mut each),
     }
     if found {
-        return Found::Parts;
+        return MatchedModule::Parts;
     }
     let lower = pattern.to_lowercase();
     let apart = NOT_COUNTED.split_ascii_whitespace().any(|word| lower.contains(word))
         || is_draft(&lower)
         || is_attention_class(pattern);
-    if apart { Found::NotCounted } else { Found::Nothing }
+    if apart { MatchedModule::NotCounted } else { MatchedModule::Nothing }
 }
 
 /// Whether a name is of the MTP module of a family that does not number it among the layers.
@@ -195,11 +195,11 @@ fn is_attention_class(pattern: &str) -> bool {
 }
 
 /// What takes the parts of a module that was found.
-type Each<'a> = &'a mut dyn FnMut(Option<u64>, TensorClass, &[Part]);
+type Each<'a> = &'a mut dyn FnMut(Option<u64>, TensorClass, &[MatrixPart]);
 
 /// `start` is how every match of the pattern starts, as far as that is known: it spares a list of layers by number the
 /// search through all others.
-fn by_pattern(text: &str, start: &str, regex: &Pattern, depth: Depth, each: Each<'_>) {
+fn by_pattern(text: &str, start: &str, regex: &NamePattern, depth: Depth, each: Each<'_>) {
     for (_, class) in TABLES.iter().filter(|table| regex.matches(table.0)) {
         each(None, *class, &[Whole]);
     }

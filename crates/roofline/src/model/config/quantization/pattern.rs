@@ -4,13 +4,13 @@ use regex_lite::{Regex, RegexBuilder};
 
 /// A pattern, matched from the start of a name.
 #[derive(Debug)]
-pub(super) struct Pattern(Regex);
+pub(super) struct NamePattern(Regex);
 
 const LONGEST: usize = 400;
 /// Of a compiled pattern, in bytes. Real ones take a few kilobytes.
 const LARGEST: usize = 1 << 17;
 
-impl Pattern {
+impl NamePattern {
     /// A regular expression as `re.match` takes it: it may end before the name does. None where it cannot be read, as
     /// what looks ahead.
     pub(super) fn expression(text: &str) -> Option<Self> {
@@ -45,11 +45,11 @@ impl Pattern {
 
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::NamePattern;
 
     #[track_caller]
     fn check(pattern: &str, name: &str, expected: bool) {
-        let regex = Pattern::expression(pattern).unwrap();
+        let regex = NamePattern::expression(pattern).unwrap();
         assert_eq!(regex.matches(name), expected, "{pattern} on {name}");
     }
 
@@ -71,7 +71,7 @@ mod tests {
         for pattern in
             ["(", "a)", "[a", "*a", "^(?!.*experts).*", &"a".repeat(1000), "(a{999}){999}"]
         {
-            assert!(Pattern::expression(pattern).is_none(), "{pattern}");
+            assert!(NamePattern::expression(pattern).is_none(), "{pattern}");
         }
     }
 
@@ -79,7 +79,7 @@ mod tests {
     fn shell_patterns_name_a_module_and_all_within() {
         let check = |pattern: &str, name: &str, expected: bool| {
             assert_eq!(
-                Pattern::shell(pattern).unwrap().matches(name),
+                NamePattern::shell(pattern).unwrap().matches(name),
                 expected,
                 "{pattern} {name}"
             );

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::super::fields::{Fields, shown};
-use super::super::super::{ModelError, TensorClass};
+use super::super::super::fields::{ConfigFields, shown};
+use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{ListField, group, integers, keep_lists, warn_of_others};
 use super::{LINEAR, Quantization, unsupported};
 use crate::Format;
@@ -15,10 +15,14 @@ const WEIGHT: &str = "quantization_config.global_quant_config.weight";
 const DTYPE: &str = "quantization_config.global_quant_config.weight.dtype";
 const EXCLUDE: ListField = ("exclude", "quantization_config.exclude");
 
-pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+pub(super) fn apply(
+    all: &mut Quantization,
+    fields: ConfigFields<'_>,
+) -> Result<(), ModelConfigError> {
     let expected = "an object with `weight`, an object with a `dtype`";
-    let global =
-        fields.get("global_quant_config").ok_or(ModelError::Missing { field: GLOBAL, expected })?;
+    let global = fields
+        .get("global_quant_config")
+        .ok_or(ModelConfigError::Missing { field: GLOBAL, expected })?;
     if let Some(format) = scheme(global)? {
         all.set_classes(&LINEAR, format);
         all.set_classes(&[TensorClass::Head], format);
@@ -34,7 +38,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
         }
         Some(other) => {
             let expected = "an object of module names";
-            return Err(ModelError::Invalid { field: LAYERS, found: shown(other), expected });
+            return Err(ModelConfigError::Invalid { field: LAYERS, found: shown(other), expected });
         }
     }
     keep_lists(all, fields, &[EXCLUDE])?;
@@ -56,7 +60,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
 
 /// Keys and values are kept as the outputs of their projections are quantised. Which projections those are stands in
 /// one list or the other, by the age of the file; files of today have `kv_cache_quant_config`, of modules or alone.
-fn kv_cache(all: &mut Quantization, fields: Fields<'_>, global: &Value) -> Option<Format> {
+fn kv_cache(all: &mut Quantization, fields: ConfigFields<'_>, global: &Value) -> Option<Format> {
     let mut found = Vec::new();
     if let Some(cache @ Value::Object(modules)) = fields.get("kv_cache_quant_config") {
         if cache.get("dtype").is_some() {
@@ -110,10 +114,10 @@ fn outputs(config: &Value) -> Option<&Value> {
 }
 
 /// The format of a configuration's weights; none where it leaves them as they are.
-fn scheme(config: &Value) -> Result<Option<Format>, ModelError> {
+fn scheme(config: &Value) -> Result<Option<Format>, ModelConfigError> {
     let weight = match config.get("weight") {
         None | Some(Value::Null) => return Ok(None),
-        Some(Value::Object(weight)) => Fields(weight),
+        Some(Value::Object(weight)) => ConfigFields(weight),
         Some(other) => {
             return Err(unsupported(WEIGHT, other, "one object with a `dtype` is expected"));
         }

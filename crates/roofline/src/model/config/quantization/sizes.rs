@@ -1,9 +1,9 @@
 //! How large the matrices of each class are, from the dimensions in a config: for blending formats within a class.
 
 use super::super::super::TensorClass;
-use super::super::super::fields::Fields;
-use super::super::super::parts::{AttentionDims, LatentDims, Part, Sizes};
-use crate::format::Shape;
+use super::super::super::fields::ConfigFields;
+use super::super::super::parts::{AttentionDims, LatentDims, MatrixPart, MatrixSizes};
+use crate::format::ModelShape;
 
 /// The names that families have for the number of experts.
 const EXPERTS: [&str; 4] =
@@ -12,10 +12,10 @@ const EXPERTS: [&str; 4] =
 /// The sizes of the matrices of each class that has several.
 #[derive(Debug, Clone)]
 pub(super) struct ClassSizes {
-    attention: Sizes,
-    recurrent: Sizes,
-    feed_forward: Sizes,
-    whole: Sizes,
+    attention: MatrixSizes,
+    recurrent: MatrixSizes,
+    feed_forward: MatrixSizes,
+    whole: MatrixSizes,
     /// Query heads for each key-value head.
     sharing: u64,
     experts: u64,
@@ -24,13 +24,13 @@ pub(super) struct ClassSizes {
 
 impl ClassSizes {
     /// What is missing or senseless is reported by those who need it: sizes only weigh formats against each other.
-    pub(super) fn read(fields: Fields<'_>) -> Self {
+    pub(super) fn read(fields: ConfigFields<'_>) -> Self {
         let number = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
         let or = |name: &str, other: u64| number(name).unwrap_or(other).min(1 << 20);
         let hidden = or("hidden_size", 1);
         let heads = or("num_attention_heads", 1);
         let attention = match number("kv_lora_rank") {
-            Some(kv_rank) => Sizes::latent(LatentDims {
+            Some(kv_rank) => MatrixSizes::latent(LatentDims {
                 hidden,
                 heads,
                 query_rank: number("q_lora_rank").map(|rank| rank.min(1 << 20)),
@@ -42,7 +42,7 @@ impl ClassSizes {
             None => {
                 let key_dim = or("head_dim", hidden / heads.max(1));
                 let gated = fields.get("attn_output_gate") == Some(&serde_json::Value::Bool(true));
-                Sizes::attention(AttentionDims {
+                MatrixSizes::attention(AttentionDims {
                     heads,
                     kv_heads: or("num_key_value_heads", heads),
                     key_dim,
@@ -56,8 +56,8 @@ impl ClassSizes {
         Self {
             attention,
             recurrent: recurrent(&or),
-            feed_forward: Sizes::feed_forward(if gated { 3 } else { 2 }),
-            whole: Sizes(vec![(Part::Whole, 1.0)]),
+            feed_forward: MatrixSizes::feed_forward(if gated { 3 } else { 2 }),
+            whole: MatrixSizes(vec![(MatrixPart::Whole, 1.0)]),
             sharing: heads / or("num_key_value_heads", heads).max(1),
             experts: EXPERTS.into_iter().find_map(number).unwrap_or(0),
             tied: fields.get("tie_word_embeddings") == Some(&serde_json::Value::Bool(true)),
@@ -65,8 +65,8 @@ impl ClassSizes {
     }
 
     /// What the rules of llama.cpp look at, in a model of `layers` layers.
-    pub(super) const fn shape(&self, layers: u64) -> Shape {
-        Shape { layers, sharing: self.sharing, experts: self.experts, tied: self.tied }
+    pub(super) const fn shape(&self, layers: u64) -> ModelShape {
+        ModelShape { layers, sharing: self.sharing, experts: self.experts, tied: self.tied }
     }
 
     /// How many experts a layer has; none in a dense model.
@@ -74,7 +74,7 @@ impl ClassSizes {
         if self.experts == 0 { None } else { Some(self.experts) }
     }
 
-    pub(super) const fn of(&self, class: TensorClass) -> &Sizes {
+    pub(super) const fn of(&self, class: TensorClass) -> &MatrixSizes {
         match class {
             TensorClass::Attention => &self.attention,
             TensorClass::Recurrent => &self.recurrent,
@@ -87,7 +87,7 @@ impl ClassSizes {
 }
 
 /// Gated DeltaNet by its `linear_*` fields, else Mamba-2 by its own. Columns of each projection.
-fn recurrent(or: &dyn Fn(&str, u64) -> u64) -> Sizes {
+fn recurrent(or: &dyn Fn(&str, u64) -> u64) -> MatrixSizes {
     let values = or("linear_num_value_heads", 0) * or("linear_value_head_dim", 0);
     let (mixed, inner, gates) = if values > 0 {
         let keys = or("linear_num_key_heads", 0) * or("linear_key_head_dim", 0);
@@ -97,10 +97,10 @@ fn recurrent(or: &dyn Fn(&str, u64) -> u64) -> Sizes {
         let states = 2 * or("n_groups", 1) * or("ssm_state_size", 1);
         (inner + states, inner, or("mamba_num_heads", 1))
     };
-    Sizes(vec![
-        (Part::Mixed, mixed as f64),
-        (Part::OutputGate, inner as f64),
-        (Part::HeadGates, gates as f64),
-        (Part::Output, inner as f64),
+    MatrixSizes(vec![
+        (MatrixPart::Mixed, mixed as f64),
+        (MatrixPart::OutputGate, inner as f64),
+        (MatrixPart::HeadGates, gates as f64),
+        (MatrixPart::Output, inner as f64),
     ])
 }

@@ -4,16 +4,18 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::super::super::frames::{self, DONE, Reply, Wire, push, push_number};
-use super::super::super::parsed_request::{Logprobs, ParsedRequest, Route, StreamUsage, TokenIds};
+use super::super::super::frames::{self, DONE, ReplyContents, StreamWriter, push, push_number};
+use super::super::super::parsed_request::{
+    GeneratingRoute, Logprobs, ParsedRequest, StreamUsage, TokenIds,
+};
 use super::reason;
 use crate::serve::JobId;
 
 /// How likely each token is said to have been, as a logarithm: some number, since there is no model.
 const LOGPROB: &str = "-0.5";
 
-pub(in super::super::super) struct Chunks {
-    route: Route,
+pub(in super::super::super) struct OpenAiChunks {
+    route: GeneratingRoute,
     usage: StreamUsage,
     token_ids: TokenIds,
     logprobs: Logprobs,
@@ -25,7 +27,7 @@ pub(in super::super::super) struct Chunks {
     head: String,
 }
 
-impl Chunks {
+impl OpenAiChunks {
     /// `created` is in seconds since 1970.
     pub(in super::super::super) fn new(
         ask: &mut ParsedRequest,
@@ -33,7 +35,7 @@ impl Chunks {
         created: u64,
     ) -> Self {
         let object = match ask.route {
-            Route::Chat => "chat.completion.chunk",
+            GeneratingRoute::Chat => "chat.completion.chunk",
             _ => "text_completion",
         };
         let id = Value::from(frames::reply_id(ask, number));
@@ -53,7 +55,7 @@ impl Chunks {
     }
 
     /// Closes a chunk whose choices are written.
-    fn finish_chunk(&self, reply: &Reply, tokens: u64, to: &mut Vec<u8>) {
+    fn finish_chunk(&self, reply: &ReplyContents, tokens: u64, to: &mut Vec<u8>) {
         match (self.usage, self.route) {
             (StreamUsage::OnEveryChunk, _) => {
                 push(to, r#","usage":"#);
@@ -61,26 +63,26 @@ impl Chunks {
                 push(to, "}");
             }
             // vLLM writes the unset field on one route and leaves it out on the other.
-            (_, Route::Completions) => push(to, r#","usage":null"#),
+            (_, GeneratingRoute::Completions) => push(to, r#","usage":null"#),
             _ => {}
         }
         push(to, "}\n\n");
     }
 
-    fn push_logprobs(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+    fn push_logprobs(&self, reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>) {
         push(to, r#","logprobs":"#);
         match (self.logprobs, self.route) {
             (Logprobs::Absent, _) => push(to, "null"),
-            (Logprobs::Present, Route::Chat) => push_chat_logprobs(reply, range, to),
+            (Logprobs::Present, GeneratingRoute::Chat) => push_chat_logprobs(reply, range, to),
             (Logprobs::Present, _) => push_logprobs(reply, range, self.echo.1, to),
         }
     }
 }
 
-impl Wire for Chunks {
+impl StreamWriter for OpenAiChunks {
     /// The role chunk, which only chat has.
-    fn start(&self, reply: &Reply, to: &mut Vec<u8>) {
-        if self.route != Route::Chat {
+    fn start(&self, reply: &ReplyContents, to: &mut Vec<u8>) {
+        if self.route != GeneratingRoute::Chat {
             return;
         }
         push(to, &self.head);
@@ -95,10 +97,10 @@ impl Wire for Chunks {
         self.finish_chunk(reply, 0, to);
     }
 
-    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+    fn tokens(&self, reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>) {
         push(to, &self.head);
         let (open, close) = match self.route {
-            Route::Chat => (r#"{"index":0,"delta":{"content":""#, r#""}"#),
+            GeneratingRoute::Chat => (r#"{"index":0,"delta":{"content":""#, r#""}"#),
             _ => (r#"{"index":0,"text":""#, r#"""#),
         };
         push(to, open);
@@ -112,12 +114,14 @@ impl Wire for Chunks {
             push(to, r#","finish_reason":""#);
             push(to, reason(reply.ending));
             push(to, r#"","stop_reason":null"#);
-        } else if self.route == Route::Chat {
+        } else if self.route == GeneratingRoute::Chat {
             push(to, r#","finish_reason":null"#);
         } else {
             push(to, r#","finish_reason":null,"stop_reason":null"#);
         }
-        if let (0, Some(ids), Route::Completions) = (range.start, &self.prompt_ids, self.route) {
+        if let (0, Some(ids), GeneratingRoute::Completions) =
+            (range.start, &self.prompt_ids, self.route)
+        {
             push(to, r#","prompt_token_ids":"#);
             push(to, ids);
         }
@@ -132,7 +136,7 @@ impl Wire for Chunks {
     }
 
     /// The chunk that carries usage alone, if it was asked for, and the end.
-    fn end(&self, reply: &Reply, to: &mut Vec<u8>) {
+    fn end(&self, reply: &ReplyContents, to: &mut Vec<u8>) {
         if self.usage != StreamUsage::Never {
             push(to, &self.head);
             push(to, r#"],"usage":"#);
@@ -149,7 +153,7 @@ impl Wire for Chunks {
 }
 
 /// Writes usage but for the end of its object.
-fn push_usage(reply: &Reply, tokens: u64, to: &mut Vec<u8>) {
+fn push_usage(reply: &ReplyContents, tokens: u64, to: &mut Vec<u8>) {
     push(to, r#"{"prompt_tokens":"#);
     push_number(to, reply.prompt_tokens);
     push(to, r#","total_tokens":"#);
@@ -166,7 +170,7 @@ fn inside(text: &str) -> String {
 }
 
 /// The form of chat: an entry a token.
-fn push_chat_logprobs(reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+fn push_chat_logprobs(reply: &ReplyContents, range: Range<u64>, to: &mut Vec<u8>) {
     push(to, r#"{"content":["#);
     for index in range.clone() {
         let word = reply.word(index);
@@ -180,7 +184,7 @@ fn push_chat_logprobs(reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
 }
 
 /// The form of completions: a list a property. `before` is how many characters stand before the reply.
-fn push_logprobs(reply: &Reply, range: Range<u64>, before: usize, to: &mut Vec<u8>) {
+fn push_logprobs(reply: &ReplyContents, range: Range<u64>, before: usize, to: &mut Vec<u8>) {
     let list = |entry: &mut dyn FnMut(u64) -> String| {
         range.clone().map(entry).collect::<Vec<_>>().join(",")
     };
@@ -201,11 +205,13 @@ fn push_logprobs(reply: &Reply, range: Range<u64>, before: usize, to: &mut Vec<u
 }
 
 /// Those of a reply in one piece.
-pub(super) fn logprobs(ask: &ParsedRequest, reply: &Reply) -> Value {
+pub(super) fn logprobs(ask: &ParsedRequest, reply: &ReplyContents) -> Value {
     let mut json = Vec::new();
     match (ask.logprobs, ask.route) {
         (Logprobs::Absent, _) => return Value::Null,
-        (Logprobs::Present, Route::Chat) => push_chat_logprobs(reply, 0..reply.tokens, &mut json),
+        (Logprobs::Present, GeneratingRoute::Chat) => {
+            push_chat_logprobs(reply, 0..reply.tokens, &mut json)
+        }
         (Logprobs::Present, _) => {
             let before = ask.echo.as_ref().map_or(0, |echo| echo.chars().count());
             push_logprobs(reply, 0..reply.tokens, before, &mut json);

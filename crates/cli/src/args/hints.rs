@@ -1,0 +1,112 @@
+//! What to type instead of a flag that a command has not: of other tools, of other commands, and of older versions.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Commands, flags that they have not, and what to type. Each flag in the last column is one that these commands have, unless it
+/// stands within `...` behind the name of another command.
+const HINTS: &str = "\
+sweep | --max-concurrency | use --levels N,...: each is a number of requests in flight. Requests at --rates have no such limit
+search | --max-concurrency --concurrency --levels | a search chooses its loads itself; use --over concurrency, with --from and --to for the range
+search | --rates --request-rate --rate | a search chooses its rates itself; use --from and --to for the range
+search | --repeats --refine | a search measures again where that tells most; use --max-runs for more levels
+search | --sustain | use --confirm SECONDS for the long level of a search
+search | --stop-at-saturation --no-stop | a search stops by its goals (--slo) and not at saturation; leave the flag out
+search | --until | a search ends once it knows its answer to --tolerance; use that
+search | --resume | a search cannot be resumed; leave the flag out to start again
+search | --system | a search is of one system; use --base-url
+sweep search | --duration --max-seconds --seconds | use --level-seconds SECONDS for each level, or --budget TIME for all of it
+bench simulate | --max-seconds --seconds --time | use --level-seconds SECONDS
+ab | --duration --level-seconds --max-seconds | a turn has a number of requests; use --num-prompts N and --rounds N
+sweep search simulate report | --profile | use --prefer chat, batch or agent for what to put first; the profiler of vLLM cannot be started
+bench ab | --profile | Fizeau starts no profiler; leave the flag out, and send POST /start_profile to the server before the run and POST /stop_profile after it
+bench ab sweep search simulate | --use-beam-search | a beam sends no tokens as they are made, so that there is nothing to time; leave the flag out
+ab | --base-url --host --port | an A/B run has two servers; use --a URL and --b URL
+ab | --trace-speedup --ignore-trace-times | an A/B run replays no trace; use `fizeau bench` on each server and `fizeau compare`
+ab sweep search | --probe-request-rate --probe-input-len --probe-output-len | only `fizeau bench` and `fizeau simulate` have a probe stream; leave the flag out
+sweep search ab | --shard | only `fizeau bench` runs in shares; leave the flag out
+simulate | --shard | a simulation runs whole; leave the flag out
+simulate | --base-url --host --port --model --a --b | a simulation has no server; use --model-config and --hardware for what is simulated, or `fizeau serve` for a server
+bench sweep search simulate sol plan report serve | --gpu --device --gpu-type --gpu-name | use --hardware NAME for the device, such as --hardware h100-sxm
+sol simulate serve | --quantization --dtype | use --weights FORMAT for how weights are stored, and --kv FORMAT for the key-value cache
+sol | --slo --goodput | use --goal ttft:500 tpot:30; the speed of light is of one request and has no percentiles
+sol | --levels | use --concurrency N, or --curve for all batch sizes
+sol | --request-rate --rate --rates | use --concurrency N; a rate needs a queue, which `fizeau simulate` has
+serve | --concurrency --max-concurrency | use --max-num-seqs N for how many sequences run at once
+serve | --base-url | use --host and --port for the address to listen on
+plan report compare merge pareto | --base-url --host --port | nothing is measured here; use `fizeau bench` or `fizeau sweep`
+plan | --goal | use --slo GOALS
+plan | --gpus --num-gpus | use --gpus-per-replica N
+bench ab | --levels --rates | one load is measured; use --max-concurrency N or --request-rate RATE, or `fizeau sweep` for several loads
+bench | --budget | use --level-seconds SECONDS
+";
+
+/// The columns of each row.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    HINTS.lines().filter_map(|row| {
+        let (commands, rest) = row.split_once(" | ")?;
+        let (flags, hint) = rest.split_once(" | ")?;
+        Some((commands, flags, hint))
+    })
+}
+
+/// `error`, with what to type where `command` has not the flag that was typed.
+pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
+    let typed = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let Some(hint) = hint(command, &typed).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+    else {
+        return error;
+    };
+    error.remove(ContextKind::SuggestedArg);
+    // It names the flag that looks most alike.
+    error.remove(ContextKind::Usage);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    error
+}
+
+fn hint(command: &str, typed: &str) -> Option<&'static str> {
+    let has = |words: &str, word: &str| words.split(' ').any(|one| one == word);
+    let is_it =
+        |(commands, flags, _): &(&str, &str, &str)| has(commands, command) && has(flags, typed);
+    rows().find(is_it).map(|(_, _, hint)| hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    fn has(command: &Command, flag: &str) -> bool {
+        let name = flag.trim_start_matches("--");
+        let is_it = |arg: &clap::Arg| {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long() == Some(name) || aliases.contains(&name)
+        };
+        command.get_arguments().any(is_it)
+    }
+
+    /// The flags of `hint` outside of `...`.
+    fn flags(hint: &str) -> impl Iterator<Item = &str> {
+        let own = hint.split('`').step_by(2).flat_map(str::split_whitespace);
+        let own = own.filter(|word| word.trim_start_matches('(').starts_with("--"));
+        own.map(|word| word.trim_matches(|c: char| "(),;:.".contains(c)))
+    }
+
+    #[test]
+    fn each_hint_is_for_a_flag_that_is_not_there_and_names_only_flags_that_are() {
+        let cli = crate::args::command();
+        assert_eq!(rows().count(), HINTS.lines().count());
+        for (commands, typed, hint) in rows() {
+            for name in commands.split(' ') {
+                let command = cli.find_subcommand(name).unwrap_or_else(|| panic!("{name}"));
+                for flag in typed.split(' ') {
+                    assert!(!has(command, flag), "{name} has {flag}");
+                    assert_eq!(super::hint(name, flag), Some(hint), "{name} {flag}: two hints");
+                }
+                for flag in flags(hint) {
+                    assert!(has(command, flag), "{name} has no {flag}: {hint}");
+                }
+            }
+        }
+    }
+}

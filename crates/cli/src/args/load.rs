@@ -1,0 +1,111 @@
+//! When requests leave.
+
+use clap::Args;
+use fizeau::workload::RampShape;
+
+use super::choice::{Word, choice};
+
+/// The load of one level: how many requests, how fast, and for how long.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct LoadArgs {
+    /// The number of requests to send. The default is 1000, of a smaller data set as many as it has, of a trace all; with
+    /// --level-seconds as many as its time has room for.
+    #[arg(long, value_name = "N")]
+    pub(crate) num_prompts: Option<u64>,
+    /// Send no further request after this many seconds; those in flight are finished. By default only --num-prompts ends it.
+    #[arg(long, visible_alias = "duration", value_name = "SECONDS")]
+    pub(crate) level_seconds: Option<f64>,
+    /// Send until a figure is known well enough, at most --num-prompts requests (then by default 100000): ci=2% (the mean
+    /// end-to-end latency), p99 ttft ci=5%, output_tps ci=1%. The number is half the width of the figure's 95 % interval over the
+    /// figure. Several are separated by commas. If one is not reached, the exit code is 1.
+    #[arg(long, value_name = "FIGURE")]
+    pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) in_flight: InFlightArgs,
+    /// The number of requests to send first that never count, 0 for none; by default a tenth of --num-prompts, at most 50.
+    #[arg(long, value_name = "N")]
+    pub(crate) num_warmups: Option<u64>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InFlightArgs {
+    /// The most requests in flight at once; by default there is no limit.
+    #[arg(long, visible_alias = "concurrency", value_name = "N")]
+    pub(crate) max_concurrency: Option<i64>,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Arrivals")]
+pub(crate) struct ArrivalArgs {
+    /// Requests per second. The default is inf, which sends them all at once (or as --max-concurrency allows). A trace
+    /// has its own times; inf, where it is given, ignores them.
+    #[arg(long, visible_alias = "rate", value_name = "RATE")]
+    pub(crate) request_rate: Option<f64>,
+    #[command(flatten)]
+    pub(crate) spacing: SpacingArgs,
+    /// Stretch the arrivals so that the last of N requests leaves at exactly N/RATE, as vLLM does. By default they are left as drawn.
+    #[arg(long)]
+    pub(crate) arrival_rescale: bool,
+    /// Let the rate rise (or fall) from --ramp-up-start-rps to --ramp-up-end-rps over all requests.
+    #[arg(long, value_parser = choice(&RAMPS), value_name = "SHAPE", requires = "ramp_up_start_rps", requires = "ramp_up_end_rps")]
+    pub(crate) ramp_up_strategy: Option<RampShape>,
+    /// The rate that the ramp begins with.
+    #[arg(long, value_name = "RATE", requires = "ramp_up_strategy")]
+    pub(crate) ramp_up_start_rps: Option<f64>,
+    /// The rate that the ramp ends with.
+    #[arg(long, value_name = "RATE", requires = "ramp_up_strategy")]
+    pub(crate) ramp_up_end_rps: Option<f64>,
+    /// The time that the ramp takes, whatever the number of requests; the rate then stays.
+    #[arg(long, value_name = "SECONDS", requires = "ramp_up_strategy")]
+    pub(crate) ramp_up_seconds: Option<f64>,
+    /// One rate after another, as RATE:SECONDS,...; the last one stays. For example 10:30,20:60.
+    #[arg(long, value_name = "STAGES")]
+    pub(crate) request_rate_series: Option<String>,
+    /// Bursts: the rate while on, the rate while off, and how long each lasts on average. For example
+    /// on=100,off=5,on-s=2,off-s=8.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    pub(crate) burst: Option<String>,
+    /// A rate that goes up and down like a sine, by a share of its mean. For example mean=20,swing=0.5,period-s=600.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    pub(crate) diurnal: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct SpacingArgs {
+    /// How regular the arrivals of a rate are: 1 is a Poisson process, below 1 burstier, above 1 smoother, inf at equal distances.
+    #[arg(long, value_name = "B", default_value_t = 1.0)]
+    pub(crate) burstiness: f64,
+}
+
+/// What is sent of a recorded trace, and when.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Arrivals")]
+pub(crate) struct ReplayArgs {
+    /// Replay a trace this many times as fast.
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) trace_speedup: Option<f64>,
+    /// Ignore the times of a trace: send each request as soon as fewer than --max-concurrency are in flight.
+    #[arg(long, conflicts_with = "trace_speedup")]
+    pub(crate) ignore_trace_times: bool,
+}
+
+/// A thin stream beside the load, in the spelling of vLLM where it has one.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Probe stream")]
+pub(crate) struct ProbeArgs {
+    /// Beside the load, send small requests at this constant rate and report them apart: what another user of the server sees.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) probe_request_rate: Option<f64>,
+    /// The prompt length of a probe.
+    #[arg(long, value_name = "TOKENS", default_value_t = 32, requires = "probe_request_rate")]
+    pub(crate) probe_input_len: u64,
+    /// The output length of a probe.
+    #[arg(long, value_name = "TOKENS", default_value_t = 8, requires = "probe_request_rate")]
+    pub(crate) probe_output_len: u64,
+}
+
+const RAMPS: [Word<RampShape>; 2] = [
+    ("linear", RampShape::Linear, "By the same amount each step"),
+    ("exponential", RampShape::Exponential, "By the same factor each step"),
+];

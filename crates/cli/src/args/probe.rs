@@ -1,0 +1,129 @@
+//! `fizeau probe`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::VerbosityArgs;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct MachineProbeArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ProbeCommand>,
+    /// What to measure; by default all of it.
+    #[arg(value_name = "COMPONENT", value_enum)]
+    pub(crate) components: Vec<ComponentArg>,
+    /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
+    #[arg(long, value_name = "SECONDS", default_value_t = 45)]
+    pub(crate) seconds: u64,
+    /// Take five times as long, for narrower intervals.
+    #[arg(long)]
+    pub(crate) thorough: bool,
+    /// Measure the products of matrices and the attention that this model runs, instead of squares: a config.json, or the name of a
+    /// built-in model that `fizeau models` lists.
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
+    pub(crate) model_config: Option<String>,
+    /// Tensor parallelism: the shapes are those of one of this many devices.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "model_config",
+        help_heading = "Model"
+    )]
+    pub(crate) tp: u32,
+    /// Sequences of a decode step.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 16,
+        requires = "model_config",
+        help_heading = "Model"
+    )]
+    pub(crate) concurrency: u64,
+    /// Prompt length in tokens: that of a prefill, and of what a decode step attends to.
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        default_value_t = 1024,
+        requires = "model_config",
+        help_heading = "Model"
+    )]
+    pub(crate) isl: u64,
+    /// A folder for the results: each measurement as it is made, then probe.json and device.toml, a device that --hardware takes.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the document (schema fizeau.probe/1) instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: VerbosityArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProbeCommand {
+    /// Show stored results again.
+    Show(ShownArgs),
+    /// Show two machines side by side, operation by operation.
+    Compare(ComparedArgs),
+    /// Show the machines of a fleet side by side, the slowest first.
+    Fleet(FleetArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShownArgs {
+    /// A folder that `fizeau probe --out` wrote, or a probe.json.
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+    /// Print the document (schema fizeau.probe/1) instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: VerbosityArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ComparedArgs {
+    /// The first machine: a folder that `fizeau probe --out` wrote, or a probe.json.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// The second machine.
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    /// The machines: folders that `fizeau probe --out` wrote, or files probe.json.
+    #[arg(value_name = "RESULTS", num_args = 2.., required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// End with exit code 1 if an operation of any machine is below this share of the fleet's median.
+    #[arg(long, value_name = "SHARE", value_parser = super::search::share)]
+    pub(crate) fail_below: Option<f64>,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A part of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ComponentArg {
+    /// Bandwidth of memory and caches.
+    Memory,
+    /// How long a load takes, alone and beside traffic.
+    Latency,
+    /// Peak arithmetic by type and instruction set.
+    Compute,
+    /// Products of matrices.
+    Gemm,
+    /// Attention, decode and prefill.
+    Attention,
+    /// Collectives among devices.
+    Collective,
+    /// All of it.
+    All,
+}

@@ -1,0 +1,55 @@
+//! This machine, measured part by part. Nothing here asks how fast it is.
+
+use crate::stand::{Scratch, json, run};
+
+#[test]
+fn a_machine_is_measured_kept_and_shown_again() {
+    let scratch = Scratch::new("probe");
+    let out = scratch.path("a");
+    let ended = run(&["probe", "compute", "--seconds", "1", "--out", &out]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("peak arithmetic f32"), "{}", ended.out);
+    assert!(ended.out.contains("Are these figures right? Verdict: "), "{}", ended.out);
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
+    let document = json(format!("{out}/probe.json"));
+    assert_eq!(document["schema"], "fizeau.probe/1");
+    let rows = document["rows"].as_array().unwrap();
+    assert!(!rows.is_empty());
+    assert!(rows.iter().all(|row| row["measured"].to_string().contains("samples")), "{document}");
+    let again = run(&["probe", "show", &out]);
+    assert_eq!(again.out, ended.out);
+    assert_eq!(run(&["probe", "--out", &out]).code, Some(2), "it has a probe already");
+    // A program that was killed has kept what it had measured, whole lines of it.
+    std::fs::remove_file(format!("{out}/probe.json")).unwrap();
+    let kept = format!("{out}/measurements.jsonl");
+    let lines = std::fs::read_to_string(&kept).unwrap();
+    std::fs::write(&kept, &lines[..lines.len() - 9]).unwrap();
+    let cut = run(&["probe", "show", &out, "--json"]);
+    let cut: serde_json::Value = serde_json::from_str(&cut.out).unwrap();
+    assert_eq!(cut["rows"].as_array().unwrap().len(), rows.len() - 1);
+}
+
+#[test]
+fn machines_are_shown_side_by_side() {
+    let scratch = Scratch::new("probes");
+    let (a, b) = (scratch.path("a"), scratch.path("b"));
+    for out in [&a, &b] {
+        let ended = run(&["probe", "compute", "--seconds", "1", "--out", out]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+    // The same machine under another name.
+    let file = format!("{b}/probe.json");
+    let mut other = json(&file);
+    other["host"]["node"] = "another".into();
+    std::fs::write(&file, other.to_string()).unwrap();
+    let compared = run(&["probe", "compare", &a, &b]);
+    assert!(compared.out.starts_with("operation"), "{compared:?}");
+    let fleet = run(&["probe", "fleet", &a, &b, "--fail-below", "0.001%"]);
+    assert_eq!(fleet.code, Some(0), "{fleet:?}");
+    assert!(fleet.out.contains("2 machines"), "{}", fleet.out);
+    let failed = run(&["probe", "fleet", &a, &b, "--fail-below", "99999%"]);
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let wrong = run(&["probe", "compare", &a, "no-such-file"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.err.contains("no-such-file"), "{}", wrong.err);
+}

@@ -1,0 +1,54 @@
+//! A run under way for whoever reads no terminal: how long it takes, and a line for each level.
+
+use std::time::Duration;
+
+use fizeau_core::{Millis, PerSec};
+use fizeau_metrics::Verdict;
+use fizeau_record::LevelReport;
+use fizeau_record::text::{clock, duration_ms, number};
+
+use super::{ProgressState, RunningLevel, TimeLeft};
+use crate::event::{LevelPlace, RunEvent};
+
+impl ProgressState {
+    /// What is to be told of `event`, once it is noted: at the start how long the run takes, where that is known, and a line for each
+    /// level that ended. None of a run of one level, whose result follows at once.
+    #[must_use]
+    pub fn line(&self, event: &RunEvent, now: Duration) -> Option<String> {
+        let running = self.level()?;
+        let LevelPlace { number, of } = running.place()?;
+        match event {
+            RunEvent::LevelStarted(_) if number == 1 => match running.left(now)? {
+                TimeLeft::Run(time) => Some(format!("This run takes about {}.", clock(time))),
+                TimeLeft::Level(_) => None,
+            },
+            RunEvent::LevelEnded(report) => {
+                Some(format!("[{number}/{of}] {}", ended(running, report)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `concurrency 4: 2.87 requests/s, 716 output tokens/s, TTFT p50 19.5 ms`, and what is wrong with it.
+fn ended(running: &RunningLevel, report: &LevelReport) -> String {
+    let (all, requests) = (&report.summary.throughput, &report.summary.requests);
+    let rate = |rate: PerSec| number(rate.get());
+    let mut words = format!(
+        "{}: {} requests/s, {} output tokens/s",
+        running.name(),
+        rate(all.requests_per_s),
+        rate(all.output_tokens_per_s)
+    );
+    let ttft = report.summary.metrics.ttft.p50.value().map(Millis::get);
+    words.extend(ttft.map(|ttft| format!(", TTFT p50 {}", duration_ms(ttft))));
+    let failed = requests.failed - requests.cancelled();
+    if failed > 0 {
+        words.push_str(&format!(", {failed} failed"));
+    }
+    let verdict = report.validity.verdict;
+    if verdict != Verdict::Valid {
+        words.push_str(&format!(", {}", verdict.as_str()));
+    }
+    words
+}

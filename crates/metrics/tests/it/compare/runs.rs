@@ -1,0 +1,165 @@
+//! Runs of one server differ among themselves: by repeats that is seen, by one run each it has to be known.
+
+use fizeau_metrics::{
+    ComparisonAnswer, ComparisonBasis, ComparisonSettings, ComparisonSide, ComparisonTable,
+    FigureChoice, Interval, IntervalFigure, LevelFigure, RandomBits, ResampleSeed, RoundFigures,
+    RunToRun, TooFewRuns, UntestedReason,
+};
+use proptest::prelude::*;
+
+use crate::cases;
+
+const SHOWN: [LevelFigure; 3] =
+    [LevelFigure::P50_TTFT, LevelFigure::P50_TPOT, LevelFigure::OUTPUT_TPS];
+
+fn settings() -> ComparisonSettings {
+    ComparisonSettings { figures: FigureChoice::only(SHOWN), ..Default::default() }
+}
+
+/// Nearly normal, with a mean of 0 and a standard deviation of 1.
+fn normal(bits: &mut RandomBits) -> f64 {
+    (0..12).map(|_| bits.next_u64() as f64 / u64::MAX as f64).sum::<f64>() - 6.0
+}
+
+/// A run of a server whose runs differ by `spread`: what is slow is so in all figures; each is known within 1 %.
+fn run(bits: &mut RandomBits, spread: f64, slower: f64) -> [f64; 3] {
+    let factor = (1.0 + spread * normal(bits)) * slower;
+    [50.0 * factor, 10.0 * factor, 1000.0 / factor].map(|value| value * (1.0 + 0.01 * normal(bits)))
+}
+
+fn figures(runs: &[[f64; 3]]) -> Vec<RoundFigures> {
+    runs.iter().map(|run| SHOWN.into_iter().zip(*run).collect()).collect()
+}
+
+fn by_repeats(a: &[[f64; 3]], b: &[[f64; 3]]) -> ComparisonTable {
+    ComparisonTable::of_runs(&figures(a), &figures(b), &settings())
+        .unwrap_or_else(|few| panic!("{few}"))
+}
+
+/// One run each, of which no more is known than their own intervals.
+fn one_each(a: [f64; 3], b: [f64; 3], run_to_run: RunToRun) -> ComparisonTable {
+    let side = |run: [f64; 3]| -> Vec<IntervalFigure> {
+        let of = |(figure, value): (LevelFigure, f64)| {
+            let reach = 0.0196 * value;
+            let interval = Some(Interval::p95(value - reach, value + reach));
+            IntervalFigure { figure, value, interval, n: 400 }
+        };
+        SHOWN.into_iter().zip(run).map(of).collect()
+    };
+    let settings = ComparisonSettings { run_to_run, ..settings() };
+    ComparisonTable::of_intervals(&side(a), &side(b), &settings)
+}
+
+fn is_alarm(table: &ComparisonTable) -> bool {
+    table.rows.iter().any(|row| row.answer() != Some(ComparisonAnswer::NoDetectableDifference))
+}
+
+/// Five runs in a hundred at the most, where runs differ by 3 % and their intervals know of 1 %: by repeats, however many on either
+/// side, and by one run each where the spread is known. By the intervals alone it is more than a third.
+#[test]
+fn a_server_is_not_told_from_itself_though_its_runs_differ() {
+    let mut bits = RandomBits::new(ResampleSeed(21));
+    let known: RunToRun = "3%".parse().unwrap();
+    let (pairs, mut alarms) = (400, [0_u32; 5]);
+    for _ in 0..pairs {
+        let mut runs =
+            |n: usize| -> Vec<[f64; 3]> { (0..n).map(|_| run(&mut bits, 0.03, 1.0)).collect() };
+        let (a, b) = (runs(5), runs(5));
+        let found = [
+            is_alarm(&by_repeats(&a, &b)),
+            is_alarm(&by_repeats(&a[..2], &b[..2])),
+            is_alarm(&by_repeats(&a, &b[..1])),
+            is_alarm(&one_each(a[0], b[0], known)),
+            is_alarm(&one_each(a[0], b[0], RunToRun::NONE)),
+        ];
+        for (count, found) in alarms.iter_mut().zip(found) {
+            *count += u32::from(found);
+        }
+    }
+    println!("{alarms:?} of {pairs}");
+    // 20 expected at most; the 99 % point of as many draws is 31.
+    assert!(alarms[..4].iter().all(|alarms| (2..=31).contains(alarms)), "{alarms:?}");
+    assert!(alarms[4] > 133, "{alarms:?}");
+}
+
+/// What five repeats a side find of a server that is a tenth slower, one run each cannot.
+#[test]
+fn repeats_find_what_one_run_each_cannot() {
+    let mut bits = RandomBits::new(ResampleSeed(22));
+    let known: RunToRun = "3%".parse().unwrap();
+    let (mut repeats, mut single) = (0, 0);
+    for _ in 0..200 {
+        let mut runs = |slower: f64| -> Vec<[f64; 3]> {
+            (0..5).map(|_| run(&mut bits, 0.03, slower)).collect()
+        };
+        let (a, b) = (runs(1.0), runs(1.1));
+        let worse =
+            |table: &ComparisonTable| table.answered(ComparisonAnswer::Worse).next().is_some();
+        repeats += u32::from(worse(&by_repeats(&a, &b)));
+        single += u32::from(worse(&one_each(a[0], b[0], known)));
+    }
+    println!("{repeats} and {single} of 200");
+    assert!(repeats > 180 && single < 120, "{repeats} and {single} of 200");
+}
+
+/// By hand: a pooled variance of 1.4 makes t 4.98, of which Student's distribution has 0.00418 outside.
+#[test]
+fn the_test_is_students_of_two_samples() {
+    let of = |values: &[f64]| values.iter().map(|v| [*v, 10.0, 1000.0]).collect::<Vec<_>>();
+    let table = by_repeats(&of(&[50.0, 51.0, 49.0, 52.0]), &of(&[55.0, 54.0, 56.0]));
+    assert_eq!(table.basis, ComparisonBasis::Runs { baseline: 4, candidate: 3 });
+    let tested = table.rows[0].tested.as_ref().unwrap();
+    assert!((tested.difference.value() - 4.5).abs() < 1e-12);
+    assert!((tested.p().unwrap().get() - 0.004_177).abs() < 1e-6, "{:?}", tested.p());
+    assert_eq!(tested.run_to_run, 0.0);
+    // What never varies does not differ.
+    assert_eq!(table.rows[1].tested.as_ref().unwrap().p().unwrap().get(), 1.0);
+}
+
+#[test]
+fn too_few_runs_and_what_they_lack_are_said() {
+    let of = |n: usize| figures(&vec![[50.0, 10.0, 1000.0]; n]);
+    let why = |a: usize, b: usize| ComparisonTable::of_runs(&of(a), &of(b), &settings()).err();
+    assert_eq!(why(2, 1), Some(TooFewRuns { baseline: 2, candidate: 1 }));
+    assert_eq!(why(9, 0), Some(TooFewRuns { baseline: 9, candidate: 0 }));
+    assert_eq!(why(3, 1), None);
+    let figures = FigureChoice::only([LevelFigure::RPS, LevelFigure::P50_TTFT]);
+    let settings = ComparisonSettings { figures, ..settings() };
+    let mut a = of(2);
+    a.push(RoundFigures::default());
+    let table = ComparisonTable::of_runs(&a, &of(1), &settings).unwrap();
+    let why = |k: usize| table.rows[k].tested.clone().err();
+    assert_eq!(why(0), Some(UntestedReason::Absent(ComparisonSide::Baseline)));
+    assert_eq!(why(1), Some(UntestedReason::TooFew { what: "runs", needs: 4, has: 3 }));
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn sides_change_places_and_units_change_nothing(
+        a in prop::collection::vec(10.0_f64..100.0, 1..6),
+        b in prop::collection::vec(10.0_f64..100.0, 3..6),
+    ) {
+        let of = |values: &[f64], by: f64| -> Vec<RoundFigures> {
+            values.iter().map(|v| [(LevelFigure::OUTPUT_TPS, v * by)].into_iter().collect()).collect()
+        };
+        let settings = ComparisonSettings {
+            figures: FigureChoice::only([LevelFigure::OUTPUT_TPS]),
+            smallest: "0".parse().unwrap(),
+            ..settings()
+        };
+        let compare = |a: &[f64], b: &[f64], by: f64| {
+            let table = ComparisonTable::of_runs(&of(a, by), &of(b, by), &settings).unwrap();
+            table.rows[0].tested.clone().unwrap()
+        };
+        let (there, back, scaled) =
+            (compare(&a, &b, 1.0), compare(&b, &a, 1.0), compare(&a, &b, 3.0));
+        let p = |tested: &fizeau_metrics::TestFindings| tested.p().unwrap().get();
+        prop_assert!((p(&there) - p(&back)).abs() < 1e-9);
+        prop_assert!((p(&there) - p(&scaled)).abs() < 1e-9);
+        let interval = there.relative.unwrap().interval().unwrap();
+        prop_assert!(interval.low >= -1.0);
+        prop_assert_eq!(p(&there) <= 0.05, interval.low > 0.0 || interval.high < 0.0);
+    }
+}

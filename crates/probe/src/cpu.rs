@@ -1,0 +1,116 @@
+//! The processor as what is measured.
+
+mod array;
+mod attention;
+mod chase;
+mod clock;
+mod facts;
+mod gemm;
+mod isa;
+mod lanes;
+mod measure;
+mod memory;
+mod peak;
+mod stream;
+mod system;
+mod team;
+mod trials;
+
+use fizeau_core::{Bytes, Nanos};
+
+use crate::device::DeviceFacts;
+use crate::host::ProbeHost;
+use crate::measurement::{Component, Measurement, Operation};
+use crate::trial::{ProbeBackend, Trial, Unavailable};
+
+/// The processor of this machine, by kernels for x86-64 and aarch64 that are chosen where the program runs.
+#[derive(Debug)]
+pub struct CpuBackend {
+    cpus: Vec<u32>,
+    device: DeviceFacts,
+    clock: clock::HostClock,
+}
+
+impl CpuBackend {
+    /// Looks at the processor; measures nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let cpus = system::allowed_cpus();
+        let cpus = if cpus.is_empty() { vec![0] } else { cpus };
+        Self { cpus, device: facts::device(), clock: clock::HostClock::start() }
+    }
+
+    /// The caches of data as the system describes them, the nearest first; in a virtual machine they may be another's.
+    #[must_use]
+    pub fn caches(&self) -> Vec<Bytes> {
+        facts::caches().iter().map(|cache| Bytes::new(cache.bytes)).collect()
+    }
+
+    /// As many threads as there are processors for.
+    fn all(&self) -> u32 {
+        self.cpus.len() as u32
+    }
+
+    /// What every array of memory has at least: four times the last cache.
+    fn array_bytes(&self) -> f64 {
+        4.0 * self.device.last_cache.map_or(facts::USUAL_LAST_CACHE, Bytes::get)
+    }
+}
+
+impl Default for CpuBackend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ProbeBackend for CpuBackend {
+    fn host(&self) -> ProbeHost {
+        facts::host()
+    }
+
+    fn devices(&self) -> Vec<DeviceFacts> {
+        vec![self.device.clone()]
+    }
+
+    fn trials(&self, component: Component) -> Vec<Trial> {
+        match component {
+            Component::Memory => trials::memory(self.all(), self.array_bytes()),
+            Component::Latency => trials::latency(self.all(), self.array_bytes()),
+            Component::Compute => trials::compute(self.all()),
+            Component::Gemm => trials::gemm(self.all()),
+            Component::Attention => trials::attention(self.all()),
+            Component::Collective | Component::Launch | Component::Other => Vec::new(),
+        }
+    }
+
+    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+        if trial.threads > self.all() {
+            return Err(Unavailable::because(format!(
+                "{} threads on {} processors would wait for one another",
+                trial.threads,
+                self.all()
+            )));
+        }
+        let cpus = &self.cpus[..trial.threads.max(1) as usize];
+        let on = measure::Measuring { cpus, clock: self.clock, time, trial };
+        match &trial.operation {
+            Operation::Memory { kernel, stores, working_set } => {
+                on.memory(*kernel, *stores, working_set.ok_or_else(no_size)?)
+            }
+            Operation::Latency { working_set, .. } => {
+                on.chase(working_set.ok_or_else(no_size)?, 0, self.array_bytes())
+            }
+            Operation::LoadedLatency { working_set, injector_pause, .. } => {
+                on.chase(working_set.ok_or_else(no_size)?, *injector_pause, self.array_bytes())
+            }
+            Operation::Peak => on.peak(),
+            Operation::Gemm { shape, .. } => on.gemm(*shape),
+            Operation::Attention { shape, .. } => on.attention(*shape),
+            other => Err(Unavailable::because(format!("{other} is nothing that a processor does"))),
+        }
+    }
+}
+
+fn no_size() -> Unavailable {
+    Unavailable::because("it is not said how large the arrays are to be")
+}

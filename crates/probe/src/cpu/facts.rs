@@ -1,0 +1,152 @@
+//! What is known of the processor and its machine before anything is measured.
+
+use std::fs;
+use std::path::Path;
+
+use fizeau_core::Bytes;
+
+use super::{peak, system};
+use crate::device::{ArithmeticUnits, DeviceFacts};
+use crate::host::ProbeHost;
+use crate::measurement::Dtype;
+
+/// The machine, as far as the system tells.
+pub(super) fn host() -> ProbeHost {
+    let line = |path: &str| Some(fs::read_to_string(path).ok()?.trim().to_owned());
+    let node = line("/proc/sys/kernel/hostname").or_else(|| std::env::var("COMPUTERNAME").ok());
+    let mut host = ProbeHost::named(node.unwrap_or_else(|| "this machine".to_owned()));
+    host.system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    host.kernel = line("/proc/sys/kernel/osrelease");
+    host.processors = u32::try_from(system::allowed_cpus().len()).ok().filter(|count| *count > 0);
+    host.hypervisor = cpuinfo_has_flag("hypervisor").then(|| "a virtual machine".to_owned());
+    let governor = line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    let pages = line("/sys/kernel/mm/transparent_hugepage/enabled");
+    let settings = [
+        governor.map(|governor| format!("clocks by the governor {governor}")),
+        pages.as_deref().and_then(chosen).map(|pages| format!("transparent huge pages: {pages}")),
+        (!system::HOLDS_THREADS).then(|| "threads cannot be held to processors here".to_owned()),
+    ];
+    host.settings = settings.into_iter().flatten().collect();
+    host
+}
+
+/// Of `always [madvise] never` the one in brackets.
+fn chosen(text: &str) -> Option<&str> {
+    Some(text.split_once('[')?.1.split_once(']')?.0)
+}
+
+fn cpuinfo() -> String {
+    fs::read_to_string("/proc/cpuinfo").unwrap_or_default()
+}
+
+/// What the first processor says under `name`.
+fn first<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let value = |line: &'a str| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then_some(value.trim())
+    };
+    text.lines().find_map(value)
+}
+
+fn cpuinfo_has_flag(flag: &str) -> bool {
+    first(&cpuinfo(), "flags").is_some_and(|flags| flags.split_whitespace().any(|has| has == flag))
+}
+
+/// A cache of data as the system describes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cache {
+    pub(super) level: u32,
+    pub(super) bytes: f64,
+}
+
+/// The caches of data of the first processor, the nearest first.
+pub(super) fn caches() -> Vec<Cache> {
+    let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut caches: Vec<Cache> = entries.filter_map(|entry| cache(&entry.path())).collect();
+    caches.sort_by_key(|cache| cache.level);
+    caches
+}
+
+fn cache(folder: &Path) -> Option<Cache> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    if read("type")?.trim() == "Instruction" {
+        return None;
+    }
+    let size = read("size")?;
+    let kibibytes: f64 = size.trim().strip_suffix('K')?.parse().ok()?;
+    Some(Cache { level: read("level")?.trim().parse().ok()?, bytes: kibibytes * 1024.0 })
+}
+
+/// The last cache, where nobody says: larger than most.
+pub(super) const USUAL_LAST_CACHE: f64 = 64.0 * 1024.0 * 1024.0;
+
+/// What is known of the processor.
+pub(super) fn device() -> DeviceFacts {
+    let text = cpuinfo();
+    let model = first(&text, "model name").unwrap_or("a processor that the system does not name");
+    let mut device = DeviceFacts::new("cpu", model);
+    device.memory = system::memory_bytes().map(Bytes::new);
+    device.last_cache = caches().last().map(|cache| Bytes::new(cache.bytes));
+    device.units = units(&text);
+    device.unavailable = peak::missing();
+    device
+}
+
+/// The units of processors that are known by family and model. A processor that is not has none here, and no peak at its clock.
+fn units(cpuinfo: &str) -> Vec<ArithmeticUnits> {
+    let number = |name: &str| first(cpuinfo, name)?.parse::<u32>().ok();
+    let vendor = first(cpuinfo, "vendor_id").unwrap_or_default();
+    let (Some(family), Some(model)) = (number("cpu family"), number("model")) else {
+        return Vec::new();
+    };
+    let Some((bytes_per_cycle, of)) = fused_bytes_per_cycle(vendor, family, model) else {
+        return Vec::new();
+    };
+    let cores = system::allowed_cpus().len() as u32;
+    let of_type = |dtype: Dtype| ArithmeticUnits {
+        dtype,
+        instructions: None,
+        flops_per_cycle: 2.0 * bytes_per_cycle / dtype.element_bytes(),
+        cores,
+        source: of.to_owned(),
+    };
+    vec![of_type(Dtype::F32), of_type(Dtype::F64)]
+}
+
+/// Bytes of vectors that the units for multiply-adds take each cycle.
+fn fused_bytes_per_cycle(vendor: &str, family: u32, model: u32) -> Option<(f64, &'static str)> {
+    let amd = "AMD, \"Software Optimization Guide\" of the family: two units for multiply-adds";
+    let intel = "Intel, \"64 and IA-32 Architectures Optimization Reference Manual\": two units for multiply-adds";
+    Some(match (vendor, family, model) {
+        // Zen 2 to Zen 4: two of 256 bits.
+        ("AuthenticAMD", 0x17, 0x30..) | ("AuthenticAMD", 0x19, _) => (64.0, amd),
+        // Zen 5: two of 512 bits in servers and desktops.
+        ("AuthenticAMD", 0x1a, ..0x20 | 0x40..0x50) => (128.0, amd),
+        // Skylake-SP and Cascade Lake, Ice Lake-SP, Sapphire, Emerald and Granite Rapids: two of 512 bits.
+        ("GenuineIntel", 6, 0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae) => (128.0, intel),
+        // Haswell to Coffee Lake, clients from Ice Lake on: two of 256 bits.
+        (
+            "GenuineIntel",
+            6,
+            0x3c | 0x3f | 0x45 | 0x46 | 0x3d | 0x47 | 0x4f | 0x56 | 0x4e | 0x5e | 0x8e | 0x9e
+            | 0x97 | 0x9a | 0xb7 | 0xba | 0xbf,
+        ) => (64.0, intel),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_is_known_by_family_and_model() {
+        let text = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC\n\nvendor_id\t: other\n";
+        let per_cycle: Vec<f64> = units(text).iter().map(|units| units.flops_per_cycle).collect();
+        assert_eq!(per_cycle, [32.0, 16.0]);
+        assert_eq!(first(text, "model"), Some("1"));
+        assert!(units("vendor_id : x\ncpu family : 6\nmodel : 1\n").is_empty());
+        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
+    }
+}

@@ -1,0 +1,165 @@
+//! What is usually measured of a processor. Pure: how many threads there are and how large memory's arrays are comes in.
+
+use fizeau_core::Bytes;
+
+use super::peak;
+use crate::measurement::{
+    AttentionPhase, AttentionShape, Dtype, GemmShape, MemoryKernel, Operation, PageAdvice,
+    StoreKind,
+};
+use crate::trial::Trial;
+
+/// 1, 2, 4, ... and `all`.
+fn thread_counts(all: u32) -> Vec<u32> {
+    let powers = (0..32).map(|power| 1_u32 << power).take_while(|count| *count < all);
+    powers.chain([all.max(1)]).collect()
+}
+
+/// From 8 KiB to `largest`, each twice the one before.
+fn sizes(largest: f64) -> Vec<f64> {
+    let powers = (13..48).map(|power| 2_f64.powi(power)).take_while(|bytes| *bytes < largest);
+    powers.chain([largest]).collect()
+}
+
+fn stream(kernel: MemoryKernel, stores: StoreKind, bytes: f64, threads: u32) -> Trial {
+    let stores = kernel.stores().then_some(stores);
+    let working_set = Some(Bytes::new(bytes));
+    Trial::new(Operation::Memory { kernel, stores, working_set }, Dtype::F64, threads)
+}
+
+const KERNELS: [MemoryKernel; 6] = [
+    MemoryKernel::Read,
+    MemoryKernel::Triad,
+    MemoryKernel::Copy,
+    MemoryKernel::Write,
+    MemoryKernel::Scale,
+    MemoryKernel::Add,
+];
+
+/// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then read by size.
+pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    let ends = if all > 1 { vec![all, 1] } else { vec![1] };
+    for threads in ends {
+        for kernel in KERNELS {
+            for stores in StoreKind::ALL {
+                if stores == StoreKind::Ordinary || kernel.stores() {
+                    let bytes = f64::from(kernel.array_count()) * array;
+                    trials.push(Trial { weight: 3.0, ..stream(kernel, stores, bytes, threads) });
+                }
+            }
+        }
+    }
+    for threads in thread_counts(all).into_iter().filter(|count| *count > 1 && *count < all) {
+        trials.push(stream(MemoryKernel::Read, StoreKind::Ordinary, array, threads));
+        trials.push(stream(MemoryKernel::Triad, StoreKind::NonTemporal, 3.0 * array, threads));
+    }
+    for bytes in sizes(array).into_iter().filter(|bytes| *bytes < array) {
+        trials.push(Trial {
+            weight: 0.5,
+            ..stream(MemoryKernel::Read, StoreKind::Ordinary, bytes, 1)
+        });
+    }
+    trials
+}
+
+/// By size in huge pages, in memory without them, and in memory under load.
+pub(super) fn latency(all: u32, array: f64) -> Vec<Trial> {
+    let chase = |bytes: f64, pages: PageAdvice| {
+        let operation = Operation::latency(Bytes::new(bytes));
+        Trial { pages, weight: 0.5, ..Trial::new(operation, Dtype::Int64, 1) }
+    };
+    let largest = 2.0 * array;
+    let mut trials = vec![chase(largest, PageAdvice::Huge), chase(largest, PageAdvice::Small)];
+    trials.extend(sizes(array).into_iter().map(|bytes| chase(bytes, PageAdvice::Huge)));
+    for injector_pause in [0, 16, 64, 128, 256, 512, 1024, 4096] {
+        let operation = Operation::LoadedLatency {
+            working_set: Some(Bytes::new(largest)),
+            injectors: Some(all - 1),
+            injector_pause,
+        };
+        let trial = Trial { weight: 1.0, ..Trial::new(operation, Dtype::Int64, all) };
+        trials.extend((all > 1).then_some(trial));
+    }
+    trials
+}
+
+/// Every loop on all threads and on one.
+pub(super) fn compute(all: u32) -> Vec<Trial> {
+    let counts = if all > 1 { vec![all, 1] } else { vec![1] };
+    let of = |found: &peak::PeakLoop, threads: u32| {
+        let instructions = Some(found.instructions.to_owned());
+        Trial { instructions, ..Trial::new(Operation::Peak, found.dtype, threads) }
+    };
+    let loops = peak::loops();
+    counts.into_iter().flat_map(|count| loops.iter().map(move |found| of(found, count))).collect()
+}
+
+/// Squares, and the rows of a decode step by the weights of a layer of some eight billion parameters.
+pub(super) fn gemm(all: u32) -> Vec<Trial> {
+    let of = |shape: GemmShape, dtype: Dtype, threads: u32| {
+        Trial::new(Operation::Gemm { shape, output: Dtype::F32, role: None }, dtype, threads)
+    };
+    let mut trials = Vec::new();
+    for size in [2048, 1024, 512] {
+        let shape = GemmShape::new(size, size, size);
+        trials.push(Trial { weight: 3.0, ..of(shape, Dtype::F32, all) });
+    }
+    let square = GemmShape::new(1024, 1024, 1024);
+    trials.push(of(square, Dtype::Bf16, all));
+    if all > 1 {
+        trials.push(of(square, Dtype::F32, 1));
+    }
+    for (rows, dtype) in [(1, Dtype::F32), (1, Dtype::Bf16), (8, Dtype::Bf16), (32, Dtype::Bf16)] {
+        trials.push(of(GemmShape::new(rows, 4096, 14336), dtype, all));
+    }
+    trials
+}
+
+/// Decoding against long caches, and a prompt, with four query heads to a head of keys.
+pub(super) fn attention(all: u32) -> Vec<Trial> {
+    let of = |phase, batch, query_len, kv_len| {
+        let shape = AttentionShape {
+            phase,
+            batch,
+            query_heads: 32,
+            kv_heads: 8,
+            key_dim: 128,
+            value_dim: 128,
+            query_len,
+            kv_len,
+            causal: true,
+            shared_kv: false,
+            page_tokens: None,
+        };
+        Trial::new(Operation::Attention { shape, role: None }, Dtype::Bf16, all)
+    };
+    vec![
+        of(AttentionPhase::Decode, 8, 1, 8192),
+        of(AttentionPhase::Decode, 1, 1, 8192),
+        of(AttentionPhase::Prefill, 1, 256, 256),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_and_sizes_go_up_to_what_there_is() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
+        assert_eq!(sizes(20_000.0), [8192.0, 16384.0, 20_000.0]);
+    }
+
+    #[test]
+    fn one_processor_has_no_loaded_latency_and_nothing_twice() {
+        let trials = [memory(1, 1e8), latency(1, 1e8), compute(1), gemm(1), attention(1)].concat();
+        assert!(
+            !trials.iter().any(|trial| matches!(trial.operation, Operation::LoadedLatency { .. }))
+        );
+        for (at, trial) in trials.iter().enumerate() {
+            assert!(trial.threads == 1 && !trials[..at].contains(trial), "{trial:?}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Trial after trial, within a time, with each result kept as it comes.
+
+use fizeau_core::{Clock, Nanos};
+
+use crate::measurement::Measurement;
+use crate::trial::{ProbeBackend, Trial, Unavailable};
+
+/// Where measurements go as they are made: a file, memory.
+pub trait MeasurementSink {
+    /// Why one could not be kept.
+    type Error: std::error::Error;
+
+    /// Keeps `measured`, so that a program that is killed afterwards has it.
+    ///
+    /// # Errors
+    /// If it could not be kept; nothing more is measured then.
+    fn keep(&mut self, measured: &Measurement) -> Result<(), Self::Error>;
+}
+
+/// In memory.
+impl MeasurementSink for Vec<Measurement> {
+    type Error = std::convert::Infallible;
+
+    fn keep(&mut self, measured: &Measurement) -> Result<(), Self::Error> {
+        self.push(measured.clone());
+        Ok(())
+    }
+}
+
+/// What happens while a machine is measured.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ProbeEvent<'a> {
+    /// A trial begins.
+    Began {
+        /// Which.
+        trial: &'a Trial,
+        /// How many were before it.
+        done: usize,
+        /// How many there are in all.
+        of: usize,
+        /// How long the rest is to take, this one included.
+        left: Nanos,
+    },
+    /// It gave a measurement.
+    Measured(&'a Measurement),
+    /// It cannot be measured here.
+    NotAvailable {
+        /// Which.
+        trial: &'a Trial,
+        /// Why.
+        reason: &'a Unavailable,
+    },
+    /// The time was over before it.
+    LeftOut(&'a Trial),
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ProbeOutcome {
+    /// Trials that gave a measurement.
+    pub measured: usize,
+    /// Trials that cannot be measured here.
+    pub unavailable: usize,
+    /// Trials for which no time was left.
+    pub left_out: usize,
+    /// Whether somebody ended it before.
+    pub cancelled: bool,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepGoing {
+    /// The next trial.
+    Yes,
+    /// No trial more.
+    No,
+}
+
+/// Measures `trials` in order within `budget`, and tells `watch` what happens, which says whether to go on.
+///
+/// Each has the time that is left in proportion to its weight. What takes longer takes it from those that follow; of those for
+/// which nothing is left none is measured.
+///
+/// # Errors
+/// If a measurement could not be kept. Those before it are kept.
+pub fn run_trials<S: MeasurementSink>(
+    backend: &mut impl ProbeBackend,
+    trials: &[Trial],
+    (clock, budget): (&impl Clock, Nanos),
+    sink: &mut S,
+    mut watch: impl FnMut(ProbeEvent<'_>) -> KeepGoing,
+) -> Result<ProbeOutcome, S::Error> {
+    let begun = clock.now();
+    let mut outcome = ProbeOutcome::default();
+    let mut weight_left: f64 = trials.iter().map(|trial| trial.weight).sum();
+    for (done, trial) in trials.iter().enumerate() {
+        let left = budget.saturating_sub(clock.now().saturating_since(begun));
+        if left == Nanos::ZERO {
+            outcome.left_out += 1;
+            watch(ProbeEvent::LeftOut(trial));
+            continue;
+        }
+        if watch(ProbeEvent::Began { trial, done, of: trials.len(), left }) == KeepGoing::No {
+            outcome.cancelled = true;
+            outcome.left_out += trials.len() - done;
+            break;
+        }
+        let share = trial.weight / weight_left.max(trial.weight);
+        weight_left -= trial.weight;
+        let time = Nanos::from_nanos((left.as_nanos() as f64 * share * SAMPLING_SHARE) as u64);
+        match backend.measure(trial, time) {
+            Ok(measured) => {
+                sink.keep(&measured)?;
+                outcome.measured += 1;
+                watch(ProbeEvent::Measured(&measured));
+            }
+            Err(reason) => {
+                outcome.unavailable += 1;
+                watch(ProbeEvent::NotAvailable { trial, reason: &reason });
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// Of the time of a trial, what sampling has: filling arrays, warm-up and checks take the rest.
+const SAMPLING_SHARE: f64 = 0.6;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use fizeau_core::{Millis, Stamp};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::device::DeviceFacts;
+    use crate::host::ProbeHost;
+    use crate::measurement::{Component, Dtype, Operation, Provenance, Timing};
+
+    #[derive(Clone, Default)]
+    struct ByHand(Rc<Cell<u64>>);
+
+    impl Clock for ByHand {
+        fn now(&self) -> Stamp {
+            Stamp::from_nanos(self.0.get())
+        }
+    }
+
+    /// Takes so many times the time that it is given, and cannot measure what has more than three threads.
+    struct Scripted(ByHand, f64);
+
+    impl ProbeBackend for Scripted {
+        fn host(&self) -> ProbeHost {
+            ProbeHost::named("scripted")
+        }
+
+        fn devices(&self) -> Vec<DeviceFacts> {
+            Vec::new()
+        }
+
+        fn trials(&self, _: Component) -> Vec<Trial> {
+            Vec::new()
+        }
+
+        fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+            if trial.threads > 3 {
+                return Err(Unavailable::because("too many threads"));
+            }
+            let took = time.as_nanos() as f64 * self.1 + 1.0;
+            self.0.0.set(self.0.0.get() + took as u64);
+            let timing = Timing::of_samples(vec![Millis::new(1.0)], 1);
+            Ok(Measurement::new("cpu", trial.operation.clone(), timing, Provenance::native()))
+        }
+    }
+
+    fn trials(count: u32) -> Vec<Trial> {
+        (0..count).map(|at| Trial::new(Operation::Peak, Dtype::F32, 1 + at % 5)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_trial_is_accounted_for_and_time_is_kept(count in 0_u32..60, slow in 0.1_f64..4.0, millis in 1_u64..10_000) {
+            let clock = ByHand::default();
+            let (mut sink, mut events) = (Vec::new(), 0);
+            let budget = Nanos::from_millis(millis);
+            let outcome = run_trials(&mut Scripted(clock.clone(), slow), &trials(count), (&clock, budget), &mut sink, |event| {
+                events += usize::from(!matches!(event, ProbeEvent::Began { .. }));
+                KeepGoing::Yes
+            }).unwrap();
+            prop_assert_eq!(outcome.measured + outcome.unavailable + outcome.left_out, count as usize);
+            prop_assert_eq!((sink.len(), events), (outcome.measured, count as usize));
+            if slow <= 1.0 / SAMPLING_SHARE {
+                prop_assert_eq!(outcome.left_out, 0);
+                prop_assert!(clock.0.get() <= budget.as_nanos() + u64::from(count));
+            }
+        }
+    }
+
+    #[test]
+    fn it_ends_when_it_is_told_to() {
+        let clock = ByHand::default();
+        let (mut sink, mut begun) = (Vec::new(), 0);
+        let budget = Nanos::from_secs(1);
+        let backend = &mut Scripted(clock.clone(), 1.0);
+        let outcome = run_trials(backend, &trials(3), (&clock, budget), &mut sink, |event| {
+            begun += usize::from(matches!(event, ProbeEvent::Began { .. }));
+            if begun > 1 { KeepGoing::No } else { KeepGoing::Yes }
+        });
+        let outcome = outcome.unwrap();
+        assert_eq!((outcome.measured, outcome.left_out, outcome.cancelled), (1, 2, true));
+        assert_eq!(sink.len(), 1);
+    }
+}

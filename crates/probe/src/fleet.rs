@@ -1,0 +1,166 @@
+//! Many nodes or devices in one table: who is slow, where, and how sure that is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::ProbeDocument;
+use crate::measurement::Component;
+use crate::statistics::Sorted;
+use fizeau_core::Verdict;
+
+/// Deviations from the median beyond which a value is an outlier (B. Iglewicz, D. C. Hoaglin, "How to Detect and Handle Outliers", 1993).
+const OUTLIER: f64 = 3.5;
+/// A median absolute deviation times this is the standard deviation of a normal distribution.
+const NORMAL: f64 = 1.4826;
+/// Where a fleet agrees to a hair, a hair is no outlier: deviations are this part of the median at least.
+const LEAST_DEVIATION: f64 = 0.005;
+/// Of fewer members nobody can be said to be unlike the others.
+const FEWEST: usize = 4;
+
+/// A fleet's devices side by side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetTable {
+    /// Each operation that two members measured at least.
+    pub rows: Vec<FleetRow>,
+    /// Each member, the slowest first.
+    pub members: Vec<FleetMember>,
+}
+
+/// One operation across a fleet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetRow {
+    /// Which operation.
+    pub subject: String,
+    /// Which part of a machine it is about.
+    pub component: Component,
+    /// The fleet's median speed, in the operation's unit per second.
+    pub median: f64,
+    /// Each member's value.
+    pub cells: Vec<FleetCell>,
+}
+
+/// One member's value of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetCell {
+    /// Whose.
+    pub member: String,
+    /// Its share of the fleet's median: 1 is the median.
+    pub share_of_median: f64,
+    /// How many robust deviations from the median: below -3.5 it is slow with confidence. Absent of fewer than four members.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviations: Option<f64>,
+}
+
+/// A member of a fleet over all of its rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetMember {
+    /// Its node and device.
+    pub name: String,
+    /// The median of its shares.
+    pub share_of_median: f64,
+    /// The least of its shares.
+    pub least_share: f64,
+    /// In which operation that is.
+    pub least_subject: String,
+    /// The operations in which it is slow with confidence.
+    pub slow: Vec<String>,
+}
+
+impl FleetCell {
+    /// Whether it is slow with confidence.
+    #[must_use]
+    pub fn is_slow(&self) -> bool {
+        self.deviations.is_some_and(|deviations| deviations < -OUTLIER)
+    }
+}
+
+impl FleetTable {
+    /// `documents` side by side, a member for each device of each. Rows that are invalid are left out.
+    #[must_use]
+    pub fn of(documents: &[ProbeDocument]) -> Self {
+        let mut rows: Vec<Gathered> = Vec::new();
+        for document in documents {
+            for row in document.rows.iter().filter(|row| row.verdict != Verdict::Invalid) {
+                let Some(speed) = row.speed() else { continue };
+                let member = format!("{} {}", document.host.node, row.measured.device);
+                let subject = row.measured.subject();
+                let value = (member, speed.typical);
+                match rows.iter_mut().find(|other| other.subject == subject) {
+                    Some(other) => other.values.push(value),
+                    None => {
+                        let component = row.measured.operation.component();
+                        rows.push(Gathered { subject, component, values: vec![value] });
+                    }
+                }
+            }
+        }
+        let rows: Vec<FleetRow> = rows.into_iter().filter_map(fleet_row).collect();
+        Self { members: members(&rows), rows }
+    }
+
+    /// The members of which any row is below `share` of the fleet's median.
+    pub fn below(&self, share: f64) -> impl Iterator<Item = &FleetMember> {
+        self.members.iter().filter(move |member| member.least_share < share)
+    }
+}
+
+/// The values of one operation, by member.
+struct Gathered {
+    subject: String,
+    component: Component,
+    values: Vec<(String, f64)>,
+}
+
+fn fleet_row(gathered: Gathered) -> Option<FleetRow> {
+    let Gathered { subject, component, values } = gathered;
+    if values.len() < 2 {
+        return None;
+    }
+    let median = Sorted::of(values.iter().map(|(_, value)| *value)).median()?;
+    // Zero is a distance too, which `Sorted` would leave out; a hair is put beneath all.
+    let hair = f64::MIN_POSITIVE;
+    let distances = values.iter().map(|(_, value)| (value - median).abs().max(hair));
+    let deviation = (NORMAL * Sorted::of(distances).median()?).max(LEAST_DEVIATION * median);
+    let enough = values.len() >= FEWEST;
+    let cells = values.into_iter().map(|(member, value)| FleetCell {
+        member,
+        share_of_median: value / median,
+        deviations: enough.then_some((value - median) / deviation),
+    });
+    Some(FleetRow { subject, component, median, cells: cells.collect() })
+}
+
+fn members(rows: &[FleetRow]) -> Vec<FleetMember> {
+    let mut names: Vec<&str> = Vec::new();
+    for cell in rows.iter().flat_map(|row| &row.cells) {
+        if !names.contains(&cell.member.as_str()) {
+            names.push(&cell.member);
+        }
+    }
+    let member = |name: &str| {
+        let own = rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell)));
+        let own: Vec<_> = own.filter(|(_, cell)| cell.member == name).collect();
+        let (row, least) =
+            own.iter().min_by(|a, b| a.1.share_of_median.total_cmp(&b.1.share_of_median))?;
+        let slow =
+            own.iter().filter(|(_, cell)| cell.is_slow()).map(|(row, _)| row.subject.clone());
+        Some(FleetMember {
+            name: name.to_owned(),
+            share_of_median: Sorted::of(own.iter().map(|(_, cell)| cell.share_of_median))
+                .median()?,
+            least_share: least.share_of_median,
+            least_subject: row.subject.clone(),
+            slow: slow.collect(),
+        })
+    };
+    let mut members: Vec<FleetMember> = names.into_iter().filter_map(member).collect();
+    members.sort_by(|a, b| a.least_share.total_cmp(&b.least_share));
+    members
+}

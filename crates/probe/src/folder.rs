@@ -1,0 +1,158 @@
+//! A probe's folder: each measurement as it is made, and at the end the document and the device that follow from them.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceFacts;
+use crate::document::ProbeDocument;
+use crate::drive::MeasurementSink;
+use crate::host::ProbeHost;
+use crate::measured_device::MeasuredDevice;
+use crate::measurement::Measurement;
+
+const DOCUMENT: &str = "probe.json";
+const ROWS: &str = "measurements.jsonl";
+const DEVICE: &str = "device.toml";
+
+/// A folder into which measurements go one by one, so that a program that is killed has kept those before it.
+///
+/// `measurements.jsonl` has the machine in its first line and a measurement in each further one; `probe.json` and `device.toml` are
+/// written at the end.
+#[derive(Debug)]
+pub struct ProbeFolder {
+    path: PathBuf,
+    rows: File,
+}
+
+/// Why a probe's folder cannot be written or read. The message names the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeFolderError {
+    /// The folder is in use already.
+    #[error("{}: it has a probe already; name another folder", .0.display())]
+    Taken(PathBuf),
+    /// The system would not.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// There are no results of a probe.
+    #[error("{}: {problem}", path.display())]
+    NoProbe {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// The first line of the measurements.
+#[derive(Serialize, Deserialize)]
+struct Machine {
+    host: ProbeHost,
+    devices: Vec<DeviceFacts>,
+}
+
+impl ProbeFolder {
+    /// A new folder at `path` for what `host` measures on `devices`.
+    ///
+    /// # Errors
+    /// If there is a probe in it, or it cannot be written.
+    pub fn create(
+        path: impl Into<PathBuf>,
+        host: &ProbeHost,
+        devices: &[DeviceFacts],
+    ) -> Result<Self, ProbeFolderError> {
+        let path = path.into();
+        if path.join(DOCUMENT).exists() || path.join(ROWS).exists() {
+            return Err(ProbeFolderError::Taken(path));
+        }
+        let rows = path.join(ROWS);
+        let created = fs::create_dir_all(&path).and_then(|()| File::create_new(&rows));
+        let rows = created.map_err(|error| ProbeFolderError::Io { path: rows, error })?;
+        let mut folder = Self { path, rows };
+        folder.add(&Machine { host: host.clone(), devices: devices.to_vec() })?;
+        Ok(folder)
+    }
+
+    fn add(&mut self, line: &impl Serialize) -> Result<(), ProbeFolderError> {
+        let written = serde_json::to_vec(line).map_err(io::Error::other).and_then(|mut line| {
+            line.push(b'\n');
+            self.rows.write_all(&line)
+        });
+        written.map_err(|error| ProbeFolderError::Io { path: self.path.join(ROWS), error })
+    }
+
+    /// Writes the document, and for each device of which enough was measured a device file; gives the files' paths.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn finish(self, document: &ProbeDocument) -> Result<Vec<PathBuf>, ProbeFolderError> {
+        let mut files = vec![(self.path.join(DOCUMENT), document.to_json())];
+        let made = |device: &DeviceFacts| MeasuredDevice::of(document, &device.name).ok();
+        let devices: Vec<(&DeviceFacts, MeasuredDevice)> =
+            document.devices.iter().filter_map(|device| Some((device, made(device)?))).collect();
+        let is_one = devices.len() == 1;
+        files.extend(devices.into_iter().map(|(facts, device)| {
+            let name = if is_one { DEVICE.to_owned() } else { format!("{}.toml", facts.name) };
+            (self.path.join(name), device.toml)
+        }));
+        for (path, text) in &files {
+            let unfinished = path.with_extension("part");
+            let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+            written.map_err(|error| ProbeFolderError::Io { path: path.clone(), error })?;
+        }
+        Ok(files.into_iter().map(|(path, _)| path).collect())
+    }
+
+    /// The document of a folder, or of a file. Of a probe that was killed: of the measurements that it kept.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn read(path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
+        let is_folder = path.is_dir();
+        let document = if is_folder { path.join(DOCUMENT) } else { path.to_path_buf() };
+        if is_folder && !document.exists() {
+            return rows_of(&path.join(ROWS));
+        }
+        let text = text(&document)?;
+        let problem = |error: crate::ProbeDocumentError| error.to_string();
+        ProbeDocument::from_json(&text)
+            .map_err(|error| ProbeFolderError::NoProbe { path: document, problem: problem(error) })
+    }
+}
+
+impl MeasurementSink for ProbeFolder {
+    type Error = ProbeFolderError;
+
+    fn keep(&mut self, measured: &Measurement) -> Result<(), ProbeFolderError> {
+        self.add(measured)
+    }
+}
+
+fn text(path: &Path) -> Result<String, ProbeFolderError> {
+    fs::read_to_string(path)
+        .map_err(|error| ProbeFolderError::Io { path: path.to_path_buf(), error })
+}
+
+/// Whole lines; a last one that was cut is left out.
+fn rows_of(path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
+    let text = text(path)?;
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut lines = whole.lines().enumerate();
+    let wrong = |(number, error): (usize, serde_json::Error)| ProbeFolderError::NoProbe {
+        path: path.to_path_buf(),
+        problem: format!("line {}: {error}", number + 1),
+    };
+    let (number, first) = lines.next().unwrap_or_default();
+    let machine: Machine = serde_json::from_str(first).map_err(|error| wrong((number, error)))?;
+    let row = |(number, line)| serde_json::from_str(line).map_err(|error| wrong((number, error)));
+    let measured = lines.map(row).collect::<Result<Vec<Measurement>, _>>()?;
+    Ok(ProbeDocument::new(machine.host, machine.devices, measured))
+}

@@ -1,0 +1,44 @@
+//! Why a file gives no measurements.
+
+/// Why a file gives no measurements.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasurementImportError {
+    /// It has the form of no known tool.
+    #[error("{file} is no result of a known tool. Tried: {}", list(tried))]
+    NoKnownTool {
+        /// The file, as it was named.
+        file: String,
+        /// Each format that was tried, in order.
+        tried: Vec<FormatTried>,
+    },
+    /// It has the form of a tool, and no row of it is whole.
+    #[error("{file} has the form of {tool}, but holds no whole row{}", after(notes))]
+    NoRow {
+        /// The file, as it was named.
+        file: String,
+        /// The tool.
+        tool: String,
+        /// What was found instead.
+        notes: Vec<String>,
+    },
+}
+
+/// A format, and why a file is none of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormatTried {
+    /// The format's name.
+    pub format: &'static str,
+    /// What is missing.
+    pub why: String,
+}
+
+fn list(tried: &[FormatTried]) -> String {
+    let lines = tried.iter().map(|tried| format!("{} ({})", tried.format, tried.why));
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+fn after(notes: &[String]) -> String {
+    let separator = if notes.is_empty() { "" } else { ": " };
+    format!("{separator}{}", notes.join("; "))
+}

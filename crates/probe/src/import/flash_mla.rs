@@ -1,0 +1,108 @@
+//! The tests of `FlashMLA`.
+//!
+//! Of <https://github.com/deepseek-ai/FlashMLA/tree/main/tests>: a line with the shape (`b=128, s_q=1, mean_sk=4096, h_q=16, h_kv=1,
+//! d=576, dv=512, causal=True, varlen=False`, or `Running on TestParam(...)`), then one with a time and rates
+//! (`0.123 ms, 660 TFLOPS, 3000 GB/s`, `Prefill: 123 us, 660.0 TFlops`). Others who test such kernels print the same, on one
+//! line too.
+
+use super::cell::{self, Quantity};
+use super::pairs::Pairs;
+use super::reading::{NotThis, Reading};
+use super::source::Source;
+use super::tells::Tells;
+use crate::measurement::{
+    AttentionPhase, AttentionShape, ByteConvention, Dtype, Operation, SampleStatistic, Work,
+};
+
+pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
+    source.must_have("line with `s_q=` and `h_q=`", |text| is_shape(&Pairs::of(text)))?;
+    source.must_have("line with a time and `TFLOPS`", |text| figures(text).is_some())?;
+    let mut reading = Reading::of_lines(source, "FlashMLA");
+    let mut shape = Pairs::default();
+    for line in source.lines() {
+        let pairs = Pairs::of(&line.text);
+        if is_shape(&pairs) {
+            shape = pairs;
+        }
+        if let Some(figures) = figures(&line.text) {
+            if shape.is_empty() {
+                reading.skip(line.number, "there is no shape before it");
+            } else {
+                add(&mut reading, line.number, &shape, &figures);
+            }
+        }
+    }
+    Ok(reading)
+}
+
+fn is_shape(pairs: &Pairs) -> bool {
+    pairs.text("s_q").is_some() && pairs.text("h_q").is_some()
+}
+
+/// A time, and arithmetic.
+fn figures(text: &str) -> Option<Vec<Quantity>> {
+    let found = cell::quantities(text);
+    let has_time = found.iter().any(|quantity| matches!(quantity, Quantity::Millis(_)));
+    let has_rate = found.iter().any(|quantity| matches!(quantity, Quantity::FlopsPerSec(_)));
+    (has_time && has_rate).then_some(found)
+}
+
+fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quantity]) {
+    let is_sparse = pairs.text("topk").is_some_and(|word| word != "None");
+    let shape = shape(pairs).filter(|_| !is_sparse);
+    let has_equal_lengths = !pairs.text("varlen").is_some_and(cell::is_true);
+    let dtype =
+        ["torch_dtype", "dtype"].iter().find_map(|key| pairs.text(key)).and_then(cell::dtype);
+    let mut work = Work::default();
+    if let Some(shape) = shape.filter(|_| has_equal_lengths) {
+        work = shape.work(dtype.unwrap_or(Dtype::Bf16));
+        work.bytes.stream = work.bytes.stream.filter(|_| dtype.is_some());
+    }
+    let operation = match shape {
+        Some(shape) => Operation::Attention { shape, role: None },
+        None => {
+            let kind = if is_sparse { "sparse attention" } else { "attention" };
+            Operation::Other { name: format!("{kind}, {}", pairs.shown()) }
+        }
+    };
+    let mut tells = Tells::default();
+    for figure in figures {
+        tells = match figure {
+            Quantity::Millis(time) => tells.millis(SampleStatistic::Mean, Some(*time)),
+            Quantity::FlopsPerSec(rate) if work.flops.is_none() => {
+                tells.arithmetic(SampleStatistic::Mean, Some(*rate))
+            }
+            Quantity::BytesPerSec(rate) if work.bytes.stream.is_none() => {
+                tells.bandwidth(ByteConvention::Stream, SampleStatistic::Mean, Some(*rate))
+            }
+            Quantity::FlopsPerSec(_) | Quantity::BytesPerSec(_) => tells,
+        };
+    }
+    let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
+    seen.dtype = dtype;
+    seen.work = work;
+    if !has_equal_lengths {
+        seen.notes.push("lengths of sequences differ; the shape has their mean".into());
+    }
+}
+
+fn shape(pairs: &Pairs) -> Option<AttentionShape> {
+    let query_len = pairs.count("s_q")?;
+    let (key_dim, value_dim) =
+        (pairs.first_count(&["d", "d_qk"])?, pairs.first_count(&["dv", "d_v"])?);
+    let kv_heads = pairs.count("h_kv")?;
+    Some(AttentionShape {
+        // Two and more are queries of speculation; a prompt has many.
+        phase: if query_len <= 16 { AttentionPhase::Decode } else { AttentionPhase::Prefill },
+        batch: pairs.count("b")?,
+        query_heads: pairs.count("h_q")?,
+        kv_heads,
+        key_dim,
+        value_dim,
+        query_len,
+        kv_len: pairs.first_count(&["mean_sk", "s_kv", "s_k"])?,
+        causal: pairs.text("causal").or_else(|| pairs.text("is_causal")).is_some_and(cell::is_true),
+        shared_kv: kv_heads == 1 && key_dim > value_dim,
+        page_tokens: pairs.count("block_size"),
+    })
+}

@@ -1,0 +1,155 @@
+//! What the text and the document of nccl-tests have in common.
+//!
+//! Columns, units and what `size` and `count` are: <https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md>.
+
+use fizeau_core::Bytes;
+
+use super::cell;
+use super::reading::Reading;
+use super::tells::Tells;
+use crate::measurement::{
+    ByteConvention, CollectiveOp, CollectiveRegime, CollectiveShape, Operation, RankRule, TimedBy,
+    Verification, size,
+};
+
+/// What holds for all rows of one run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    pub(super) op: Option<CollectiveOp>,
+    pub(super) ranks: Option<u32>,
+    pub(super) nodes: Option<u32>,
+    pub(super) regime: Option<CollectiveRegime>,
+    pub(super) rank_rule: Option<RankRule>,
+    pub(super) warm_up: Option<u64>,
+    /// Over how many operations a time is a mean.
+    pub(super) operations: Option<u64>,
+    /// How many operations an iteration is.
+    pub(super) aggregated: Option<u64>,
+    pub(super) device: Option<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// One half of a row: out of place, or in place. Times in microseconds, rates in GB/s.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Half {
+    pub(super) size: u64,
+    pub(super) dtype: String,
+    pub(super) in_place: Option<bool>,
+    pub(super) time: Option<f64>,
+    /// Whether the time is that of the host's calls.
+    pub(super) is_cpu_time: bool,
+    pub(super) algorithm_bandwidth: Option<f64>,
+    pub(super) bus_bandwidth: Option<f64>,
+    pub(super) verification: Option<Verification>,
+    pub(super) algorithm: Option<String>,
+}
+
+/// Which collective a program's name says: `./build/all_reduce_perf`.
+pub(super) fn op(program: &str) -> Option<CollectiveOp> {
+    let name = program.rsplit(['/', '\\']).next()?;
+    let name = name.split("_perf").next().filter(|short| short.len() < name.len())?;
+    Some(match name {
+        "all_reduce" => CollectiveOp::AllReduce,
+        "all_gather" => CollectiveOp::AllGather,
+        "reduce_scatter" => CollectiveOp::ReduceScatter,
+        "alltoall" => CollectiveOp::AllToAll,
+        "alltoallv" => CollectiveOp::AllToAllV,
+        "gather" => CollectiveOp::Gather,
+        "scatter" => CollectiveOp::Scatter,
+        "broadcast" => CollectiveOp::Broadcast,
+        "reduce" => CollectiveOp::Reduce,
+        "sendrecv" => CollectiveOp::SendRecv,
+        "hypercube" => CollectiveOp::HyperCube,
+        _ => return None,
+    })
+}
+
+/// What the count of wrong elements says.
+pub(super) fn wrong(count: f64) -> Verification {
+    if count == 0.0 {
+        return Verification::within(0.0, 0.0);
+    }
+    Verification::Wrong { error: None, what: format!("{count} elements are wrong") }
+}
+
+/// How many ranks bus over algorithm bandwidth can only come from, where it can come from one number alone: both are
+/// rounded to hundredths.
+pub(super) fn ranks(op: CollectiveOp, algorithm: f64, bus: f64) -> Option<u32> {
+    let ratio = bus / algorithm;
+    let rounding = 0.005 / algorithm * (1.0 + ratio);
+    let fits = |ranks: &u32| (op.bus_factor(*ranks) - ratio).abs() <= rounding;
+    let mut fitting = (2..=1024).filter(fits);
+    let ranks = fitting.next()?;
+    fitting.next().is_none().then_some(ranks)
+}
+
+/// Adds half a row.
+pub(super) fn measured<'r>(
+    reading: &'r mut Reading<'_>,
+    place: usize,
+    run: &Run,
+    half: &Half,
+    more: Tells,
+) -> Option<&'r mut crate::measurement::Measurement> {
+    use crate::measurement::SampleStatistic::Mean;
+    let message = Bytes::new(half.size as f64);
+    let operation = match (run.op, run.ranks) {
+        (Some(op), Some(ranks)) => {
+            let mut shape = CollectiveShape::new(op, ranks, message);
+            shape.nodes = run.nodes;
+            shape.in_place = half.in_place;
+            shape.regime = run.regime;
+            shape.rank_rule = run.rank_rule;
+            shape.algorithm.clone_from(&half.algorithm);
+            Operation::Collective { shape, role: None }
+        }
+        (op, _) => {
+            let op = op.map_or("a collective that is not named", CollectiveOp::as_str);
+            let place = match half.in_place {
+                Some(true) => ", in place",
+                Some(false) => ", out of place",
+                None => "",
+            };
+            Operation::Other { name: format!("{op}, {}{place}", size(message)) }
+        }
+    };
+    let giga = |rate: Option<f64>| rate.map(|rate| rate * 1e9);
+    let time = half.time.filter(|_| !half.is_cpu_time);
+    let tells = match time {
+        Some(time) => more.micros(Mean, Some(time)),
+        None => more
+            .typical()
+            .bandwidth(ByteConvention::Copy, Mean, giga(half.algorithm_bandwidth))
+            .bus(Mean, giga(half.bus_bandwidth)),
+    };
+    let device = run.device.as_deref().unwrap_or("gpus");
+    let seen = reading.measured(place, device, operation, tells)?;
+    seen.dtype = cell::dtype(&half.dtype);
+    seen.work.bytes.copy = Some(message);
+    seen.method.warm_up_operations = run.warm_up;
+    seen.method.timed_by = Some(TimedBy::Host);
+    seen.notes.clone_from(&run.notes);
+    if seen.dtype.is_none() {
+        seen.notes.push(format!("elements are of the type `{}`", half.dtype));
+    }
+    if half.is_cpu_time {
+        seen.notes
+            .push("the file has the time of the host's calls: rates are as they were told".into());
+    }
+    let counted = time.map(|time| half.size as f64 / time / 1e3);
+    if let (Some(told), Some(counted)) = (half.algorithm_bandwidth, counted)
+        && (told - counted).abs() > 0.02 * counted + 0.01
+    {
+        seen.notes.push(format!(
+            "the tool tells {told} GB/s, and size over time comes to {counted:.2} GB/s"
+        ));
+    }
+    match &half.verification {
+        Some(verification) => seen.verification = verification.clone(),
+        None => {
+            seen.verification =
+                Verification::not_checked("the tool was told not to look at results")
+        }
+    }
+    Some(seen)
+}

@@ -1,0 +1,82 @@
+//! nvbandwidth, as it prints.
+//!
+//! Of a test: `Running NAME.`, a description that ends with the unit, a line with the numbers of devices, a line for each row,
+//! `SUM NAME ...`. Tests in both directions print several matrices, of which the name after `SUM` tells which is which.
+
+use super::cell;
+use super::nvbandwidth::{self, Matrix};
+use super::reading::{NotThis, Reading};
+use super::source::Source;
+
+pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
+    let is_sum = |text: &str| text.starts_with("SUM ") && text.contains('_');
+    let is_running = |text: &str| {
+        text.starts_with("Running ") && text.contains('_') && text.trim_end().ends_with('.')
+    };
+    source.must_have("line `Running ..._memcpy_...` or `SUM ...`", |text| {
+        is_sum(text) || is_running(text)
+    })?;
+    let mut reading = Reading::of_lines(source, "nvbandwidth");
+    let mut description = "";
+    let mut columns: Option<Vec<String>> = None;
+    let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+    let mut place = 0;
+    for line in source.lines() {
+        let text = line.text.trim();
+        if let Some(version) = text.strip_prefix("nvbandwidth Version:") {
+            reading.version = Some(version.trim().trim_start_matches('v').to_owned());
+        } else if let Some((name, model)) = device(text) {
+            reading.device(&name, model);
+        } else if ["CUDA Driver Version:", "CUDA Runtime Version:", "Driver Version:"]
+            .iter()
+            .any(|key| text.starts_with(key))
+        {
+            reading.setting(text.to_owned());
+        } else if let Some((test, _)) =
+            text.strip_prefix("SUM ").and_then(|rest| rest.split_once(' '))
+        {
+            // Of tests in both directions the parts are also in the total.
+            let is_part =
+                ["_read1", "_read2", "_write1", "_write2"].iter().any(|part| test.ends_with(part));
+            if let Some(columns) = columns.take().filter(|_| !is_part) {
+                let test = test.trim_end_matches("_total");
+                let rows = std::mem::take(&mut rows);
+                nvbandwidth::add(&mut reading, place, &Matrix { test, description, columns, rows });
+            }
+            rows.clear();
+        } else if text.ends_with("(GB/s)") || text.ends_with("(ns)") {
+            (description, columns, place) = (text, None, line.number);
+            rows.clear();
+        } else if text.starts_with("ERROR") {
+            reading.note(format!("the tool says: {text}"));
+        } else if !description.is_empty() {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let are_numbers = !words.is_empty()
+                && words.iter().all(|word| cell::count(word).is_some() && !word.contains('.'));
+            match &columns {
+                None if are_numbers => {
+                    columns = Some(words.into_iter().map(str::to_owned).collect())
+                }
+                Some(names) if words.len() > names.len() => {
+                    let (label, cells) = words.split_at(words.len() - names.len());
+                    let label = label.last().copied().unwrap_or_default().to_owned();
+                    rows.push((label, cells.iter().map(|word| cell::number(word)).collect()));
+                }
+                _ => {}
+            }
+        }
+    }
+    if columns.is_some() {
+        reading.note(format!(
+            "the matrix from line {place} on has no `SUM` line after it: it is torn, and left out"
+        ));
+    }
+    Ok(reading)
+}
+
+/// `Device 0: NVIDIA H200 (00000000:04:00)`
+fn device(text: &str) -> Option<(String, &str)> {
+    let (number, model) = text.strip_prefix("Device ")?.split_once(':')?;
+    let number = cell::count(number)?;
+    Some((format!("gpu{number}"), model.rsplit_once('(').map_or(model, |(model, _)| model)))
+}

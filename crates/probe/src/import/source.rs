@@ -1,0 +1,153 @@
+//! The text of a file, without what launchers and terminals put around a tool's own output.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::reading::NotThis;
+
+/// The lines of a file.
+#[derive(Debug)]
+pub(super) struct Source {
+    file: Option<String>,
+    lines: Vec<Line>,
+    /// A last line that has no end and breaks off in a number: any of its digits may be missing.
+    torn: Option<Line>,
+}
+
+/// One line, without its end and without prefixes.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// Counted from 1.
+    pub(super) number: usize,
+    pub(super) text: String,
+}
+
+impl Source {
+    pub(super) fn new(content: &[u8], file: Option<&str>) -> Self {
+        let text = decoded(content);
+        let lines = text.lines().map(plain);
+        let lines = without_labels(lines.collect());
+        // A label may have stood before what else there is.
+        let lines = lines.iter().map(|line| plain(line)).enumerate();
+        let mut lines: Vec<Line> =
+            lines.map(|(index, text)| Line { number: index + 1, text }).collect();
+        let breaks_off = |line: &Line| {
+            line.text.trim_end().ends_with(|c: char| ".,-+".contains(c) || c.is_ascii_digit())
+        };
+        let is_torn = !text.ends_with('\n') && lines.last().is_some_and(breaks_off);
+        let torn = if is_torn { lines.pop() } else { None };
+        Self { file: file.map(str::to_owned), lines, torn }
+    }
+
+    /// What the file is called in messages.
+    pub(super) fn name(&self) -> &str {
+        self.file.as_deref().unwrap_or("the text")
+    }
+
+    pub(super) fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The lines, without one that is torn.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter()
+    }
+
+    pub(super) const fn torn(&self) -> Option<&Line> {
+        self.torn.as_ref()
+    }
+
+    /// That a line is what a format is known by: `sign` in words.
+    pub(super) fn must_have(
+        &self,
+        sign: &str,
+        is_sign: impl Fn(&str) -> bool,
+    ) -> Result<(), NotThis> {
+        let has_sign = self.lines().any(|line| is_sign(&line.text));
+        if has_sign { Ok(()) } else { Err(NotThis::no(sign)) }
+    }
+
+    /// From the first line that begins with a brace, torn lines included.
+    pub(super) fn json(&self) -> Option<String> {
+        let lines = self.lines.iter().chain(&self.torn).map(|line| line.text.as_str());
+        let mut lines = lines.skip_while(|text| !text.trim_start().starts_with('{')).peekable();
+        lines.peek()?;
+        Some(lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// UTF-8, or UTF-16 as some shells write what they redirect. What is neither becomes replacement characters.
+fn decoded(content: &[u8]) -> Cow<'_, str> {
+    let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        Cow::Owned(String::from_utf16_lossy(&units.collect::<Vec<_>>()))
+    };
+    match content {
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
+        _ => String::from_utf8_lossy(content),
+    }
+}
+
+/// A line without colours, without the tags of mpirun (`[1,0]<stdout>:`, in the middle of a line too, where a program
+/// wrote it in parts) and without a rank before it (`[0]`, `[0]:`).
+fn plain(line: &str) -> String {
+    let mut text = without_colours(line);
+    while let Some((start, end)) = mpi_tag(&text) {
+        let gap = if start == 0 { "" } else { " " };
+        text.replace_range(start..end, gap);
+    }
+    while let Some(rest) = without_rank(&text) {
+        text = rest.to_owned();
+    }
+    text
+}
+
+/// What follows a rank in brackets.
+fn without_rank(text: &str) -> Option<&str> {
+    let (digits, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
+    let is_rank = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_rank.then(|| rest.strip_prefix([':', ' ']).unwrap_or(rest))
+}
+
+fn without_colours(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| c.is_ascii_alphabetic()).map_or(part.len(), |at| at + 1);
+        text.push_str(&part[end..]);
+    }
+    text
+}
+
+/// Where `[JOB,RANK]<stdout>:` is.
+fn mpi_tag(text: &str) -> Option<(usize, usize)> {
+    let middle = text.find("]<std")?;
+    let start = text[..middle].rfind('[')?;
+    let end = middle + text[middle..].find('>')? + 1;
+    let end = if text[end..].starts_with(':') { end + 1 } else { end };
+    Some((start, end))
+}
+
+/// Lines without labels (`node1: `, `0: `) where each has one, and few labels are before many lines, as pdsh and srun set them.
+fn without_labels(lines: Vec<String>) -> Vec<String> {
+    let label = |line: &str| {
+        let (label, _) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, "")))?;
+        let is_name = !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+        is_name.then(|| label.to_owned())
+    };
+    let full = || lines.iter().filter(|line| !line.trim().is_empty());
+    let Some(labels) = full().map(|line| label(line)).collect::<Option<BTreeSet<_>>>() else {
+        return lines;
+    };
+    if labels.len() * 3 > full().count() {
+        return lines;
+    }
+    let rest = |line: String| match line.split_once(": ") {
+        Some((_, rest)) => rest.to_owned(),
+        None => String::new(),
+    };
+    lines.into_iter().map(rest).collect()
+}

@@ -1,0 +1,157 @@
+//! How far to believe a measurement. Pure.
+
+use fizeau_core::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceFacts;
+use crate::figures::ProbeFigures;
+use crate::measurement::{CacheState, DataPattern, Measurement, Operation, Verification, size};
+use crate::shares::PeakShares;
+
+/// A clock that moved by more than this between before and after.
+const CLOCK_MOVED: f64 = 0.03;
+/// Samples whose quartiles are further apart than this part of the median.
+const SPREAD: f64 = 0.05;
+/// Processors that were given to others for more than this part of the time.
+const STOLEN: f64 = 0.02;
+/// Other programs that took more than this part of the time.
+const OTHERS: f64 = 0.10;
+/// Percent of a specification that rounding and clocks may explain.
+const ABOVE_SPECIFICATION: f64 = 101.0;
+/// Percent of what the units give at the clock; the clock is measured to about two percent.
+const ABOVE_CLOCK_PEAK: f64 = 103.0;
+/// An array must be so many times the last cache for memory to be what is measured: the rule of STREAM.
+const CACHES: f64 = 4.0;
+
+/// What speaks against a measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Objection {
+    /// Which rule.
+    pub rule: ProbeRule,
+    /// How far it goes.
+    pub verdict: Verdict,
+    /// A sentence with the figures.
+    pub reason: String,
+}
+
+/// The rules by which a measurement is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum ProbeRule {
+    /// The result must be right.
+    WrongResult,
+    /// There must be a time or a rate.
+    NothingMeasured,
+    /// Nothing exceeds what its vendor prints.
+    AboveSpecification,
+    /// Nothing exceeds what its units give at their clock.
+    AboveClockPeak,
+    /// Clocks stay.
+    ClocksMoved,
+    /// Samples agree.
+    Spread,
+    /// A hypervisor leaves the processors alone.
+    Steal,
+    /// Other programs do.
+    Busy,
+    /// Arrays do not fit into caches where memory is meant.
+    SmallArray,
+    /// Operands are not zeros.
+    Zeros,
+}
+
+/// The worst of them.
+pub(crate) fn verdict(objections: &[Objection]) -> Verdict {
+    objections.iter().map(|objection| objection.verdict).max().unwrap_or(Verdict::Valid)
+}
+
+/// All that speaks against `seen`, the worst first.
+pub(crate) fn objections(
+    seen: &Measurement,
+    figures: &ProbeFigures,
+    shares: PeakShares,
+    device: Option<&DeviceFacts>,
+) -> Vec<Objection> {
+    let mut all = Vec::new();
+    let mut object = |rule, verdict, reason: String| all.push(Objection { rule, verdict, reason });
+    if let Verification::Wrong { what, .. } = &seen.verification {
+        object(ProbeRule::WrongResult, Verdict::Invalid, format!("the result is wrong: {what}"));
+    }
+    if figures.time.is_none()
+        && figures.bandwidth().is_none()
+        && figures.arithmetic.is_none()
+        && figures.bus.is_none()
+    {
+        let reason = "there is no time and no rate above zero".to_owned();
+        object(ProbeRule::NothingMeasured, Verdict::Invalid, reason);
+    }
+    if let Some(percent) = shares.percent_of_specification.filter(|p| *p > ABOVE_SPECIFICATION) {
+        let reason = format!(
+            "{percent:.0} % of the specification cannot be: the printed figure is of another part, or bytes or \
+             operations are counted by another rule, or a cache was measured"
+        );
+        object(ProbeRule::AboveSpecification, Verdict::Invalid, reason);
+    }
+    if let Some(percent) = shares.percent_of_clock_peak.filter(|p| *p > ABOVE_CLOCK_PEAK) {
+        let reason = format!(
+            "{percent:.0} % of what its units give at the clock that was seen: the clock rose in between, or there are \
+             more units than is known"
+        );
+        object(ProbeRule::AboveClockPeak, Verdict::Suspect, reason);
+    }
+    circumstances(seen, &mut object);
+    if let Some(spread) = figures.spread.filter(|spread| *spread > SPREAD) {
+        let reason = format!(
+            "half of the samples lie {:.0} % apart: look at the best, or measure longer",
+            100.0 * spread
+        );
+        object(ProbeRule::Spread, Verdict::Suspect, reason);
+    }
+    if let Some(reason) = small_array(seen, device) {
+        object(ProbeRule::SmallArray, Verdict::Suspect, reason);
+    }
+    if seen.method.data == Some(DataPattern::Zeros) {
+        let reason = "operands are zeros, which memories and clocks make faster".to_owned();
+        object(ProbeRule::Zeros, Verdict::Suspect, reason);
+    }
+    all.sort_by_key(|objection| std::cmp::Reverse(objection.verdict));
+    all
+}
+
+fn circumstances(seen: &Measurement, object: &mut impl FnMut(ProbeRule, Verdict, String)) {
+    let around = &seen.circumstances;
+    if let (Some(before), Some(after)) = (around.clock_before, around.clock_after) {
+        let moved = after / before - 1.0;
+        if moved.abs() > CLOCK_MOVED {
+            let (before, after) = (before.get() / 1e6, after.get() / 1e6);
+            let reason = format!("the clock went from {before:.0} to {after:.0} MHz");
+            object(ProbeRule::ClocksMoved, Verdict::Suspect, reason);
+        }
+    }
+    if let Some(share) = around.steal_share.filter(|share| *share > STOLEN) {
+        let percent = 100.0 * share;
+        let reason =
+            format!("the hypervisor gave {percent:.0} % of the processors' time to others");
+        object(ProbeRule::Steal, Verdict::Suspect, reason);
+    }
+    if let Some(share) = around.others_share.filter(|share| *share > OTHERS) {
+        let reason = format!("other programs took {:.0} % of the processors' time", 100.0 * share);
+        object(ProbeRule::Busy, Verdict::Suspect, reason);
+    }
+}
+
+/// Only where a measurement says that it is of memory.
+fn small_array(seen: &Measurement, device: Option<&DeviceFacts>) -> Option<String> {
+    let Operation::Memory { working_set: Some(bytes), .. } = &seen.operation else {
+        return None;
+    };
+    let cache = device?.last_cache?;
+    let is_small = bytes.get() < CACHES * cache.get();
+    (seen.method.cache == Some(CacheState::ColdBySize) && is_small).then(|| {
+        format!("{} is less than four times the last cache of {}", size(*bytes), size(cache))
+    })
+}

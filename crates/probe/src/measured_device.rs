@@ -1,0 +1,174 @@
+//! What was measured as a device of the roofline: a file like any other, each figure with this measurement as its source.
+
+use std::fmt::Write as _;
+
+use fizeau_core::Verdict;
+use fizeau_roofline::Device;
+
+use crate::document::ProbeDocument;
+use crate::measurement::{CacheState, Component, Dtype, Operation, TransferEngine};
+use crate::row::ProbeRow;
+
+/// A device file (`device.toml`) of what was measured.
+///
+/// Its figures are the best that any row reached, so that a bound made of them is one that this silicon was seen to allow: more
+/// bandwidth or arithmetic than that no row saw. The range beside each is what the same row typically did. It is of one device, so that
+/// links are left out; collectives are in the document as alpha and beta.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MeasuredDevice {
+    /// The text of the file.
+    pub toml: String,
+    /// The same, read.
+    pub device: Device,
+}
+
+/// Why measurements make no device: a sentence that says what was not measured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MeasuredDeviceError(String);
+
+/// One figure, and the row that it is from.
+struct Cell<'a> {
+    best: f64,
+    typical: f64,
+    row: &'a ProbeRow,
+    note: Option<&'static str>,
+}
+
+impl MeasuredDevice {
+    /// What `document` has of `device`, by the name that it calls it.
+    ///
+    /// # Errors
+    /// If memory's bandwidth or any arithmetic of 16 or 32 bits was not measured of it, or how much it holds is not known.
+    pub fn of(document: &ProbeDocument, device: &str) -> Result<Self, MeasuredDeviceError> {
+        let facts = document.devices.iter().find(|facts| facts.name == device);
+        let lacks = |what: &str| MeasuredDeviceError(format!("of {device}, {what}"));
+        let facts = facts.ok_or_else(|| lacks("nothing is known"))?;
+        let memory = facts.memory.ok_or_else(|| lacks("it is not known how much it holds"))?;
+        let rows = || document.rows.iter().filter(|row| row.measured.device == device);
+        let bandwidth = best(rows().filter(|row| is_of_memory(row)), bandwidth_of);
+        let bandwidth =
+            bandwidth.ok_or_else(|| lacks("the bandwidth of its memory was not measured"))?;
+        let narrow = best(of_types(rows(), &[Dtype::Bf16, Dtype::F16]), arithmetic_of);
+        let single = best(of_types(rows(), &[Dtype::F32]), arithmetic_of).map(|cell| Cell {
+            note: Some("by arithmetic of 32 bits, to which operands of 16 bits are widened"),
+            ..cell
+        });
+        let bf16 = [narrow, single].into_iter().flatten().max_by(|a, b| a.best.total_cmp(&b.best));
+        let bf16 = bf16.ok_or_else(|| lacks("no arithmetic of 16 or 32 bits was measured"))?;
+        let rates = [
+            ("fp8", [Dtype::Fp8E4m3, Dtype::Fp8E5m2, Dtype::Mxfp8].as_slice()),
+            ("fp4", &[Dtype::Nvfp4, Dtype::Mxfp4]),
+            ("int8", &[Dtype::Int8]),
+        ];
+        let mut toml = format!(
+            "# What was measured on {}, not what its vendor prints.\nname = {}\ntitle = {}\n",
+            document.host.node,
+            quoted(&format!("{}-measured", slug(&facts.model))),
+            quoted(&format!("{} as measured on {}", facts.model, document.host.node))
+        );
+        let date = document.begun.as_deref().and_then(|begun| begun.get(..10));
+        let source = format!("fizeau probe {} on {}", document.version(), document.host.node);
+        let date = date.map(|date| format!(", date = {}", quoted(date))).unwrap_or_default();
+        // Writing to a string does not fail.
+        let _ = writeln!(toml, "\n[sources]\nprobe = {{ name = {}{date} }}", quoted(&source));
+        let _ = writeln!(
+            toml,
+            "\n[memory]\ncapacity = {{ value = {}, source = \"probe\" }}",
+            memory.get()
+        );
+        let _ = writeln!(toml, "bandwidth = {}", bandwidth.toml());
+        let _ = writeln!(toml, "\n[rates]\nbf16 = {}", bf16.toml());
+        for (name, dtypes) in rates {
+            if let Some(cell) = best(of_types(rows(), dtypes), arithmetic_of) {
+                let _ = writeln!(toml, "{name} = {}", cell.toml());
+            }
+        }
+        let device = Device::from_toml(&toml)
+            .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
+        Ok(Self { toml, device })
+    }
+}
+
+impl Cell<'_> {
+    fn toml(&self) -> String {
+        let mut note = format!("best of: {}", self.row.measured.subject());
+        if let Some(more) = self.note {
+            let _ = write!(note, "; {more}");
+        }
+        if self.row.verdict != Verdict::Valid {
+            let _ = write!(note, "; {}", self.row.verdict.as_str());
+        }
+        let (best, typical, note) =
+            (self.best.round(), self.typical.round().min(self.best.round()), quoted(&note));
+        format!(
+            "{{ value = {best:.1}, range = [{typical:.1}, {best:.1}], source = \"probe\", note = {note} }}"
+        )
+    }
+}
+
+/// The row with the highest best that is not invalid.
+fn best<'a>(
+    rows: impl Iterator<Item = &'a ProbeRow>,
+    figure: impl Fn(&ProbeRow) -> Option<(f64, f64)>,
+) -> Option<Cell<'a>> {
+    let cells = rows.filter(|row| row.verdict != Verdict::Invalid).filter_map(|row| {
+        let (best, typical) = figure(row)?;
+        Some(Cell { best, typical, row, note: None })
+    });
+    cells.max_by(|a, b| a.best.total_cmp(&b.best))
+}
+
+fn bandwidth_of(row: &ProbeRow) -> Option<(f64, f64)> {
+    let rate = row.figures.bandwidth()?;
+    Some((rate.peak().get(), rate.typical.get()))
+}
+
+fn arithmetic_of(row: &ProbeRow) -> Option<(f64, f64)> {
+    let rate = row.figures.arithmetic?;
+    Some((rate.peak().get(), rate.typical.get()))
+}
+
+/// Rows of arithmetic on operands of those types.
+fn of_types<'a>(
+    rows: impl Iterator<Item = &'a ProbeRow>,
+    dtypes: &[Dtype],
+) -> impl Iterator<Item = &'a ProbeRow> {
+    rows.filter(|row| {
+        let component = row.measured.operation.component();
+        matches!(component, Component::Compute | Component::Gemm | Component::Attention)
+            && row.measured.dtype.is_some_and(|dtype| dtypes.contains(&dtype))
+    })
+}
+
+/// Streams that are larger than caches, by whoever says so; a copy within one device that no copy engine made.
+fn is_of_memory(row: &ProbeRow) -> bool {
+    match &row.measured.operation {
+        Operation::Memory { .. } => row.measured.method.cache == Some(CacheState::ColdBySize),
+        Operation::Transfer { from, to, engine, .. } => {
+            from == to && *engine != TransferEngine::CopyEngine
+        }
+        _ => false,
+    }
+}
+
+/// As TOML has text between quotes.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push(' '),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Small letters, digits and single hyphens.
+fn slug(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+}

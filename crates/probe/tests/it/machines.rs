@@ -1,0 +1,101 @@
+//! Several machines: side by side, as a fleet, and as a device of the roofline.
+
+use fizeau_core::{Bytes, Flops, Millis};
+use fizeau_probe::{
+    CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
+    Operation, ProbeComparison, ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, Work,
+};
+use fizeau_roofline::{Deployment, KnownModel, MathType, System};
+use proptest::prelude::*;
+
+/// A machine whose memory and arithmetic take so many milliseconds.
+fn machine(node: &str, memory: f64, arithmetic: f64) -> ProbeDocument {
+    let mut measured: Vec<Measurement> = Vec::new();
+    for kernel in [MemoryKernel::Read, MemoryKernel::Triad, MemoryKernel::Copy] {
+        let working_set = Some(Bytes::new(1e9));
+        let operation = Operation::Memory { kernel, stores: None, working_set };
+        let timing = Timing::of_samples(vec![Millis::new(memory); 8], 1);
+        let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+        seen.dtype = Some(Dtype::F64);
+        seen.work = kernel.work(1 << 27, Dtype::F64, StoreKind::NonTemporal);
+        seen.method.cache = Some(CacheState::ColdBySize);
+        measured.push(seen);
+    }
+    let timing = Timing::of_samples(vec![Millis::new(arithmetic); 8], 1);
+    let mut seen = Measurement::new("cpu", Operation::Peak, timing, Provenance::native());
+    seen.dtype = Some(Dtype::F32);
+    seen.work = Work { flops: Some(Flops::new(1e9)), ..Work::default() };
+    measured.push(seen);
+    let mut device = DeviceFacts::new("cpu", "A \"processor\" (R)");
+    device.memory = Some(Bytes::new(64.0 * 1024.0 * 1024.0 * 1024.0));
+    ProbeDocument::new(ProbeHost::named(node), vec![device], measured)
+}
+
+proptest! {
+    #[test]
+    fn a_device_file_has_the_best_and_serves_the_roofline(memory in 1.0_f64..1e3, arithmetic in 0.001_f64..100.0) {
+        let measured = MeasuredDevice::of(&machine("a", memory, arithmetic), "cpu").unwrap();
+        let bandwidth = measured.device.memory_bandwidth().get();
+        // Three arrays of 2^30 bytes by the triad.
+        prop_assert!((bandwidth / (3.0 * 2_f64.powi(30) / (memory / 1e3)) - 1.0).abs() < 1e-6);
+        let rate = measured.device.dense_rate(MathType::Bf16).unwrap().get();
+        prop_assert!((rate / (1e9 / (arithmetic / 1e3)) - 1.0).abs() < 1e-6);
+        prop_assert!(measured.device.cells().all(|cell| cell.source.starts_with("fizeau probe")));
+        let model = KnownModel::named("qwen3-0.6b").unwrap().model().unwrap();
+        prop_assert!(System::new(model, measured.device, Deployment::SINGLE).is_ok());
+    }
+
+    #[test]
+    fn a_machine_beside_itself_is_the_same(memory in 1.0_f64..1e3, arithmetic in 0.001_f64..100.0) {
+        let one = machine("a", memory, arithmetic);
+        let compared = ProbeComparison::of(&one, &one);
+        prop_assert_eq!(compared.rows.len(), one.rows.len());
+        for row in compared.rows {
+            let [low, high] = row.ratio_ci.unwrap();
+            prop_assert!(low <= row.ratio && row.ratio <= high && row.slandered.is_none());
+            prop_assert!((row.ratio - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn nothing_measured_makes_no_device() {
+    let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());
+    let error = MeasuredDevice::of(&nothing, "cpu").unwrap_err().to_string();
+    assert_eq!(error, "of cpu, nothing is known");
+}
+
+#[test]
+fn a_row_far_below_its_kin_is_named_with_its_cause() {
+    let a = machine("a", 100.0, 1.0);
+    let mut measured: Vec<Measurement> =
+        machine("b", 50.0, 1.0).rows.into_iter().map(|row| row.measured).collect();
+    measured[1].timing = Timing::of_samples(vec![Millis::new(120.0); 8], 1);
+    measured[1].circumstances.steal_share = Some(0.3);
+    let b = ProbeDocument::new(ProbeHost::named("b"), Vec::new(), measured);
+    let compared = ProbeComparison::of(&a, &b);
+    let slandered: Vec<_> = compared
+        .rows
+        .iter()
+        .filter_map(|row| Some((&row.subject, row.slandered.as_ref()?)))
+        .collect();
+    let [(subject, slander)] = slandered.as_slice() else { panic!("{slandered:?}") };
+    assert!(subject.starts_with("triad") && slander.side == "b", "{subject}");
+    assert!(slander.causes[0].contains("hypervisor gave 30 %"), "{:?}", slander.causes);
+}
+
+#[test]
+fn the_slow_member_of_a_fleet_stands_out() {
+    let mut fleet: Vec<ProbeDocument> = (0..8)
+        .map(|node| machine(&format!("node{node}"), 100.0 + f64::from(node) * 0.1, 1.0))
+        .collect();
+    fleet.push(machine("node8", 120.0, 1.0));
+    let table = FleetTable::of(&fleet);
+    assert_eq!(table.rows.len(), 4);
+    let slowest = &table.members[0];
+    assert_eq!((slowest.name.as_str(), slowest.slow.len()), ("node8 cpu", 3));
+    let below: Vec<&str> = table.below(0.95).map(|member| member.name.as_str()).collect();
+    assert_eq!(below, ["node8 cpu"]);
+    let others = &table.members[1..];
+    assert!(others.iter().all(|member| member.slow.is_empty()), "{others:?}");
+}

@@ -1,0 +1,6 @@
+//! What the crate promises, from outside.
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+
+mod document;
+mod import;
+mod machines;

@@ -1,0 +1,30 @@
+//! Loads that were measured more than once.
+
+use fizeau_metrics::{ComparisonSettings, ComparisonTable, ReplyOutput, RoundFigures};
+
+use super::level::Repeat;
+
+/// The comparison of the repeats of both sides; none where a side's only run is compared with the other's, or there are too few of
+/// them, which is then among the notes.
+pub(super) fn by_repeats(
+    baseline: &[&Repeat],
+    candidate: &[&Repeat],
+    notes: &mut Vec<String>,
+    settings: impl Fn(ReplyOutput) -> ComparisonSettings,
+) -> Option<ComparisonTable> {
+    if baseline.len() + candidate.len() <= 2 {
+        return None;
+    }
+    let figures = |side: &[&Repeat]| -> Vec<RoundFigures> {
+        side.iter().map(|repeat| repeat.figures.clone()).collect()
+    };
+    let output = baseline.first().map_or(ReplyOutput::Tokens, |first| first.output);
+    let (a, b) = (figures(baseline), figures(candidate));
+    match ComparisonTable::of_runs(&a, &b, &settings(output)) {
+        Ok(table) => Some(table),
+        Err(few) => {
+            notes.push(format!("{few}; the first run of each side is compared"));
+            None
+        }
+    }
+}

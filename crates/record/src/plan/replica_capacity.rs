@@ -1,0 +1,221 @@
+//! What one replica carries within goals.
+
+use fizeau_core::LevelLoad;
+use fizeau_metrics::{Goal, Metric};
+use fizeau_pareto::{EdgeError, FigureEstimate, LimitBreak, LoadEdge};
+
+use super::level::PlanLevel;
+use crate::goal::{GoalLevel, GoalLoads, HighestLoadBasis, is_upper, name, shown};
+use crate::sweep::unmet_goals::NEEDS_GOALS;
+use crate::text::listed;
+use crate::text::percent;
+
+/// The most that one replica carries within goals, from the loads that it was tested at.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReplicaCapacity {
+    /// Requests per second: those completed, and of an open loop no more than were asked for.
+    pub requests_per_s: FigureEstimate,
+    /// What it completes there, in requests per second.
+    pub served: FigureEstimate,
+    /// What the ends of both are.
+    pub bounds: HighestLoadBasis,
+    /// Whether even the lowest load that was tested may be too much.
+    pub is_open_below: bool,
+    /// Whether the highest load that was tested may be less than what it carries.
+    pub is_open_above: bool,
+    /// The highest tested load that keeps the goals.
+    pub nearest: LevelLoad,
+    /// The next tested load, which does not; none where all that was tested does.
+    pub next: Option<LevelLoad>,
+    /// What breaks first beyond it, in words; none where all that was tested keeps the goals.
+    pub breaks: Option<String>,
+}
+
+/// Why it cannot be known what a replica carries.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoCapacityReason {
+    /// There is no level that could be judged.
+    #[error("no level can be judged{}", because(reasons))]
+    NoLevel {
+        /// Why the levels that there are were left out.
+        reasons: Vec<String>,
+    },
+    /// A goal is about a figure that no level has.
+    #[error("{goal}: no level has that figure{hint}")]
+    NoFigure {
+        /// The goal, in words.
+        goal: String,
+        /// What there is instead.
+        hint: String,
+    },
+    /// No tested load keeps the goals.
+    #[error("no tested load meets the goals: {missed}; the nearest that could be met: {nearest}")]
+    Unmet {
+        /// The goal that is missed most at the nearest load, and by how much.
+        missed: String,
+        /// What could be met there.
+        nearest: String,
+    },
+}
+
+fn because(reasons: &[String]) -> String {
+    match reasons {
+        [] => ": there is none".to_owned(),
+        reasons => format!(": {}", listed(reasons)),
+    }
+}
+
+impl ReplicaCapacity {
+    /// The highest load of `levels` within `goals`, between the loads that were tested ([`fizeau_pareto::edge`]). Levels of an
+    /// open loop are preferred, since a plan is for a rate. One whose queue grew to the end counts as too much.
+    ///
+    /// # Errors
+    /// If a goal is about a figure that no level has, no level can be judged, or none keeps the goals.
+    pub fn of(levels: &[PlanLevel], goals: &[Goal]) -> Result<Self, NoCapacityReason> {
+        let is_open = |level: &&PlanLevel| matches!(level.load, LevelLoad::Rate(_));
+        let open: Vec<&PlanLevel> = levels.iter().filter(is_open).collect();
+        let chosen = if open.is_empty() { levels.iter().collect() } else { open };
+        JudgedLevels { levels: chosen, goals }.capacity()
+    }
+}
+
+/// Levels of one kind, and what they are compared with.
+struct JudgedLevels<'a> {
+    levels: Vec<&'a PlanLevel>,
+    goals: &'a [Goal],
+}
+
+impl JudgedLevels<'_> {
+    fn capacity(&self) -> Result<ReplicaCapacity, NoCapacityReason> {
+        let seen = self.levels.iter().enumerate();
+        let seen: Vec<GoalLevel> =
+            seen.map(|(index, level)| level.seen_by(self.goals, index)).collect();
+        let found =
+            GoalLoads::of(self.goals, &seen).highest().map_err(|error| self.no_edge(error))?;
+        let lost = || NoCapacityReason::NoLevel { reasons: Vec::new() };
+        let level = |index: usize| self.levels.get(index).ok_or_else(lost);
+        match found.edge {
+            LoadEdge::Unmet(miss) => Err(self.unmet(&miss.worst)),
+            LoadEdge::Beyond(reached) => {
+                let nearest = level(reached.level)?.load;
+                let sent = FigureEstimate::new(reached.load, reached.surely, reached.load);
+                Ok(ReplicaCapacity {
+                    requests_per_s: in_requests(
+                        nearest,
+                        sent.map_err(|_| lost())?,
+                        reached.throughput,
+                    ),
+                    served: reached.throughput,
+                    bounds: found.bounds,
+                    is_open_below: false,
+                    is_open_above: true,
+                    nearest,
+                    next: None,
+                    breaks: None,
+                })
+            }
+            LoadEdge::Between(crossing) => {
+                let nearest = level(crossing.below)?.load;
+                Ok(ReplicaCapacity {
+                    requests_per_s: in_requests(nearest, crossing.load, crossing.throughput),
+                    served: crossing.throughput,
+                    bounds: found.bounds,
+                    is_open_below: crossing.is_open_below,
+                    is_open_above: crossing.is_open_above,
+                    nearest,
+                    next: Some(level(crossing.breaks.level)?.load),
+                    breaks: Some(self.broken(&crossing.breaks)),
+                })
+            }
+        }
+    }
+
+    fn no_edge(&self, error: EdgeError) -> NoCapacityReason {
+        match error {
+            EdgeError::NoFigure(index) if index < self.goals.len() => {
+                let goal = self.goals.get(index);
+                let hint = goal.map_or_else(String::new, |goal| self.hint(goal));
+                NoCapacityReason::NoFigure {
+                    goal: goal.map_or_else(String::new, Goal::describe),
+                    hint,
+                }
+            }
+            EdgeError::NoLevel if self.levels.is_empty() => {
+                NoCapacityReason::NoLevel { reasons: Vec::new() }
+            }
+            other => NoCapacityReason::NoLevel { reasons: vec![other.to_string()] },
+        }
+    }
+
+    /// What there is, where a figure is not.
+    fn hint(&self, goal: &Goal) -> String {
+        match self.levels.iter().find_map(|level| level.names()) {
+            Some(names) if names.is_empty() => "; there are none at all".to_owned(),
+            Some(names) => format!("; there are {}", listed(&names)),
+            None if matches!(goal.metric, Metric::GoodShare | Metric::GoodputPerSec) => {
+                format!("; {NEEDS_GOALS}")
+            }
+            None => {
+                "; measure more requests per level, or give a goal that was measured".to_owned()
+            }
+        }
+    }
+
+    fn broken(&self, found: &LimitBreak) -> String {
+        let at =
+            self.levels.get(found.level).map_or_else(String::new, |level| level.load.to_string());
+        match self.goals.get(found.limit) {
+            Some(goal) if found.excess <= 0.0 => {
+                let (name, value) = (name(goal), shown(goal, found.value));
+                format!(
+                    "{name} at {at}: {value} is within its limit, but not once it is smoothed \
+                     over the neighbouring loads"
+                )
+            }
+            Some(goal) => {
+                let (name, beyond) = (name(goal), percent(found.excess));
+                let side = if is_upper(goal.comparison) { "over" } else { "short of" };
+                format!("{name} at {at}: {}, {beyond} {side} its limit", shown(goal, found.value))
+            }
+            None => format!("the queue grew to the end at {at}"),
+        }
+    }
+
+    fn unmet(&self, worst: &LimitBreak) -> NoCapacityReason {
+        let missed = self.broken(worst);
+        let Some(level) = self.levels.get(worst.level) else {
+            return NoCapacityReason::Unmet { missed, nearest: "nothing".to_owned() };
+        };
+        let broken = |goal: &&Goal| {
+            let figure = level.figure(goal).map(|figure| figure.estimate.value());
+            figure.is_none_or(|figure| !goal.comparison.holds(figure, goal.limit))
+        };
+        let could = |goal: &Goal| {
+            let sign = if is_upper(goal.comparison) { "<=" } else { ">=" };
+            let figure = level.figure(goal).map_or(f64::NAN, |figure| figure.estimate.value());
+            format!("{} {sign} {}", name(goal), shown(goal, figure))
+        };
+        let could: Vec<String> = self.goals.iter().filter(broken).map(could).collect();
+        let nearest = match &*could {
+            [] => format!("the same below {}", level.load),
+            could => format!("{} at {}", listed(could), level.load),
+        };
+        NoCapacityReason::Unmet { missed, nearest }
+    }
+}
+
+/// Of a closed loop what it completes; of an open one what was sent, but no more than was completed: requests that were still to
+/// be served when a level ended are carried by nobody.
+fn in_requests(load: LevelLoad, sent: FigureEstimate, served: FigureEstimate) -> FigureEstimate {
+    match load {
+        LevelLoad::Rate(_) => {
+            let least = |of: fn(&FigureEstimate) -> f64| of(&sent).min(of(&served));
+            let ends = (least(FigureEstimate::low), least(FigureEstimate::high));
+            // The least of each keeps the order of both.
+            FigureEstimate::new(least(FigureEstimate::value), ends.0, ends.1).unwrap_or(served)
+        }
+        LevelLoad::Concurrency(_) => served,
+    }
+}

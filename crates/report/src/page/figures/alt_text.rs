@@ -1,0 +1,156 @@
+//! Charts in words and numbers, for whoever does not see them.
+
+use super::super::table::rounded;
+use crate::{ChartDetail, ChartLevel, ChartLevelPosition, ChartRun};
+use fizeau_record::text::{duration_ms, number};
+
+/// What `said` makes of each run, with the names of runs where there are several.
+pub(super) fn of(runs: &[ChartRun], said: fn(&ChartRun) -> String) -> String {
+    let of = |run: &ChartRun| match run.name.is_empty() {
+        true => said(run),
+        false => format!("{}: {}", run.name, said(run)),
+    };
+    runs.iter().map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// One part a level; where no level has one, that there is no level, or what they all lack.
+fn each(run: &ChartRun, lack: &str, of: impl Fn(&ChartLevel) -> Option<String>) -> String {
+    let parts =
+        run.levels.iter().filter_map(|level| Some(format!("{}: {}", level.load, of(level)?)));
+    let parts: Vec<String> = parts.collect();
+    match parts.is_empty() {
+        true if run.levels.is_empty() => "No level was measured.".to_owned(),
+        true => format!("{lack}."),
+        false => format!("{}.", parts.join("; ")),
+    }
+}
+
+/// The same of what tapes show.
+fn each_of_tapes(
+    run: &ChartRun,
+    lack: &str,
+    of: impl Fn(&ChartLevel, &ChartDetail) -> Option<String>,
+) -> String {
+    let has_tapes = run.levels.iter().any(|level| level.detail.is_some());
+    let lack = if has_tapes { lack } else { "No tapes were read" };
+    each(run, lack, |level| of(level, level.detail.as_ref()?))
+}
+
+/// A figure with its unit: `441 ms`.
+fn figure(level: &ChartLevel, name: &str, unit: &str) -> Option<String> {
+    let figure = level.figures.get(name)?;
+    let greatest = if figure.stand_in { "at most " } else { "" };
+    Some(format!("{greatest}{} {unit}", rounded(figure)))
+}
+
+pub(super) fn frontier(run: &ChartRun) -> String {
+    let levels = each(run, "No level has both figures", |level| {
+        let place = match level.place {
+            ChartLevelPosition::Frontier => "on the frontier",
+            ChartLevelPosition::Dominated => "dominated",
+            ChartLevelPosition::LeftOut => return Some("left out".to_owned()),
+        };
+        let (rate, tail) =
+            (figure(level, "requests_per_s", "requests/s")?, figure(level, "p99_e2el_ms", "ms")?);
+        Some(format!("{rate} at a p99 E2EL of {tail}, {place}"))
+    });
+    let chosen = run.operating.and_then(|index| run.levels.get(index));
+    let chosen = chosen.map(|level| format!(" To run at: {}.", level.load)).unwrap_or_default();
+    let light = run.light.as_ref().and_then(|light| light.bound.last());
+    let light = light.map(|most| {
+        let (rate, time) = (number(most.requests_per_s), duration_ms(most.e2el_ms));
+        format!(" The speed of light goes up to {rate} requests/s, at a mean E2EL of {time}.")
+    });
+    format!("{levels}{chosen}{}", light.unwrap_or_default())
+}
+
+pub(super) fn interactivity(run: &ChartRun) -> String {
+    let per_device = run.devices.is_some();
+    each(run, "No level has both figures", |level| {
+        let user = figure(level, "user_tps", "tokens/s for a user")?;
+        let device = match per_device {
+            true => figure(level, "output_tps_per_device", "tokens/s of a device")?,
+            false => figure(level, "output_tps", "tokens/s of all devices")?,
+        };
+        Some(format!("{user}, {device}"))
+    })
+}
+
+pub(super) fn load(run: &ChartRun) -> String {
+    each(run, "No level has a throughput, a TTFT and an E2EL", |level| {
+        let rate = figure(level, "requests_per_s", "requests/s")?;
+        let both = |metric: &str| {
+            let part = |of: &str| figure(level, &format!("{of}_{metric}_ms"), "ms");
+            Some(format!("p50 {} and p99 {}", part("p50")?, part("p99")?))
+        };
+        let (ttft, e2el) = (both("ttft")?, both("e2el")?);
+        Some(format!("{rate}, TTFT {ttft}, E2EL {e2el}"))
+    })
+}
+
+const TTFT: &str = "ttft_ms";
+const NO_TTFT: &str = "No request has a TTFT";
+
+pub(super) fn quantiles(run: &ChartRun) -> String {
+    each_of_tapes(run, NO_TTFT, |_, detail| {
+        let curve = detail.quantiles.get(TTFT)?;
+        let at = |share: f64| {
+            let point = curve.iter().find(|point| point.0 >= share)?;
+            Some(duration_ms(point.1))
+        };
+        let last = curve.last().map(|point| duration_ms(point.1))?;
+        let median = at(0.5).unwrap_or_else(|| last.clone());
+        Some(format!("TTFT {median} in the middle, {last} at the end"))
+    })
+}
+
+pub(super) fn itl(run: &ChartRun) -> String {
+    each_of_tapes(run, "No gap between tokens is known", |level, detail| {
+        let course = &detail.course;
+        let longest = course.itl_max_ms.iter().flatten().copied().reduce(f64::max)?;
+        let median = figure(level, "p50_itl_ms", "ms")?;
+        Some(format!("median gap {median}, the longest {}", duration_ms(longest)))
+    })
+}
+
+pub(super) fn course(run: &ChartRun) -> String {
+    each_of_tapes(run, "No request was sent", |_, detail| {
+        let course = &detail.course;
+        let most = course.in_flight.iter().copied().reduce(f64::max)?;
+        let seconds = number(course.bin_s * course.in_flight.len() as f64);
+        let window = match course.window_s {
+            Some((from, to)) => {
+                format!("the steady part is from {} s to {} s", number(from), number(to))
+            }
+            None => "no part is known to be steady".to_owned(),
+        };
+        Some(format!("{seconds} s, up to {} in flight, {window}", number(most)))
+    })
+}
+
+pub(super) fn lengths(run: &ChartRun) -> String {
+    let has_ttft = |level: &ChartLevel| {
+        level
+            .detail
+            .as_ref()
+            .is_some_and(|detail| detail.quantiles.get(TTFT).is_some_and(|curve| !curve.is_empty()))
+    };
+    let lack = match run.levels.iter().any(has_ttft) {
+        true => "The lengths of the prompts are not known",
+        false => NO_TTFT,
+    };
+    each_of_tapes(run, lack, |_, detail| {
+        let pairs = &detail.ttft_by_input;
+        let ends = |pairs: &[(u64, f64)]| {
+            let inputs = || pairs.iter().map(|pair| pair.0);
+            Some((inputs().min()?, inputs().max()?))
+        };
+        let (shortest, longest) = ends(pairs)?;
+        let worst = pairs.iter().map(|pair| pair.1).reduce(f64::max)?;
+        let n = pairs.len();
+        Some(format!(
+            "{n} requests of {shortest} to {longest} tokens, TTFT up to {}",
+            duration_ms(worst)
+        ))
+    })
+}

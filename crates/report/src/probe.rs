@@ -1,0 +1,169 @@
+//! What a machine really does, as a table.
+
+mod cells;
+mod comparison;
+mod fleet;
+
+use fizeau_core::Verdict;
+use fizeau_probe::{Component, Dtype, Operation, ProbeDocument, ProbeRow};
+
+use fizeau_record::text::wrap_hanging;
+
+use crate::{Shown, Verbosity, grid};
+use cells::{UNITS, cells, head};
+
+/// Reasons that the text has room for; the document has all.
+const MOST_REASONS: usize = 4;
+
+impl Shown<'_, ProbeDocument> {
+    /// The machine, a table with a line for each operation, the levels of its memory, and the verdict with its reasons. In brief
+    /// the best row of each kind of operation; in full every row. Ends with a newline.
+    #[must_use]
+    pub fn text(&self, verbosity: Verbosity) -> String {
+        let rows: Vec<&ProbeRow> = match verbosity {
+            Verbosity::Brief => self.best_of_kinds(),
+            Verbosity::Full => self.rows.iter().collect(),
+        };
+        let table = table(&rows);
+        let units = Some(UNITS.to_owned()).filter(|_| !table.is_empty());
+        let words = self.levels().into_iter().chain(self.verdict_lines());
+        let blank = || std::iter::once(String::new());
+        let wrapped = |line: String| wrap_hanging(&line, 80, "    ");
+        let machine = self.machine().into_iter().map(wrapped).chain(blank());
+        let below = units.into_iter().chain(words).map(wrapped);
+        let lines: Vec<String> = machine.chain(table).chain(blank()).chain(below).collect();
+        lines.join("\n") + "\n"
+    }
+
+    fn machine(&self) -> Vec<String> {
+        let host = &self.host;
+        let mut words = vec![host.system.clone()];
+        words.extend(host.processors.map(|count| format!("{count} processors")));
+        words.extend(host.hypervisor.as_ref().map(|name| format!("a virtual machine of {name}")));
+        let mut lines = vec![format!("{}: {}", host.node, words.join(", "))];
+        lines
+            .extend(self.devices.iter().map(|device| format!("{}: {}", device.name, device.model)));
+        let missing = self.devices.iter().flat_map(|device| &device.unavailable);
+        lines.extend(missing.map(|why| format!("Not measured here: {why}")));
+        lines
+    }
+
+    /// The best of each kind of operation, in the order of the components; of what is invalid only where there is nothing else.
+    fn best_of_kinds(&self) -> Vec<&ProbeRow> {
+        let mut best: Vec<(String, &ProbeRow)> = Vec::new();
+        for row in &self.rows {
+            let kind = kind(row);
+            match best.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, kept)) if is_better(row, kept) => *kept = row,
+                Some(_) => {}
+                None => best.push((kind, row)),
+            }
+        }
+        best.sort_by_key(|(_, row)| row.measured.operation.component());
+        best.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// `Memory by size, read by 1: L1 to 32 KiB 85 GB/s, L2 ...`.
+    fn levels(&self) -> Vec<String> {
+        let mut curves: Vec<&str> = Vec::new();
+        for plateau in &self.plateaus {
+            if !curves.contains(&&*plateau.curve) {
+                curves.push(&plateau.curve);
+            }
+        }
+        let line = |curve: &str| {
+            let of = self.plateaus.iter().filter(|plateau| plateau.curve == curve);
+            let level = |plateau: &fizeau_probe::Plateau| {
+                let value = match curve == "latency" {
+                    true => format!("{} ns", cells::figure(plateau.value)),
+                    false => format!("{} GB/s", cells::figure(plateau.value / 1e9)),
+                };
+                format!("{} {value} to {}", plateau.level, cells::size(plateau.to))
+            };
+            format!("By size, {curve}: {}", of.map(level).collect::<Vec<_>>().join("; "))
+        };
+        curves.into_iter().map(line).collect()
+    }
+
+    /// How far the rows are to be believed, and why not further: each reason once, with the number of its rows.
+    fn verdict_lines(&self) -> Vec<String> {
+        let verdict = self.verdict.map_or("none, since nothing was measured", Verdict::as_str);
+        let mut lines = vec![format!("Are these figures right? Verdict: {verdict}")];
+        let mut reasons: Vec<(&fizeau_probe::Objection, usize)> = Vec::new();
+        for objection in self.rows.iter().flat_map(|row| &row.objections) {
+            match reasons.iter_mut().find(|(known, _)| known.rule == objection.rule) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((objection, 1)),
+            }
+        }
+        reasons.sort_by_key(|(objection, count)| {
+            (std::cmp::Reverse(objection.verdict), std::cmp::Reverse(*count))
+        });
+        let more = reasons.len().saturating_sub(MOST_REASONS);
+        lines.extend(reasons.iter().take(MOST_REASONS).map(|(objection, count)| {
+            let rows = if *count == 1 {
+                "1 row".to_owned()
+            } else {
+                format!("{count} rows, such as this")
+            };
+            format!("  {}: {} ({rows})", objection.verdict.as_str(), objection.reason)
+        }));
+        lines.extend((more > 0).then(|| format!("  and {more} more kinds of reasons")));
+        lines
+    }
+}
+
+/// What rows of one kind have in common; only their best is shown in brief.
+fn kind(row: &ProbeRow) -> String {
+    let (measured, operation) = (&row.measured, &row.measured.operation);
+    let what = match operation {
+        Operation::Memory { kernel, .. } => kernel.as_str().to_owned(),
+        Operation::Gemm { role, .. } => format!("gemm {}", role.as_deref().unwrap_or_default()),
+        Operation::Attention { shape, .. } => format!("attention {}", shape.phase),
+        Operation::Collective { shape, .. } => format!("{} {}", shape.op, shape.ranks),
+        other => other.to_string().split(',').next().unwrap_or_default().to_owned(),
+    };
+    let dtype = measured.dtype.map_or("", Dtype::as_str);
+    format!("{} {what} {dtype} {}", measured.device, operation.component())
+}
+
+/// Whether `row` says more of its kind than `kept`: of latencies that of the larger memory, else the faster; what is invalid says least.
+fn is_better(row: &ProbeRow, kept: &ProbeRow) -> bool {
+    let is_invalid = |row: &ProbeRow| row.verdict == Verdict::Invalid;
+    match (is_invalid(row), is_invalid(kept)) {
+        (false, true) => return true,
+        (true, false) => return false,
+        _ => {}
+    }
+    match (&row.measured.operation, &kept.measured.operation) {
+        (
+            Operation::Latency { working_set: own, .. },
+            Operation::Latency { working_set: other, .. },
+        )
+        | (
+            Operation::LoadedLatency { working_set: own, .. },
+            Operation::LoadedLatency { working_set: other, .. },
+        ) => own > other,
+        // Bandwidth from memory, not from a cache: what is largest first.
+        (
+            Operation::Memory { working_set: own, .. },
+            Operation::Memory { working_set: other, .. },
+        ) if own != other => own > other,
+        _ => cells::rate(row) > cells::rate(kept),
+    }
+}
+
+fn table(rows: &[&ProbeRow]) -> Vec<String> {
+    let mut table = Vec::new();
+    for component in Component::ALL {
+        let of = rows.iter().filter(|row| row.measured.operation.component() == component);
+        let mut of = of.map(|row| cells(row)).peekable();
+        if of.peek().is_some() {
+            table.push(head(component));
+            table.extend(of);
+        }
+    }
+    let widths = grid::widths(table.iter().map(Vec::as_slice));
+    let line = |row: &Vec<String>| grid::line(row, &widths, |_| true, |column| column == 0);
+    table.iter().map(line).collect()
+}

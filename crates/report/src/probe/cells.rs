@@ -1,0 +1,117 @@
+//! The cells of a row.
+
+use fizeau_core::number::number;
+use fizeau_core::{Bytes, BytesPerSec, Verdict};
+use fizeau_probe::{Component, Figure, Operation, ProbeRow};
+
+/// What the columns are.
+pub(super) const UNITS: &str = "best: the best of all samples, and what it is of the data sheet (spec), of what the units give at their \
+    clock (clock), and of the fastest row of its kind (seen); ? suspect, ! invalid";
+
+/// The longest words of an operation on a line of 80 columns.
+const WORDS: usize = 36;
+
+/// The heads of a component's table.
+pub(super) fn head(component: Component) -> Vec<String> {
+    let unit = unit(component);
+    [component.as_str(), "threads", unit, "best", "spec", "clock", "seen", ""]
+        .map(str::to_owned)
+        .into()
+}
+
+const fn unit(component: Component) -> &'static str {
+    match component {
+        Component::Memory | Component::Collective => "GB/s",
+        Component::Latency => "ns",
+        Component::Compute | Component::Gemm | Component::Attention => "GFLOP/s",
+        _ => "us",
+    }
+}
+
+/// A row's cells, as many as [`head`] has.
+pub(super) fn cells(row: &ProbeRow) -> Vec<String> {
+    let share = |percent: Option<f64>| {
+        percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %"))
+    };
+    let figure = value(row);
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), self::figure);
+    let threads = row.measured.method.threads;
+    let mark = match row.verdict {
+        Verdict::Valid => "",
+        Verdict::Suspect => "?",
+        Verdict::Invalid => "!",
+    };
+    vec![
+        words(row),
+        threads.map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
+        shown(figure.map(|figure| figure.typical)),
+        shown(figure.map(|figure| figure.peak())),
+        share(row.shares.percent_of_specification),
+        share(row.shares.percent_of_clock_peak),
+        share(row.shares.percent_of_best_seen),
+        mark.to_owned(),
+    ]
+}
+
+/// A row's figure in the unit of its component.
+fn value(row: &ProbeRow) -> Option<Figure<f64>> {
+    let figures = &row.figures;
+    let giga = |rate: Figure<BytesPerSec>| rate.map(|rate| rate.get() / 1e9);
+    match row.measured.operation.component() {
+        Component::Compute | Component::Gemm | Component::Attention => {
+            figures.arithmetic.map(|rate| rate.map(|rate| rate.get() / 1e9))
+        }
+        Component::Memory => figures.bandwidth().map(giga),
+        Component::Collective => figures.bus.or(figures.copy).map(giga),
+        Component::Latency => figures.time.map(|time| time.map(|time| time.get() * 1e6)),
+        _ => figures.time.map(|time| time.map(|time| time.get() * 1e3)),
+    }
+}
+
+/// How fast a row is among its kind; larger is faster.
+pub(super) fn rate(row: &ProbeRow) -> f64 {
+    let value = value(row).map_or(0.0, |figure| figure.peak());
+    match row.measured.operation.component() {
+        Component::Latency | Component::Launch | Component::Other => -value,
+        _ => value,
+    }
+}
+
+/// What it does, in one cell.
+fn words(row: &ProbeRow) -> String {
+    let (measured, operation) = (&row.measured, &row.measured.operation);
+    let mut words = match operation {
+        Operation::Attention { shape, .. } => {
+            format!("{} of {} x {} on {}", shape.phase, shape.batch, shape.query_len, shape.kv_len)
+        }
+        other => other.to_string().replace("_temporal stores", "-temporal").replace(" stores", ""),
+    };
+    let has_kinds = !matches!(operation.component(), Component::Memory | Component::Latency);
+    if let Some(dtype) = measured.dtype.filter(|_| has_kinds) {
+        words = format!("{words} {dtype}");
+    }
+    if let (Operation::Peak, Some(instructions)) = (operation, &measured.method.instructions) {
+        words = format!("{words} {instructions}");
+    }
+    match words.chars().count() > WORDS {
+        true => words.chars().take(WORDS - 3).chain("...".chars()).collect(),
+        false => words,
+    }
+}
+
+/// Three digits.
+pub(super) fn figure(value: f64) -> String {
+    number(value)
+}
+
+/// `32 KiB`.
+pub(super) fn size(bytes: Bytes) -> String {
+    let (mut value, mut unit) = (bytes.get(), "B");
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, larger);
+    }
+    format!("{} {unit}", number(value))
+}

@@ -1,0 +1,44 @@
+//! Two machines side by side.
+
+use fizeau_probe::ProbeComparison;
+
+use crate::{Shown, grid};
+
+impl Shown<'_, ProbeComparison> {
+    /// A line for each operation that both measured: how many times as fast the second is, with its interval, and what may slander a
+    /// row that is far below its kin. Ends with a newline.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let head = ["operation", "B / A", "interval", ""].map(str::to_owned).to_vec();
+        let mut table = vec![head];
+        let mut notes = Vec::new();
+        for row in &self.rows {
+            let ends = row.ratio_ci.map(|[low, high]| format!("{low:.2} to {high:.2}"));
+            let mark = row.slandered.as_ref().map(|slander| {
+                let causes = match slander.causes.is_empty() {
+                    true => "nothing that was kept explains it".to_owned(),
+                    false => slander.causes.join("; "),
+                };
+                let side = slander.side.to_uppercase();
+                notes
+                    .push(format!("{}: {side} is far below its other rows: {causes}", row.subject));
+                format!("{side} is low")
+            });
+            let ratio = format!("{:.2}", row.ratio);
+            let cells = [row.subject.clone(), ratio, ends.unwrap_or_else(|| "-".to_owned())];
+            table.push(cells.into_iter().chain([mark.unwrap_or_default()]).collect());
+        }
+        let widths = grid::widths(table.iter().map(Vec::as_slice));
+        let is_words = |column| column == 0 || column == 3;
+        let mut lines: Vec<String> =
+            table.iter().map(|row| grid::line(row, &widths, |_| true, is_words)).collect();
+        lines.extend(notes);
+        for (side, only) in [("A", &self.only_a), ("B", &self.only_b)] {
+            let count = only.len();
+            lines.extend(
+                (count > 0).then(|| format!("Measured of {side} alone: {count} operations")),
+            );
+        }
+        lines.join("\n") + "\n"
+    }
+}

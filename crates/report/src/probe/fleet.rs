@@ -1,0 +1,36 @@
+//! Many machines side by side.
+
+use fizeau_probe::FleetTable;
+
+use crate::{Shown, grid};
+
+impl Shown<'_, FleetTable> {
+    /// A line for each machine, the slowest first: its share of the fleet's median over all operations, its worst operation, and those
+    /// in which it is slow with confidence. Ends with a newline.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let head = ["machine", "of median", "least", "in", "slow in"].map(str::to_owned).to_vec();
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let row = |member: &fizeau_probe::FleetMember| {
+            let slow = match member.slow.len() {
+                0 => "-".to_owned(),
+                1 => "1 operation".to_owned(),
+                count => format!("{count} operations"),
+            };
+            let (all, least) = (percent(member.share_of_median), percent(member.least_share));
+            vec![member.name.clone(), all, least, member.least_subject.clone(), slow]
+        };
+        let mut table = vec![head];
+        table.extend(self.members.iter().map(row));
+        let widths = grid::widths(table.iter().map(Vec::as_slice));
+        let line = |row: &Vec<String>| {
+            grid::line(row, &widths, |_| true, |column| column != 1 && column != 2)
+        };
+        let mut lines: Vec<String> = table.iter().map(line).collect();
+        let (machines, operations) = (self.members.len(), self.rows.len());
+        lines.push(format!(
+            "{machines} machines, {operations} operations that two of them measured at least"
+        ));
+        lines.join("\n") + "\n"
+    }
+}

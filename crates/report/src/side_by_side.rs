@@ -1,0 +1,81 @@
+//! Several runs in one table, load by load.
+
+use fizeau_record::text::column_decimals;
+
+use crate::text::plain;
+use crate::{ChartLevel, ChartRun, Shown, grid};
+
+/// Head, its unit or statistic, and the figure's name.
+const COLUMNS: [(&str, &str, &str); 6] = [
+    ("req", "/s", "requests_per_s"),
+    ("out tok", "/s", "output_tps"),
+    ("TTFT", "p50", "p50_ttft_ms"),
+    ("ms", "p99", "p99_ttft_ms"),
+    ("TPOT", "p50", "p50_tpot_ms"),
+    ("ms", "p99", "p99_tpot_ms"),
+];
+
+/// The longest name of a run that has a column to itself.
+const LONGEST_NAME: usize = 20;
+
+impl Shown<'_, Vec<ChartRun>> {
+    /// What was measured at each load by each run, those of one load below one another: imported runs too. Without a newline at the
+    /// end.
+    #[must_use]
+    pub fn side_by_side(&self) -> String {
+        let mut levels: Vec<(&ChartRun, &ChartLevel)> =
+            self.iter().flat_map(|run| run.levels.iter().map(move |level| (run, level))).collect();
+        levels.sort_by(|(_, a), (_, b)| {
+            a.load_kind.cmp(b.load_kind).then(a.load_value.total_cmp(&b.load_value))
+        });
+        let is_known = |name: &str| levels.iter().any(|(_, of)| of.figures.get(name).is_some());
+        let columns: Vec<_> = COLUMNS.into_iter().filter(|column| is_known(column.2)).collect();
+        let head = |of: fn(&(&str, &str, &str)) -> String, first: [&str; 2]| -> Vec<String> {
+            first.map(str::to_owned).into_iter().chain(columns.iter().map(of)).collect()
+        };
+        let mut rows = vec![
+            head(|column| column.0.to_owned(), ["load", "run"]),
+            head(|column| column.1.to_owned(), ["", ""]),
+        ];
+        let cells = columns.iter().map(|column| cells(&levels, column.2)).collect::<Vec<_>>();
+        let mut last = "";
+        for (place, (run, level)) in levels.iter().enumerate() {
+            let load = if level.load == last { "" } else { &level.load };
+            last = &level.load;
+            let words = [plain(load), name(run)];
+            let figures = cells.iter().filter_map(|column| column.get(place).cloned());
+            rows.push(words.into_iter().chain(figures).collect());
+        }
+        let widths = grid::widths(rows.iter().map(Vec::as_slice));
+        let line = |row: &Vec<String>| grid::line(row, &widths, |_| true, |column| column < 2);
+        let mut lines: Vec<String> = rows.iter().map(line).collect();
+        let has_stand_in =
+            levels.iter().any(|(_, level)| columns.iter().any(|c| is_stand_in(level, c.2)));
+        lines.extend(has_stand_in.then(|| "* the greatest of fewer than 100 values".to_owned()));
+        lines.join("\n")
+    }
+}
+
+fn cells(levels: &[(&ChartRun, &ChartLevel)], name: &str) -> Vec<String> {
+    let value = |level: &ChartLevel| level.figures.get(name).map(|figure| figure.value);
+    let decimals = column_decimals(levels.iter().filter_map(|(_, level)| value(level)));
+    let cell = |(_, level): &(&ChartRun, &ChartLevel)| {
+        let star = if is_stand_in(level, name) { "*" } else { "" };
+        value(level).map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}{star}"))
+    };
+    levels.iter().map(cell).collect()
+}
+
+/// Whether the greatest value stands in for a percentile.
+fn is_stand_in(level: &ChartLevel, name: &str) -> bool {
+    level.figures.get(name).is_some_and(|figure| figure.stand_in)
+}
+
+/// What a run is called; of a long name the end, which tells folders apart.
+fn name(run: &ChartRun) -> String {
+    let name = plain(&run.name);
+    match name.chars().count().checked_sub(LONGEST_NAME) {
+        None | Some(0) => name,
+        Some(more) => format!("...{}", name.chars().skip(more + 3).collect::<String>()),
+    }
+}

@@ -1,0 +1,136 @@
+//! Matters beside an answer: what a mechanism makes of the same load, what it costs, what a goal takes.
+
+mod apart;
+mod chunks;
+mod cost;
+mod energy;
+mod goal;
+mod speculation;
+
+use fizeau_roofline::{EstimateKind, LimitingResource, LimitingResources, System, UniformLoad};
+use serde_json::{Map, Value};
+
+use super::grid::Grid;
+use super::quantity::row;
+
+/// What a matter is reckoned of.
+#[derive(Debug, Clone, Copy)]
+pub struct SolSubject<'a> {
+    /// The model on its devices.
+    pub system: &'a System,
+    /// What is asked of it.
+    pub load: &'a UniformLoad,
+    /// The sequences that run.
+    pub batch: f64,
+}
+
+/// A matter beside an answer, with figures by either account. [`super::SolView`] shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolExtra {
+    key: &'static str,
+    title: String,
+    rows: Vec<Row>,
+    notes: Vec<String>,
+    limits: Option<LimitingResources>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    key: &'static str,
+    name: &'static str,
+    values: Values,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Values {
+    /// By the bound and by the expectation; none where there is no such thing.
+    Both([Option<f64>; 2]),
+    /// The same by either, or known for the expectation alone.
+    One(f64),
+    Word(String),
+}
+
+impl SolExtra {
+    const fn new(key: &'static str, title: String) -> Self {
+        Self { key, title, rows: Vec::new(), notes: Vec::new(), limits: None }
+    }
+
+    /// Says in `limited` where one of `asides` has it that a limit of power is what holds a phase back.
+    pub fn limit(asides: &[Self], limited: &mut LimitingResources) {
+        for limits in asides.iter().filter_map(|aside| aside.limits) {
+            let phases =
+                [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)];
+            let by_power =
+                phases.into_iter().filter(|(_, limit)| *limit == LimitingResource::Power);
+            by_power.for_each(|(phase, limit)| *phase = limit);
+        }
+    }
+
+    fn both(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> f64) {
+        self.maybe(key, name, [Some(of(0)), Some(of(1))]);
+    }
+
+    fn maybe(&mut self, key: &'static str, name: &'static str, values: [Option<f64>; 2]) {
+        self.rows.push(Row { key, name, values: Values::Both(values) });
+    }
+
+    fn one(&mut self, key: &'static str, name: &'static str, value: f64) {
+        self.rows.push(Row { key, name, values: Values::One(value) });
+    }
+
+    fn word(&mut self, key: &'static str, name: &'static str, word: impl Into<String>) {
+        self.rows.push(Row { key, name, values: Values::Word(word.into()) });
+    }
+
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// A table of the figures.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut grid = Grid::new(&[&self.title, "bound", "expected"]);
+        let mut words = Vec::new();
+        for Row { name, values, .. } in &self.rows {
+            let name = format!("  {name}");
+            match values {
+                Values::Both(both) => {
+                    let values = both.iter().map(|value| value.unwrap_or(f64::NAN));
+                    grid.row(row(&name, values));
+                }
+                Values::One(value) => {
+                    let value = row("", std::iter::once(*value)).pop().unwrap_or_default();
+                    grid.row([name, String::new(), value]);
+                }
+                Values::Word(word) => words.push(format!("{name}: {word}")),
+            }
+        }
+        let mut lines = grid.lines();
+        lines.extend(words);
+        lines.extend(self.notes.iter().map(|note| format!("  {note}")));
+        lines
+    }
+
+    /// The figures by name, for the document.
+    pub(super) fn entry(&self) -> (String, Value) {
+        let mut fields = Map::new();
+        for Row { key, values, .. } in &self.rows {
+            let value = match values {
+                Values::Both([bound, expected]) => {
+                    serde_json::json!({"bound": bound, "expected": expected})
+                }
+                Values::One(value) => (*value).into(),
+                Values::Word(word) => word.as_str().into(),
+            };
+            fields.insert((*key).to_owned(), value);
+        }
+        if !self.notes.is_empty() {
+            fields.insert("notes".to_owned(), self.notes.clone().into());
+        }
+        (self.key.to_owned(), fields.into())
+    }
+}
+
+/// The same by each account, the bound first.
+fn by_each<T>(of: impl Fn(EstimateKind) -> T) -> [T; 2] {
+    EstimateKind::ALL.map(of)
+}

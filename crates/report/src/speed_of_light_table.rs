@@ -1,0 +1,119 @@
+//! The table of the speed of light by level and phase, shared by the terminal and the page.
+
+use fizeau_metrics::SampleSupport;
+
+use crate::Shown;
+use fizeau_record::text::{percent, supported};
+use fizeau_record::{LevelReport, SpeedOfLightComparison, SweepReport};
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LightColumn {
+    /// What stands above the heads of columns that belong together.
+    pub(crate) group: &'static str,
+    pub(crate) head: &'static str,
+    /// What it is; empty where the head says all.
+    note: &'static str,
+}
+
+const fn column(group: &'static str, head: &'static str, note: &'static str) -> LightColumn {
+    LightColumn { group, head, note }
+}
+
+impl LightColumn {
+    /// Whether it holds words, and no figures.
+    #[cfg(feature = "html")]
+    pub(crate) fn is_words(&self) -> bool {
+        self.head == "limits"
+    }
+}
+
+/// The columns.
+pub(crate) const COLUMNS: [LightColumn; 9] = [
+    column("", "load", ""),
+    column("of the bound", "prefill", "Prefill: TTFT"),
+    column(
+        "of the bound",
+        "decode",
+        "Decode: TPOT of a step with the sequences that were decoding",
+    ),
+    column("of the bound", "output", "Output: tokens/s of the whole"),
+    column("out tok/s", "measured", ""),
+    column("out tok/s", "expected", "Expected: the roofline model, without an engine's overheads"),
+    column("out tok/s", "bound", "Bound: nothing can be faster"),
+    column("", "cache full", ""),
+    column("", "limits", "Limits: of prefill/decode, or of both"),
+];
+
+/// The columns that are needed least, by their place, the least first: what limits a level is what one comes for.
+pub(crate) const LESSER: [usize; 4] = [7, 5, 1, 2];
+
+/// What the columns mean, but for those that are not shown.
+pub(crate) fn note(left_out: &[usize]) -> String {
+    let shown = COLUMNS.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+    let notes = shown.map(|(_, column)| column.note).filter(|note| !note.is_empty());
+    notes.collect::<Vec<_>>().join(". ")
+}
+
+impl Shown<'_, SweepReport> {
+    /// A row for each level that has a speed of light and may be compared: of what is not to be believed there is no share.
+    pub(crate) fn light_rows(&self) -> Vec<[String; 9]> {
+        let row = |level: &LevelReport| {
+            Some(row(self.label(level.load), level, level.speed_of_light.comparison()?))
+        };
+        self.compared().filter_map(row).collect()
+    }
+
+    /// What a calibration predicts of the levels' output, in a sentence; none without one.
+    pub(crate) fn calibrated_words(&self) -> Option<String> {
+        let mut scopes = None;
+        let mut words = Vec::new();
+        for level in self.compared() {
+            let light = level.speed_of_light.comparison()?;
+            let (prediction, scope) = light.calibrated.as_ref()?;
+            scopes = Some(scope);
+            words.push(match prediction {
+                Ok(prediction) => {
+                    let of = &prediction.output_tokens_per_s;
+                    let ends = Some((of.low().get(), of.high().get()));
+                    let [value, low, high] =
+                        [of.value(), of.low(), of.high()].map(|rate| supported(rate.get(), ends));
+                    format!("{value} ({low} to {high}) at {}", self.label(level.load))
+                }
+                Err(_) => format!("none at {}", self.label(level.load)),
+            });
+        }
+        let scope = scopes?;
+        Some(format!("Calibrated on {scope}, output tokens/s: {}", words.join(", ")))
+    }
+}
+
+fn row(load: String, level: &LevelReport, light: &SpeedOfLightComparison) -> [String; 9] {
+    let dash = || "-".to_owned();
+    let share = |share: Option<fizeau_roofline::BoundShare>| {
+        share.map_or_else(dash, |share| percent(share.get()))
+    };
+    let measured = &level.summary.throughput;
+    let ends = measured.intervals.output_tokens_per_s.and_then(SampleSupport::known);
+    let ends = ends.map(|ends| (ends.low.get(), ends.high.get()));
+    let expected = light.expected.as_ref().ok();
+    let rate = expected.map(|expected| expected.figures.output_tokens_per_s.get());
+    let limits = expected.map(|expected| expected.limited_by);
+    [
+        load,
+        share(light.shares.ttft),
+        share(light.decode.map(|decode| decode.share)),
+        share(light.shares.output_tokens_per_s),
+        supported(measured.output_tokens_per_s.get(), ends),
+        rate.map_or_else(dash, |rate| supported(rate, None)),
+        supported(light.bound.output_tokens_per_s.get(), None),
+        light.cache_fill().map_or_else(dash, percent),
+        limits.map_or_else(
+            || light.bound.limited_by.to_string(),
+            |limits| match (limits.prefill.to_string(), limits.decode.to_string()) {
+                (prefill, decode) if prefill == decode => decode,
+                (prefill, decode) => format!("{prefill}/{decode}"),
+            },
+        ),
+    ]
+}
