@@ -77,6 +77,7 @@ pub use fizeau_harness as harness;
 pub use fizeau_interop as interop;
 pub use fizeau_metrics as metrics;
 pub use fizeau_pareto as pareto;
+#[cfg(feature = "probe")]
 pub use fizeau_probe as probe;
 pub use fizeau_record as record;
 pub use fizeau_report as report;

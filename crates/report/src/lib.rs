@@ -74,6 +74,7 @@ mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
+#[cfg(feature = "probe")]
 mod probe;
 mod requests;
 mod round;
