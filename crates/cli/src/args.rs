@@ -13,6 +13,7 @@ mod convert;
 mod data;
 mod decision;
 mod devices;
+mod diagnose;
 mod drafts;
 mod endpoint;
 mod engine;
@@ -60,6 +61,7 @@ pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
 pub(crate) use devices::DevicesArgs;
+pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use drafts::{ApartArgs, DraftArgs};
 pub(crate) use endpoint::{ConnectionArgs, EndpointArgs, HttpVersionArg, TargetArgs};
 pub(crate) use engine::{EngineArgs, StepArgs};
@@ -152,6 +154,11 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Show a stored run again: as text, page, charts or tables, or as other tools would have reported it.
     Report(Box<ReportArgs>),
+    /// Explain why a run is slower than its speed of light, cause by cause, and what to try first.
+    ///
+    /// It goes from what the data sheet allows over what the silicon was measured to give, what operators and collectives take, what a
+    /// step costs and what other requests cost, to what was measured, for TTFT and for TPOT.
+    Diagnose(Box<DiagnoseArgs>),
     /// Compute how many replicas and devices a rate needs within goals, and what they cost.
     ///
     /// It takes the levels of a sweep, or a table of figures. It answers with the highest rate of a replica within the goals, the
@@ -184,7 +191,7 @@ pub(crate) enum Command {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["bench", "sweep", "search", "ab", "probe"]),
     ("Compare", &["compare", "pareto", "report", "merge"]),
-    ("Decide", &["plan"]),
+    ("Decide", &["diagnose", "plan"]),
     ("Model", &["sol", "simulate", "serve", "models", "devices"]),
     ("Convert", &["convert"]),
 ];

@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod devices;
+pub(crate) mod diagnose;
 pub(crate) mod merge;
 pub(crate) mod models;
 pub(crate) mod pareto;

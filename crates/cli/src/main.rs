@@ -21,8 +21,8 @@ use crate::args::{Cli, Command, command, explain};
 use crate::commands::probe;
 use crate::commands::whatif::Configuration;
 use crate::commands::{
-    ab, bench, compare, convert, devices, merge, models, pareto, plan, report, search, serve,
-    simulate, sol, sweep, systems, whatif,
+    ab, bench, compare, convert, devices, diagnose, merge, models, pareto, plan, report, search,
+    serve, simulate, sol, sweep, systems, whatif,
 };
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -82,6 +82,7 @@ fn run(command: Command) -> Result<Exit, Fail> {
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
+        Command::Diagnose(args) => diagnose::run(&args),
         #[cfg(feature = "probe")]
         Command::Probe(args) => probe::run(&args),
     }

@@ -47,6 +47,7 @@ mod checks;
 mod comparability;
 mod comparison;
 mod curve;
+mod diagnosis;
 mod fields;
 mod folder;
 mod goal;
@@ -85,6 +86,10 @@ pub use comparison::{
     FrontierPoint, LevelDifferences, RunComparison, RunDifferences, TestedDifference,
 };
 pub use curve::{SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint};
+pub use diagnosis::{
+    Diagnosed, DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, ProbedSilicon, SlowdownCause,
+    TryFirst, Waterfall, WaterfallStep,
+};
 pub use fields::{ChangedField, DocumentFields};
 pub use folder::{ClaimedFolder, FolderError, RunFolder, TapeFile};
 pub use goal::{

@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::{
-    AbDocument, CompareDocument, JsonError, LevelDocument, PlanDocument, RunDocument,
-    SearchDocument, SummaryDocument, SweepDocument, WhatIfDocument,
+    AbDocument, CompareDocument, DiagnosisDocument, JsonError, LevelDocument, PlanDocument,
+    RunDocument, SearchDocument, SummaryDocument, SweepDocument, WhatIfDocument,
 };
 
 /// A document that has a JSON Schema (draft 2020-12).
@@ -39,6 +39,8 @@ pub enum DocumentSchema {
     WhatIf,
     /// What `fizeau plan --json` prints.
     Plan,
+    /// What `fizeau diagnose --json` prints: why levels are slower than their bounds.
+    Diagnosis,
     /// A line of `tapes.jsonl`: one request.
     Tape,
 }
@@ -59,6 +61,7 @@ impl DocumentSchema {
             Self::Search => schema_of::<SearchDocument>(),
             Self::WhatIf => schema_of::<WhatIfDocument>(),
             Self::Plan => schema_of::<PlanDocument>(),
+            Self::Diagnosis => schema_of::<DiagnosisDocument>(),
             Self::Tape => schema_of::<Tape>(),
         };
         schema.insert("title".to_owned(), format!("fizeau {}", self.name()).into());
@@ -70,7 +73,7 @@ fizeau_core::words! {
     /// What its file is called: `summary` of `summary.schema.json`.
     pub DocumentSchema::name, all {
         Run = "run", Level = "level", Summary = "summary", Sweep = "sweep", Compare = "compare",
-        Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Tape = "tape",
+        Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Diagnosis = "diagnosis", Tape = "tape",
     }
 }
 

@@ -30,6 +30,7 @@
 //! | what another tool would have said | `Shown(&peers).text(width)` |
 //! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
 //! | what no row of a table beats, as text and JSON | [`FrontierLevels`], `Shown(&answer).to_json(..)` |
+//! | why a run is slower than its speed of light | `Shown(&diagnosis).text(..)`, `.page()`, `.svg()` |
 //! | devices and models | `Shown(&device).text()`, `Shown(&sheet).text(&model)` |
 //! | metrics for Prometheus and OTLP | [`Exposition`] |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
@@ -54,6 +55,7 @@ mod checklist;
 mod columns;
 mod comparison;
 mod devices;
+mod diagnosis;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;

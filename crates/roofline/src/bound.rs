@@ -175,7 +175,7 @@ impl Bound {
     ///
     /// let model = KnownModel::named("gpt-oss-120b")?.model()?;
     /// let system = System::new(model, Device::named("b200-sxm")?.clone(), Deployment::SINGLE)?;
-    /// let mut lengths = RequestLengths::new(&system);
+    /// let mut lengths = RequestLengths::for_model(system.model());
     /// lengths.extend([(Tokens::new(1024), Tokens::new(1024)); 64]);
     /// let many = NonZeroU64::new(64).ok_or("zero")?;
     /// let bound = Bound::over(&system, &lengths, many)?.output_tokens_per_s;

@@ -116,15 +116,16 @@ fn round(value: f64, decimals: usize) -> f64 {
 fn decimals(effect: Estimate<f64>, factor: f64) -> usize {
     let reach =
         effect.interval().map_or_else(|| effect.value(), |interval| interval.high - interval.low);
+    let size = (effect.value() * factor).abs();
     let by_reach = match (reach * factor).abs() {
-        reach if reach >= 20.0 => 0,
+        // Of hundreds of percent nobody reads a fraction, and it makes the table wider than a terminal.
+        reach if reach >= 20.0 || size >= 100.0 => 0,
         reach if reach >= 2.0 => 1,
         _ => 2,
     };
     if effect.interval().is_some_and(|interval| interval.low <= 0.0 && 0.0 <= interval.high) {
         return by_reach;
     }
-    let size = (effect.value() * factor).abs();
     let needed = (0..=MOST_DECIMALS).find(|decimals| round(size, *decimals) > 0.0);
     needed.map_or(by_reach, |needed| needed.max(by_reach))
 }

@@ -67,4 +67,12 @@ impl PublishedFigure {
     pub fn range(&self) -> Option<(&str, &str)> {
         self.range.as_ref().map(|span| (span.texts.0.as_str(), span.texts.1.as_str()))
     }
+
+    /// The least that sources give over the figure that is used; none where they agree. Of a device that was measured: what it
+    /// typically does, over its best.
+    #[must_use]
+    pub fn low_over_value(&self) -> Option<f64> {
+        let (low, _) = self.range.as_ref()?.numbers;
+        (self.number > 0.0).then(|| low / self.number)
+    }
 }

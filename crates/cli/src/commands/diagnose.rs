@@ -1,0 +1,93 @@
+//! `fizeau diagnose`: why a run is slower than its speed of light.
+
+use std::path::{Path, PathBuf};
+
+use fizeau::record::{Diagnosed, DiagnosisDocument, ProbedSilicon, SpeedOfLightReference};
+use fizeau::report::Shown;
+
+use crate::args::DiagnoseArgs;
+use crate::commands::report;
+use crate::commands::shared::hardware;
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::say;
+
+pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
+    let read = report::read(&args.run, &[], &args.physics)?;
+    let Some(reference) = &read.reference else {
+        return Err(Fail::usage(format!(
+            "{}: the run does not say which model ran on which device; name them with --model-config and --hardware",
+            args.run.display()
+        )));
+    };
+    let system = reference.reference().system;
+    let probed = args.probe.as_deref().map(|path| silicon(path, reference)).transpose()?;
+    let diagnosed = Diagnosed::new(&read.levels, system).with_probe(probed.as_ref());
+    let document = diagnosed.diagnose(reference.model_name());
+    if let Some(path) = &args.html {
+        write(path, &Shown(&document).page())?;
+    }
+    if let Some(path) = &args.svg {
+        let svg = Shown(&document).svg();
+        write(path, &svg.ok_or_else(|| Fail::usage("--svg: no level has anything to explain"))?)?;
+    }
+    if args.json {
+        say(document.to_json().map_err(Fail::broken)?.trim_end())?;
+        return Ok(Exit::Good);
+    }
+    say(Shown(&document).text(args.output.verbosity()).trim_end())?;
+    if probed.is_none() {
+        say(what_to_probe(args, reference, &document).trim_end())?;
+    }
+    Ok(Exit::Good)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Fail> {
+    std::fs::write(path, text)
+        .map_err(|error| Fail::broken(format!("cannot write {}: {error}", path.display())))
+}
+
+/// What the probe in a folder, or the device in a file, makes of the run's devices.
+fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilicon, Fail> {
+    let file = if path.is_dir() { path.join("device.toml") } else { path.to_owned() };
+    if !file.is_file() {
+        return Err(Fail::usage(format!(
+            "--probe {}: there is no device.toml in it; `fizeau probe --out DIR` writes one",
+            path.display()
+        )));
+    }
+    let device = hardware::find(&file.display().to_string(), "--probe")?;
+    Ok(ProbedSilicon::of(reference.reference().system, &device.device))
+}
+
+/// Which rows of a probe would say more, as commands.
+fn what_to_probe(
+    args: &DiagnoseArgs,
+    reference: &SpeedOfLightReference,
+    document: &DiagnosisDocument,
+) -> String {
+    let deployment = reference.deployment();
+    let model = args.physics.model_config.clone();
+    let model = model.unwrap_or_else(|| PathBuf::from(own_config(&args.run, reference)));
+    let most = document.fullest().map_or(1.0, |level| level.decoding).round();
+    let tp = if deployment.tp > 1 { format!(" --tp {}", deployment.tp) } else { String::new() };
+    let parts = if deployment.tp > 1 {
+        "memory gemm attention collective"
+    } else {
+        "memory gemm attention"
+    };
+    format!(
+        "\nWithout a probe, what the silicon itself adds is not told apart. On a machine of the engine:\n  \
+         fizeau probe {parts} --model-config {} --concurrency {most}{tp} --out probed\n  \
+         fizeau diagnose {} --probe probed",
+        model.display(),
+        args.run.display(),
+    )
+}
+
+/// The model's config as the run keeps it, or the name of one that is built in.
+fn own_config(run: &Path, reference: &SpeedOfLightReference) -> String {
+    match reference.config() {
+        Some(_) => run.join("model-config.json").display().to_string(),
+        None => reference.model_name().to_owned(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a level is slower than its bound: the way from what a data sheet allows to what was measured, cause by cause.
+
+mod decode;
+mod document;
+mod first_token;
+mod level;
+mod silicon;
+mod try_first;
+mod waterfall;
+
+pub use document::{DiagnosedFigure, DiagnosisDocument, LevelDiagnosis};
+pub use silicon::ProbedSilicon;
+pub use try_first::TryFirst;
+pub use waterfall::{SlowdownCause, Waterfall, WaterfallStep};
+
+use fizeau_core::Verdict;
+use fizeau_roofline::System;
+
+use crate::LevelReport;
+use level::LevelFacts;
+
+/// What a diagnosis is made of.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Diagnosed<'a> {
+    /// The levels of a run. The one with the fewest requests in flight shows what a step costs where nothing queues.
+    pub levels: &'a [LevelReport],
+    /// The model on devices as their vendor prints them.
+    pub system: &'a System,
+    /// The same devices as they were measured; none where nobody did.
+    pub probed: Option<&'a ProbedSilicon>,
+}
+
+impl<'a> Diagnosed<'a> {
+    /// These levels against the data sheet alone.
+    #[must_use]
+    pub const fn new(levels: &'a [LevelReport], system: &'a System) -> Self {
+        Self { levels, system, probed: None }
+    }
+
+    /// With what a probe found of the same devices.
+    #[must_use]
+    pub const fn with_probe(self, probed: Option<&'a ProbedSilicon>) -> Self {
+        Self { probed, ..self }
+    }
+
+    /// The way from bound to measurement, level by level, in their order.
+    #[must_use]
+    pub fn diagnose(&self, model: &str) -> DiagnosisDocument {
+        let facts: Vec<LevelFacts<'_>> =
+            self.levels.iter().filter_map(|level| LevelFacts::of(level, self.system)).collect();
+        let is_sound = |facts: &&LevelFacts<'_>| facts.report.validity.verdict != Verdict::Invalid;
+        let lightest =
+            facts.iter().filter(is_sound).min_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
+        let levels = facts
+            .iter()
+            .map(|facts| LevelDiagnosis {
+                load: facts.report.load,
+                folder: facts.report.folder.clone(),
+                in_flight: facts.in_flight,
+                decoding: facts.decoding,
+                ttft: first_token::diagnose(self, facts, lightest).into(),
+                tpot: decode::diagnose(self, facts, lightest).into(),
+            })
+            .collect();
+        DiagnosisDocument::new(model, self, levels)
+    }
+
+    /// The devices to reckon with: as measured where somebody did, else as printed.
+    pub(crate) fn silicon(&self) -> &System {
+        self.probed.map_or(self.system, ProbedSilicon::system)
+    }
+}

@@ -1,0 +1,155 @@
+//! Why an output token takes as long as it does.
+
+use fizeau_core::Millis;
+use fizeau_metrics::Metric;
+use fizeau_roofline::{PassTime, System};
+
+use super::level::{LevelFacts, MeasuredMean, millis};
+use super::try_first::{self, AdviceFacts};
+use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
+use super::{Diagnosed, ProbedSilicon};
+
+/// The way to the mean time per output token of a level; or why there is none.
+pub(super) fn diagnose(
+    of: &Diagnosed<'_>,
+    level: &LevelFacts<'_>,
+    lightest: Option<&LevelFacts<'_>>,
+) -> Result<Waterfall, String> {
+    let measured = level.mean(Metric::Tpot).ok_or("no request had a second token")?;
+    if of.system.serving().tokens_per_step.get() > 1 {
+        return Err("the acceptance rate of drafted tokens is not known".to_owned());
+    }
+    let mut waterfall = WaterfallBuilder::to(measured);
+    let bound = |system: &System| bound_of(system, level);
+    let batch = format!("{:.1} sequences decoding at once on average", level.decoding);
+    let printed =
+        format!("a step over {batch} takes at least this on {}", of.system.device().title);
+    waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
+    if let Some(probed) = of.probed {
+        silicon(&mut waterfall, of.system, probed, bound);
+    }
+
+    let expected = expected(of.silicon(), level);
+    let links = millis(expected.link + expected.hops);
+    let alone = Millis::new(millis(expected.total).get() - links.get());
+    let limit = expected.binding.limit();
+    waterfall.up_to(
+        SlowdownCause::Algorithm,
+        alone,
+        format!(
+            "operators one after the other, as the roofline model expects; {limit} limit the step"
+        ),
+    );
+    if links.get() > 0.0 {
+        let bytes = message(of.system, level.decoding);
+        let evidence = format!(
+            "{:.0} collectives a step with messages of about {bytes}, by the links of the data sheet",
+            expected.collectives
+        );
+        waterfall.add(SlowdownCause::Collectives, links, evidence);
+    }
+    overheads(&mut waterfall, of, level, lightest);
+    prompts_between(&mut waterfall, of, level, lightest);
+    let facts = AdviceFacts { limit, devices: of.system.deployment().tensor() };
+    Ok(waterfall.finish(|steps| try_first::for_tpot(steps, facts)))
+}
+
+/// The least that a decode step of the level can take.
+fn bound_of(system: &System, level: &LevelFacts<'_>) -> Millis {
+    millis(system.bound_pass(&system.decode_pass(&level.load, level.decoding)).total)
+}
+
+fn expected(system: &System, level: &LevelFacts<'_>) -> PassTime {
+    system.expected_decode(&level.load, level.decoding)
+}
+
+/// What the silicon as it was measured adds to `bound`, from its best to its typical self.
+pub(super) fn silicon(
+    waterfall: &mut WaterfallBuilder,
+    printed: &System,
+    probed: &ProbedSilicon,
+    bound: impl Fn(&System) -> Millis,
+) {
+    let (sheet, best) = (bound(printed).get(), bound(probed.system()).get());
+    let typical = bound(probed.typical()).get();
+    let evidence = format!(
+        "the probe reached {:.0} % of what the data sheet allows here",
+        100.0 * sheet / best
+    );
+    let step = waterfall.up_to(SlowdownCause::Silicon, Millis::new(best), evidence);
+    step.range_ms = Some([best - sheet, typical - sheet].map(Millis::new));
+}
+
+/// What a step costs beyond its expectation where nothing queues: the lightest level shows it.
+fn overheads(
+    waterfall: &mut WaterfallBuilder,
+    of: &Diagnosed<'_>,
+    level: &LevelFacts<'_>,
+    lightest: Option<&LevelFacts<'_>>,
+) {
+    let Some(lightest) = lightest else { return };
+    let Some(MeasuredMean { mean, ends }) = lightest.mean(Metric::Tpot) else { return };
+    let expected = millis(expected(of.silicon(), lightest).total).get();
+    let beyond = mean.get() - expected;
+    let left = waterfall.left().get();
+    if beyond <= 0.0 || left <= 0.0 {
+        return;
+    }
+    let evidence = format!(
+        "at {:.1} in flight, the lightest level, a token took {:.2} ms where {expected:.2} are expected",
+        lightest.in_flight,
+        mean.get()
+    );
+    let adds = Millis::new(beyond.min(left));
+    let step = waterfall.add(SlowdownCause::LaunchesAndSteps, adds, evidence);
+    if !level.is(lightest) || beyond <= left {
+        step.range_ms =
+            ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).max(0.0))));
+    }
+}
+
+/// What the prompts of other requests take between the steps of one, where the engine runs them in turns.
+fn prompts_between(
+    waterfall: &mut WaterfallBuilder,
+    of: &Diagnosed<'_>,
+    level: &LevelFacts<'_>,
+    lightest: Option<&LevelFacts<'_>>,
+) {
+    let left = waterfall.left().get();
+    // With one request at a time there are no others.
+    if left <= 0.0 || level.in_flight < MORE_THAN_ONE || lightest.is_some_and(|one| one.is(level)) {
+        return;
+    }
+    let system = of.silicon();
+    let prompt = system.expected_pass(&system.prefill_pass(&level.load)).total.get();
+    let engines =
+        f64::from(system.deployment().replicas() * system.deployment().attention_groups());
+    let busy = (level.requests_per_s / engines * prompt).min(MOST_BUSY);
+    let steps = 1.0 / (1.0 - busy) - 1.0;
+    let reached = level.mean(Metric::Tpot).map_or(0.0, |all| all.mean.get()) - left;
+    let adds = (reached * steps).min(left);
+    if adds > 0.0 {
+        let evidence = format!(
+            "{:.2} prompts per second of {:.1} ms each hold decoding up for {:.0} % of the time",
+            level.requests_per_s,
+            prompt * 1e3,
+            busy * 100.0
+        );
+        waterfall.add(SlowdownCause::BatchAndQueue, Millis::new(adds), evidence);
+    }
+}
+
+/// Fewer than this in flight on average are one at a time.
+const MORE_THAN_ONE: f64 = 1.05;
+
+/// An engine cannot read prompts all of the time and still make tokens.
+const MOST_BUSY: f64 = 0.9;
+
+/// The bytes that each device sends in a collective over the states of `tokens` tokens, in 16 bits.
+pub(super) fn message(system: &System, tokens: f64) -> String {
+    let bytes = tokens * system.model().hidden as f64 * 2.0;
+    match bytes {
+        bytes if bytes >= 1024.0 * 1024.0 => format!("{:.0} MiB", bytes / (1024.0 * 1024.0)),
+        bytes => format!("{:.0} KiB", (bytes / 1024.0).max(1.0)),
+    }
+}

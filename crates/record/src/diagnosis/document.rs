@@ -1,0 +1,109 @@
+//! A diagnosis as JSON.
+
+use fizeau_core::LevelLoad;
+use serde::{Deserialize, Serialize};
+
+use super::{Diagnosed, ProbedSilicon, Waterfall};
+use crate::JsonError;
+
+/// Why levels are slower than their bounds (schema `fizeau.diagnosis/1`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DiagnosisDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = DIAGNOSIS)))]
+    schema: String,
+    version: String,
+    /// The model.
+    pub model: String,
+    /// The devices, as their vendor prints them.
+    pub device: String,
+    /// The device as it was measured; null where nobody did.
+    pub probed: Option<String>,
+    /// The levels, in the run's order. One without a completed request is left out.
+    pub levels: Vec<LevelDiagnosis>,
+}
+
+/// The schema of a diagnosis.
+const DIAGNOSIS: &str = "fizeau.diagnosis/1";
+
+/// The two waterfalls of a level.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LevelDiagnosis {
+    /// Its load.
+    pub load: LevelLoad,
+    /// Its folder, relative to the run's; null where it has none.
+    pub folder: Option<String>,
+    /// Requests in flight, on average.
+    pub in_flight: f64,
+    /// Sequences that were decoding, on average.
+    pub decoding: f64,
+    /// The mean time to first token.
+    pub ttft: DiagnosedFigure,
+    /// The mean time per output token.
+    pub tpot: DiagnosedFigure,
+}
+
+/// A figure, explained as far as it can be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DiagnosedFigure {
+    /// From the bound to the measurement.
+    Explained(Waterfall),
+    /// There is nothing to explain.
+    Absent {
+        /// Why, in plain words.
+        reason: String,
+    },
+}
+
+impl From<Result<Waterfall, String>> for DiagnosedFigure {
+    fn from(result: Result<Waterfall, String>) -> Self {
+        match result {
+            Ok(waterfall) => Self::Explained(waterfall),
+            Err(reason) => Self::Absent { reason },
+        }
+    }
+}
+
+impl DiagnosedFigure {
+    /// The waterfall, where there is one.
+    #[must_use]
+    pub const fn waterfall(&self) -> Option<&Waterfall> {
+        match self {
+            Self::Explained(waterfall) => Some(waterfall),
+            Self::Absent { .. } => None,
+        }
+    }
+}
+
+impl DiagnosisDocument {
+    pub(super) fn new(model: &str, of: &Diagnosed<'_>, levels: Vec<LevelDiagnosis>) -> Self {
+        let title = |silicon: &ProbedSilicon| silicon.system().device().title.clone();
+        Self {
+            schema: DIAGNOSIS.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: model.to_owned(),
+            device: of.system.device().title.clone(),
+            probed: of.probed.map(title),
+            levels,
+        }
+    }
+
+    /// The document as indented JSON.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for numbers and words.
+    pub fn to_json(&self) -> Result<String, JsonError> {
+        JsonError::pretty(self)
+    }
+
+    /// The level to look at first: the one with the most requests in flight.
+    #[must_use]
+    pub fn fullest(&self) -> Option<&LevelDiagnosis> {
+        self.levels.iter().max_by(|a, b| a.in_flight.total_cmp(&b.in_flight))
+    }
+}

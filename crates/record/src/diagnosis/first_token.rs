@@ -1,0 +1,107 @@
+//! Why the first token takes as long as it does.
+
+use fizeau_core::Millis;
+use fizeau_metrics::Metric;
+use fizeau_roofline::{PassTime, System};
+
+use super::Diagnosed;
+use super::decode::{message, silicon};
+use super::level::{LevelFacts, millis};
+use super::try_first::{self, AdviceFacts};
+use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
+
+/// The way to the mean time to first token of a level; or why there is none.
+pub(super) fn diagnose(
+    of: &Diagnosed<'_>,
+    level: &LevelFacts<'_>,
+    lightest: Option<&LevelFacts<'_>>,
+) -> Result<Waterfall, String> {
+    let measured = level.mean(Metric::Ttft).ok_or("no request had a first token")?;
+    let mut waterfall = WaterfallBuilder::to(measured);
+    let bound =
+        |system: &System| millis(system.bound_pass(&system.prefill_pass(&level.load)).total);
+    let prompt = level.load.input_tokens.get();
+    let printed = format!(
+        "a prompt of {prompt} tokens, the mean, takes at least this on {}",
+        of.system.device().title
+    );
+    waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
+    if let Some(probed) = of.probed {
+        silicon(&mut waterfall, of.system, probed, bound);
+    }
+
+    let pass = expected(of.silicon(), level);
+    let links = millis(pass.link + pass.hops);
+    let alone = Millis::new(millis(pass.total).get() - links.get());
+    let limit = pass.binding.limit();
+    waterfall.up_to(
+        SlowdownCause::Algorithm,
+        alone,
+        format!(
+            "operators one after the other, as the roofline model expects; {limit} limit the prompt"
+        ),
+    );
+    if links.get() > 0.0 {
+        let bytes = message(of.system, prompt as f64);
+        let evidence = format!(
+            "{:.0} collectives a prompt with messages of about {bytes}, by the links of the data sheet",
+            pass.collectives
+        );
+        waterfall.add(SlowdownCause::Collectives, links, evidence);
+    }
+    overheads(&mut waterfall, of, level, lightest);
+    queue(&mut waterfall, level, lightest);
+    let facts = AdviceFacts { limit, devices: of.system.deployment().tensor() };
+    Ok(waterfall.finish(|steps| try_first::for_ttft(steps, facts)))
+}
+
+fn expected(system: &System, level: &LevelFacts<'_>) -> PassTime {
+    system.expected_pass(&system.prefill_pass(&level.load))
+}
+
+/// What a first token costs beyond its prompt where nothing queues.
+fn overheads(
+    waterfall: &mut WaterfallBuilder,
+    of: &Diagnosed<'_>,
+    level: &LevelFacts<'_>,
+    lightest: Option<&LevelFacts<'_>>,
+) {
+    let Some(lightest) = lightest else { return };
+    let Some(seen) = lightest.mean(Metric::Ttft) else { return };
+    let expected = millis(expected(of.silicon(), lightest).total).get();
+    let (beyond, left) = (seen.mean.get() - expected, waterfall.left().get());
+    if beyond <= 0.0 || left <= 0.0 {
+        return;
+    }
+    let what = match level.is(lightest) {
+        true => "this is the lightest level of the run",
+        false => "the lightest level shows it",
+    };
+    let evidence = format!(
+        "{what}: at {:.1} in flight a first token took {:.2} ms where {expected:.2} are expected; network and front end are in it",
+        lightest.in_flight,
+        seen.mean.get()
+    );
+    let adds = Millis::new(beyond.min(left));
+    let step = waterfall.add(SlowdownCause::LaunchesAndSteps, adds, evidence);
+    step.range_ms =
+        seen.ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).max(0.0))));
+}
+
+/// What is left beyond the lightest level is other requests'.
+fn queue(
+    waterfall: &mut WaterfallBuilder,
+    level: &LevelFacts<'_>,
+    lightest: Option<&LevelFacts<'_>>,
+) {
+    let left = waterfall.left();
+    if left.get() <= 0.0 || lightest.is_none_or(|one| one.is(level)) {
+        return;
+    }
+    let waiting = (level.in_flight - level.decoding).max(0.0);
+    let evidence = format!(
+        "of {:.1} requests in flight {waiting:.1} had no token yet; it is what the first token takes longer than at the lightest level",
+        level.in_flight
+    );
+    waterfall.add(SlowdownCause::BatchAndQueue, left, evidence);
+}

@@ -1,0 +1,138 @@
+//! The way from a bound to a measurement.
+
+use fizeau_core::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::TryFirst;
+use super::level::MeasuredMean;
+
+/// Why a time is longer than the least that a data sheet allows, in the order in which causes stand between bound and measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum SlowdownCause {
+    /// None: what the data sheet allows at best.
+    DataSheet,
+    /// The silicon gives less than its data sheet.
+    Silicon,
+    /// Operators that run one after the other, cut as engines cut them.
+    Algorithm,
+    /// What devices have to tell each other.
+    Collectives,
+    /// Launches of kernels, scheduling, sampling, the front end: what a step costs where nothing queues.
+    LaunchesAndSteps,
+    /// Other requests: their prompts between the steps of this one, and its wait for a place.
+    BatchAndQueue,
+    /// What none of these explains.
+    Unexplained,
+}
+
+fizeau_core::words! {
+    /// For a reader, in a few words.
+    pub SlowdownCause::title, all {
+        DataSheet = "data sheet", Silicon = "this silicon, as probed", Algorithm = "algorithm",
+        Collectives = "collectives", LaunchesAndSteps = "launches and steps",
+        BatchAndQueue = "batch and queue", Unexplained = "not explained",
+    }
+}
+
+/// What a cause adds to a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct WaterfallStep {
+    /// The cause.
+    pub cause: SlowdownCause,
+    /// What it adds; below zero where it takes away, as silicon does that is faster than its data sheet.
+    pub adds_ms: Millis,
+    /// That over what was measured.
+    pub share: f64,
+    /// The least and the most that it may be, where that is known.
+    pub range_ms: Option<[Millis; 2]>,
+    /// What says so, in one sentence.
+    pub evidence: String,
+}
+
+/// From a bound to a measured mean, cause by cause. The steps add up to the measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Waterfall {
+    /// The causes, the bound first.
+    pub steps: Vec<WaterfallStep>,
+    /// The mean that was measured.
+    pub measured_ms: Millis,
+    /// Where the true mean lies, at 95 %; null where the sample is too small.
+    pub measured_interval_ms: Option<[Millis; 2]>,
+    /// What to try first.
+    pub try_first: TryFirst,
+}
+
+/// A waterfall under construction, which knows how far it has come.
+pub(super) struct WaterfallBuilder {
+    measured: MeasuredMean,
+    reached: f64,
+    steps: Vec<WaterfallStep>,
+}
+
+impl WaterfallBuilder {
+    pub(super) fn to(measured: MeasuredMean) -> Self {
+        Self { measured, reached: 0.0, steps: Vec::new() }
+    }
+
+    /// What is left to be explained.
+    pub(super) fn left(&self) -> Millis {
+        Millis::new(self.measured.mean.get() - self.reached)
+    }
+
+    /// Goes on to `total`.
+    pub(super) fn up_to(
+        &mut self,
+        cause: SlowdownCause,
+        total: Millis,
+        evidence: String,
+    ) -> &mut WaterfallStep {
+        self.add(cause, Millis::new(total.get() - self.reached), evidence)
+    }
+
+    /// Goes on by `adds`.
+    pub(super) fn add(
+        &mut self,
+        cause: SlowdownCause,
+        adds: Millis,
+        evidence: String,
+    ) -> &mut WaterfallStep {
+        self.reached += adds.get();
+        let share = adds.get() / self.measured.mean.get();
+        let at = self.steps.len();
+        self.steps.push(WaterfallStep { cause, adds_ms: adds, share, range_ms: None, evidence });
+        &mut self.steps[at]
+    }
+
+    /// Closes with what nothing explains, and says what to try first.
+    pub(super) fn finish(mut self, advice: impl FnOnce(&[WaterfallStep]) -> TryFirst) -> Waterfall {
+        let left = self.left();
+        if left.get().abs() > self.measured.mean.get() * NEGLIGIBLE {
+            let evidence = match left.get() > 0.0 {
+                true => {
+                    "neither the model of the hardware nor the lightest level of this run accounts for it"
+                }
+                false => {
+                    "less was measured than is expected: the model, the devices or the deployment are not quite what was said"
+                }
+            };
+            self.add(SlowdownCause::Unexplained, left, evidence.to_owned());
+        }
+        let try_first = advice(&self.steps);
+        Waterfall {
+            steps: self.steps,
+            measured_ms: self.measured.mean,
+            measured_interval_ms: self.measured.ends,
+            try_first,
+        }
+    }
+}
+
+/// The share of a measurement below which nothing is said of what is left.
+const NEGLIGIBLE: f64 = 0.005;

@@ -1,0 +1,102 @@
+//! Diagnoses: the causes add up to what was measured, whatever the probe found.
+
+use std::path::Path;
+
+use fizeau_record::{
+    Diagnosed, DiagnosisDocument, ProbedSilicon, ReadRun, SlowdownCause, StoredRun, Waterfall,
+};
+use fizeau_roofline::System;
+use proptest::prelude::*;
+
+fn simulated() -> ReadRun {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated"));
+    let run = StoredRun::open(path).unwrap();
+    let reader = run.reader().unwrap();
+    reader.together(reader.levels().unwrap()).unwrap()
+}
+
+fn system(run: &ReadRun) -> &System {
+    run.reference.as_ref().unwrap().reference().system
+}
+
+fn waterfalls(document: &DiagnosisDocument) -> Vec<&Waterfall> {
+    let both = document.levels.iter().flat_map(|level| [&level.ttft, &level.tpot]);
+    both.filter_map(|figure| figure.waterfall()).collect()
+}
+
+fn cause(waterfall: &Waterfall, cause: SlowdownCause) -> Option<f64> {
+    let step = waterfall.steps.iter().find(|step| step.cause == cause)?;
+    Some(step.adds_ms.get())
+}
+
+/// What steps add up to may differ from what was measured by what nothing is said of.
+fn adds_up(waterfall: &Waterfall) -> bool {
+    let sum: f64 = waterfall.steps.iter().map(|step| step.adds_ms.get()).sum();
+    let measured = waterfall.measured_ms.get();
+    (sum - measured).abs() <= measured * 0.005
+}
+
+#[test]
+fn every_level_is_explained_from_its_bound_to_its_measurement() {
+    let run = simulated();
+    let document = Diagnosed::new(&run.levels, system(&run)).diagnose("a model");
+    assert_eq!(document.levels.len(), run.levels.len());
+    let all = waterfalls(&document);
+    assert_eq!(all.len(), 2 * run.levels.len());
+    for waterfall in all {
+        assert!(adds_up(waterfall), "{waterfall:?}");
+        assert_eq!(waterfall.steps[0].cause, SlowdownCause::DataSheet);
+        assert!(waterfall.steps[0].share > 0.0 && waterfall.steps[0].share <= 1.0);
+        assert!(cause(waterfall, SlowdownCause::Silicon).is_none());
+        assert!(!waterfall.try_first.advice.is_empty());
+    }
+    let json: serde_json::Value = serde_json::from_str(&document.to_json().unwrap()).unwrap();
+    assert_eq!(json["schema"], "fizeau.diagnosis/1");
+    let back: DiagnosisDocument = serde_json::from_value(json).unwrap();
+    assert_eq!(back, document);
+}
+
+#[test]
+fn the_lightest_level_has_no_queue() {
+    let run = simulated();
+    let document = Diagnosed::new(&run.levels, system(&run)).diagnose("a model");
+    let least = document.levels.iter().min_by(|a, b| a.in_flight.total_cmp(&b.in_flight)).unwrap();
+    let ttft = least.ttft.waterfall().unwrap();
+    assert!(cause(ttft, SlowdownCause::BatchAndQueue).is_none(), "{ttft:?}");
+    assert!(document.fullest().unwrap().in_flight >= least.in_flight);
+}
+
+#[test]
+fn devices_without_links_have_no_collectives_and_several_have() {
+    let run = simulated();
+    let alone = system(&run);
+    let deployment = fizeau_roofline::Deployment::SINGLE.with_tensor(2).unwrap();
+    let two = System::new(alone.model().clone(), alone.device().clone(), deployment).unwrap();
+    for (system, has) in [(alone, false), (&two, true)] {
+        let document = Diagnosed::new(&run.levels, system).diagnose("a model");
+        let all = waterfalls(&document);
+        assert!(all.iter().all(|of| cause(of, SlowdownCause::Collectives).is_some() == has));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Slower silicon adds what it is slower by, and the rest explains less.
+    #[test]
+    fn a_probe_moves_what_is_explained_and_not_the_sum(share in 0.3f64..1.0) {
+        let run = simulated();
+        let system = system(&run);
+        let slower = system.with_bandwidth(share).unwrap().with_arithmetic(share).unwrap();
+        let probed = ProbedSilicon::of(system, slower.device());
+        let diagnosed = Diagnosed::new(&run.levels, system).with_probe(Some(&probed));
+        let document = diagnosed.diagnose("a model");
+        prop_assert!(document.probed.is_some());
+        for waterfall in waterfalls(&document) {
+            prop_assert!(adds_up(waterfall), "{waterfall:?}");
+            let bound = cause(waterfall, SlowdownCause::DataSheet).unwrap();
+            let silicon = cause(waterfall, SlowdownCause::Silicon).unwrap();
+            prop_assert!((bound / (bound + silicon) / share - 1.0).abs() < 1e-6, "{waterfall:?}");
+        }
+    }
+}

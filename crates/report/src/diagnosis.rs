@@ -1,0 +1,133 @@
+//! A diagnosis as text: the waterfall from bound to measurement, cause by cause.
+
+#[cfg(feature = "html")]
+mod page;
+#[cfg(any(feature = "html", feature = "pictures"))]
+mod picture;
+
+use fizeau_core::{LevelLoad, Millis};
+use fizeau_record::{DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, SlowdownCause, Waterfall};
+
+use crate::Shown;
+use crate::text::{Verbosity, line, sentence};
+
+/// How wide the bars are.
+const BAR: usize = 18;
+
+impl Shown<'_, DiagnosisDocument> {
+    /// Where the time goes, at 80 columns: of the fullest level, or of all levels.
+    #[must_use]
+    pub fn text(&self, verbosity: Verbosity) -> String {
+        let mut out = String::new();
+        line(&mut out, &format!("{} on {}", self.model, self.device));
+        if let Some(probed) = &self.probed {
+            line(&mut out, &format!("measured silicon: {probed}"));
+        }
+        let shown: Vec<&LevelDiagnosis> = match verbosity {
+            Verbosity::Brief => self.fullest().into_iter().collect(),
+            Verbosity::Full => self.levels.iter().collect(),
+        };
+        for level in &shown {
+            out.push('\n');
+            line(&mut out, &level_title(level));
+            for (name, figure) in figures(level) {
+                out.push('\n');
+                of_figure(&mut out, name, figure);
+            }
+        }
+        match self.levels.len() - shown.len() {
+            0 if shown.is_empty() => sentence(
+                &mut out,
+                "No level has a completed request, so that there is nothing to explain.",
+            ),
+            0 => {}
+            rest => {
+                out.push('\n');
+                sentence(
+                    &mut out,
+                    &format!(
+                        "{rest} more of the run's levels are explained likewise; the fullest is shown."
+                    ),
+                );
+            }
+        }
+        out
+    }
+}
+
+/// The two figures of a level, by their names.
+pub(crate) fn figures(level: &LevelDiagnosis) -> [(&'static str, &DiagnosedFigure); 2] {
+    [("TTFT", &level.ttft), ("TPOT", &level.tpot)]
+}
+
+pub(crate) fn level_title(level: &LevelDiagnosis) -> String {
+    let load = match level.load {
+        LevelLoad::Concurrency(slots) => format!("Concurrency {slots}"),
+        LevelLoad::Rate(rate) => format!("{} requests/s", rate.get()),
+    };
+    let (in_flight, decoding) = (level.in_flight, level.decoding);
+    format!("{load}: {in_flight:.1} in flight, {decoding:.1} decoding, on average")
+}
+
+fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure) {
+    let waterfall = match figure {
+        DiagnosedFigure::Explained(waterfall) => waterfall,
+        DiagnosedFigure::Absent { reason } => {
+            return sentence(out, &format!("{name}: nothing to explain, since {reason}."));
+        }
+    };
+    line(out, &format!("{:<24}{:>10}{:>18}{:>7}", format!("Mean {name}"), "ms", "range", "share"));
+    let mut from = 0.0;
+    for step in &waterfall.steps {
+        let bar = bar(waterfall, from, step.adds_ms);
+        from += step.adds_ms.get();
+        let sign = if step.cause == SlowdownCause::DataSheet { "" } else { "+" };
+        let adds = number(step.adds_ms);
+        let adds = if adds.starts_with('-') { adds } else { format!("{sign}{adds}") };
+        let range = range(step.range_ms);
+        let share = format!("{:.0} %", step.share * 100.0);
+        line(out, &format!("{:<24}{adds:>10}{range:>18}{share:>7}  {bar}", step.cause.title()));
+    }
+    let measured = number(waterfall.measured_ms);
+    let range = range(waterfall.measured_interval_ms);
+    line(out, &format!("{:<24}{measured:>10}{range:>18}{:>7}", "measured", "100 %"));
+    for step in &waterfall.steps {
+        sentence(out, &format!("- {}: {}", step.cause.title(), step.evidence));
+    }
+    sentence(out, &format!("Try first: {}", waterfall.try_first.advice));
+}
+
+/// Where a step lies between nothing and the longest that is shown.
+fn bar(waterfall: &Waterfall, from: f64, adds: Millis) -> String {
+    let whole = longest(waterfall);
+    let to = from + adds.get();
+    let cell = |ms: f64| ((ms / whole) * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
+    let (low, high) = (cell(from.min(to)), cell(from.max(to)));
+    format!("{}{}", " ".repeat(low.min(BAR - 1)), "#".repeat((high - low).max(1)))
+}
+
+/// The furthest that a waterfall reaches.
+pub(crate) fn longest(waterfall: &Waterfall) -> f64 {
+    let mut reached = 0.0;
+    let tops = waterfall.steps.iter().map(|step| {
+        reached += step.adds_ms.get();
+        reached
+    });
+    tops.fold(waterfall.measured_ms.get(), f64::max)
+}
+
+/// A time with three digits that count.
+pub(crate) fn number(time: Millis) -> String {
+    let ms = time.get();
+    let digits = match ms.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{ms:.digits$}")
+}
+
+pub(crate) fn range(ends: Option<[Millis; 2]>) -> String {
+    ends.map_or_else(String::new, |[low, high]| format!("[{}, {}]", number(low), number(high)))
+}
