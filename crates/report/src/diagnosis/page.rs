@@ -9,6 +9,10 @@ use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
 
+/// Evidence is prose, unlike the cells of other tables.
+const STYLE: &str = "caption{text-align:left;font-weight:600}th:first-child,td:first-child{text-align:left}\
+    th:last-child,td:last-child{text-align:left;white-space:normal;min-width:16rem}";
+
 impl Shown<'_, DiagnosisDocument> {
     /// The content of a page: the picture of the fullest level, and of each level a table of causes with their evidence.
     #[must_use]
@@ -28,7 +32,7 @@ impl Shown<'_, DiagnosisDocument> {
         for level in &self.levels {
             section(&mut out, level);
         }
-        document(&format!("Fizeau diagnosis: {title}"), &out, "")
+        document(&format!("Fizeau diagnosis: {title}"), &out, STYLE)
     }
 }
 
