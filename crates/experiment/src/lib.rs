@@ -78,7 +78,9 @@ pub use input::{EndpointError, ExperimentError, InputError, InputField};
 pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
-pub use progress::{ProgressState, RunningLevel, TimeLeft};
+pub use progress::{
+    BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
+};
 pub use reference::ReferenceSpec;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels};
 pub use scheduler::SweepScheduler;
