@@ -44,6 +44,7 @@ mod measured_level;
 mod model;
 mod progress;
 mod reference;
+mod replica;
 mod runner;
 mod scheduler;
 mod search;
@@ -82,6 +83,7 @@ pub use progress::{
     BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
 };
 pub use reference::ReferenceSpec;
+pub use replica::replica_level;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels};
 pub use scheduler::SweepScheduler;
 pub use search::{

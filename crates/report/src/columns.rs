@@ -1,11 +1,13 @@
 //! Levels of runs as rows of one table.
 
+mod compared;
 mod figures;
 mod imported;
 mod list;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+pub use compared::{ComparedContent, ComparedRun};
 pub use imported::ImportedTableRun;
 
 use crate::{ChartFigure, ChartFigures, TableCell};

@@ -99,7 +99,9 @@ pub use charts::{
     ChartSpeedOfLight, ChartTimeSeries,
 };
 pub use checklist::ChecklistRows;
-pub use columns::{ExcludedLevel, ImportedTableRun, LevelTable, TableRun};
+pub use columns::{
+    ComparedContent, ComparedRun, ExcludedLevel, ImportedTableRun, LevelTable, TableRun,
+};
 pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};
 pub use frontier::FrontierLevels;

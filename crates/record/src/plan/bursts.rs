@@ -1,7 +1,9 @@
 //! What burstier arrivals change of what a replica carries.
 
 mod simulated;
+mod subject;
 
+pub use subject::{BurstSubject, NoBurstSubject};
 pub use simulated::{BurstsLevel, BurstsQuery};
 
 use fizeau_core::PerSec;
