@@ -91,8 +91,8 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use sol::{
-    FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
-    SolSystems, SystemQuery,
+    AnsweredLine, FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
+    SolSystems, SystemQuery, UnansweredLines,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

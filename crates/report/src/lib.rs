@@ -112,7 +112,7 @@ pub use page::ComparisonPage;
 pub use parquet::ParquetWriteError;
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
-pub use pictures::{Picture, PictureError};
+pub use pictures::{DrawnPictures, Picture, PictureError, PictureFormat};
 pub use requests::RequestRow;
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;
