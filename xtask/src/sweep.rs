@@ -15,8 +15,15 @@ const SUBJECT_FLAGS: [&str; 3] = ["--model-config", "--hardware", "--precision"]
 /// Builds `fizeau` and becomes it. On Unix nothing of xtask is left, so Ctrl-C and the exit code are its own.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     // Tokenizers, Parquet and the live view take longer to build than a look at the engine takes.
-    let package =
-        ["--profile", "sweep", "--package", "fizeau-cli", "--bin", "fizeau", "--no-default-features"];
+    let package = [
+        "--profile",
+        "sweep",
+        "--package",
+        "fizeau-cli",
+        "--bin",
+        "fizeau",
+        "--no-default-features",
+    ];
     let built = cargo::build(&package)?;
     let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
     let mut command = Command::new(&fizeau.path);

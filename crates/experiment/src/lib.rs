@@ -33,6 +33,7 @@ mod calibration;
 mod client;
 mod device;
 mod document;
+mod drafter;
 mod endpoint;
 mod evaluate;
 mod event;
@@ -63,6 +64,7 @@ pub use basis::RunBasis;
 pub use calibration::{CalibrationSettings, PacedServer, ServerPace};
 pub use client::{ClientSpec, MeasuringClient};
 pub use device::LoadedDevice;
+pub use drafter::{DrafterError, DrafterSpec, DrafterTextError};
 pub use endpoint::{
     BackendChoice, ConnectionSpec, DetectedEndpoint, EndpointSource, EndpointSpec, ExtraHeader,
     PreparedEndpoint, TrustSpec,
@@ -91,8 +93,8 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use sol::{
-    AnsweredLine, FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
-    SolSystems, SystemQuery, UnansweredLines,
+    AnsweredLine, FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery,
+    SolQueryError, SolSystems, SystemQuery, UnansweredLines,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

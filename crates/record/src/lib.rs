@@ -105,10 +105,16 @@ pub use level::{
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
-pub use plan::{BoundCost, BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource, GoalPrice, MeanLengths, MoneyRange, NoBurstSubject, NoCapacityReason, NoCommonGoals, NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanQuery, PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads, TestedLoadsError, TestedReplica, scaled_limits};
+pub use plan::{
+    BoundCost, BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource,
+    GoalPrice, MeanLengths, MoneyRange, NoBurstSubject, NoCapacityReason, NoCommonGoals,
+    NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanQuery,
+    PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads, TestedLoadsError,
+    TestedReplica, scaled_limits,
+};
 pub use reading::{
-    LevelView, NamedRun, NamedValueError, RunInputError, UnnamedValue, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
-    is_level_folder,
+    LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError, RunReader,
+    StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;

@@ -110,6 +110,7 @@ pub use markdown::Markdown;
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetWriteError;
+pub use peers::PeerTables;
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
 pub use pictures::{DrawnPictures, Picture, PictureError, PictureFormat};

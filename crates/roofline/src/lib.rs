@@ -120,7 +120,10 @@ pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology, UnknownDevice,
 };
-pub use disaggregation::{Bottleneck, CacheTransfer, DeviceSplit, DisaggregatedFigures, Disaggregation, InstanceCounts, InstanceCountsError};
+pub use disaggregation::{
+    Bottleneck, CacheTransfer, DeviceSplit, DisaggregatedFigures, Disaggregation, InstanceCounts,
+    InstanceCountsError,
+};
 pub use energy::{Energy, PowerCap, PowerCapError, PowerDraw, PowerError};
 pub use estimate_kind::EstimateKind;
 pub use expected::Expected;

@@ -71,8 +71,8 @@ mod words;
 mod workload;
 
 pub use arrivals::{
-    ArrivalLaw, ArrivalSchedule, ArrivalsError, InFlightCap, RampShape, RampSpan, RateStage, RequestedArrivals,
-    Rescale, Spacing,
+    ArrivalLaw, ArrivalSchedule, ArrivalsError, InFlightCap, RampShape, RampSpan, RateStage,
+    RequestedArrivals, Rescale, Spacing,
 };
 pub use cache::{CacheShare, Popularity, SharedPrefix};
 pub use codec::{CodecError, TextCodec};
@@ -102,6 +102,6 @@ pub use trace::{
     TraceOpener, TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{
-    Pacing, SessionNumbers, Sessions, Shard, ShardError, ShardTextError, ThinkTime, Turns, Walk, WalkError,
-    Workload,
+    Pacing, SessionNumbers, Sessions, Shard, ShardError, ShardTextError, ThinkTime, Turns, Walk,
+    WalkError, Workload,
 };

@@ -1,8 +1,8 @@
 //! A whole plan, as a driver sees it.
 
 use std::fmt::{self, Debug};
-use std::str::FromStr;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
 
 use fizeau_core::{Nanos, PerSec, RequestSource, Seconds};
 use serde::{Deserialize, Serialize};

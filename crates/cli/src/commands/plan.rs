@@ -8,8 +8,8 @@ mod read;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
 use fizeau::record::{
-    BurstAccount, DevicePlanSource, MeanLengths, NoCommonGoals, NoPromptShare, PlanQuery, PlanReport,
-    TestedReplica,
+    BurstAccount, DevicePlanSource, MeanLengths, NoCommonGoals, NoPromptShare, PlanQuery,
+    PlanReport, TestedReplica,
 };
 use fizeau::report::Shown;
 

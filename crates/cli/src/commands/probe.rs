@@ -13,11 +13,10 @@ use fizeau::probe::{
 use fizeau::report::Shown;
 use fizeau::roofline::Deployment;
 use fizeau::transport::MonotonicClock;
-use serde::Serialize;
 
 use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand};
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_json};
 use crate::terminal::{interrupt, screen};
 
 /// How much longer a thorough probe takes.
@@ -122,7 +121,7 @@ fn read(path: &Path) -> Result<ProbeDocument, Fail> {
 fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
     let compared = ProbeComparison::of(&read(&args.a)?, &read(&args.b)?);
     match args.json {
-        true => say(json(&compared)?)?,
+        true => say_json(&compared)?,
         false => say(Shown(&compared).text().trim_end())?,
     }
     Ok(Exit::Good)
@@ -132,7 +131,7 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let machines = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let table = FleetTable::of(&machines);
     match args.json {
-        true => say(json(&table)?)?,
+        true => say_json(&table)?,
         false => say(Shown(&table).text().trim_end())?,
     }
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
@@ -142,8 +141,4 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     }
     say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
     Ok(Exit::Missed)
-}
-
-fn json(of: &impl Serialize) -> Result<String, Fail> {
-    serde_json::to_string_pretty(of).map_err(Fail::broken)
 }

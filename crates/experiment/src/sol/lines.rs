@@ -55,7 +55,8 @@ impl SolSystems {
             let line = text.trim_ascii();
             if !line.is_empty() {
                 wrong.lines += 1;
-                let written = self.answer_line(line, defaults, |line| write(Ok(line), &mut answers));
+                let written =
+                    self.answer_line(line, defaults, |line| write(Ok(line), &mut answers));
                 match written {
                     Ok(written) => written?,
                     Err(SolQueryError(why)) => {

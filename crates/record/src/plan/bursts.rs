@@ -3,8 +3,8 @@
 mod simulated;
 mod subject;
 
-pub use subject::{BurstSubject, NoBurstSubject};
 pub use simulated::{BurstsLevel, BurstsQuery};
+pub use subject::{BurstSubject, NoBurstSubject};
 
 use fizeau_core::PerSec;
 use fizeau_pareto::FigureEstimate;

@@ -67,7 +67,8 @@ impl NamedRun {
     /// # Errors
     /// If something is not there, a file stands among folders, or a folder cannot be read.
     pub fn given(inputs: &[String]) -> Result<Option<Vec<Self>>, RunInputError> {
-        let taken: Vec<(Option<&str>, &str)> = inputs.iter().map(|text| taken_apart(text)).collect();
+        let taken: Vec<(Option<&str>, &str)> =
+            inputs.iter().map(|text| taken_apart(text)).collect();
         let is_folder = |path: &str| Path::new(path).is_dir();
         let is_missing = |path: &&str| *path != "-" && !Path::new(path).exists();
         let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
@@ -84,7 +85,9 @@ impl NamedRun {
         let mut runs = Vec::new();
         for (name, path) in taken {
             let within = Self::within(Path::new(path), name);
-            runs.extend(within.map_err(|error| RunInputError::Io { path: path.to_owned(), error })?);
+            runs.extend(
+                within.map_err(|error| RunInputError::Io { path: path.to_owned(), error })?,
+            );
         }
         Ok(Some(Self::distinct(runs)))
     }

@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::{PerSec, Seconds};
-use fizeau::workload::{ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Shard, ShardTextError, Spacing};
+use fizeau::workload::{
+    ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Shard, ShardTextError, Spacing,
+};
 
 use crate::args::{ArrivalArgs, InFlightArgs};
 use crate::exit::{Fail, Named};

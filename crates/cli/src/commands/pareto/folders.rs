@@ -33,8 +33,7 @@ impl Folders {
     /// The levels of all runs; says whose price is taken if that matters.
     pub(super) fn table(&self, args: &ParetoRunArgs, is_priced: bool) -> Result<LevelTable, Fail> {
         let (runs, named) = (&self.runs, UnnamedValue::Refused);
-        let quality =
-            NamedRun::values(runs, &args.quality, named, number).given_as("--quality")?;
+        let quality = NamedRun::values(runs, &args.quality, named, number).given_as("--quality")?;
         let devices = NamedRun::values(runs, &args.devices, named, count).given_as("--devices")?;
         let price = |text: &str| hour(text).map(|rate| rate.low);
         let prices = NamedRun::values(runs, &args.gpu_hour, UnnamedValue::ForAll, price)

@@ -53,7 +53,9 @@ pub(super) fn of(
 fn reason(why: NoBurstSubject) -> String {
     match why {
         NoBurstSubject::NoReference => super::NO_MODEL.to_owned(),
-        NoBurstSubject::NoCalibration => format!("{why}: --calibration FILE, of `fizeau sol --fit`"),
+        NoBurstSubject::NoCalibration => {
+            format!("{why}: --calibration FILE, of `fizeau sol --fit`")
+        }
         NoBurstSubject::NoLengths => super::NO_LENGTHS.to_owned(),
         NoBurstSubject::NoGoodput => {
             "a goal on goodput can be simulated only with --goodput".to_owned()

@@ -12,7 +12,8 @@ use crate::terminal::say::{printable, say};
 
 /// Writes what `args` ask for; those of several runs lie over each other.
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
-    let asked = [(PictureFormat::Svg, &args.pictures.svg), (PictureFormat::Png, &args.pictures.png)];
+    let asked =
+        [(PictureFormat::Svg, &args.pictures.svg), (PictureFormat::Png, &args.pictures.png)];
     let asked: Vec<(PictureFormat, &Path)> =
         asked.into_iter().filter_map(|(kind, out)| Some((kind, out.as_deref()?))).collect();
     if args.export.is_wanted() {

@@ -4,7 +4,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Tokens;
 use fizeau::experiment::LoadedModel;
-use fizeau::roofline::{Admission, Calibration, InstanceCounts, Overlap, Prefix, Speculation, System};
+use fizeau::roofline::{
+    Admission, Calibration, InstanceCounts, Overlap, Prefix, Speculation, System,
+};
 use fizeau::sim::{Chunking, Drafts, EngineConfig, Overheads, PrefixCaching, Scenario};
 
 use crate::args::{EngineArgs, StepArgs, SystemArgs};

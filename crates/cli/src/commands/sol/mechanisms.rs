@@ -1,7 +1,7 @@
 //! What is asked besides, in the words of the command line.
 
 use fizeau::core::{Tokens, Watts};
-use fizeau::experiment::LoadedModel;
+use fizeau::experiment::DrafterSpec;
 use fizeau::report::{SolExtra, SolSubject};
 use fizeau::roofline::{
     Acceptance, CacheTransfer, Disaggregation, Drafter, HourlyRate, InstanceCounts, PowerCap,
@@ -83,28 +83,10 @@ pub(crate) fn speculation(
 }
 
 fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
-    let own = || Drafter::own_module(system).named("--drafter mtp");
-    match who {
-        None => Ok(own()?.unwrap_or(Drafter::Lookup)),
-        Some("lookup") => Ok(Drafter::Lookup),
-        Some("mtp") => own()?.ok_or_else(|| {
-            Fail::usage("--drafter mtp: the model has no module that predicts further tokens")
-        }),
-        Some(who) => match who.parse::<f64>() {
-            Ok(share) if share.is_finite() && share >= 0.0 => Ok(Drafter::Share(share)),
-            Ok(share) => {
-                let wrong = format!("--drafter is {share}; a share of a step must not be negative");
-                Err(Fail::usage(wrong))
-            }
-            Err(_) => {
-                let model = LoadedModel::named(who).named(&format!("--drafter {who}"))?.model;
-                let device = system.device().clone();
-                let draft = System::new(model, device, *system.deployment());
-                let draft = draft.named(&format!("--drafter {who}"))?;
-                Ok(Drafter::Model(Box::new(draft)))
-            }
-        },
-    }
+    let spec = who.map(str::parse::<DrafterSpec>).transpose();
+    let spec = spec.map_err(|error| Fail::usage(format!("--drafter is {error}")))?;
+    let flag = format!("--drafter {}", who.unwrap_or("mtp"));
+    spec.unwrap_or_default().load(system).named(&flag)
 }
 
 /// So many that read prompts and so many that decode, where they are apart.

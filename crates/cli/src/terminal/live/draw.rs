@@ -83,7 +83,13 @@ fn gauge(
     frame.render_widget(bar(label, in_flight as f64 / most as f64, Color::Cyan), right);
 }
 
-fn curves(frame: &mut Frame<'_>, area: Rect, points: &[HistoryPoint], now: Duration, charset: Charset) {
+fn curves(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    points: &[HistoryPoint],
+    now: Duration,
+    charset: Charset,
+) {
     // One dot a character where there are none of eight.
     let marker = if charset == Charset::Ascii { Marker::Dot } else { Marker::Braille };
     let metrics = RunHistory::followed();
@@ -91,7 +97,10 @@ fn curves(frame: &mut Frame<'_>, area: Rect, points: &[HistoryPoint], now: Durat
     for (index, (area, metric)) in areas.iter().zip(&metrics).enumerate() {
         let of = |part: fn(BatchFigures) -> Option<f64>| -> Vec<(f64, f64)> {
             let figure = |point: &HistoryPoint| part((*point.figures.get(index)?)?);
-            points.iter().filter_map(|point| Some((point.at.as_secs_f64(), figure(point)?))).collect()
+            points
+                .iter()
+                .filter_map(|point| Some((point.at.as_secs_f64(), figure(point)?)))
+                .collect()
         };
         let (main, above) = (of(|figure| Some(figure.main)), of(|figure| figure.above));
         let colour = COLOURS.get(index % COLOURS.len()).copied().unwrap_or(Color::White);

@@ -59,8 +59,11 @@ fn columns() -> Vec<Column> {
         };
         (statistic, Column { heading, width: 8, content: Content::Figure(place) })
     };
-    let (tails, figures): (Vec<_>, Vec<_>) =
-        RunHistory::tabled().into_iter().enumerate().map(figure).partition(|(of, _)| *of == Statistic::P99);
+    let (tails, figures): (Vec<_>, Vec<_>) = RunHistory::tabled()
+        .into_iter()
+        .enumerate()
+        .map(figure)
+        .partition(|(of, _)| *of == Statistic::P99);
     let mut all = vec![column("level", 18, Content::Name)];
     all.extend(figures.into_iter().map(|(_, figure)| figure));
     all.push(column("failed", 6, Content::Failed));
