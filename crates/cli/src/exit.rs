@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use fizeau::harness::Cancel;
+use fizeau::record::StoredError;
 
 /// How a command ends; the numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +65,12 @@ impl Fail {
     /// Something broke in the midst of a run; what was written stays.
     pub(crate) fn broken(message: impl Display) -> Self {
         Self::new(Exit::Missed, message)
+    }
+}
+
+impl From<StoredError> for Fail {
+    fn from(error: StoredError) -> Self {
+        Self::usage(error)
     }
 }
 

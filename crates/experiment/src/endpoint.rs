@@ -2,6 +2,7 @@
 
 mod connections;
 mod discovery;
+mod named;
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +12,7 @@ use fizeau_transport::{Backend, ExtraBody, KeepText, Route, Secret, Target, Time
 
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
+pub use named::{NamedUrl, NamedUrlError};
 
 use crate::client::ConnectionNeeds;
 use crate::input::{Blame, ExperimentError, InputError, InputField};

@@ -144,6 +144,17 @@ pub enum Spacing {
     },
 }
 
+impl Spacing {
+    /// That of a burstiness, of which an infinite one is even; none where that is not above 0.
+    #[must_use]
+    pub fn of_burstiness(burstiness: f64) -> Option<Self> {
+        match burstiness {
+            f64::INFINITY => Some(Self::Even),
+            _ => (burstiness > 0.0).then_some(Self::Random { burstiness }),
+        }
+    }
+}
+
 /// The curve of a ramp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -100,14 +100,10 @@ pub(crate) fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
 /// How regular gaps are where the rate changes.
 fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
     let burstiness = args.spacing.burstiness;
-    if burstiness.is_nan() || burstiness <= 0.0 {
-        return Err(Fail::usage(format!(
+    Spacing::of_burstiness(burstiness).ok_or_else(|| {
+        Fail::usage(format!(
             "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
-        )));
-    }
-    Ok(match burstiness.is_infinite() {
-        true => Spacing::Even,
-        false => Spacing::Random { burstiness },
+        ))
     })
 }
 

@@ -16,18 +16,16 @@ pub(super) fn of(
     args: &PlanArgs,
     found: &TestedReplica,
 ) -> Result<Option<HourlyRate>, Fail> {
-    let name = &from.name;
-    match (&from.gpu_hour, &from.tco) {
-        (Some(price), _) => return Ok(Some(price.clone())),
-        (None, Some(path)) => {
-            return owned(path, &format!("--from {name}: tco {}", path.display())).map(Some);
+    let whose = format!("--from {}: tco", from.name);
+    let given = [(&from.gpu_hour, &from.tco, &*whose), (&args.gpu_hour, &args.tco, "--tco")];
+    for (price, tco, whose) in given {
+        match (price, tco) {
+            (Some(price), _) => return Ok(Some(price.clone())),
+            (None, Some(path)) => {
+                return owned(path, &format!("{whose} {}", path.display())).map(Some);
+            }
+            (None, None) => {}
         }
-        (None, None) => {}
-    }
-    match (&args.gpu_hour, &args.tco) {
-        (Some(price), _) => return Ok(Some(price.clone())),
-        (None, Some(path)) => return owned(path, &format!("--tco {}", path.display())).map(Some),
-        (None, None) => {}
     }
     // Of a device that is not in the table, or has no published price, nobody knows one: the plan is then without.
     let device = device(from, args, found)?;
