@@ -67,7 +67,7 @@ pub use device::LoadedDevice;
 pub use drafter::{DrafterError, DrafterSpec, DrafterTextError};
 pub use endpoint::{
     BackendChoice, ConnectionSpec, DetectedEndpoint, EndpointSource, EndpointSpec, ExtraHeader,
-    NamedUrl, NamedUrlError, PreparedEndpoint, TrustSpec,
+    HeaderTextError, NamedUrl, NamedUrlError, PreparedEndpoint, TrustSpec,
 };
 pub use event::{
     AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,

@@ -13,6 +13,7 @@ use crate::trial::{ProbeBackend, Trial, usual_trials};
 
 /// A pass of a model: which half of generation, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModelPass {
     /// Decode or prefill.
     pub phase: AttentionPhase,

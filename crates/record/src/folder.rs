@@ -13,6 +13,7 @@ use crate::stored::SET_ASIDE;
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FolderError {
     /// The folder already holds a run.
     #[error("{} already holds a run; name another folder or remove it", .0.display())]

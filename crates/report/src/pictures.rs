@@ -171,6 +171,7 @@ impl PictureFormat {
 
 /// Why there is no picture.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PictureError {
     /// There is nothing that it shows.
     #[error("{picture}: nothing to draw: {reason}")]

@@ -71,6 +71,7 @@ pub struct ExportLevel<'a> {
 
 /// A file in another tool's form.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportedFile {
     /// Its name as the tool gives it, with `/` after each folder.
     pub name: String,

@@ -29,6 +29,7 @@ pub enum RangeStyle {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RangeRatios {
     /// Of prompts.
     pub input: f64,
